@@ -1,1 +1,1 @@
-"""An answer as data: a tree of blocks, each with what it cites, and how it is rendered."""
+"""The answer as a tree of blocks with citations, and its renderers."""

@@ -1,4 +1,4 @@
-"""An answer: its blocks, what verification says of it, and how it came about."""
+"""An answer: blocks, verdict, and the steps that led to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,14 +26,13 @@ ProblemKind = Literal["wrong", "unsupported", "citation", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Step(JsonReady):
-    """One step of asking, for people who want to see how an answer came about.
+    """One step of answering, for `--explain`.
 
     Attributes:
-        name: What was done, e.g. `analyse`, `retrieve`, `generate`, `verify`, `revise`.
-        detail: What came of it, on one or more lines.
-        calls: Calls of a model that it took.
-        failed: Whether a model could not do it, so that it was left out or done by rule; whether
-            an answer could be verified, its verdict says.
+        name: E.g. `analyse`, `retrieve`, `generate`, `verify`, `revise`.
+        detail: Its result, on one or more lines.
+        calls: Number of calls of a model.
+        failed: Whether a model failed, so that it was left out or done by rule.
     """
 
     name: str
@@ -42,19 +41,19 @@ class Step(JsonReady):
     failed: bool = False
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping; whether it failed, the answer's notes say."""
+        """Return a JSON-ready mapping; failures are in the answer's notes."""
         return as_dict(self, without=("failed",))
 
 
 @dataclass(frozen=True, slots=True)
 class Problem(JsonReady):
-    """What is wrong with an answer, as the check names it.
+    """A problem that verification found in an answer.
 
     Attributes:
         kind: `wrong` (contradicts its references, or is about another place, year or document),
-            `unsupported` (they do not say so), `citation` (right, but cites another one),
-            `missing` (a part that was asked for).
-        sentence: Of the answer; empty where a part is missing.
+            `unsupported` (not in them), `citation` (right, but cites another one), `missing` (a
+            requested part).
+        sentence: Of the answer; empty for a missing part.
         why: In words.
     """
 
@@ -65,17 +64,16 @@ class Problem(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(JsonReady):
-    """What verification says of an answer.
+    """Result of verification.
 
     Attributes:
         method: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid` or `none`.
-        status: `passed` where the answer may stand, `failed` where it may not, `unverified`
-            where it could not be checked.
+        status: `passed`, `failed`, or `unverified` if it could not be checked.
         scores: By measure, each in [0, 1].
-        reason: Why, in words.
-        revised_question: A better question to retrieve with; empty where there is none.
-        rounds: How often was answered, at least 1.
-        problem: What is wrong with the answer, where the check names it.
+        reason: In words.
+        revised_question: A better question for retrieval; may be empty.
+        rounds: Number of answers, at least 1.
+        problem: What is wrong, if the check names it.
     """
 
     method: str
@@ -88,11 +86,11 @@ class Verdict(JsonReady):
 
     @property
     def passed(self) -> bool:
-        """Return whether the answer may stand."""
+        """Return whether the answer passed."""
         return self.status == "passed"
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with `passed` in the place of the status."""
+        """Return a JSON-ready mapping, with `passed` instead of the status."""
         told = {"method": self.method, "passed": self.passed}
         return told | as_dict(self, without=("method", "status"))
 
@@ -103,12 +101,12 @@ class Answer(JsonReady):
 
     Attributes:
         question: As asked.
-        blocks: What it says; citations are numbered when it is made, a place once.
-        method: Who wrote it: `extractive`, or a model's name.
-        notes: What the reader should know, e.g. that the stand-in encoder was used.
-        verdict: What verification says; None where it was not asked.
-        steps: How it came about.
-        fallback: Whether sentences were quoted by rule because the model could not answer.
+        blocks: Its content; citations are numbered when it is created, a place once.
+        method: `extractive`, or a model's name.
+        notes: Notes for the reader, e.g. that the stand-in encoder was used.
+        verdict: Result of verification; None if it was not requested.
+        steps: How it was made.
+        fallback: Whether sentences were quoted by rule because the model failed.
     """
 
     question: str
@@ -124,13 +122,13 @@ class Answer(JsonReady):
 
     @classmethod
     def of_text(cls, question: str, text: str, citations: Sequence[Citation], method: str) -> Self:
-        """Return an answer that somebody wrote with [n], as claims.
+        """Return an answer from a text with [n], as claims.
 
         Args:
             question: As asked.
-            text: The answer; an [n] without a citation is left out.
-            citations: With their numbers, which are counted anew in the order of the text.
-            method: Who wrote it.
+            text: The answer; an [n] without a citation is removed.
+            citations: With their numbers, which are renumbered in the order of the text.
+            method: Its author.
         """
         numbered = {c.number: c for c in citations}
         claims, reach = [], 0
@@ -151,19 +149,19 @@ class Answer(JsonReady):
 
     @property
     def found(self) -> bool:
-        """Return whether something in the documents answers."""
+        """Whether the documents have an answer."""
         return not all(isinstance(block, Missing) for block in self.blocks)
 
     @property
     def text(self) -> str:
-        """Return the answer as text; behind a sentence stand its [n] and what checks found."""
+        """The answer as text, with [n] and remarks of the checks after sentences."""
         return "".join(text for text, _ in self._remarked())
 
     def written(self, mark: Mark = lambda c: f"[{c.number}]") -> str:
-        """Return the answer as text without what checks found.
+        """Return the answer as text without remarks of the checks.
 
         Args:
-            mark: Gives what stands for a citation.
+            mark: Returns the mark of a citation.
         """
         return "".join(
             self._before(n, block) + block.text(self.language, mark)
@@ -172,7 +170,7 @@ class Answer(JsonReady):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Return what is cited, in the order of the numbers; empty when nothing was found."""
+        """The citations in the order of their numbers; empty if nothing was found."""
         if not self.found:
             return ()
         by_number = {c.number: c for block in self.blocks for c in block.citations}
@@ -180,7 +178,7 @@ class Answer(JsonReady):
 
     @property
     def checks(self) -> tuple[SentenceCheck, ...]:
-        """Return what the offline checks found of each sentence, with its place in the text."""
+        """Results of the offline checks by sentence, with its place in the text."""
         found, reach = [], 0
         for text, checks in self._remarked():
             found += [replace(c, start=c.start + reach, end=c.end + reach) for c in checks]
@@ -189,18 +187,18 @@ class Answer(JsonReady):
 
     @property
     def repointed(self) -> tuple[int, ...]:
-        """Return the numbers of citations that stand where the writer named another passage."""
+        """Numbers of citations that replace another passage that the writer had named."""
         runs = (run for b in self.blocks if isinstance(b, Claim) for run in b.runs)
         cited = (c.number for run in runs if run.origin == "repointed" for c in run.citations)
         return tuple(dict.fromkeys(cited))
 
     @property
     def language(self) -> Language:
-        """Return the language of the question, which is that of our own words."""
+        """Language of the question, and of generated words."""
         return question_language(self.question)
 
     def citing(self, change: Change) -> Self:
-        """Return the answer with every citation changed."""
+        """Return the answer with every citation mapped."""
         return replace(self, blocks=tuple(block.citing(change) for block in self.blocks))
 
     def to_dict(self) -> dict[str, object]:
@@ -220,7 +218,7 @@ class Answer(JsonReady):
         }
 
     def _remarked(self) -> Iterator[tuple[str, tuple[SentenceCheck, ...]]]:
-        """Yield the text of each block with its remarks, and its checks in that text."""
+        """Yield the text of each block with remarks, and its checks in that text."""
         for n, block in enumerate(leaves(self.blocks)):
             written = block.text(self.language, lambda c: f"[{c.number}]")
             text, checks = with_remarks(written, block.checks, self.language)
@@ -235,14 +233,14 @@ class Answer(JsonReady):
         return block.before if isinstance(block, Claim) else "\n" * (n > 0)
 
     def to_markdown(self) -> str:
-        """Return it as Markdown: citations are footnotes, of which pandoc makes those of Word."""
+        """Return Markdown; citations are footnotes, which pandoc turns into those of Word."""
         notes = [f"> {escaped(note)}" for note in self.notes]
         foot = [footnote(cited, self.language) for cited in self.citations]
         body = markdown(self.blocks, self.language)
         return "\n\n".join([f"## {escaped(self.question)}", body, *notes, *foot]) + "\n"
 
     def to_html(self) -> str:
-        """Return it as a page of HTML, in which an [n] leads to its quote."""
+        """Return an HTML page in which each [n] links to its quote."""
         head = f'<meta charset="utf-8"><title>{escape(self.question)}</title>'
         style = f"<style>{_STYLE}</style>"
         body = self._repr_html_()

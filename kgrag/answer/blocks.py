@@ -1,4 +1,4 @@
-"""The blocks that an answer is made of, each with what it cites."""
+"""The blocks of an answer, with their citations."""
 
 import re
 from abc import ABC, abstractmethod
@@ -37,8 +37,8 @@ class Block(ABC):
     """A part of an answer.
 
     Attributes:
-        checks: What the offline checks found of its sentences, their places counted from its
-            beginning, as `text` gives it with `[n]`.
+        checks: Results of the offline checks of its sentences; places are offsets in `text` with
+            `[n]`.
     """
 
     checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
@@ -46,19 +46,19 @@ class Block(ABC):
     @property
     @abstractmethod
     def citations(self) -> tuple[Citation, ...]:
-        """Return what it cites, in order."""
+        """Return its citations, in order."""
 
     @abstractmethod
     def citing(self, change: Change) -> Self:
-        """Return the block with every citation changed."""
+        """Return the block with every citation mapped."""
 
     @abstractmethod
     def text(self, language: Language, mark: Mark) -> str:
         """Return the block as text.
 
         Args:
-            language: Of our own words.
-            mark: Gives what stands for a citation: `[1]`.
+            language: Of generated words.
+            mark: Returns the mark of a citation: `[1]`.
         """
 
     @abstractmethod
@@ -68,7 +68,7 @@ class Block(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Quote(Block):
-    """What a document says, verbatim, on one line."""
+    """A verbatim quote on one line."""
 
     citation: Citation
 
@@ -78,7 +78,7 @@ class Quote(Block):
         return (self.citation,)
 
     def citing(self, change: Change) -> Self:
-        """Return the quote with its citation changed."""
+        """Return the quote with its citation mapped."""
         return replace(self, citation=change(self.citation))
 
     def text(self, language: Language, mark: Mark) -> str:
@@ -96,12 +96,12 @@ class Quote(Block):
 
 @dataclass(frozen=True, slots=True)
 class Row(Quote):
-    """A row of a table of all that documents state: a quote, and what it is of.
+    """A row of a complete table: a quote, and what it is about.
 
     Attributes:
-        label: The place or year that it is about; empty for none.
-        lead: What stands before the document's title, the label included, with its punctuation.
-        aside: What stands in brackets behind the title: the role of a citation; may be empty.
+        label: Place or year; may be empty.
+        lead: Text before the document's title, with the label and punctuation.
+        aside: Text in brackets after the title: the role of a citation; may be empty.
     """
 
     label: str = ""
@@ -129,13 +129,13 @@ class Row(Quote):
 
 @dataclass(frozen=True, slots=True)
 class Run(JsonReady):
-    """Words of a claim and what they cite.
+    """Words of a claim and their citations.
 
     Attributes:
         text: The words.
-        citations: What stands behind them.
-        origin: Who chose the citations: the writer; or they were `added` where it had none, or
-            `repointed` where another passage supports the words better than the one it named.
+        citations: After the words.
+        origin: Who chose the citations: the writer; `added` if it gave none; `repointed` if
+            another passage supports the words better than the one it named.
     """
 
     text: str
@@ -145,13 +145,13 @@ class Run(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Claim(Block):
-    """A sentence in its writer's words: of a model, or computed from figures.
+    """A sentence of a model, or computed from figures.
 
     Attributes:
-        runs: Its words, with what each part cites.
+        runs: Its words, with the citations of each part.
         form: As of `kgrag.text.answer_text.Statement`.
         before: Layout between it and the claim before: line breaks, bullets, bars of a table.
-        paragraph: Number of the paragraph or list that it stands in, from 0.
+        paragraph: Number of its paragraph or list, from 0.
     """
 
     runs: tuple[Run, ...]
@@ -161,16 +161,16 @@ class Claim(Block):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Return what it cites, in order; a passage that is cited twice stands twice."""
+        """Return its citations, in order, with repetitions."""
         return tuple(cited for run in self.runs for cited in run.citations)
 
     def citing(self, change: Change) -> Self:
-        """Return the claim with every citation changed."""
+        """Return the claim with every citation mapped."""
         runs = (replace(run, citations=tuple(map(change, run.citations))) for run in self.runs)
         return replace(self, runs=tuple(runs))
 
     def text(self, language: Language, mark: Mark) -> str:
-        """Return its words, each part with its marks; the same one is not repeated at once."""
+        """Return its words with marks; a mark is not repeated at once."""
         parts = [""]
         for run in self.runs:
             if run.text:
@@ -191,12 +191,12 @@ class Claim(Block):
 
 @dataclass(frozen=True, slots=True)
 class Missing(Block):
-    """That nothing was found.
+    """Nothing was found.
 
     Attributes:
-        label: The side of a comparison of which nothing was found; empty for the whole question.
-        instead: What was found instead; the documents' titles are shown.
-        unanswered: Whether a model could not answer, so that the documents may hold an answer.
+        label: The side of a comparison; empty for the whole question.
+        instead: What was found instead; shown by document title.
+        unanswered: Whether a model failed, so that the documents may have an answer.
     """
 
     label: str = ""
@@ -209,7 +209,7 @@ class Missing(Block):
         return self.instead
 
     def citing(self, change: Change) -> Self:
-        """Return the block with every citation changed."""
+        """Return the block with every citation mapped."""
         return replace(self, instead=tuple(map(change, self.instead)))
 
     def text(self, language: Language, mark: Mark) -> str:
@@ -232,11 +232,11 @@ class Missing(Block):
 
 @dataclass(frozen=True, slots=True)
 class Side(Block):
-    """What answers one side of a comparison.
+    """The answer for one side of a comparison.
 
     Attributes:
-        label: What the side is called.
-        blocks: What answers it.
+        label: Name of the side.
+        blocks: Its answer.
     """
 
     label: str
@@ -244,15 +244,15 @@ class Side(Block):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Return what its blocks cite, in order."""
+        """Return the citations of its blocks, in order."""
         return tuple(cited for block in self.blocks for cited in block.citations)
 
     def citing(self, change: Change) -> Self:
-        """Return the side with every citation changed."""
+        """Return the side with every citation mapped."""
         return replace(self, blocks=tuple(block.citing(change) for block in self.blocks))
 
     def text(self, language: Language, mark: Mark) -> str:
-        """Return the label alone; its blocks follow on lines of their own."""
+        """Return the label alone; its blocks follow on their own lines."""
         return _LABEL[language].format(self.label)
 
     def to_dict(self) -> dict[str, object]:
@@ -267,7 +267,7 @@ class Side(Block):
 def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Return blocks with their citations numbered from 1, a place in a document once.
 
-    Quotes and rows are counted first, in their order, then what claims cite besides.
+    Quotes and rows are numbered first, then the other citations of claims.
     """
     numbers: dict[tuple[str, int, int], int] = {}
     for claims in (False, True):
@@ -279,7 +279,7 @@ def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def leaves(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks in the order of the text, sides before their own blocks."""
+    """Yield blocks in the order of the text, sides before their blocks."""
     for block in blocks:
         yield block
         if isinstance(block, Side):
@@ -291,9 +291,9 @@ def _place(cited: Citation) -> tuple[str, int, int]:
 
 
 def _one_line(text: str) -> str:
-    """Return a quote on one line, in which nothing can be taken for a citation.
+    """Return a quote on one line, in which nothing looks like a citation.
 
-    Breaks between Chinese characters vanish, others are blanks.
+    Line breaks between Chinese characters are removed, others become spaces.
     """
     joint = " " if text.isascii() else ""
     return without_marks(_LINE_BREAK.sub(joint, text.strip()))

@@ -1,4 +1,4 @@
-"""What a sentence of an answer rests on, and what the checks found of it."""
+"""Citations, and the results of offline checks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _REMARKS: Mapping[Language, tuple[str, str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Citation(JsonReady):
-    """What a sentence of an answer rests on.
+    """The source of a sentence of an answer.
 
     Attributes:
         number: The [n] in the answer, from 1.
@@ -32,13 +32,13 @@ class Citation(JsonReady):
         title: Its title.
         file: Its file as ingested.
         heading_path: Sections around the quote, outermost first.
-        page: 1-based page, where the file has pages.
+        page: 1-based page, if the file has pages.
         start: First character of the quote in the document's text.
         end: Offset after the quote.
         quote: `document.text[start:end]`, verbatim.
-        chunk_id: The retrieved chunk that holds the quote.
-        status: Whether the document is in force; None where nobody asked.
-        also_in: Other files that hold it, in documents with the same text, or nearly.
+        chunk_id: The retrieved chunk around the quote.
+        status: Whether the document is in force; None if not determined.
+        also_in: Other files with the same or nearly the same text.
     """
 
     number: int
@@ -62,13 +62,13 @@ class Citation(JsonReady):
         span: tuple[int, int],
         chunk_id: str,
     ) -> Self:
-        """Return the citation of `document.text[start:end]`; the answer gives it its number.
+        """Return the citation of `document.text[start:end]`; the answer numbers it.
 
         Args:
             document: With text and segments.
             headings: Of the document.
             span: (start, end) of the quote.
-            chunk_id: The retrieved chunk that holds it.
+            chunk_id: The retrieved chunk around it.
         """
         start, end = span
         pages = (s for s in document.segments if s.kind == "page" and s.start <= start < s.end)
@@ -100,18 +100,18 @@ class Citation(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class SentenceCheck(JsonReady):
-    """What the offline checks say of one sentence of an answer.
+    """Result of the offline checks for one sentence of an answer.
 
     Attributes:
         start: First character of the sentence in the answer's text.
         end: Offset after it.
-        numbers: The [n] that it carries.
-        missing: Numbers, dates and names in it that its cited text does not hold, as written.
-        cited: Whether it carries a citation that leads to a passage, or needs none.
-        elsewhere: Numbers in it that stand in the cited passage, but not in what is quoted of
-            it: they may belong to something else.
-        contrary: Figures, years, agencies and modal words in it that its cited text holds, but
-            says of something else, or otherwise.
+        numbers: Its [n].
+        missing: Its numbers, dates and names that are not in the cited text, as written.
+        cited: Whether it has a citation of a passage, or needs none.
+        elsewhere: Its numbers that are in the cited passage, but not in the quote: they may belong
+            to something else.
+        contrary: Its figures, years, agencies and modal words that the cited text states of
+            something else, or otherwise.
     """
 
     start: int
@@ -124,11 +124,11 @@ class SentenceCheck(JsonReady):
 
     @property
     def supported(self) -> bool:
-        """Return whether nothing speaks against the sentence."""
+        """Whether no problem was found."""
         return self.cited and not self.missing and not self.contrary
 
     def remark(self, language: Language) -> str:
-        """Return what is shown behind the sentence; empty where nothing speaks against it."""
+        """Return the remark after the sentence; empty without a problem."""
         *forms, uncited = _REMARKS[language]
         if not self.cited:
             return uncited
@@ -142,9 +142,9 @@ class SentenceCheck(JsonReady):
 def with_remarks(
     text: str, checks: Sequence[SentenceCheck], language: Language
 ) -> tuple[str, tuple[SentenceCheck, ...]]:
-    """Return a text with the remarks behind its sentences, and the checks with their new places.
+    """Return a text with the remarks after its sentences, and the checks with their new places.
 
-    In a table a remark stands before the bar that ends the row.
+    In a table a remark comes before the bar that ends the row.
     """
     parts: list[str] = []
     moved: list[SentenceCheck] = []

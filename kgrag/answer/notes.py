@@ -1,4 +1,4 @@
-"""Notes: what a reader is told beside an answer, typed and worded in one file."""
+"""Notes for the reader of an answer, typed, and worded in one file."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ class Note(str):
     """A note in the reader's language.
 
     Attributes:
-        kind: Its section in `notes.toml`; empty for one that comes from elsewhere.
-        values: What its wording was filled with.
+        kind: Its section in `notes.toml`; empty for notes from elsewhere.
+        values: Values in its wording.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""An answer as Markdown and as HTML; what documents say is escaped."""
+"""Renderers of answers: Markdown and HTML; words of documents are escaped."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _PLACES: Mapping[Language, tuple[str, str]] = {
 def markdown(blocks: Sequence[Block], language: Language) -> str:
     """Return blocks as Markdown, each [n] as that of a footnote.
 
-    A model's sentences are Markdown already and stay as they are, but for tags in them.
+    A model's sentences are Markdown already; only tags in them are escaped.
     """
     parts: list[str] = []
     for block in blocks:
@@ -36,7 +36,7 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
 
 
 def _marked(block: Block, language: Language) -> str:
-    """Return a block's text with its remarks, control characters for the brackets of each [n]."""
+    """Return a block's text with remarks; [n] have control characters as brackets."""
     written = block.text(language, lambda c: f"\x00{c.number}\x01")
     return with_remarks(written, block.checks, language)[0]
 
@@ -56,7 +56,7 @@ def footnote(cited: Citation, language: Language) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text in which nothing is Markdown."""
+    """Escape a text for Markdown."""
     return _SPECIAL.sub(r"\\\1", text)
 
 
@@ -65,8 +65,8 @@ def html(blocks: Sequence[Block], language: Language, anchor: str) -> str:
 
     Args:
         blocks: Of an answer.
-        language: Of our own words.
-        anchor: Begins the id of each quote that an [n] leads to: `cite-` and the number.
+        language: Of generated words.
+        anchor: Prefix of the id of each quote, before its number: `cite-`.
     """
     parts: list[str] = []
     for kind, same in groupby(blocks, key=type):

@@ -1,4 +1,4 @@
-"""Cut retrieved chunks into the sentences that an answer may quote."""
+"""Splitting retrieved chunks into sentences to quote."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -40,10 +40,10 @@ class Sentence:
 
     Attributes:
         doc_id: The document.
-        start: First character in the document's text, blanks left out.
+        start: First character in the document's text, without whitespace.
         end: Offset after the last.
         text: The characters between.
-        chunk: The result that it stands in.
+        chunk: The result that contains it.
         rank: 0-based rank of that result.
     """
 
@@ -58,8 +58,8 @@ class Sentence:
 def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
     """Return the sentences of results in rank order, each place once.
 
-    A lead-in that ends with a colon is joined to the line that it leads to, a remark in
-    brackets to the sentence that it follows; lines broken inside a sentence are joined.
+    A lead-in with a colon is joined to the line after it, a remark in brackets to the sentence
+    before it; lines broken inside a sentence are joined.
     """
     out: list[Sentence] = []
     seen: set[tuple[str, int]] = set()
@@ -79,7 +79,7 @@ def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
 
 
 def is_letterhead(text: str) -> bool:
-    """Return whether a sentence stands around a document: who issues it, to whom it is open.
+    """Return whether a sentence is part of the letterhead or imprint.
 
     >>> is_letterhead("（此件主动公开）"), is_letterhead("云岭省人民政府文件")
     (True, True)
@@ -90,10 +90,7 @@ def is_letterhead(text: str) -> bool:
 
 
 def joined_spans(text: str) -> list[tuple[int, int]]:
-    """Return sentence spans, with lines that a break cut apart put together again.
-
-    Together they cover the text.
-    """
+    """Return sentence spans that cover the text, with broken lines joined."""
     spans: list[tuple[int, int]] = []
     broken = list(broken_numbers(text))
     for start, end in _sentence_spans(text):
@@ -111,7 +108,7 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield sentence spans; a point between two characters ends one where no 。 does."""
+    """Yield sentence spans; an ASCII period ends one only in texts without 。."""
     points = [m.end() for m in _POINT.finditer(text)] if "。" not in text else []
     rows = [m.span() for m in _ROW.finditer(text)]
     spans = sentence_spans(text)
@@ -127,7 +124,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_within(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return whether an offset lies inside one of some ordered spans, at none of its ends."""
+    """Return whether an offset is strictly inside one of some ordered spans."""
     before = bisect_left(spans, (offset,)) - 1
     return before >= 0 and offset < spans[before][1]
 
@@ -147,7 +144,7 @@ def _is_remark(before: str, text: str) -> bool:
 
 
 def _runs_on(text: str, following: str) -> bool:
-    """Return whether the line that follows belongs to the same sentence."""
+    """Return whether the next line belongs to the same sentence."""
     bare = text.rstrip()
     if not bare or not text.endswith("\n") or is_row(bare) or is_row(following):
         return False

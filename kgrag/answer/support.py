@@ -1,4 +1,4 @@
-"""Find the sentences of a passage that support a sentence of an answer."""
+"""Finding the sentences of a passage that support a sentence of an answer."""
 
 import math
 import re
@@ -31,7 +31,7 @@ _MOST_NUMBERS = 3  # further sentences quoted for single numbers
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a text says in numbers.
+    """Numbers of a text.
 
     Attributes:
         quantities: Those outside dates, and the years of dates.
@@ -43,7 +43,7 @@ class Numbers:
 
     @classmethod
     def of(cls, text: str) -> "Numbers":
-        """Return what a text says; no words (统一), numbers of lines, or parts of dates."""
+        """Parse the numbers of a text, without words (统一), list numbers and parts of dates."""
         found = tuple(dates(text))
         inside = [(date.start, date.end) for date in found]
         return cls(
@@ -58,9 +58,9 @@ class Numbers:
         )
 
     def held_by(self, other: "Numbers", mark: str = NUMBER_MARK) -> frozenset[str]:
-        """Return names for those that stand in another text, too, in whatever writing.
+        """Return names for those that are also in another text, in any notation.
 
-        Names count the numbers of this text, so that they mean the same for every other one.
+        Names are ordinals of this text's numbers, so that they are comparable between other texts.
         """
         return frozenset(
             [
@@ -81,16 +81,16 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The text of a passage, read once for all sentences that cite it.
+    """The text of a passage, parsed once for all sentences that cite it.
 
     Attributes:
         places: (start, end) of its sentences in the document's text; at least one.
-        words: The words or pairs of characters of each.
+        words: Words or pairs of characters of each.
         all_words: Of all.
         numbers: Of each.
         all_numbers: Of all.
-        above: The words or pairs of characters of the headings around each, and of the few
-            sentences before it: they name what it is about.
+        above: Words or pairs of characters of the headings around each, and of the few sentences
+            before it.
     """
 
     places: tuple[tuple[int, int], ...]
@@ -109,14 +109,13 @@ class Searched:
         seen: str | None = None,
         headings: Callable[[int, int], Sequence[str]] = lambda _start, _end: (),
     ) -> "Searched":
-        """Return a text read.
+        """Parse a passage.
 
         Args:
             text: Of a passage, as in the document.
             offset: Where it begins in the document.
-            seen: The text as it was shown, where it was compressed: what was not shown supports
-                nothing.
-            headings: Gives those around a span of the document.
+            seen: The text as the model saw it, if compressed: only that supports anything.
+            headings: Returns those around a span of the document.
         """
         places = _trimmed(text)
         if seen is not None:
@@ -139,7 +138,7 @@ class Searched:
 
 
 def _trimmed(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of sentences without blanks around; marks and letterhead do not count."""
+    """Return (start, end) of sentences without whitespace, marks and letterhead."""
     spans = []
     for start, end in joined_spans(text):
         piece = text[start:end]
@@ -161,12 +160,12 @@ class Support:
     """Where a passage supports a sentence.
 
     Attributes:
-        spans: (start, end) in the document's text, in its order; at least one.
-        share: Of the sentence's numbers, words and pairs of characters that stand there, the
-            rare ones counting more, in [0, 1].
-        held: Words or pairs of characters, and numbers of the sentence and the question, that
-            stand there: those that `said_features` and `asked_features` name, and others.
-        above: Words or pairs in the headings around, and in what stands before.
+        spans: (start, end) in the document's text, in order; at least one.
+        share: Weighted share of the sentence's numbers, words and pairs of characters there, in
+            [0, 1].
+        held: Features of the sentence and the question there, named as by `said_features` and
+            `asked_features`, and others.
+        above: Words or pairs in the headings around, and in what comes before.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -180,18 +179,17 @@ def find_support(
 ) -> Support:
     """Return the sentences of a passage that support a sentence best.
 
-    The best one is found by the numbers (with their units, in whatever writing) and the pairs of
-    characters (words, in English) that it shares, and by its headings and the sentences before
-    it; of equals the one that stands nearest to the last citation, else the first. Neighbours
-    are added while each brings enough of what is still missing, then sentences elsewhere that
-    bring more yet, not only numbers, and last those that hold a clause's number in its words. Where
-    nothing is shared, it is the first sentence, with a share of 0.
+    The best one has most of its numbers (with units, in any notation) and pairs of characters
+    (words, in English), counting headings and the sentences before it; ties by distance to the
+    last citation, then order. Neighbours are added while each adds enough of what is missing, then
+    sentences elsewhere that add more, not only numbers, and last those with a clause's number in
+    its words. If nothing is shared, it is the first sentence, with a share of 0.
 
     Args:
         sentence: Of an answer, without [n].
         passage: Where to look.
-        question: What was asked; tells where an answer of few words (昆明市。) stands.
-        near: Offset in the document of what was cited last.
+        question: Helps to place answers of few words (昆明市。).
+        near: Offset in the document of the last citation.
     """
     search = _Search.of(sentence, question, passage, near)
     found: list[tuple[int, int]] = []
@@ -212,19 +210,19 @@ def find_support(
 
 
 def said_features(sentence: str) -> frozenset[str]:
-    """Return the words or pairs of characters of a sentence, and names for its numbers."""
+    """Return the words or pairs of characters of a sentence, and names of its numbers."""
     numbers = Numbers.of(sentence)
     return wording(sentence) | numbers.held_by(numbers)
 
 
 def asked_features(question: str) -> frozenset[str]:
-    """Return the words or pairs of characters of a question, and names for its numbers."""
+    """Return the words or pairs of characters of a question, and names of its numbers."""
     numbers = Numbers.of(question)
     return wording(question) | numbers.held_by(numbers, _OF_QUESTION)
 
 
 def features_held(sentence: str, question: str, passage: Searched) -> frozenset[str]:
-    """Return which features of a sentence and a question stand anywhere in a passage."""
+    """Return the features of a sentence and a question that are in a passage."""
     of_sentence, of_question = Numbers.of(sentence), Numbers.of(question)
     return (
         (passage.all_words & (wording(sentence) | wording(question)))
@@ -234,7 +232,7 @@ def features_held(sentence: str, question: str, passage: Searched) -> frozenset[
 
 
 def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], ...]:
-    """Return the spans of sentences, neighbours in one."""
+    """Return the spans of sentences, neighbours merged."""
     spans: list[tuple[int, int]] = []
     before = None
     for index in quoted:
@@ -248,9 +246,9 @@ def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], 
 
 
 def _for_numbers(sentence: str, search: "_Search", quoted: set[int]) -> list[int]:
-    """Return the sentences that hold what a clause says of a number that is not quoted yet.
+    """Return the sentences with a clause's words for a number that is not quoted yet.
 
-    A sentence that sums up ten targets rests on more places than its wording as a whole tells.
+    A sentence that sums up ten targets is supported by more places than its wording shows.
     """
     more: list[int] = []
     numbers = search.passage.numbers
@@ -273,7 +271,7 @@ def _for_numbers(sentence: str, search: "_Search", quoted: set[int]) -> list[int
 
 
 def _clauses(sentence: str) -> list[str]:
-    """Return the clauses that hold a number, short ones with those before them."""
+    """Return the clauses with a number, short ones with those before them."""
     found: list[str] = []
     topic = ""
     for clause in _CLAUSE.split(sentence):
@@ -315,14 +313,14 @@ class _Search:
         return frozenset[str]().union(*self.here[first : last + 1])
 
     def worded(self, held: frozenset[str]) -> float:
-        """Return the share of the sentence's words that are held."""
+        """Return the share of the sentence's words that are covered."""
         words_only = _Wanted({f: w for f, w in self.said.weights.items() if f[0] != NUMBER_MARK})
         if not words_only.weights:
             return 1.0
         return words_only.share(held)
 
     def bears(self, index: int, held: frozenset[str]) -> bool:
-        """Return whether a neighbour brings wording, or is too short to speak of anything else."""
+        """Return whether a neighbour adds words, or is too short to be about something else."""
         its = self.passage.words[index]
         return len(its) < _FEW_WORDS or any(f in its for f in self.said.weights.keys() - held)
 
@@ -364,7 +362,7 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The features that are looked for, and what each counts: more where few sentences have it."""
+    """The features to find, weighted by how few sentences have them."""
 
     weights: dict[str, float]
 
@@ -379,7 +377,7 @@ class _Wanted:
 
 
 def _weight(feature: str, n: int, of: int) -> float:
-    """Return what a feature counts that n sentences have; wording that none has counts little."""
+    """Return the weight of a feature that n sentences have; low for wording that none has."""
     if feature.startswith(NUMBER_MARK):
         return _NUMBER_WEIGHT * math.log(1 + of / max(1, n))
     return math.log(1 + of / (n or of))

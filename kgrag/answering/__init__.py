@@ -1,1 +1,1 @@
-"""The order of asking: read the question, retrieve, answer, check, ask again."""
+"""Question answering: read the question, retrieve, write, check, retry."""

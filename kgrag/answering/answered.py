@@ -1,4 +1,4 @@
-"""Whether the sentences found answer a question, or only stand near an answer."""
+"""Whether the sentences found answer a question, or are only related to it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ _LONGEST = 60  # characters of what was found instead
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence and how well it supports an answer; about a cosine, higher is better."""
+    """A sentence with its score, comparable to a cosine."""
 
     sentence: Sentence
     score: float
@@ -52,16 +52,16 @@ class Scored:
 def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
     """Return whether sentences answer a question.
 
-    The best must score enough, or one of the good ones be like the question without its places;
-    where a figure, a date or an agency is asked for, one of the good ones must hold it, in the unit
-    that is asked for. The sentence of a figure must score well or be like the question: the share
-    of other things, of the same place, answers nothing. Likeness counts with the encoder that it
-    was measured with, over Chinese questions that quote no title.
+    The best must score enough, or one of the good ones resemble the question without its places.
+    If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
+    requested unit, and score well or resemble the question: another figure of the same place is no
+    answer. Resemblance counts only with the encoder that it was measured with, for Chinese
+    questions without a quoted title.
 
     Args:
         scored: Best first; may be empty.
         query: The question.
-        embedder: Tells how like the question a sentence is.
+        embedder: Measures the resemblance.
     """
     support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
     if query.titles:  # the document is named: only the rest of the question is to be met
@@ -92,12 +92,12 @@ def asks_for_figure(question: str) -> bool:
 
 
 def names_what_is_counted(question: str, quotes: Sequence[str], *, listed: int = 0) -> bool:
-    """Return whether quotes name the things that a question counts, several of many; if it does.
+    """Return whether quotes name the counted things that a question asks for; True for others.
 
     Args:
-        question: In any words.
-        quotes: What would answer it.
-        listed: Items of the list among the quotes.
+        question: The question.
+        quotes: Candidate answer.
+        listed: Items of a list among the quotes.
 
     >>> names_what_is_counted("剔除的38家企业是哪些", ["剔除38家企业。"])
     False
@@ -115,7 +115,7 @@ def names_what_is_counted(question: str, quotes: Sequence[str], *, listed: int =
 
 
 def _likeness(held: Sequence[Scored], query: Query, embedder: Embedder) -> float:
-    """Return how like the question without its places the most similar sentence is, a cosine."""
+    """Return the highest cosine of a sentence and the question without its places."""
     asked = query.text
     for place in sorted(query.places, key=len, reverse=True):
         asked = asked.replace(place, "")
@@ -124,7 +124,7 @@ def _likeness(held: Sequence[Scored], query: Query, embedder: Embedder) -> float
 
 
 def is_title_meant(quoted: str, title: str) -> bool:
-    """Return whether a title is the one that is quoted: it has it, or most of it.
+    """Return whether a title contains the quoted one, or most of it.
 
     >>> is_title_meant("碳达峰方案", "甲市碳达峰实施方案"), is_title_meant("碳达峰方案", "节能条例")
     (True, False)
@@ -140,7 +140,7 @@ def is_title_meant(quoted: str, title: str) -> bool:
 
 
 def instead(scored: Sequence[Scored], query: Query, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """Return notes that tell what was found instead of an answer: a missing document, the nearest.
+    """Return notes on what was found instead: a missing document, the nearest sentence.
 
     Args:
         scored: Best first; may be empty.

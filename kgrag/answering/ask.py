@@ -1,4 +1,4 @@
-"""Answer one question: retrieve, write, cite, check, verify, and ask again where that fails."""
+"""Answering one question: retrieve, write, cite, check, verify, retry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -53,24 +53,24 @@ def ask(
     on_text: OnText | None = None,
     systems: Systems = NO_SYSTEMS,
 ) -> Answer:
-    """Return an answer that a model wrote, with citations, checks and a verdict.
+    """Return an answer with citations, checks and a verdict.
 
-    Where no model is given, sentences are quoted by rule. Where it cannot be reached or gives
-    nothing of use, they are, too, and a note says why.
+    Without a model, sentences are quoted by rule; also if the model cannot be reached or gives
+    nothing usable, with a note that says why.
 
     Args:
-        question: In any words.
-        knowledge: What is asked.
-        options: How.
-        stages: Gives the model of a stage; None has sentences quoted by rule.
-        history: Earlier turns, oldest first: the question may lean on them.
-        on_text: Called with each piece of the first answer as it comes, before citations are
-            resolved; a later answer that replaces it is not streamed.
-        systems: Pipelines of the program, which `options.system` may name.
+        question: The question.
+        knowledge: The knowledge base.
+        options: Options.
+        stages: Models by stage; None for quotes by rule.
+        history: Earlier turns, oldest first, which the question may refer to.
+        on_text: Called with each piece of the first answer as it is streamed, before citations
+            are resolved; a later answer that replaces it is not streamed.
+        systems: Retrieval pipelines that `options.system` may name.
 
     Raises:
         OutOfRangeError: If the question is too long.
-        GarbledTextError: If it, or an earlier turn, was damaged on its way here.
+        GarbledTextError: If it, or an earlier turn, was damaged before it arrived.
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
@@ -100,7 +100,7 @@ def ask(
 def _understood(
     question: str, history: Sequence[Turn], models: QuestionModels
 ) -> tuple[str, Step | None]:
-    """Return a follow-up question as one that stands by itself, and what was done for it.
+    """Return a follow-up question as a self-contained one, and the steps for that.
 
     Raises:
         ModelError: If a model of the answer's endpoint fails.
@@ -127,7 +127,7 @@ def _fallen_back(
     steps: Sequence[Step],
     models: QuestionModels,
 ) -> Answer:
-    """Return an answer made of quotes, told that a model was to write one and why it did not."""
+    """Return an answer of quotes, with a note on why the model did not write one."""
     told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
     why = told.format(str(error).rstrip("."))
     return replace(
@@ -146,7 +146,7 @@ def _quoted(
     options: AskOptions,
     history: Sequence[Turn],
 ) -> Answer:
-    """Return an answer made of sentences quoted by rule; no model is asked."""
+    """Return an answer of sentences quoted by rule."""
     standing = carry_over(question, history) if history else question
     query = knowledge.query(standing)
     search = knowledge.search(query)
@@ -201,14 +201,14 @@ def _quoted(
 
 
 def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
-    """Return an answer made of quotes with its checks, and some notes before its own."""
+    """Return an answer of quotes with its checks, and notes before its own."""
     answer = _with_broken_numbers(answer)
     answer = checked(answer, cited_texts(answer.citations, documents=held))
     return replace(answer, notes=(*notes, *answer.notes, *notes_of(answer)))
 
 
 class _Asking:
-    """One question, as it is understood by itself, on its way to a model's answer."""
+    """A self-contained question that a model answers."""
 
     def __init__(
         self, question: str, attempts: Attempts, options: AskOptions, models: QuestionModels
@@ -219,10 +219,10 @@ class _Asking:
         self._models = models
 
     def answer(self, before: Sequence[Step], on_text: OnText | None) -> Answer:
-        """Return the best answer within the bounds.
+        """Return the best answer within the limits.
 
         Args:
-            before: What was done already.
+            before: Earlier steps.
             on_text: Called with each piece of the first answer.
 
         Raises:
@@ -239,7 +239,7 @@ class _Asking:
         return replace(answer, notes=(*answer.notes, *notes_of(answer)))
 
     def _verified(self, first: Attempt) -> Verified:
-        """Return the best answer; nothing that a model does may lose the first one."""
+        """Return the best answer; no failure of a model loses the first one."""
         if self._options.verify == "none":
             return unchecked(first)
         try:
@@ -259,17 +259,13 @@ class _Asking:
 
 
 def _left_out(steps: Sequence[Step]) -> list[str]:
-    """Return a note for each step that a model could not do, each once."""
+    """Return a note for each step that a model failed at, each once."""
     failed = (step for step in steps if step.failed)
     return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))
 
 
 def _with_broken_numbers(answer: Answer) -> Answer:
-    """Return an answer with a note for each quoted number that is broken by a gap.
-
-    Args:
-        answer: With its citations; the quotes stay as they are.
-    """
+    """Return an answer with a note for each quoted number that is broken by a gap in the text."""
     notes = dict.fromkeys(
         note(
             "broken-number",
@@ -286,11 +282,11 @@ def _with_broken_numbers(answer: Answer) -> Answer:
 
 
 def shortened(answer: Answer, most: int | None) -> Answer:
-    """Return an answer of at most so many quotes and rows; those of its sides in turn.
+    """Return an answer with at most `most` quotes and rows, taken from its sides in turn.
 
     Args:
-        answer: Made of quotes.
-        most: Quotes at most; None leaves the answer as it is.
+        answer: Of quotes.
+        most: None for no limit.
     """
     if most is None or not answer.found:
         return answer

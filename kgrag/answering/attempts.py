@@ -1,4 +1,4 @@
-"""Attempts at one question: retrieve, write, cite, check; again from the same, or from more."""
+"""Attempts at one question: retrieve, write, cite, check; again from the same or more passages."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ _WIDEST = 300
 
 
 class Attempts:
-    """Answers of a model to one question that is understood by itself; see `Try`."""
+    """Answers of a model to one self-contained question; see `Try`."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class Attempts:
         models: QuestionModels,
         history: Sequence[Turn] = (),
     ) -> None:
-        """Keep what is asked, of what, and how.
+        """Initialise.
 
         Args:
-            question: That every attempt answers.
-            knowledge: What is asked.
+            question: The question of every attempt.
+            knowledge: The knowledge base.
             pipeline: The retrieval preset.
-            options: How.
-            models: Of the question.
+            options: Options.
+            models: Models of the question.
             history: Earlier turns, oldest first.
         """
         self._question = question
@@ -64,7 +64,7 @@ class Attempts:
         self._history = history
 
     def __call__(self, wording: str, on_text: OnText | None = None) -> Attempt:
-        """Retrieve with a wording, answer the question.
+        """Retrieve with a wording, and answer the question.
 
         Raises:
             StoppedError: If there is no answer.
@@ -88,7 +88,6 @@ class Attempts:
     def _answered(
         self, wording: str, found: Retrieved, *, on_text: OnText | None = None
     ) -> Attempt:
-        """Answer the question from what was found."""
         steps = found.steps
         with stopped_after(steps):
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
@@ -107,14 +106,14 @@ class Attempts:
         return Attempt(wording, replace(answer, steps=steps), context, tuple(held.results))
 
     def _generated(self, answer: Answer, context: Context, before: int) -> Step:
-        """Return what the step of writing an answer did, and the calls since `before`."""
+        """Return the step of writing an answer, with its calls since `before`."""
         shown = (
             f"{len(context.passages)} passages, about {context.tokens} tokens\n{answer.written()}"
         )
         return Step("generate", shown, self._models.calls - before)
 
     def again(self, attempt: Attempt, problem: Problem) -> Attempt:
-        """Answer once more from the same context, told what is wrong with an answer."""
+        """Answer again from the same context, given what is wrong with an answer."""
         query = self._knowledge.query(self._question)
         held = ResultsWithDocuments.of(attempt.results, self._knowledge.store)
         said = "\n".join(filter(None, (problem.sentence, problem.why)))
@@ -127,14 +126,14 @@ class Attempts:
         return replace(attempt, answer=replace(answer, steps=(step,)))
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
-        """Answer from what was found, the gaps in it, and what a wording finds."""
+        """Answer from earlier results, the gaps between them, and results for another wording."""
         found = self._retrieved(wording)
         leaf = self._knowledge.settings().leaf
         results = with_more(attempt, found.results, self._knowledge.store, leaf=leaf)
         return self._answered(wording, replace(found, results=results))
 
     def _listed(self, query: Query) -> Complete | None:
-        """Return all that documents state of what is asked, where that is sure."""
+        """Return all statements that a question asks for, if it clearly asks for a list."""
         planned = self._pipeline.planned and not query.unread
         return complete(self._knowledge.search(query), self._knowledge) if planned else None
 
@@ -214,16 +213,16 @@ class Attempts:
 def with_more(
     attempt: Attempt, found: Sequence[ScoredChunk], store: Store, *, leaf: int
 ) -> list[ScoredChunk]:
-    """Return what an answer that lacks a part is drawn from next, no chunk twice.
+    """Return chunks for an answer that lacks a part, each once.
 
-    First come the chunks that it cites, then those that stand in a gap between two passages of a
-    document, then what was found now, then what it was drawn from: in turn they hold less of what
-    is missing (benchmarks/decisions.md).
+    First the chunks that it cites, then those in a gap between two passages of a document, the
+    new results, and its earlier results, by how likely they contain what is missing
+    (benchmarks/decisions.md).
 
     Args:
         attempt: The answer, with its results.
-        found: With a better question, best first.
-        store: Where chunks are.
+        found: Results for a better question, best first.
+        store: The knowledge base.
         leaf: Size of the chunks that fill gaps.
     """
     cited = [r for r in attempt.results if _is_cited(r, attempt.answer.citations)]
@@ -244,7 +243,7 @@ def _is_cited(result: ScoredChunk, citations: Sequence[Citation]) -> bool:
 def _gaps(
     passages: Sequence[Passage], results: Sequence[ScoredChunk], store: Store, *, leaf: int
 ) -> list[ScoredChunk]:
-    """Return the leaves between passages of a document that stand close to each other."""
+    """Return the leaves between near passages of a document."""
     in_order = sorted(passages, key=lambda p: (p.doc_id, p.start))
     gaps = [
         (left.doc_id, left.end, right.start)

@@ -1,4 +1,4 @@
-"""Complete an English follow-up question by rules, from the question before it."""
+"""Completing English follow-up questions by rules."""
 
 import functools
 import re
@@ -42,12 +42,12 @@ def _general() -> frozenset[str]:
 
 
 def complete(question: str, before: str, answer: str) -> str:
-    """Return a question with what the one before it says filled in; unchanged where nothing is.
+    """Return a question completed from the one before it; unchanged if no rule applies.
 
-    In order: another name, year or article (What about Zhejiang?), a pronoun (What is its
-    target?) that nothing before it in the question can be meant by, a question of general words
-    only (Who is responsible?). What is meant is the only title or name in the question before,
-    else the only title in the answer, else all of the question before.
+    In order: another name, year or article (What about Zhejiang?), a pronoun without an
+    antecedent in the question (What is its target?), a question of general words only (Who is
+    responsible?). The subject is the only title or name in the question before, else the only
+    title in the answer, else all of the question before.
 
     Args:
         question: The follow-up.
@@ -89,7 +89,7 @@ def is_sure(question: str, before: str) -> bool:
 
 
 def _switched(other: str, before: str, answer: str) -> str:
-    """Return the question before about something else of the same kind."""
+    """Return the question before with something else of the same kind."""
     for kind in (_YEAR, _ARTICLE):
         named = kind.search(other)
         if named and kind.search(before):
@@ -104,7 +104,7 @@ def _switched(other: str, before: str, answer: str) -> str:
 
 
 def _subject(before: str, answer: str) -> str:
-    """Return the title or name that a question is about; empty where several may be."""
+    """Return the title or name that a question is about; empty if there are several."""
     for pattern, text in ((_QUOTED, before), (_NAME, before), (_QUOTED, answer)):
         found = list(dict.fromkeys(match.group() for match in pattern.finditer(text)))
         if found:
@@ -113,7 +113,7 @@ def _subject(before: str, answer: str) -> str:
 
 
 def _is_general(text: str) -> bool:
-    """Return whether a text names nothing of its own."""
+    """Return whether a text has no names."""
     return set(re.findall(r"[a-z]+", text.lower())) <= _general()
 
 

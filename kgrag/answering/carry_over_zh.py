@@ -1,4 +1,4 @@
-"""Complete a Chinese follow-up question by rules, from the question before it."""
+"""Completing Chinese follow-up questions by rules."""
 
 import functools
 import re
@@ -42,12 +42,12 @@ def _general() -> frozenset[str]:
 
 
 def complete(question: str, before: str, answer: str) -> str:
-    """Return a question with what the one before it says filled in; unchanged where nothing is.
+    """Return a question completed from the one before it; unchanged if no rule applies.
 
     In order: another place, year or article (那浙江呢？), a pronoun near the beginning (它的目标
     是什么？), a question of general words only (由哪个部门负责？). The subject is the title that
-    the question before quotes, else the only one in the answer, else what the question before
-    is about by its words.
+    the question before quotes, else the only one in the answer, else the content words of the
+    question before.
 
     Args:
         question: The follow-up.
@@ -70,7 +70,7 @@ def complete(question: str, before: str, answer: str) -> str:
 
 
 def is_place_or_year(text: str) -> bool:
-    """Return whether a text is the name of a place, or a year, and no more.
+    """Return whether a text is only the name of a place, or a year.
 
     >>> is_place_or_year("河南省？"), is_place_or_year("2030年"), is_place_or_year("河南的目标")
     (True, True, False)
@@ -84,7 +84,7 @@ def is_place_or_year(text: str) -> bool:
 def is_sure(question: str, before: str) -> bool:
     """Return whether a follow-up asks for another place or year, and the question before has one.
 
-    Then the rules need no model: 那浙江呢 after a question about one place, 2030年呢 about a year.
+    Such follow-ups need no model: 那浙江呢, 2030年呢.
 
     Args:
         question: The follow-up.
@@ -100,7 +100,7 @@ def is_sure(question: str, before: str) -> bool:
 
 
 def _switched(other: str, before: str, answer: str) -> str:
-    """Return the question before about something else of the same kind."""
+    """Return the question before with something else of the same kind."""
     places = _place_spans(before)
     if _place_spans(other):
         if not places:
@@ -122,7 +122,7 @@ def _switched(other: str, before: str, answer: str) -> str:
 
 
 def _named(question: str, pronoun: re.Match[str], before: str, answer: str) -> str:
-    """Return the question with what is meant in place of its pronoun."""
+    """Return the question with its pronoun resolved."""
     lead, said, of = pronoun.groups()
     subject = _subject(before, answer)
     places = _place_spans(before)
@@ -133,7 +133,7 @@ def _named(question: str, pronoun: re.Match[str], before: str, answer: str) -> s
 
 
 def _with_subject(question: str, before: str, answer: str) -> str:
-    """Return a question that lacks its subject with that of the question before."""
+    """Return a question without subject, completed with that of the question before."""
     bare = re.sub(rf"^{_ASIDE}", "", question)
     subject = _subject(before, answer)
     if _YEAR.search(bare):
@@ -144,7 +144,6 @@ def _with_subject(question: str, before: str, answer: str) -> str:
 
 
 def _subject(before: str, answer: str) -> str:
-    """Return what a question is about."""
     titles = [title for _, _, title in quoted_titles(before)]
     if not titles:
         told = list(dict.fromkeys(title for _, _, title in quoted_titles(answer)))
@@ -158,13 +157,13 @@ def _subject(before: str, answer: str) -> str:
 
 
 def _is_general(text: str) -> bool:
-    """Return whether a text names nothing of its own."""
+    """Return whether a text has no names."""
     bare = _ARTICLE.sub("", _YEAR_PHRASE.sub("", text))
     return all(word in _general() or word.isdigit() for word in words(bare))
 
 
 def _place_spans(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the places that a text names, with their suffix, in order."""
+    """Return (start, end) of the places in a text, with their suffix, in order."""
     names = sorted(question_places(text, ()), key=len, reverse=True)
     if not names:
         return []

@@ -1,4 +1,4 @@
-"""Resolve the [n] of a draft to spans of documents."""
+"""Resolving the [n] of a draft to spans of documents."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,12 +56,12 @@ _IDLE, _MUCH = 0.2, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a passage holds of a sentence and of the question.
+    """Features of a sentence and of the question that a passage contains.
 
     Attributes:
-        quoted: Features in the sentences that would be quoted.
-        above: Those in its title and headings.
-        anywhere: Those anywhere in it.
+        quoted: In the sentences that would be quoted.
+        above: In its title and headings.
+        anywhere: Anywhere in it.
     """
 
     quoted: frozenset[str]
@@ -71,14 +71,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """The passages of a context beside one sentence.
+    """How well the passages of a context support one sentence.
 
-    Features are pairs of characters or words, and numbers; rare ones count more, by the number of
-    passages that hold them, so that shares of different passages can be compared.
+    Features are pairs of characters or words, and numbers, weighted by how few passages contain
+    them, so that shares of different passages are comparable.
 
     Attributes:
         said: Features of the sentence.
-        asked: Features of the question that the sentence does not have.
+        asked: Features of the question that the sentence lacks.
         held: By the number of the passage.
     """
 
@@ -87,9 +87,9 @@ class Backing:
     held: Mapping[int, Held]
 
     def share(self, numbers: Sequence[int]) -> float:
-        """Return how much passages together hold of sentence and question, in [0, 1].
+        """Return the share of the features of sentence and question in passages, in [0, 1].
 
-        What stands only in a title or heading counts half.
+        Features only in a title or heading count half.
         """
         weights = self._weights()
         total = math.fsum(weights.values())
@@ -100,10 +100,10 @@ class Backing:
         return got / total if total else 0.0
 
     def led_back(self, cited: Sequence[int]) -> list[int]:
-        """Return the passages that a sentence should cite, of which one may differ.
+        """Return the passages that a sentence should cite; at most one is replaced.
 
-        A cited passage gives way to another where that raises the share that all cited ones hold
-        by a margin; none does where nearly all that is said stands in what would be quoted.
+        A cited passage is replaced by another if that raises the share of all cited ones by a
+        margin; none is if nearly everything is in what would be quoted.
 
         Args:
             cited: Numbers as the model wrote them, each once.
@@ -148,21 +148,20 @@ def resolve(
 ) -> Answer:
     """Return the answer of a draft, each [n] resolved to the sentences that support it.
 
-    Every way to write a citation becomes [n]; one that leads to no passage is removed and noted.
-    Citations are numbered in the order in which they appear; sentences that cite one passage at
-    different places get a citation each. An [n] on a passage that supports its sentence clearly
-    less than another one of the context is led to that one, and noted; see `Backing`. A sentence
-    without [n] gets those of the next cited
-    sentence of its block where that passage holds it, else of the one before, else the passage
-    that holds most of it, if any holds much.
+    All notations of citations are recognised; one to no passage is removed, with a note.
+    Citations are numbered in order of appearance, one for each place. An [n] whose passage supports
+    its sentence clearly less than another one of the context is changed to that one, with a note;
+    see `Backing`. A sentence without [n] gets those of the next cited sentence of its block if that
+    passage supports it, else of the one before, else the passage that supports it best, if well
+    enough.
 
     Args:
         query: The question; its language is that of notes.
-        draft: As `generate` or `integrate` gave it.
-        context: What it was drawn from.
+        draft: Of `generate` or `integrate`.
+        context: Of the draft.
         documents: With text, at least those of the context.
         headings: By document.
-        results: What the context was packed from, best first: tells which chunk holds a quote.
+        results: Chunks of the context, best first.
     """
     question, language = query.question, query.language
     text, astray = normalise(draft.text, {p.number for p in context.passages})
@@ -202,15 +201,15 @@ def cited_texts(
     documents: Mapping[str, Document],
     passages: Sequence[Passage] = (),
 ) -> dict[int, str]:
-    """Return what `kgrag.verification.checks.check` compares each [n] with.
+    """Return the texts that `kgrag.verification.checks.check` compares each [n] with.
 
-    That is the whole passage that a quote stands in, or the quote alone where none is given,
-    under its document's title, regions and sections.
+    The passage that contains the quote, or without passages the quote itself, below its
+    document's title, regions and sections.
 
     Args:
         citations: Of an answer.
         documents: With text.
-        passages: Of the context that the answer was drawn from.
+        passages: Of the answer's context.
     """
     texts = {}
     for cited in citations:
@@ -235,10 +234,10 @@ def cited_texts(
 
 @dataclass(slots=True)
 class _Book:
-    """Finds what the sentences of an answer cite.
+    """Finds the citations of an answer's sentences.
 
     Attributes:
-        idle: How many [n] were left out because others of the sentence support it.
+        idle: Number of [n] dropped because others of the sentence support it.
     """
 
     question: str
@@ -260,7 +259,7 @@ class _Book:
         )
 
     def led_back(self, numbers: Sequence[int], sentence: str) -> list[int]:
-        """Return the passages that a sentence cites, one that another backs better replaced."""
+        """Return the passages of a sentence, one replaced if another supports it better."""
         said, asked = said_features(sentence), asked_features(self.question)
         held = {p.number: self._held(p, sentence) for p in self.context.passages}
         return Backing(said, asked - said, held).led_back(numbers)
@@ -285,7 +284,7 @@ class _Book:
         return self._searched[passage.number]
 
     def best_of_all(self, sentence: str) -> list[tuple[int, Support]]:
-        """Return the passage that holds most of a sentence, if one holds enough."""
+        """Return the passage that supports a sentence best, if well enough."""
         wanted = wording(sentence)
         likely = sorted(
             self.context.passages, key=lambda p: -len(wanted & self._read(p).all_words)
@@ -295,10 +294,9 @@ class _Book:
         return [(number, support)] if support.share >= _FOUND else []
 
     def bears_out(self, number: int, support: Support, sentence: str) -> bool:
-        """Return whether a quote says a sentence: its words, figures, names and modality.
+        """Return whether a quote states a sentence: its words, figures, names and modality.
 
-        What is added must not be weaker than what is checked. A sentence of too few words says
-        nothing that could be compared.
+        As strict as the checks. A sentence of too few words cannot be compared.
         """
         passage = self.context.passages[number - 1]
         document = self.documents[passage.doc_id]
@@ -331,21 +329,21 @@ class _Book:
         )
 
     def _chunk_of(self, passage: Passage, span: tuple[int, int]) -> str:
-        """Return the best result that holds a span, or the passage's own chunk."""
+        """Return the best result around a span, or the passage's own chunk."""
         chunks = (r.chunk for r in self.results if r.chunk.doc_id == passage.doc_id)
         holding = (c.chunk_id for c in chunks if c.start <= span[0] and span[1] <= c.end)
         return next(holding, passage.chunk_id)
 
 
 def _content(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence that say what it is about, figures left out."""
+    """Return the content words of a sentence, without figures."""
     general = frozenset(read_word_list("general_words.txt"))
     told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
     return frozenset(word for word in told if word not in general and not MODAL.fullmatch(word))
 
 
 def _leads_to(statement: Statement, following: Statement | None) -> bool:
-    """Return whether a lead-in without a figure carries the [n] of the sentence that it leads."""
+    """Return whether a lead-in without a figure takes the [n] of the sentence it introduces."""
     return (
         statement.form == "lead-in"
         and following is not None
@@ -355,7 +353,7 @@ def _leads_to(statement: Statement, following: Statement | None) -> bool:
 
 
 def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
-    """Yield the sentences of a draft, each with its citations; layout behind the last is one."""
+    """Yield the sentences of a draft with their citations; trailing layout is one of them."""
     reach = 0
     before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
     told = statements(text)
@@ -380,9 +378,9 @@ def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
 
 
 def _resolved(sentence: str, statement: Statement, book: _Book) -> list[Run]:
-    """Return a sentence with each [n] resolved by what stands before it.
+    """Return a sentence, each [n] resolved by the words before it.
 
-    In 福建65%[2]，国家40%[1] the numbers stand for different halves.
+    In 福建65%[2]，国家40%[1] each citation belongs to one half.
     """
     runs: list[Run] = []
     reach, said = 0, ""
@@ -403,7 +401,7 @@ def _resolved(sentence: str, statement: Statement, book: _Book) -> list[Run]:
 
 
 def _joined(runs: Iterable[Run]) -> list[Run]:
-    """Return runs, words and the citations behind them in one."""
+    """Merge runs."""
     joined: list[Run] = []
     for run in runs:
         last = joined[-1] if joined else None
@@ -416,13 +414,13 @@ def _joined(runs: Iterable[Run]) -> list[Run]:
 
 
 def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> Iterator[Run]:
-    """Yield the citations behind the same words, without those that do not bear on them.
+    """Yield the citations after the same words, without those that do not support them.
 
     Args:
         named: Passages as the model named them.
         said: The words.
         book: Of the answer.
-        claims: Whether they state something, so that another passage may support it better.
+        claims: Whether they make a statement, so that another passage may support it better.
     """
     once = list(dict.fromkeys(named))
     numbers = book.led_back(once, said) if claims else once
@@ -436,13 +434,13 @@ def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> 
 
 
 def _added(statement: Statement, book: _Book, near: Sequence[int]) -> tuple[Citation, ...]:
-    """Return the citations that a claim without any is given; none where nothing supports it.
+    """Return citations for a claim without any; none if nothing supports it.
 
     Args:
         statement: Without [n].
         book: Of the answer.
-        near: Passages that the sentences around cite; the best of them is taken if it holds some
-            of the sentence, else the best of all that holds much.
+        near: Passages cited by the sentences around; the best is taken if it supports the sentence
+            somewhat, else the best of all that supports it well.
     """
     if statement.form != "claim":
         return ()

@@ -1,4 +1,4 @@
-"""Compare figures: which of several places has more, and by how much."""
+"""Comparing figures: which of several places has more, and by how much."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ _Side = tuple[str, Decimal, str, Citation]  # name, value, words
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """What an answer says of a place, and what else it says of the same."""
+    """A place's figure in an answer, and other figures of the same place."""
 
     place: str
     value: Decimal
@@ -90,17 +90,17 @@ class _Figure:
 def compared(
     answers: Sequence[Answer], store: Store, *, leaf: int, least: bool, language: Language
 ) -> Answer | None:
-    """Return which of the places of the last answers has the larger figure; None where none do.
+    """Return which of the places of the last answers has the larger figure; None if none has one.
 
-    The places are those of the last question, where it names several, else those of the questions
-    before it, too, as long as they ask the same of another place. A figure is what was read of
-    the cited sentences for the indicator that its question names; where nothing was, the only
-    number of a sentence. Units must be the same.
+    Places are those of the last question, if it names several, else also those of the questions
+    before it that ask the same of other places. The figure is the statement extracted from the
+    cited sentences for the question's indicator, else the only number of a sentence. Units must be
+    the same.
 
     Args:
         answers: Of the conversation, oldest first.
         store: The knowledge base.
-        leaf: Size of the chunks that facts are tied to.
+        leaf: Size of the chunks with evidence.
         least: Whether the smaller one is asked for.
         language: Of the reply.
     """
@@ -119,13 +119,13 @@ def compared(
 
 
 def _asks_the_same(question: str, other: str) -> bool:
-    """Return whether two questions are one but for places: 江苏的目标, 福建的目标."""
+    """Return whether two questions differ in places only: 江苏的目标, 福建的目标."""
     (years, said), (other_years, other_said) = map(_without_places, (question, other))
     return years == other_years and len(said & other_said) >= _ALIKE * len(said | other_said)
 
 
 def _without_places(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the years that a question names, and the character pairs of what else it says."""
+    """Return the years of a question, and the character pairs of the rest without places."""
     text = read(question, chinese=1.0).text
     for place in sorted(question_places(text, ()), key=len, reverse=True):
         text = re.sub(rf"{re.escape(place)}[省市区县]?", " ", text)
@@ -135,7 +135,7 @@ def _without_places(question: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def nothing_to_compare(language: Language) -> str:
-    """Return what is said where the answers hold no two figures."""
+    """Return the reply if the answers do not have two figures."""
     return _SAID[language][2]
 
 
@@ -163,7 +163,7 @@ def _answer(sides: Sequence[_Figure], *, least: bool, language: Language) -> Ans
 def _sentence(
     sides: Sequence[_Side], unit: str, *, least: bool, language: Language, lead: str = ""
 ) -> Claim:
-    """Return which of some sides has more, and by how much: exactly."""
+    """Return which side has more, and by how much, computed exactly."""
     ordered = sorted(sides, key=lambda side: side[1], reverse=not least)
     told, same, _, joint = _SAID[language]
     gap = abs(ordered[0][1] - ordered[-1][1])
@@ -189,14 +189,14 @@ def contrast(
     least: bool,
     language: Language,
 ) -> list[Claim]:
-    """Return which of some sides has the larger figure and by how much, a line for each year.
+    """Return which side has the larger figure and by how much, a line for each year.
 
-    Figures are compared where each side has one value of the same thing, unit, year and way in
-    which it is meant (at least, about); where there is no such pair, the line says why not.
+    Figures are compared if each side has one value of the same indicator, unit, year and bound
+    (at least, about); else the line says why they are not.
 
     Args:
-        sides: What was read of each, at least one, with the document and its
-            citation. Sides that are years (2025年) are compared across them.
+        sides: Statements of each side, at least one, with document and citation. Sides that are
+            years (2025年) are compared with each other.
         least: Whether the smaller one is asked for.
         language: Of the lines.
     """
@@ -237,7 +237,7 @@ _Measures = dict[tuple[str, Measured], dict[Decimal, tuple[str, str, Citation]]]
 
 
 def _by_measure(told: Sequence[tuple[Statement, Document, Citation]], *, across: bool) -> _Measures:
-    """Return values with how each is meant and its words, by year and what they are of."""
+    """Return values with bound and wording, by year and measure."""
     found: _Measures = {}
     for statement, card, cited in told:
         q, value = statement.qualifiers, _decimal(statement.qualifiers.value)
@@ -250,7 +250,7 @@ def _by_measure(told: Sequence[tuple[Statement, Document, Citation]], *, across:
 
 
 def _unlike(values: Mapping[str, _Measures]) -> str:
-    """Return in what figures of several sides differ, that none can be compared."""
+    """Return in what the figures of sides differ, so that they cannot be compared."""
     units = [{key[1].unit for key in of} for of in values.values()]
     years = [{key[0] for key in of} for of in values.values()]
     if not set.intersection(*units):
@@ -259,7 +259,7 @@ def _unlike(values: Mapping[str, _Measures]) -> str:
 
 
 def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:
-    """Yield the figure of each place that the question of an answer names."""
+    """Yield the figure of each place of an answer's question."""
     asked = read(answer.question, chinese=1.0)
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
     places = sorted(question_places(asked.text, ()), key=asked.text.find)
@@ -281,7 +281,7 @@ def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:
 def _stated(
     citations: Sequence[Citation], store: Store, leaf: int
 ) -> list[list[tuple[str, Qualifiers]]]:
-    """Return the targets (indicator, qualifiers) that were read of each citation."""
+    """Return the targets (indicator, qualifiers) extracted from each citation."""
     chunks = store.chunks(list(dict.fromkeys(c.chunk_id for c in citations)))
     facts = facts_in([ScoredChunk(chunk, 1.0) for chunk in chunks], store, leaf=leaf)
     return [
@@ -301,7 +301,7 @@ def _stated(
 def _of_quote(
     question: str, place: str, cited: Citation, told: Sequence[tuple[str, Qualifiers]]
 ) -> tuple[float, _Figure] | None:
-    """Return the figure of a quote that is of what a question asks, and how sure that is."""
+    """Return the figure of a quote that a question asks for, and how certain that is."""
     asked = set(character_pairs(question))
     best: tuple[float, _Figure] | None = None
     for name, q in told:
@@ -322,7 +322,7 @@ def _of_quote(
 
 
 def _other(told: Qualifiers, question: str) -> bool:
-    """Return whether a figure is for another year than those that a question names."""
+    """Return whether a figure is of another year than those in a question."""
     years = {question[i : i + 4] for i in range(len(question) - 4) if question[i + 4] == "年"}
     years = {year for year in years if year.isdigit()}
     return bool(years) and told.year not in years

@@ -1,4 +1,4 @@
-"""A conversation without a model's help where none is needed: courtesy, originals, comparison."""
+"""Lines of a conversation that need no model: courtesy, original text, comparison."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -107,10 +107,10 @@ class Said:
     """A line of a conversation.
 
     Attributes:
-        kind: What it is.
-        language: Of what is said in reply.
-        number: Of the citation whose text is asked for; 0 for all.
-        least: Whether the smaller one is asked for in a comparison.
+        kind: Kind of line.
+        language: Of the reply.
+        number: Citation whose text is asked for; 0 for all.
+        least: Whether a comparison asks for the smaller one.
     """
 
     kind: Kind
@@ -120,7 +120,7 @@ class Said:
 
 
 def said(line: str) -> Said:
-    """Return what a line of a conversation is; what is not surely anything else is a question.
+    """Classify a line; anything that is not clearly something else is a question.
 
     >>> said("谢谢！").kind, said("给我[2]的原文").number, said("上面两个城市哪个多？").kind
     ('thanks', 2, 'compare')
@@ -149,12 +149,12 @@ def said(line: str) -> Said:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is said to a line.
+    """Reply to a line.
 
     Attributes:
-        text: Words of courtesy, help, passages; empty where there is an answer.
-        answer: To a question, or a comparison; None for words alone.
-        understood: What a question that leans on those before was taken for; else empty.
+        text: Courtesy, help or passages; empty if there is an answer.
+        answer: To a question or comparison; else None.
+        understood: The follow-up question as completed; else empty.
         ends: Whether the conversation is over.
     """
 
@@ -165,7 +165,7 @@ class Reply:
 
 
 class Conversation:
-    """Questions that may lean on the ones before, and what is said besides."""
+    """A sequence of questions that may refer to earlier ones."""
 
     def __init__(
         self,
@@ -174,12 +174,12 @@ class Conversation:
         *,
         leaf: Callable[[], int],
     ) -> None:
-        """Begin a conversation.
+        """Initialise.
 
         Args:
-            ask: Answers a question with what was said before it, oldest first.
-            store: Gives the knowledge base.
-            leaf: Gives the size of the chunks that facts are tied to.
+            ask: Answers a question, given earlier turns, oldest first.
+            store: Returns the knowledge base.
+            leaf: Returns the size of the chunks with evidence.
         """
         self._ask = ask
         self._store = store
@@ -187,10 +187,10 @@ class Conversation:
         self._answers: list[Answer] = []
 
     def reply(self, line: str) -> Reply:
-        """Return what is said to a line; raises what `ask` raises.
+        """Return the reply to a line; raises what `ask` raises.
 
-        Courtesy, help, originals and comparisons are no turns: what comes behind them leans on the
-        last question, answered or refused.
+        Courtesy, help, originals and comparisons are not turns: the next question refers to the
+        last question.
         """
         what = said(line)
         match what.kind:
@@ -213,7 +213,7 @@ class Conversation:
         return self._answered(line)
 
     def _help(self, line: str) -> str:
-        """Return how to go on, in the language of the conversation; before it in both."""
+        """Return the help in the language of the conversation, or in both before it began."""
         asked = [line] if has_han(line) else [a.question for a in self._answers[-1:]]
         told = _SAYING["help"]
         return told[question_language(asked[0])] if asked else "\n\n".join(told.values())
@@ -240,7 +240,7 @@ class Conversation:
         return Reply(answer=replace(found, question=line))
 
     def _original(self, what: Said) -> str:
-        """Return the cited passages of the last answer, whole."""
+        """Return the cited passages of the last answer in full."""
         citations = self._answers[-1].citations if self._answers else ()
         if not citations:
             return _SAYING["no original"][what.language]

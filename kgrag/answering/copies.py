@@ -1,4 +1,4 @@
-"""One text under several names: one of the documents is searched, all are named."""
+"""Duplicate documents: one is searched, all are named."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ Retrieve = Callable[[Collection[str], int], Sequence[ScoredChunk]]
 
 @dataclass(frozen=True)
 class Text:
-    """A document as it is compared.
+    """A document prepared for comparison.
 
     Attributes:
         document: With its text.
@@ -34,22 +34,22 @@ class Text:
 
     @cached_property
     def letters(self) -> str:
-        """Return its text without blanks and width."""
+        """Its text without whitespace, in normal width."""
         return letters_of(self.document.text)
 
     @cached_property
     def sentences(self) -> frozenset[str]:
-        """Return its sentences, those that tell it from others."""
+        """Its sentences that are long enough to identify it."""
         return _sentences(self.document.text)
 
     def holds(self, passage: str) -> bool:
-        """Return whether a passage stands in it, or most of its sentences do."""
+        """Return whether it contains a passage, or most of its sentences."""
         said = _sentences(passage)
         shared = sum(map(len, said & self.sentences))
         return letters_of(passage) in self.letters or shared > _OVERLAP * sum(map(len, said))
 
     def is_near(self, other: "Text") -> bool:
-        """Return whether two texts are one but for a cover, or a few words."""
+        """Return whether two texts differ only by a cover or a few words."""
         if self.letters == other.letters:
             return True
         one, two = (text.document.metadata.regions for text in (self, other))
@@ -63,16 +63,16 @@ class Text:
 def each_once(
     retrieve: Retrieve, *, store: Store, cards: Iterable[Document], top_k: int
 ) -> list[ScoredChunk]:
-    """Return results without those that another one repeats, which names the files of these.
+    """Return results without those that repeat another one, which names their files.
 
-    Of documents with one text, whatever their names and marks, the one that is found first is
-    searched. Of documents that are nearly one, a passage that stands in both counts once.
+    Of documents with the same text, the first one found is searched. Of documents that are nearly
+    the same, a passage that is in both counts once.
 
     Args:
-        retrieve: Gives so many results, best first, of all documents but some.
-        store: Where the texts are.
+        retrieve: Returns so many results, best first, without some documents.
+        store: The knowledge base.
         cards: Documents that are searched.
-        top_k: Results at most.
+        top_k: Maximum number of results.
     """
     held = {card.doc_id: card for card in cards}
     texts: dict[str, Text] = {}
@@ -91,11 +91,11 @@ def each_once(
 
 
 def naming_copies(answer: Answer, results: Iterable[ScoredChunk]) -> Answer:
-    """Return an answer whose citations name the other files that hold what they cite.
+    """Return an answer whose citations name the other files with the same text.
 
     Args:
-        answer: With its citations.
-        results: That it was drawn from.
+        answer: With citations.
+        results: Of the answer.
     """
     also = {result.chunk.chunk_id: result.also_in for result in results if result.also_in}
     return answer.citing(lambda c: replace(c, also_in=also.get(c.chunk_id, ())))
@@ -107,10 +107,10 @@ def _copies(
     texts: dict[str, Text],
     store: Store,
 ) -> dict[str, str]:
-    """Return documents with the text of one that was found, with that one.
+    """Return the documents with the same text as one that was found, and itself.
 
-    Compared are those that share bytes, or name and place, and those of results that share a
-    passage; their texts are kept in `texts`.
+    Compared are documents with the same bytes, or name and place, and those whose results share a
+    passage; their texts are cached in `texts`.
     """
     ids = [d for d in dict.fromkeys(r.chunk.doc_id for r in found) if d in held]
     alike: dict[str, list[str]] = defaultdict(list)
@@ -142,7 +142,7 @@ def _are_one(one: str, other: str, texts: Mapping[str, Text]) -> bool:
 
 
 def _once(found: Sequence[ScoredChunk], texts: Mapping[str, Text]) -> list[ScoredChunk]:
-    """Return results, each passage of documents that are nearly one once, where it comes first."""
+    """Return results with each passage of nearly identical documents once, at its best rank."""
     kept: list[ScoredChunk] = []
     for result in found:
         if not any(_repeats(result, one, texts) for one in kept):
@@ -151,7 +151,7 @@ def _once(found: Sequence[ScoredChunk], texts: Mapping[str, Text]) -> list[Score
 
 
 def _repeats(result: ScoredChunk, kept: ScoredChunk, texts: Mapping[str, Text]) -> bool:
-    """Return whether a result is the passage of another one in a document that is nearly that."""
+    """Return whether a result is a passage of another one in a nearly identical document."""
     one, other = texts.get(result.chunk.doc_id), texts.get(kept.chunk.doc_id)
     if one is None or other is None or one is other:
         return False
@@ -164,7 +164,7 @@ def _repeats(result: ScoredChunk, kept: ScoredChunk, texts: Mapping[str, Text]) 
 
 
 def _also_in(result: ScoredChunk, texts: Mapping[str, Text]) -> tuple[str, ...]:
-    """Return the files of other documents that hold a result, of the same text or nearly."""
+    """Return the files of other documents with the same or nearly the same text around a result."""
     own = texts.get(result.chunk.doc_id)
     if own is None:
         return ()
@@ -178,7 +178,7 @@ def _sentences(text: str) -> frozenset[str]:
 
 
 def letters_of(text: str) -> str:
-    """Return a text without blanks and width, as two are compared."""
+    """Return a text without whitespace, in normal width."""
     return "".join(normalize(text).split())
 
 

@@ -1,4 +1,4 @@
-"""What a question is asked of, as the knowledge base is now: its encoder, its sizes, its copy."""
+"""The current state of a knowledge base for questions: encoder, chunk sizes, local copy."""
 
 from collections.abc import Callable
 from functools import cache, cached_property, partial
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Current:
-    """A knowledge base as it is now; other processes may have changed it since the last look."""
+    """Current state of a knowledge base that other processes may change."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class Current:
         choose_embedder: Callable[[str | None], Embedder],
         location: str | Path,
     ) -> None:
-        """Keep where things are.
+        """Initialise.
 
         Args:
             store: The knowledge base.
             config: Settings.
-            choose_embedder: Gives the encoder for the name that is recorded, if one is.
+            choose_embedder: Returns the encoder for the recorded name, if there is one.
             location: Of the knowledge base.
         """
         self._store = store
@@ -52,13 +52,13 @@ class Current:
         self._in_force: dict[int, CurrentInForce] = {}
 
     def close(self) -> None:
-        """Close the copy, if one is kept."""
+        """Close the local copy, if there is one."""
         opened = self.__dict__.pop("_copy", None)
         if opened is not None:
             opened.close()
 
     def knowledge(self) -> SearchContext:
-        """Return what a question is asked of; each question asks once."""
+        """Return the state for one question."""
         copied = self._copy.current() if self._copy else None
         store = self._store if copied is None else copied
         if id(store) not in self._settings:
@@ -82,7 +82,7 @@ class Current:
         )
 
     def embedder(self, store: Store) -> Embedder:
-        """Return the encoder of the vectors in a store.
+        """Return the encoder of a store's vectors.
 
         Raises:
             ModelNotFoundError: If it is not installed.
@@ -95,7 +95,7 @@ class Current:
         return self._embedder
 
     def sizes(self, store: Store) -> ChunkSizes:
-        """Return the chunk sizes recorded in a store, or the configured ones for a new one.
+        """Return the recorded chunk sizes, or the configured ones for a new store.
 
         Raises:
             ConfigError: If the configured sizes are not in order.

@@ -1,4 +1,4 @@
-"""As of when a question is asked, and what that makes of what is found."""
+"""The day that a question is asked for, and its effect on results and answer."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ _MORE = 2  # candidates for each result asked for, where what is in force comes 
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The day as of which a question is asked.
+    """The day that a question is asked for.
 
     Attributes:
-        day: ISO 8601; today where nobody says one.
-        preferred: Whether what was in force then comes first: an option or the question says it.
-        held: Whether documents that were issued later are left out: an option says it.
+        day: ISO 8601; today by default.
+        preferred: Whether documents in force then are ranked first (by option or question).
+        held: Whether documents issued later are excluded (by option).
     """
 
     day: str
@@ -32,14 +32,14 @@ class AsOf:
 
 
 def as_of_asked(question: str, as_of: str | date | None) -> AsOf:
-    """Return the day as of which a question is asked.
+    """Return the day that a question is asked for.
 
     Args:
-        question: In any words; what it surely says counts where no option does.
-        as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; None for none.
+        question: A day that it clearly states is used if there is no option.
+        as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; None for no option.
 
     Raises:
-        ValueError: If it is no date.
+        ValueError: If it is not a date.
 
     >>> as_of_asked("节能补贴有哪些", "2022")
     AsOf(day='2022-12-31', preferred=True, held=True)
@@ -61,14 +61,14 @@ def in_force_first(
     titled: Collection[str],
     top_k: int,
 ) -> list[ScoredChunk]:
-    """Return results, where a day is asked for with what was not in force then behind the others.
+    """Return results; if a day is asked for, those not in force then come last.
 
     Args:
-        retrieve: Gives so many results, best first.
+        retrieve: Returns so many results, best first.
         as_of: The day.
-        in_force: What was in force.
-        titled: Documents that the question names by their titles: these keep their place.
-        top_k: Results at most.
+        in_force: Status of documents.
+        titled: Documents that the question names by title: these keep their rank.
+        top_k: Maximum number of results.
     """
     if not as_of.preferred:
         return list(retrieve(top_k))
@@ -88,17 +88,17 @@ def in_force_first(
 
 
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
-    """Return an answer whose citations say whether their documents are in force.
+    """Return an answer whose citations have the status of their documents.
 
-    Of each document that is not, or is amended, a note says so, and of each that the question
-    quotes the title of and a held one repeals or amends; where a day was given as an option,
-    another says what it left out. That the years of a plan are over is a note only where a day is
-    asked for: of older archives it holds for most plans.
+    Notes name each document that is not in force or is amended, and each quoted title that a
+    document repeals or amends; with a day as an option, another note says what was excluded. That
+    a plan's years are over is noted only if a day is asked for: in older archives that is true of
+    most plans.
 
     Args:
-        answer: With its citations.
+        answer: With citations.
         as_of: The day.
-        in_force: What was in force.
+        in_force: Status of documents.
     """
     language = question_language(answer.question)
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
@@ -123,11 +123,11 @@ def _status_note(cited: Citation, language: Language) -> str:
 
 
 def what_a_day_leaves_out(as_of: AsOf, in_force: InForce, language: Language) -> str:
-    """Return what a day holds a search to, for people; empty where it holds it to nothing.
+    """Return a note on the documents that a day excludes; empty if there are none.
 
     Args:
         as_of: The day.
-        in_force: Of all documents.
+        in_force: Status of all documents.
         language: Of the note.
     """
     if not as_of.held:

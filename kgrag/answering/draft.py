@@ -1,4 +1,4 @@
-"""What a model wrote, before its citations are resolved."""
+"""A model's draft, before its citations are resolved."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -60,13 +60,13 @@ _ENDS = re.compile(r"[。！？；：:.!?;\]]$")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer as a model gave it.
+    """An answer as a model wrote it.
 
     Attributes:
-        text: With the [n] of the context's passages, in whatever form the model writes them.
-        model: Who wrote it.
-        analysis: What it thought before, where the template asks for that.
-        notes: What the reader should know.
+        text: With [n] of the context's passages, in any notation.
+        model: Name of the model.
+        analysis: Its reasoning, if the template asks for that.
+        notes: Notes for the reader.
     """
 
     text: str
@@ -77,10 +77,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """What a further answer from the same context is to mend.
+    """What a further answer from the same context must fix.
 
     Attributes:
-        answer: The last one, with the [n] of the context's passages.
+        answer: The last one, with [n] of the context's passages.
         problem: What is wrong with it, in words.
     """
 
@@ -89,7 +89,7 @@ class Mend:
 
 
 def without_courtesies(text: str) -> str:
-    """Return text without words to the reader before and behind the answer.
+    """Remove words to the reader before and after the answer.
 
     >>> without_courtesies("好的，根据文段[1]，目标是500家。希望以上整理对您有帮助！")
     '根据文段[1]，目标是500家。'
@@ -107,13 +107,13 @@ def without_courtesies(text: str) -> str:
 
 
 def without_talk_of_passages(text: str, known: Collection[int]) -> str:
-    r"""Return text without 根据文段[2]， before a sentence, whose [2] then stands behind it.
+    r"""Remove 根据文段[2]， before a sentence, and put its [2] after it.
 
-    It does where the sentence has no [n] of its own. 根据国发〔2021〕4号 stays.
+    The [2] is added only if the sentence has no [n]. 根据国发〔2021〕4号 is kept.
 
     Args:
         text: Of a draft; citations as [n].
-        known: Numbers of passages; others are none.
+        known: Numbers of passages; others are ignored.
 
     >>> without_talk_of_passages("根据文段[2]，目标是500家。文段1指出，资金3000万元[1]。", {1, 2})
     '目标是500家[2]。资金3000万元[1]。'
@@ -138,7 +138,7 @@ def without_talk_of_passages(text: str, known: Collection[int]) -> str:
 
 
 def without_bold(text: str) -> str:
-    r"""Return text without ** around words; a line in bold by itself leads to what follows.
+    r"""Remove ** around words; a bold line by itself becomes a lead-in.
 
     >>> without_bold("**目标**\n- **甲市**：500家[1]")
     '目标：\n- 甲市：500家[1]'
@@ -181,16 +181,16 @@ _REFERENCE_LIST = re.compile(
 
 
 def cited_passages(text: str, context: Context) -> set[int]:
-    """Return the numbers of the passages that a draft cites, however it writes them."""
+    """Return the numbers of the passages that a draft cites, in any notation."""
     known = {p.number for p in context.passages}
     return {number for _, _, number in marks(normalise(text, known)[0])}
 
 
 def normalise(text: str, known: Iterable[int]) -> tuple[str, list[int]]:
-    """Return (text, numbers removed): every citation as [n], those not known left out.
+    """Return (text, numbers removed): every citation as [n], unknown ones removed.
 
-    Courtesies and a list of references at the end are left out, too. 根据文段[2]， before
-    a sentence becomes [2] behind it.
+    Courtesies and a list of references at the end are removed, too. 根据文段[2]， before a
+    sentence becomes [2] after it.
 
     >>> normalise("甲【1】。乙[1-3]，丙[^2]。丁[文档9]（来源：passage 1）", [1, 2, 3])
     ('甲[1]。乙[1][2][3]，丙[2]。丁[1]', [9])
@@ -211,7 +211,7 @@ def normalise(text: str, known: Iterable[int]) -> tuple[str, list[int]]:
 
 
 def _numbers(mark: str, held: set[int]) -> list[int]:
-    """Return the numbers in a citation; of a range, those held, and its ends."""
+    """Return the numbers in a citation; of a range the known ones, and its ends."""
     numbers: dict[int, None] = {}
     bare = mark.split("†")[0]
     for match in _RANGE.finditer(bare):

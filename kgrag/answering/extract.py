@@ -1,4 +1,4 @@
-"""Answer a question offline with the sentences that support it best, each cited."""
+"""Answering offline with the sentences that support an answer best, each cited."""
 
 import re
 from bisect import bisect_right
@@ -67,11 +67,11 @@ _ASKS_IMPRINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """An answer made of quotes, and how well the best of them supports it.
+    """An answer of quotes, and its score.
 
     Attributes:
-        answer: It.
-        score: Of its best sentence, about a cosine; 0 where nothing is quoted.
+        answer: The answer.
+        score: Of its best sentence, comparable to a cosine; 0 without quotes.
     """
 
     answer: Answer
@@ -88,12 +88,11 @@ def quoted(
     max_sentences: int = 7,
     facts: Sequence[Fact] = (),
 ) -> Quoted:
-    """Return an answer made of sentences quoted from results, each with its citation.
+    """Return an answer of sentences quoted from results, each with its citation.
 
-    Sentences are ranked by their similarity to the question, the words that they share and
-    whether they hold the kind of thing that is asked for: money, a share, a date, an agency.
-    Where they do not answer (`kgrag.answering.answered`), are of another year, or none is about
-    the place that is asked for, the answer says that these documents do not tell, and a note what
+    Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
+    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.answered`), are
+    of another year, or of another place, the answer is that nothing was found, with a note on what
     was found instead.
 
     Args:
@@ -101,9 +100,9 @@ def quoted(
         results: Retrieved chunks, best first; may be empty.
         documents: With text, segments and metadata, at least those of the results.
         headings: By document.
-        embedder: Encodes question and sentences.
-        max_sentences: Quoted at most, at least 1.
-        facts: Stated in the results: they tell which figures are planned, and for which year.
+        embedder: Encoder of question and sentences.
+        max_sentences: Maximum number of quotes, at least 1.
+        facts: Stated in the results: which figures are planned, and for which year.
 
     Raises:
         ValueError: If max_sentences < 1.
@@ -145,7 +144,7 @@ def _quotable(
     documents: Mapping[str, Document],
     headings: Mapping[str, Sequence[Heading]],
 ) -> list[Sentence]:
-    """Return the sentences that may be quoted: of what is asked for, saying something."""
+    """Return the sentences that may be quoted: about what is asked for, and complete."""
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     lists = asks_for_list(query.text)  # whose items may be headings
     return [
@@ -174,9 +173,9 @@ def _cited(
 def _of_named_documents(
     candidates: Sequence[Sentence], titles: Mapping[str, str], query: Query
 ) -> list[Sentence]:
-    """Return the sentences of the document that is asked about by title, where one is.
+    """Return the sentences of the document that is asked about by title, if there is one.
 
-    All of them where the question leads away from it: who cites it, or what its basis says.
+    All sentences if the question leads elsewhere: who cites it, or what its basis says.
     """
     quoted = [normalize_name(title) for title in query.titles]
     kind = asked_kind(query.text)
@@ -193,7 +192,7 @@ def _of_named_documents(
 
 
 def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> bool:
-    """Return whether a sentence, or its document, is about a place that is asked for, if any."""
+    """Return whether a sentence, or its document, is about a requested place, if there is one."""
     if not query.places:
         return True
     about = set(document_facets(document.title, document.metadata).places)
@@ -206,7 +205,7 @@ def _repeats(text: str, title: str) -> bool:
 
 
 def _is_imprint(text: str, question: str) -> bool:
-    """Return whether a line is a date, a number or a contact and no more, and not asked for."""
+    """Return whether a line is only a date, a number or a contact that is not asked for."""
     return _IMPRINT.fullmatch(narrow(text).strip()) is not None and not _ASKS_IMPRINT.search(
         question
     )
@@ -217,9 +216,9 @@ def _is_asked_section(sentence: Sentence) -> bool:
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
-    """Return whether a sentence is a line that is a heading: it names what others say.
+    """Return whether a sentence is a heading line without content of its own.
 
-    A numbered line with a figure (12.森林覆盖率（%）15.0) says something itself.
+    A numbered line with a figure (12.森林覆盖率（%）15.0) has content.
     """
     at = bisect_right(headings, sentence.start, key=lambda heading: heading.start) - 1
     if at < 0 or sentence.end > headings[at].end + 1 or _ARTICLE.match(sentence.text):
@@ -242,9 +241,9 @@ def score_sentences(
     Args:
         query: The question.
         candidates: Sentences of retrieved chunks.
-        titles: Title by document; a sentence is read behind its title and last heading.
-        embedder: Encodes question and sentences.
-        fit: What a sentence loses because its figures are others than those asked for.
+        titles: Title by document; a sentence is encoded after its title and last heading.
+        embedder: Encoder of question and sentences.
+        fit: Penalty of a sentence whose figures are not those asked for.
     """
     if not candidates:
         return []
@@ -275,12 +274,12 @@ def score_sentences(
 
 
 def _share(asked: set[str], text: str) -> float:
-    """Return the share of the words asked for that a text has."""
+    """Return the share of the requested words in a text."""
     return len(asked & set(words(text))) / max(1, len(asked))
 
 
 def _in_context(sentence: Sentence, title: str) -> str:
-    """Return a sentence behind its title and last heading, which say what it is about."""
+    """Return a sentence after its title and last heading."""
     path = sentence.chunk.chunk.heading_path
     return "\n".join([part for part in (title, *path[-1:]) if part] + [sentence.text])
 
@@ -288,9 +287,9 @@ def _in_context(sentence: Sentence, title: str) -> str:
 def _choose(
     scored: Sequence[Scored], query: Query, titles: Mapping[str, str], most: int
 ) -> list[Sentence]:
-    """Return the sentences to quote, best first; no wording twice.
+    """Return the sentences to quote, best first, no wording twice.
 
-    Who cites a title is asked of documents: each of them is quoted once.
+    If a question asks who cites a title, each document is quoted once.
     """
     chosen: dict[str, Sentence] = {}
     for item in scored:
@@ -303,7 +302,7 @@ def _choose(
 
 
 def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
-    """Return whether a sentence of another document names a title, if that is what is asked.
+    """Return whether a sentence of another document names a title, if that is asked for.
 
     …引用了《A》 asks who names A; 《A》引用了… asks what A names.
     """
@@ -315,7 +314,7 @@ def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:
 
 
 class StatedTargets:
-    """The figures that facts state, by where they stand."""
+    """Figures of facts, by their place."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self._places: dict[str, dict[tuple[int, int, Qualifiers], None]] = defaultdict(dict)
@@ -325,7 +324,7 @@ class StatedTargets:
                     self._places[e.doc_id][e.start, e.end, e.qualifiers] = None
 
     def within(self, sentence: Sentence) -> list[Qualifiers]:
-        """Return what is stated of the figures of a sentence."""
+        """Return the figures stated in a sentence."""
         return [
             told
             for start, end, told in self._places.get(sentence.doc_id, ())
@@ -333,10 +332,10 @@ class StatedTargets:
         ]
 
     def fit(self, sentence: Sentence, asked: Question) -> float:
-        """Return what a sentence loses because its figures are others than those asked for.
+        """Return the penalty of a sentence whose figures are not those asked for.
 
         Returns:
-            In [-0.13, 0]; 0 for a sentence of whose figures nothing is known.
+            In [-0.13, 0]; 0 for a sentence without known figures.
         """
         told = self.within(sentence)
         if not told:
@@ -350,11 +349,11 @@ class StatedTargets:
         return loss
 
     def note(self, chosen: Sequence[Sentence], asked: Question, language: Language) -> str:
-        """Return what is to be said where no figure found is for the year asked for; else nothing.
+        """Return a note if no figure found is of the requested year.
 
         Args:
             chosen: The sentences quoted.
-            asked: What the question wants.
+            asked: The parsed question.
             language: Of the note.
         """
         years = {q.year for sentence in chosen for q in self.within(sentence)}

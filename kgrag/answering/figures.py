@@ -1,4 +1,4 @@
-"""Questions for a figure of several places or documents, answered from all that was read of it."""
+"""Questions for a figure of several places or documents, answered from all statements."""
 
 import re
 from collections import defaultdict
@@ -46,12 +46,12 @@ _LEAST_NAME = 3  # characters of what may be a part of an indicator's name
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which figures a question asks for.
+    """The figures that a question asks for.
 
     Attributes:
-        question: As read.
-        indicator: As it is called in the question.
-        subjects: Names of the indicators that are called so.
+        question: As parsed.
+        indicator: As the question names it.
+        subjects: Names of the indicators that match.
     """
 
     question: Question
@@ -60,15 +60,13 @@ class Asked:
 
 
 def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> Asked | None:
-    """Return which figures of several places or documents a question asks for, where it is sure.
+    """Return the figures of several places or documents that a question clearly asks for.
 
-    It is where nothing is left of the question besides an indicator, places, years and words of
-    asking.
+    It does if nothing is left of it besides an indicator, places, years and question words.
 
     Args:
-        question: As read.
-        names: Of the indicators that documents state, by each way to write them, as
-            `normalize_name` gives it.
+        question: As parsed.
+        names: Names of the stated indicators by spelling, normalised by `normalize_name`.
     """
     if not _may_ask(question):
         return None
@@ -77,7 +75,7 @@ def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> A
 
 
 def _may_ask(question: Question) -> bool:
-    """Return whether a question names a place or level, and little besides for an indicator."""
+    """Return whether a question has a place or level, and little besides an indicator."""
     told = question.pieces
     is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST_NAME
     return bool(question.level or question.places) and is_short and not question.query.titles
@@ -86,7 +84,7 @@ def _may_ask(question: Question) -> bool:
 def _indicator(
     question: Question, names: Mapping[str, Collection[str]]
 ) -> tuple[str, frozenset[str]]:
-    """Return the indicator that is all that a question says, and the names of those called so."""
+    """Return the indicator that is the rest of a question, and the names that match."""
     text, left = question.topic, list(question.pieces)
     bare = normalize_name(text)
     known = max((name for name in names if name in bare), key=len, default="")
@@ -105,14 +103,14 @@ def _indicator(
 
 
 def figures(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return the figures that a question asks for of several places or documents; None for none.
+    """Return the figures of several places or documents that a question asks for, or None.
 
-    There may be no rows: where a question clearly asks for a figure that documents state of other
-    places or years, the notes say that none is stated of these.
+    There may be no rows: if a question clearly asks for a figure that is stated only for other
+    places or years, notes say so.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
     if not _may_ask(question):
@@ -159,7 +157,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
-    """Return the names of indicators by each way to write them."""
+    """Return the names of indicators by spelling."""
     names: defaultdict[str, set[str]] = defaultdict(set)
     for s in statements:
         for name in filter(None, (s.fact.subject.name, s.qualifiers.subject)):
@@ -170,12 +168,12 @@ def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
 
 
 def _is_level(statement: Statement) -> bool:
-    """Return whether a figure is a value, and not by how much it grows or falls."""
+    """Return whether a figure is a value, not a change."""
     return statement.qualifiers.comparator not in ("+", "-")
 
 
 def _levels(statements: Sequence[Statement], cards: Mapping[str, Document]) -> list[Statement]:
-    """Return statements without the changes of what is stated as a level, too, for that time."""
+    """Return statements without changes of what is stated as a value, too, for that time."""
 
     def what(s: Statement) -> tuple[object, ...]:
         told = s.qualifiers
@@ -189,12 +187,12 @@ def _levels(statements: Sequence[Statement], cards: Mapping[str, Document]) -> l
 def _of_what(
     parts: Collection[str], shown: Mapping[str, Sequence[Statement]], question: Question
 ) -> Iterator[str]:
-    """Yield notes where rows are of parts of places, or tell changes where a level is asked for.
+    """Yield notes if rows are of parts of places, or changes where a value is asked for.
 
     Args:
         parts: The places with rows of parts of them.
-        shown: Rows by place; none where no level of the figure is stated at all.
-        question: As read.
+        shown: Rows by place; empty if no value of the figure is stated at all.
+        question: As parsed.
     """
     changed = [p for p, some in shown.items() if not any(map(_is_level, some))]
     changed = [] if "change" in question.asks else changed
@@ -205,7 +203,7 @@ def _of_what(
 
 
 def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[Stated]:
-    """Return a row for each figure, with the side that it is of where a comparison is asked."""
+    """Return a row for each figure, with its side if a comparison is asked for."""
     compares = not question.level and "difference" in question.asks
     by_year = len(shown) == 1 and len(question.due) > 1
     return [
@@ -222,12 +220,12 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[
 
 
 def _is_clear(asked: Asked) -> bool:
-    """Return whether a question asks for a figure, and not for what is said of a thing."""
+    """Return whether a question asks for a figure, and not for other statements."""
     return is_indicator(asked.indicator) or "figure" in asked.question.asks
 
 
 def _of_scope(statement: Statement) -> str:
-    """Return an indicator behind whom it is measured of: 公共机构人均综合能耗."""
+    """Return an indicator after its scope: 公共机构人均综合能耗."""
     return f"{statement.qualifiers.scope}{statement.fact.subject.name}"
 
 
@@ -237,7 +235,7 @@ def _stands(statement: Statement, asked: Asked) -> bool:
 
 
 def _is_dated(told: Qualifiers, asked: Asked) -> bool:
-    """Return whether a figure is of a year that is asked for, or of any where none is."""
+    """Return whether a figure is of a requested year, or of any if none is requested."""
     due = asked.question.due
     if not due or (told.year.isdigit() and int(told.year) in due):
         return True
@@ -246,7 +244,7 @@ def _is_dated(told: Qualifiers, asked: Asked) -> bool:
 
 
 def _is_undated(statement: Statement) -> bool:
-    """Return whether a figure is surely an aim, and no year is told of it."""
+    """Return whether a figure is certainly a target without a year."""
     told = statement.qualifiers
     is_aim = told.standing == "planned" and not (told.year or told.period)
     return is_aim and _AIMS.search(told.object or statement.fact.object.name) is not None
@@ -255,10 +253,10 @@ def _is_undated(statement: Statement) -> bool:
 def _by_place(
     statements: Sequence[Statement], cards: Mapping[str, Document], asked: Asked
 ) -> dict[str, list[Statement]]:
-    """Return statements by the place that they are about, each figure of a document once.
+    """Return statements by place, each figure of a document once.
 
-    Prose goes before tables; a figure without a year is none of its own where the document has
-    the same for a year.
+    Prose comes before tables; a figure without a year is dropped if the document has the same one
+    with a year.
     """
     found: defaultdict[str, dict[tuple[str, ...], Statement]] = defaultdict(dict)
     for s in sorted(statements, key=lambda s: (not s.qualifiers.year, bool(s.qualifiers.binding))):
@@ -279,7 +277,7 @@ def _of_parts(
 ) -> dict[str, list[Stated]]:
     """Return rows of parts of places without a figure of their own, by the place around.
 
-    What the document of a place says only of an area or a district in it is told as that one's.
+    A place's document may state a figure only for an area or a district in it.
     """
     found: defaultdict[str, list[Stated]] = defaultdict(list)
     for s in _in_text_order(statements):
@@ -297,7 +295,7 @@ def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:
 
 
 def _row_place(around: Sequence[str], asked: Asked) -> str:
-    """Return the full name of the place whose row a figure belongs to; empty for none."""
+    """Return the full name of the place of a figure's row; empty for none."""
     region = around[-1]
     level, places = asked.question.level, asked.question.places
     if not level:
@@ -314,7 +312,7 @@ def _row_place(around: Sequence[str], asked: Asked) -> str:
 
 
 def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) -> list[str]:
-    """Return places as a question orders them: by value, as it names them, or as lists do."""
+    """Return places in order: by value, as the question names them, or by region."""
     down = "most" in question.asks
     if down or "least" in question.asks:
         return sorted(by_place, key=lambda p: (1 - 2 * down) * _value(by_place[p]))
@@ -342,9 +340,9 @@ def _label(statement: Statement, place: str) -> str:
 def _silent(
     by_place: Collection[str], cards: Mapping[str, Document], asked: Asked
 ) -> tuple[str, ...]:
-    """Return the places that are asked for and have no row.
+    """Return the requested places without a row.
 
-    Of all provinces or cities, those of which there are documents.
+    Of all provinces or cities, those with documents.
     """
     stating = {called(place) for place in by_place}
     level = asked.question.level
@@ -364,17 +362,16 @@ def _silent(
 def _notes(
     asked: Asked, total: int, counts: tuple[int, ...], language: Language
 ) -> tuple[list[str], str]:
-    """Return of how many documents rows are, and what is said of places without any.
+    """Return notes on the number of documents, and on places without a figure.
 
-    The first number is of all documents that state the figure, whatever places or years are asked
-    for, or any figure of the name where none is planned or achieved: a note never says that none
-    does.
+    The first number counts all documents that state the figure, for any place or year, or any
+    figure of the name if none is planned or achieved as asked.
 
     Args:
         asked: What is asked for.
-        total: Documents asked.
-        counts: Of them, those with a figure of the name, those with a planned or achieved one as
-            is asked for, and those of the rows.
+        total: Number of documents searched.
+        counts: Number of them with a figure of the name, with a planned or achieved one as asked,
+            and with a row.
         language: Of the notes.
     """
     n_named, n_any, n_rows = counts
@@ -398,7 +395,7 @@ def _notes(
 def _further(
     asked: Asked, undated: Mapping[str, Sequence[Statement]], n_rows: int, language: Language
 ) -> list[str]:
-    """Return notes of figures without a year, and of rows that are left out."""
+    """Return notes on figures without a year, and on rows that are not shown."""
     notes: list[str] = []
     if undated and asked.question.level:
         n = len({s.doc_id for found in undated.values() for s in found})
@@ -413,13 +410,13 @@ def _further(
 def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statement]:
     """Return the figures whose indicator a text may name, ordered by document and place.
 
-    Indicators are found by every stretch of the text, by its other names and those that a person
-    merged it into, and by a piece that their names contain.
+    Indicators are looked up by every substring of words, by synonyms and by mergers, and by parts
+    that their names contain.
 
     Args:
         store: The knowledge base.
-        text: What a question says besides places and years.
-        pieces: Its parts between words of asking.
+        text: The question without places and years.
+        pieces: Its parts between question words.
     """
     names = set(_written_names(text, pieces, DecidedNames.of(store.decisions())))
     found = store.find_entities(sorted(names))
@@ -436,7 +433,7 @@ def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statem
 
 
 def _written_names(text: str, pieces: Sequence[str], decided: DecidedNames) -> Iterator[str]:
-    """Yield what an indicator that a text names may be called."""
+    """Yield possible names of an indicator in a text."""
     bare = normalize_name(text)
     stretches = set(_stretches(bare))
     yield from stretches

@@ -1,4 +1,4 @@
-"""Make a follow-up question stand by itself: by a model, or by rules."""
+"""Completing follow-up questions: by a model, or by rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Turn:
     """A question of a conversation and its answer.
 
     Attributes:
-        question: As asked, or as it was understood.
+        question: As asked, or as completed.
         answer: The answer's text.
     """
 
@@ -29,15 +29,15 @@ class Turn:
 
 
 def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatModel) -> str:
-    """Return a question that can be understood without the conversation before it.
+    """Return a self-contained form of a question.
 
-    One call, none without a history, none where the rules are sure (`is_sure`). Where the model
-    gives nothing that can be used, or changes the language, the rules of `carry_over` decide.
+    One call; none without a history, or if the rules are certain (`is_sure`). If the model gives
+    nothing usable, or changes the language, `carry_over` decides.
 
     Args:
         question: The last one.
-        history: The turns before it, oldest first; the last 3 are shown, answers cut short.
-        model: Rewrites; stage `analyse`.
+        history: The turns before it, oldest first; the last 3 are sent, answers shortened.
+        model: Of the stage `analyse`.
     """
     if not history or not question.strip():
         return question
@@ -59,10 +59,10 @@ def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatMode
 
 
 def is_sure(question: str, history: Sequence[Turn]) -> bool:
-    """Return whether the rules of `carry_over` surely say what a follow-up asks.
+    """Return whether the rules of `carry_over` are certain about a follow-up.
 
-    It asks for another place or another year (那浙江呢？ 换成2030年), and the question before it,
-    as the rules complete it, names one.
+    It asks for another place or year (那浙江呢？ 换成2030年), and the question before it, as the
+    rules complete it, has one.
 
     Args:
         question: The last one.
@@ -86,15 +86,14 @@ def is_sure(question: str, history: Sequence[Turn]) -> bool:
 def carry_over(question: str, history: Sequence[Turn]) -> str:
     """Return a question completed by rules from the ones before it.
 
-    The offline counterpart of `rewrite_follow_up`. It knows three forms: another place, year or
-    article for that of the question before (那浙江呢？), a pronoun for its title or subject
-    (它的目标是什么？), and a question without a subject of its own (由哪个部门负责？). A question
-    in no such form comes back unchanged; so does one that would grow beyond 300
-    characters. Questions that stand by themselves stay as they are (benchmarks/decisions.md).
+    The offline counterpart of `rewrite_follow_up`, for three forms: another place, year or article
+    (那浙江呢？), a pronoun (它的目标是什么？), and a question without subject (由哪个部门负责？).
+    Other questions, and those that would exceed 300 characters, are unchanged, as are
+    self-contained ones (benchmarks/decisions.md).
 
     Args:
         question: The last one.
-        history: The turns before it, oldest first, as asked or as understood.
+        history: The turns before it, oldest first, as asked or as completed.
 
     >>> carry_over("那浙江呢？", [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")])
     '浙江绿色工厂的目标是多少？'

@@ -1,4 +1,4 @@
-"""Have a model answer a question from a packed context."""
+"""Answers of a model from a packed context."""
 
 import re
 from collections.abc import Sequence
@@ -59,20 +59,20 @@ def generate(
 ) -> Draft:
     """Return a model's answer to a question, its citations not yet resolved.
 
-    An answer that is empty, repeats itself, is in another language than the question or cites
-    nothing is asked for once more with what was wrong. One that again cites nothing, or is again
-    in the other language, is taken: `resolve` looks for what supports it, and a note tells the
-    language. Nothing is asked where there is no passage. What a reader has seen already, streamed,
-    is not asked for again. Bold type is left to the template `markdown`.
+    An answer that is empty, repeats itself, is in another language or cites nothing is requested
+    once more with the problem. One that again cites nothing, or is again in the other language, is
+    accepted: `resolve` looks for support, and a note names the language. Without passages no call
+    is made. An answer that was streamed is not requested again. Bold type is only for the template
+    `markdown`.
 
     Args:
         query: The question.
-        context: What the answer may draw from.
+        context: Of the answer.
         model: Of the stage `answer`.
-        template: Which prompt; EasyRAG, section 1.2.6 and appendix A.
-        history: Earlier turns of the conversation, oldest first; the last few are shown.
+        template: Name of the prompt; EasyRAG, section 1.2.6 and appendix A.
+        history: Earlier turns, oldest first; the last few are sent.
         mend: An answer from the same context and what is wrong with it.
-        on_text: Called with each piece of text as it comes, [n] as the model writes them.
+        on_text: Called with each piece of text as it is streamed, [n] as the model writes them.
 
     Raises:
         ModelOutputError: If the answer cannot be used; `kind` says why.
@@ -106,7 +106,7 @@ def generate(
 
 
 class _Check:
-    """Refuses, the first time, an answer in another language or without citations."""
+    """Refuses, once, an answer in another language or without citations."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
@@ -124,9 +124,9 @@ class _Check:
 
 
 def is_language(text: str, language: Language) -> bool:
-    """Return whether an answer is written in a language; names of the other may stand in it.
+    """Return whether an answer is in a language; names in the other one are allowed.
 
-    Very short answers are in both.
+    Very short answers count as both.
 
     >>> is_language("The target is 500 plants by 2025 [1].", "zh")
     False
@@ -140,7 +140,7 @@ def is_language(text: str, language: Language) -> bool:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Return (analysis, answer) without ``` around; all is answer where they are not parted."""
+    """Split into (analysis, answer) without code fences; without analysis all is answer."""
     if wrapped := _WRAPPED.fullmatch(text.strip()):
         text = wrapped.group(1)
     *_, last = [None, *_ANSWER.finditer(text)]
@@ -158,14 +158,14 @@ def integrate(query: Query, draft: Draft, context: Context, *, model: ChatModel)
     """Return a draft completed from the best passage alone, in a second call.
 
     EasyRAG, section 1.2.7 and appendix B: a model attends to every passage and may leave out
-    what the first one tells. The result is refused where it loses a citation or more than a
-    tenth of what stood there (the appendix wants every character kept); the first draft then
-    stands, as it does where the call fails: it is paid for.
+    what the first one states. A result that loses a citation or more than a tenth of the draft is
+    refused (the appendix wants every character kept); then, and if the call fails, the draft is
+    returned.
 
     Args:
         query: The question.
-        draft: The first answer; one that says "not found" comes back as it is.
-        context: What it was drawn from.
+        draft: The first answer; "not found" is returned unchanged.
+        context: Of the draft.
         model: Of the stage `answer`.
     """
     best = next((p for p in context.passages if p.number == context.best), None)
@@ -192,7 +192,7 @@ def integrate(query: Query, draft: Draft, context: Context, *, model: ChatModel)
 
 
 def _keeps(first: str, second: str, context: Context) -> bool:
-    """Return whether a text still cites and says what the first one does."""
+    """Return whether a text keeps the citations and content of the first one."""
     if not cited_passages(first, context) <= cited_passages(second, context):
         return False
     before, after = set(character_pairs(first)), set(character_pairs(second))

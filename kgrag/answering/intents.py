@@ -1,4 +1,4 @@
-"""Questions that are answered completely, from all that was read of the documents."""
+"""Kinds of questions that are answered completely from all statements of the documents."""
 
 import re
 from collections import defaultdict
@@ -62,11 +62,11 @@ _OF_PENALTIES = re.compile(
 
 
 def duties(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return what an organ is to do, or who does a thing in all documents; None for another.
+    """Return the duties of an organ, or who does a task in all documents; None for others.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     query = search.query
     if query.titles:
@@ -112,13 +112,13 @@ def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statemen
 
 
 def _of_task(held: Sequence[Statement], task: str) -> list[Statement]:
-    """Return the duties whose task has all words of one."""
+    """Return the duties whose task has all words of a task."""
     wanted = set(words(task))
     return [s for s in held if wanted and wanted <= set(words(_task(s)))]
 
 
 def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
-    """Return a row for each task of a document; for who does it, all organs are in one."""
+    """Return a row for each task of a document; for who does it, one with all organs."""
     first: dict[tuple[str, str, int], Statement] = {}
     said: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
     for s in found:
@@ -149,14 +149,14 @@ def _when(card: Document) -> tuple[str, str]:
 
 
 def citing(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return all documents that cite a title, where a question asks for them; None for another.
+    """Return all documents that cite a title, if a question asks for them.
 
-    They are those of which a rule, a model or an import says so, in the order in which they were
-    issued, each with the first place; the title's own document is left out.
+    By references of rules, models or imports, in order of issue, each with its first place,
+    without the title's own document.
 
     Args:
         search: For the question, which quotes one title.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     query = search.query
     if len(query.titles) != 1 or "who cites" not in question_of(query).asks:
@@ -193,11 +193,11 @@ def _issued(card: Document) -> str:
 
 
 def cited(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return what a document that the question names cites; None for another question.
+    """Return what a document in the question cites; None for other questions.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     query = search.query
     asks = question_of(query).asks
@@ -225,7 +225,7 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
 def _own(
     search: Search, title: str, cards: Mapping[str, Document], within: Collection[str] | None
 ) -> str | None:
-    """Return the one document that bears a title; the exact one where several hold it."""
+    """Return the one document with a title; if there are several, the exact one."""
     found = [d for d in search.titled if d in cards and (within is None or d in within)]
     exact = [d for d in found if normalize_name(cards[d].title) == normalize_name(title)]
     several = exact or found
@@ -240,7 +240,7 @@ def _followed(
     hops: int,
     met: set[str],
 ) -> Iterator[Statement]:
-    """Yield the first place where each cited document is cited, then theirs, depth first."""
+    """Yield the first place of each cited document, then of theirs, depth first."""
     first: dict[str, Statement] = {}
     for statement in knowledge.store.statements("reference", [doc_id]):
         if not roles or _role(statement) in roles:
@@ -263,14 +263,14 @@ def _aside(statement: Statement) -> str:
 
 
 def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return what is punished how, where a question asks for it; None for another.
+    """Return the penalties that a question asks for; None for other questions.
 
-    What a question says besides words of asking must be what a provision punishes, when, or how:
+    The rest of the question must be what a provision punishes, when, or how:
     未按规定清缴会受到什么处罚, 什么情形会被吊销许可证.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
     if "penalties" not in question.asks or question.sides:
@@ -320,10 +320,10 @@ INTENTS: Sequence[_Intent] = (citing, cited, times, figures, duties, penalties, 
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return all that documents state of what a question asks; None where that is not sure.
+    """Return all statements that a question asks for; None if that is not certain.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are listed.
+        knowledge: Documents to list.
     """
     return next(filter(None, (intent(search, knowledge) for intent in INTENTS)), None)

@@ -1,4 +1,4 @@
-"""Where an answer quotes the country's figure and a place's of one thing, and they differ."""
+"""Notes on national and local figures in one answer that differ."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,14 +20,14 @@ _NATIONAL = ("国家", "部门")
 
 
 def national_beside_local(answer: Answer, store: Store) -> list[str]:
-    """Return a note for each thing of which an answer quotes unlike figures of both levels.
+    """Return a note for each indicator with different figures of both levels in an answer.
 
-    Only figures that are planned for one year, are of one indicator, unit, scope and base, and do
-    not grow with the size of a place; and only where each document has one of them. The note says
-    whether the local document rests on the national one.
+    Only planned figures of the same year, indicator, unit, scope and base that do not grow with
+    the size of a place, and only if each document has one of them. The note says whether the local
+    document is based on the national one.
 
     Args:
-        answer: With its citations.
+        answer: With citations.
         store: The knowledge base.
     """
     cards = {
@@ -58,7 +58,7 @@ def _is_national(card: Document) -> bool:
 
 
 def _cited_as(statement: Statement, citations: Iterable[Citation]) -> int:
-    """Return the number of the citation whose quote holds a statement; 0 for none."""
+    """Return the number of the citation whose quote has a statement; 0 for none."""
     return next(
         (
             c.number
@@ -88,7 +88,7 @@ def _unlike(
 
 
 def _only(found: Sequence[_Quoted]) -> _Quoted | None:
-    """Return what a document says of one thing; None where it says more than one."""
+    """Return a document's figure for an indicator; None if it has several."""
     said = {(figure.place, figure.value, figure.comparator) for figure, _ in found}
     return found[0] if len(said) == 1 else None
 
@@ -111,7 +111,7 @@ def _told(higher: _Quoted, own: _Quoted, store: Store, language: Language) -> st
 
 
 def _role(citing: Document, cited: Document, store: Store) -> str:
-    """Return in what role a document rests on another (依据, 落实); empty where it does not."""
+    """Return the role of a reference to another document (依据, 落实); empty for none."""
     node = node_id(cited.title, cited.metadata)
     found = store.statements("reference", [citing.doc_id], predicates=BASIS)
     roles = {s.fact.predicate for s in found if s.fact.object.entity_id == node}

@@ -1,4 +1,4 @@
-"""Lists within a document: all items of the one that a sentence begins or stands in."""
+"""Lists within a document: all items of the list around a sentence."""
 
 import re
 from bisect import bisect_right
@@ -40,12 +40,12 @@ _LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a document that begins with the mark of an item, or of an article.
+    """A line that begins with an item's or article's mark.
 
     Attributes:
-        start: First character, blanks left out.
+        start: First character, without whitespace.
         end: Offset after the last.
-        kind: Place of its mark among `_KINDS`; -1 for an article, which ends every list.
+        kind: Index of its mark in `_KINDS`; -1 for an article, which ends every list.
         number: 1 for the first item.
     """
 
@@ -60,11 +60,11 @@ class ItemList:
     """A list of a document.
 
     Attributes:
-        lead: (start, end) of what leads to it; None for items that are sections.
+        lead: (start, end) of its lead-in; None for items that are sections.
         items: (start, end) of each item, in order; of long ones, the first sentence or heading.
-        is_led: Whether a colon leads to it.
-        name: (start, end) of what tells which list it is: its lead, or the heading above; None
-            where nothing does, or a number is missing behind its last item.
+        is_led: Whether a colon introduces it.
+        name: (start, end) of its lead-in or the heading above; None if there is none, or a number
+            is missing after its last item.
     """
 
     lead: tuple[int, int] | None
@@ -74,13 +74,13 @@ class ItemList:
 
 
 class Place(NamedTuple):
-    """What is quoted.
+    """A span to quote.
 
     Attributes:
         doc_id: The document.
         start: First character.
         end: Offset after the last.
-        chunk_id: A chunk that led to it.
+        chunk_id: The chunk that was found.
     """
 
     doc_id: str
@@ -90,10 +90,10 @@ class Place(NamedTuple):
 
 
 class Listing:
-    """Has lists quoted whole where a question asks for one."""
+    """Quotes complete lists if a question asks for one."""
 
     def __init__(self, query: Query, documents: Mapping[str, Document]) -> None:
-        """Keep what is asked.
+        """Initialise.
 
         Args:
             query: The question.
@@ -107,7 +107,7 @@ class Listing:
         self._lists: dict[str, Lists] = {}
 
     def fit(self, sentence: Sentence) -> float:
-        """Return what a sentence gains because a list begins with it, or it is one: 0 or more."""
+        """Return the bonus of a sentence that introduces a list, or is one; at least 0."""
         if not self._asked or self._of_organs:
             return 0.0
         if self._of(sentence.doc_id).begins(sentence.start, sentence.end):
@@ -115,11 +115,11 @@ class Listing:
         return _ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0
 
     def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], str]:
-        """Return what is quoted, and how many items a list among it has, in words.
+        """Return the places to quote, and a note on the number of items of a list among them.
 
-        Where a list is asked for and a sentence begins one or stands in one, all its items are
-        quoted in its place. They are counted where what leads to them tells which list it is, and
-        one of the best sentences stands in it.
+        If a list is asked for and a sentence introduces one or is in one, all its items are quoted
+        instead. They are counted if the lead-in identifies the list, and one of the best sentences
+        is in it.
 
         Args:
             chosen: Sentences, best first.
@@ -151,10 +151,10 @@ class Listing:
         return self._lists[doc_id]
 
     def _likeliest(self, places: Sequence[Place]) -> "tuple[int, ItemList] | None":
-        """Return the list that most places stand in, and the first of them; None for none.
+        """Return the list with most of the places, and the first of them; None for none.
 
-        What stands under one heading need not be a list: of items to which no colon leads, two
-        are to be there, or the heading itself is among the best places.
+        Sections under one heading need not be a list: without a colon, two of them must be among
+        the places, or the heading among the best places.
         """
         found: dict[tuple[str, ItemList], list[int]] = {}
         for at, place in enumerate(places):
@@ -173,7 +173,7 @@ class Listing:
 
 
 def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
-    """Return whether a place holds more of a text than spans do; they are in order."""
+    """Return whether a place extends beyond ordered spans."""
     at = place.start
     for start, end in spans:
         if start < place.end and at < end:
@@ -184,7 +184,7 @@ def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
 
 
 def asks_for_list(question: str) -> bool:
-    """Return whether a question asks for more than one thing.
+    """Return whether a question asks for several things.
 
     >>> asks_for_list("申报要交哪些材料"), asks_for_list("由哪个部门负责")
     (True, False)
@@ -201,7 +201,7 @@ class Lists:
         self._starts = [line.start for line in self._lines]
 
     def of(self, start: int, end: int) -> ItemList | None:
-        """Return the list that a place begins, or whose item it stands in; None for none.
+        """Return the list that a place introduces or is an item of; None for none.
 
         Args:
             start: First character of a sentence.
@@ -220,12 +220,12 @@ class Lists:
         return self._around(first) if line.start == start and line.number else None
 
     def begins(self, start: int, end: int) -> bool:
-        """Return whether a sentence leads to a list with a colon."""
+        """Return whether a sentence introduces a list with a colon."""
         first = bisect_right(self._starts, start)
         return first < len(self._lines) and self._is_lead(start, end, self._lines[first])
 
     def _is_heading(self, at: int) -> bool:
-        """Return whether a line is followed by the first item of a list within it at once."""
+        """Return whether a line is directly followed by the first item of a list within it."""
         line, *more = self._lines[at : at + 2]
         return bool(more) and (
             line.kind >= 0
@@ -274,7 +274,7 @@ class Lists:
         return sentence, end
 
     def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:
-        """Return the items whole if they are short and led to, else what each begins with."""
+        """Return the items in full if they are short and introduced, else their beginnings."""
         ends = [line.start for line in lines[1:]]
         last = lines[-1].end
         spans = [(a.start, b) for a, b in zip(lines, [*ends, last], strict=True)]

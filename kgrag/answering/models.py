@@ -1,4 +1,4 @@
-"""The models of one question: counted by stage, held back by a budget."""
+"""Models of one question, with counted and limited calls."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,33 +13,33 @@ from kgrag.verification.budget import Budget
 
 
 class StageModels(Protocol):
-    """Gives the model of each stage; `kgrag.llm.models.Models` does."""
+    """Models by stage; implemented by `kgrag.llm.models.Models`."""
 
     def of(self, stage: str) -> ChatModel:
         """Return the model of a stage.
 
         Raises:
-            ModelError: If it cannot be had.
+            ModelError: If it is not available.
         """
         ...
 
     def are_together(self, one: str, other: str) -> bool:
-        """Return whether two stages ask the same endpoint."""
+        """Return whether two stages use the same endpoint."""
         ...
 
 
 class QuestionModels:
-    """The models of one question; every call counts, and none goes beyond the bounds."""
+    """Models of one question; calls are counted and limited."""
 
     def __init__(
         self, stages: StageModels, *, max_rounds: int, max_calls: int, timeout_s: float
     ) -> None:
-        """Keep where models come from; the time runs from now.
+        """Initialise; the time starts now.
 
         Args:
-            stages: Gives the model of a stage.
-            max_rounds: Answers at most.
-            max_calls: Calls at most, answers from the cache included.
+            stages: Models by stage.
+            max_rounds: Maximum number of answers.
+            max_calls: Maximum number of calls, also of cached answers.
             timeout_s: Seconds after which no further call is made.
         """
         self._stages = stages
@@ -54,30 +54,30 @@ class QuestionModels:
 
     @property
     def calls(self) -> int:
-        """Return how many calls were made so far."""
+        """Number of calls so far."""
         return sum(model.calls for model in self._counted.values())
 
     @property
     def left(self) -> int:
-        """Return how many calls may still be made."""
+        """Number of calls left."""
         return max(0, self._max_calls - self.calls)
 
     def of(self, stage: Stage) -> ChatModel:
         """Return the model of a stage.
 
         Raises:
-            ModelError: If it cannot be had.
+            ModelError: If it is not available.
         """
         if stage not in self._counted:
             self._counted[stage] = Counted(self._stages.of(stage))
         return self.budget.bound(self._counted[stage])
 
     def answers_like(self, stage: Stage) -> bool:
-        """Return whether the answer's model is asked at the same endpoint as a stage's."""
+        """Return whether the answer's model has the same endpoint as a stage's."""
         return self._stages.are_together(stage, "answer")
 
     def usage(self) -> str:
-        """Return what the question took, in words."""
+        """Return the usage in words."""
         sent = [c for m in self._counted.values() for _, c in m.completions if not c.from_cache]
         came = sum(len(m.completions) for m in self._counted.values())
         prompt, answer = sum(c.usage.prompt for c in sent), sum(c.usage.completion for c in sent)
@@ -90,14 +90,14 @@ class QuestionModels:
 
 
 def reading_model(stages: StageModels, bounds: VerifyConfig) -> ChatModel:
-    """Return the model that reads a question that nobody answers, held to the question's bounds.
+    """Return the model that reads a question which is only searched, within a question's limits.
 
     Args:
-        stages: Gives the model of a stage.
-        bounds: Calls and seconds at most.
+        stages: Models by stage.
+        bounds: Maximum calls and seconds.
 
     Raises:
-        ModelError: If it cannot be had.
+        ModelError: If it is not available.
     """
     models = QuestionModels(
         stages, max_rounds=1, max_calls=bounds.max_calls, timeout_s=bounds.timeout_s
@@ -106,10 +106,10 @@ def reading_model(stages: StageModels, bounds: VerifyConfig) -> ChatModel:
 
 
 class StoppedError(ModelError):
-    """A model failed at what an answer cannot be had without.
+    """A model failed at a step that an answer needs.
 
     Attributes:
-        steps: What was done before it, and at it, in order.
+        steps: Steps until then, the failed one included.
     """
 
     def __init__(self, error: ModelError, steps: Sequence[Step]) -> None:
@@ -119,7 +119,7 @@ class StoppedError(ModelError):
 
 @contextmanager
 def stopped_after(steps: Sequence[Step]) -> Iterator[None]:
-    """Have a model's error tell the steps before it.
+    """Add the steps before it to a model's error.
 
     Raises:
         StoppedError: For every error of a model; its steps come after those given.

@@ -1,4 +1,4 @@
-"""What the user should know about how questions are answered."""
+"""Notes on how questions are answered."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -32,7 +32,7 @@ _UNREAD = (
 def answer_notes(
     store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
 ) -> list[str]:
-    """Return what there is to know of an answer; see `search_notes`, and the encoder."""
+    """Return the notes of `search_notes`, and on the encoder."""
     found = (stand_in_note(embedder), *search_notes(store, config, sizes, within))
     return [note for note in found if note]
 
@@ -45,15 +45,15 @@ def search_notes(
     as_of: str | date | None = None,
     question: str = "",
 ) -> list[str]:
-    """Return what there is to know of what is searched; needs no encoder.
+    """Return notes on what is searched; needs no encoder.
 
     Args:
         store: The knowledge base.
         config: Settings.
         sizes: Its chunk sizes.
         within: Which documents are searched; all for None.
-        as_of: The day as of which is asked, where an option says one.
-        question: That is searched; empty for one of which the answer tells how it was read.
+        as_of: The day of an option.
+        question: To be searched; empty if the answer has the note on its reading.
     """
     wanted = config.embedding
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
@@ -66,7 +66,7 @@ def search_notes(
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:
-    """Return a note on an English question, of documents that are looked at for nothing else.
+    """Return a note on an English question, if the documents are not needed otherwise.
 
     Args:
         question: As asked.
@@ -77,7 +77,7 @@ def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]
 
 
 def read_in_chinese(query: Query, chinese: float) -> tuple[str, ...]:
-    """Return a note on how an English question was read; none for another.
+    """Return a note on how an English question was translated; none for others.
 
     Args:
         query: The question.

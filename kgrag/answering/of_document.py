@@ -1,4 +1,4 @@
-"""Questions about one document: which it is, its points in time, its tasks or measures."""
+"""Questions about one document: its dates, its tasks or measures."""
 
 import re
 from collections import defaultdict
@@ -30,11 +30,11 @@ _MOST_HEADINGS = 40  # headings
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """A document that a question is about.
+    """The document that a question is about.
 
     Attributes:
         card: Without its text.
-        notes: Which document it was taken for where that is not sure, and which may be meant, too.
+        notes: If that is not certain: which one was chosen, and which others may be meant.
     """
 
     card: Document
@@ -42,11 +42,11 @@ class Meant:
 
 
 def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
-    """Return the document that a question names; None for none, or several titles.
+    """Return the document in a question; None for none, or several titles.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are asked.
+        knowledge: Documents to choose from.
     """
     query, within = search.query, knowledge.doc_ids
     if len(query.titles) > 1:
@@ -73,7 +73,7 @@ def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
 
 
 def _places(search: Search) -> frozenset[str]:
-    """Return the places that a question names, in the title that it quotes, too."""
+    """Return the places in a question, also in its quoted title."""
     query = search.query
     known = frozenset[str]().union(*search.settings.places.values())
     return query.places | {
@@ -82,19 +82,19 @@ def _places(search: Search) -> frozenset[str]:
 
 
 def chunk_at(chunks: list[Chunk], start: int) -> str:
-    """Return the chunk that holds a place, by its id; the first for none."""
+    """Return the id of the chunk at a place; the first for none."""
     holding = (chunk.chunk_id for chunk in chunks if chunk.start <= start < chunk.end)
     return next(holding, chunks[0].chunk_id if chunks else "")
 
 
 def times(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return the time points of a document that a question names; None for another question.
+    """Return the dates of a document in the question; None for other questions.
 
-    Those of one sentence are one row; a day that is only inferred is none.
+    Dates of one sentence are one row; inferred ones are left out.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are asked.
+        knowledge: Documents to choose from.
     """
     query = search.query
     asked = "time points" in question_of(query).asks
@@ -125,7 +125,7 @@ def times(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _lead(rows: Sequence[Row], quote: str) -> str:
-    """Return date and event of rows of one sentence, and what they say beyond the sentence."""
+    """Return date and event of the rows of one sentence, and what they add to the sentence."""
     date, event = str(rows[0].cells[0]), rows[0].cells[1]
     pieces = zip(date.split("-"), "年月日", strict=False)
     day = "".join(f"{int(number)}{name}" for number, name in pieces)
@@ -138,11 +138,11 @@ def _lead(rows: Sequence[Row], quote: str) -> str:
 
 
 def sections(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return the headings under a part of a document that a question names; None for another.
+    """Return the headings below a part of a document in the question; None for other questions.
 
     Args:
         search: For the question.
-        knowledge: Whose documents are asked.
+        knowledge: Documents to choose from.
     """
     query = search.query
     asks = question_of(query).asks
@@ -175,7 +175,7 @@ def _ends_with(text: str, part: re.Pattern[str]) -> bool:
 def _under(
     headings: Sequence[Heading], part: re.Pattern[str]
 ) -> tuple[Heading, list[Heading]] | None:
-    """Return the first heading that names a part, and those right under it; None for too few."""
+    """Return the first heading that names a part, and those directly below it; None for too few."""
     for at, heading in enumerate(headings):
         if not part.search(heading.text):
             continue

@@ -1,4 +1,4 @@
-"""How one question is asked."""
+"""Options of one question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ _GRID_EXPANSIONS = 2  # Chats-Grid, Table V
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How one question is asked; the tables `[search]`, `[answer]` and `[verify]` of settings.
+    """Options of one question, from the tables `[search]`, `[answer]` and `[verify]`.
 
     Attributes:
-        writer: `model`, or `quotes` for sentences quoted by rule, without any model.
+        writer: `model`, or `quotes` for sentences quoted by rule.
         system: Name of the retrieval preset.
-        top_k: Chunks that the answer may draw from; the context's tokens bound them, too.
-        expansions: Further wordings that are searched.
-        hyde: Whether a passage that a model made up is searched with.
+        top_k: Number of chunks; the context's tokens limit them, too.
+        expansions: Number of rewordings to search.
+        hyde: Whether a model's made-up passage is searched with.
         graph_query: Whether a model writes a query to the graph.
         template: Prompt of the answer.
-        context_tokens: Longest context.
+        context_tokens: Maximum length of the context.
         compress: Share of each passage that is kept, in (0, 1].
         integrate: Whether the answer is completed from the best passage.
-        max_sentences: Quoted at most, where `writer` is `quotes`; lists and tables have more.
-        most_quotes: Of an answer made of quotes, lists and tables too; None for as many as it has.
-        verify: Name of the method.
-        max_rounds: Answers at most.
-        max_calls: Calls at most.
-        timeout_s: Seconds at most.
+        max_sentences: Maximum number of quotes if `writer` is `quotes`; not of lists and tables.
+        most_quotes: Maximum number of quotes, also of lists and tables; None for no limit.
+        verify: Method of verification.
+        max_rounds: Maximum number of answers.
+        max_calls: Maximum number of calls.
+        timeout_s: Maximum seconds.
     """
 
     writer: Writer
@@ -70,23 +70,23 @@ class AskOptions:
         has_model: bool | None = None,
         max_sentences: int | None = None,
     ) -> Self:
-        """Return the options that settings give, with what is said for one question.
+        """Return the settings' options, with those of one question.
 
         Args:
             config: Settings.
-            writer: Who writes the answer; the model where one is configured for None.
+            writer: For None the model if one is configured.
             system: Preset; the configured one for None.
-            top_k: Chunks; 30 for a model, 10 for quotes for None.
+            top_k: Number of chunks; for None 30 for a model, 10 for quotes.
             template: The configured one for None.
             verify: The configured method for None.
-            has_model: Whether there is a model to write; whether settings name one for None.
-            max_sentences: Quotes at most, of lists and tables, too; as many as settings say of
-                sentences, and all of a list or table, for None.
+            has_model: Whether there is a model; for None whether the settings name one.
+            max_sentences: Maximum number of quotes, also of lists and tables; for None the
+                settings' number of sentences, and all of a list or table.
 
         Raises:
             ConfigError: If there is no such template or method, a share is out of range, or
                 `writer` is `model` and none is configured.
-            OutOfRangeError: If top_k makes no sense.
+            OutOfRangeError: If top_k is out of range.
         """
         chosen = verify or config.verify.method
         if chosen not in get_args(VerifyMethod):
@@ -120,7 +120,7 @@ class AskOptions:
 
 
 def _writer(wanted: Writer | None, *, has_model: bool) -> Writer:
-    """Return who writes; the model where there is one and nobody says otherwise."""
+    """Return the writer: by default the model if there is one."""
     if wanted == "model" and not has_model:
         raise ConfigError(
             "no chat model is configured: name one in kgrag.toml, for example [llm] with "

@@ -1,4 +1,4 @@
-"""Pack retrieved chunks into a numbered context that fits a model."""
+"""Packing retrieved chunks into a numbered context for a model."""
 
 import math
 from collections import Counter
@@ -31,14 +31,14 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A piece of a document that is taken.
+    """A piece of a document.
 
     Attributes:
         start: First character.
         end: Offset after the last.
         rank: 0-based, of the best result in it.
         chunk_id: Of that result.
-        text: Where it was shortened to fit; None otherwise.
+        text: Shortened to fit; else None.
     """
 
     start: int
@@ -53,7 +53,7 @@ _Taken = dict[str, list[_Span]]  # by document, documents by their best rank
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """How pieces are shown, and what they cost."""
+    """Formatting of pieces, and their cost."""
 
     documents: Mapping[str, Document]
     headings: Mapping[str, Sequence[Heading]]
@@ -82,7 +82,7 @@ class _Shown:
         )
 
     def cost(self, doc_id: str, spans: Sequence[_Span]) -> int:
-        """Return the tokens of pieces as a model reads them, with the blank line behind each."""
+        """Return the tokens of formatted pieces, with the blank line after each."""
         for span in spans:
             if (doc_id, span) not in self.costs:
                 block = passage_block(self.passage(doc_id, span, _WIDEST))
@@ -102,25 +102,24 @@ def pack(
     count: Count,
     rows: Sequence[str] = (),
 ) -> Context:
-    """Return the passages and facts that an answer may draw from.
+    """Return the passages and facts of an answer's context.
 
-    Results are taken best first until the budget is full; one that does not fit is left out and
-    the next tried, only the first is shortened. Overlapping, nested and adjoining pieces of a
-    document become one passage. Passages stand in the order of their documents' text, documents
-    by their best result: provisions build on what stands before them.
+    Results are taken best first until the budget is full; one that does not fit is skipped, only
+    the first is shortened. Overlapping and adjoining pieces of a document become one passage.
+    Passages are in document order, documents by their best result: provisions build on earlier
+    ones.
 
     Args:
         query: The question.
-        results: Retrieved chunks, best first; those of documents not given are left out.
+        results: Retrieved chunks, best first; those without a document are left out.
         documents: With text, by id.
         headings: By document.
-        facts: Of the results' chunks; those whose clause was packed are shown, the likest to
-            the question first.
-        budget_tokens: Longest context as a model reads it, at least 1; facts and rows take at
-            most 15 % of it.
+        facts: Of the results' chunks; those whose clause was packed are included, the most
+            similar to the question first.
+        budget_tokens: Maximum length, at least 1; facts and rows take at most 15 % of it.
         compress: Share of each passage that is kept by BM25-Extract, in (0, 1].
-        count: Tokens of a text.
-        rows: Lines that a query to the graph gave; they stand before the facts, without [n].
+        count: Counts the tokens of a text.
+        rows: Lines of a query to the graph; before the facts, without [n].
 
     Raises:
         ValueError: If the budget or the share is out of range.
@@ -170,7 +169,7 @@ def _take(results: Sequence[ScoredChunk], shown: _Shown, room: int) -> _Taken:
 
 
 def _joined(held: Sequence[_Span], new: _Span, text: str) -> list[_Span]:
-    """Return pieces in text order, the new one put together with all that it touches."""
+    """Return pieces in text order, the new one merged with all that it touches."""
     apart: list[_Span] = []
     for span in held:
         between = text[min(span.end, new.end) : max(span.start, new.start)]
@@ -186,7 +185,7 @@ def _joined(held: Sequence[_Span], new: _Span, text: str) -> list[_Span]:
 
 
 def _shortened(doc_id: str, span: _Span, shown: _Shown, room: int) -> list[_Span]:
-    """Return the piece with as many of its sentences as fit, the last resort a part of one."""
+    """Return the piece with as many of its sentences as fit, at worst part of one."""
     whole = shown.documents[doc_id].text[span.start : span.end]
     texts = [compress(whole, shown.asked, rate=rate) for rate in _SHARES]
     while len(texts[-1]) > 2 * _SHORTEST:
@@ -199,17 +198,16 @@ def _shortened(doc_id: str, span: _Span, shown: _Shown, room: int) -> list[_Span
 
 
 def compress(text: str, asked: Collection[str], *, rate: float) -> str:
-    """Return the sentences of a text most like a question, in their order, gaps shown as `…`.
+    """Return the sentences of a text most similar to a question, in order, gaps as `…`.
 
-    EasyRAG, section 5.4 (BM25-Extract): the text is split into sentences, BM25 tells how like
-    the question each is, sentences are added in order of decreasing likeness until the rate is
-    reached, and are put back in their order. At 0.5 and 0.8 it kept 66 and 84 % of the text and
-    cost 8.0 and 5.5 points of accuracy (94.49 whole): less text is not free.
+    EasyRAG, section 5.4 (BM25-Extract): sentences are scored by BM25 against the question, taken in
+    order of decreasing score until the rate is reached, and put back in order. At 0.5 and 0.8 it
+    kept 66 and 84 % of the text and cost 8.0 and 5.5 points of accuracy (94.49 without).
 
     Args:
         text: A passage.
-        asked: Words of the question, as `kgrag.text.words.words` gives them.
-        rate: Share of the characters to keep at least, in (0, 1]; 1 gives the text as it is.
+        asked: Words of the question, from `kgrag.text.words.words`.
+        rate: Minimum share of the characters, in (0, 1]; 1 returns the text unchanged.
 
     Raises:
         ValueError: If the rate is out of range.
@@ -281,16 +279,16 @@ def fact_lines(
     *,
     duties: bool = True,
 ) -> list[str]:
-    """Return the lines of facts whose clause stands in a passage, each once.
+    """Return the lines of facts whose clause is in a passage, each once.
 
-    Those that share most words with the question come first, then as the passages stand; those
-    that share less than half as many say nothing that is asked. What several do alike is one line.
+    Facts that share most words with the question come first, then by passage; those with less than
+    half as many are left out. Facts that several documents state the same way are one line.
 
     Args:
         facts: With evidence.
         passages: Packed; None for lines as long as they may become.
         asked: Words of the question; none for all facts.
-        duties: Whether it is asked who is responsible: else the organs of each task are left out.
+        duties: Whether the question asks who is responsible; else organs of tasks are left out.
     """
     alike: dict[tuple[str, str, str, tuple[int, ...]], tuple[Fact, dict[str, None]]] = {}
     for fact in facts:
@@ -317,16 +315,16 @@ def _is_duty(fact: Fact) -> bool:
 
 
 def row_lines(rows: Sequence[str]) -> list[str]:
-    """Return rows of a graph query, each on one line and without anything like a citation."""
+    """Return rows of a graph query as lines, without anything that looks like a citation."""
     return [line for line in map(_one_line, rows) if line]
 
 
 def take_lines(lines: Sequence[str], fits: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
-    """Return as many of the lines, from the first on, as fit.
+    """Return as many of the first lines as fit.
 
     Args:
-        lines: The weightiest first.
-        fits: Whether lines do; true of an empty list.
+        lines: Most important first.
+        fits: Whether lines fit; True for an empty list.
     """
     low, high = 0, len(lines)
     while low < high:
@@ -336,7 +334,7 @@ def take_lines(lines: Sequence[str], fits: Callable[[tuple[str, ...]], bool]) ->
 
 
 def _beside(fact: Fact) -> str:
-    """Return whose a figure is and what it is, in brackets, where its evidence agrees on it."""
+    """Return place, year and standing of a figure in brackets, if its evidence agrees."""
     told = {e.qualifiers for e in fact.evidence if e.qualifiers.kind == "target"}
     if not told or len(told) < len({e.qualifiers for e in fact.evidence}):
         return ""
@@ -362,11 +360,11 @@ def _one_line(text: str) -> str:
 
 
 def passage_block(passage: Passage) -> str:
-    """Return a passage as a model reads it: its [n], then title, sections and text, fenced.
+    """Return a passage for a model: its [n], then title, sections and text, fenced.
 
-    Title and sections are a document's words, too, so they stand inside the fence; what looks
-    like a citation in them (a footnote's [7]) is shown as 〔7〕, so that no document can give
-    itself another's number. Documents and quotes keep their [7].
+    Title and sections are inside the fence, too, as they are a document's words; anything like a
+    citation in them (a footnote's [7]) is written 〔7〕, so that no document can claim another's
+    number. Documents and quotes keep their [7].
     """
     path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
     return f"[{passage.number}]\n" + fence(
@@ -375,10 +373,10 @@ def passage_block(passage: Passage) -> str:
 
 
 def passages_block(context: Context) -> str:
-    """Return all passages in their order; empty where there is none."""
+    """Return all passages in order; empty without any."""
     return "\n\n".join(passage_block(passage) for passage in context.passages)
 
 
 def facts_block(facts: tuple[str, ...]) -> str:
-    """Return the lines of facts, fenced; empty where there is none."""
+    """Return the lines of facts, fenced; empty without any."""
     return fence("\n".join(facts), label="facts") if facts else ""

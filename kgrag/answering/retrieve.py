@@ -1,4 +1,4 @@
-"""From a question to the chunks that it is answered from, with a model's help."""
+"""Retrieval for a question that models read first."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -36,12 +36,12 @@ class Understood:
     """A question as models read it.
 
     Attributes:
-        query: With what they said of it.
-        wordings: Further ones that are searched.
-        passage: Made up; empty for none.
-        rows: Of the query to the graph that one wrote.
-        steps: What was done, in order.
-        error: Why something was left out first; None where nothing was.
+        query: With the models' keywords and sub-questions.
+        wordings: Rewordings to search.
+        passage: Made up by a model; empty for none.
+        rows: Of a model's query to the graph.
+        steps: Steps so far, in order.
+        error: The first failure; None for none.
     """
 
     query: Query
@@ -54,13 +54,13 @@ class Understood:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What was found for a wording of a question.
+    """Results for a wording of a question.
 
     Attributes:
-        query: As it was read.
+        query: As read.
         results: Best first.
         rows: Lines of the graph query's rows.
-        steps: What was done for it, in order.
+        steps: Steps so far, in order.
     """
 
     query: Query
@@ -71,7 +71,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class _Reading(Generic[_T_co]):
-    """What came of one way to read a question."""
+    """Result of one way to read a question."""
 
     value: _T_co
     step: Step
@@ -88,19 +88,19 @@ def retrieve(
 ) -> Retrieved:
     """Return the chunks for a question that models read first.
 
-    What a model fails at is left out and told: the question's own words always search. One call
-    is kept for the answer.
+    What a model fails at is left out and reported: the question's own words are always searched.
+    One call is reserved for the answer.
 
     Args:
-        question: As asked, or another wording of it.
-        knowledge: What is asked.
+        question: As asked, or another wording.
+        knowledge: The knowledge base.
         pipeline: The retrieval preset.
         options: What models are asked for.
-        models: Of the question.
+        models: Models of the question.
 
     Raises:
-        StoppedError: If the answer's model cannot be reached either, or goes on failing: it is
-            behind the same endpoint; or if the encoder fails.
+        StoppedError: If the answer's model has the same endpoint, which cannot be reached or keeps
+            failing; or if the encoder fails.
     """
     query = knowledge.query(question)
     understood = understand(query, knowledge=knowledge, options=options, models=models, kept=1)
@@ -115,17 +115,17 @@ def understand(
     models: QuestionModels,
     kept: int = 0,
 ) -> Understood:
-    """Return what models say of a question, side by side; what fails is left out and told.
+    """Return what models read in a question, in parallel; failures are left out and reported.
 
     Args:
-        query: As read by rules.
-        knowledge: What is asked.
+        query: As parsed by rules.
+        knowledge: The knowledge base.
         options: What models are asked for.
-        models: Of the question.
-        kept: Calls that are kept for what comes after.
+        models: Models of the question.
+        kept: Number of calls reserved for later steps.
 
     Raises:
-        StoppedError: If the answer's model is behind an endpoint that is away.
+        StoppedError: If the endpoint of the answer's model is down.
     """
     nothing = GraphAnswer("", knowledge.graph.query_language)
     with _Readers(models, kept) as readers:
@@ -161,9 +161,9 @@ def search(
 
     Args:
         understood: The question.
-        knowledge: What is asked.
+        knowledge: The knowledge base.
         pipeline: The retrieval preset.
-        options: How many chunks are wanted.
+        options: Number of chunks.
 
     Raises:
         StoppedError: If the encoder fails.
@@ -184,9 +184,9 @@ def search(
 
 
 class _Readers:
-    """Has models read a question in several ways at once; as a context, waits for all.
+    """Runs several ways to read a question in parallel; as a context manager, waits for all.
 
-    Where the user stops it, it waits for none.
+    If the user stops it, it waits for none.
     """
 
     def __init__(self, models: QuestionModels, kept: int) -> None:
@@ -204,7 +204,7 @@ class _Readers:
     def begin(
         self, name: str, work: Callable[[ChatModel], tuple[_T, str]], otherwise: _T
     ) -> "Future[_Reading[_T]]":
-        """Begin a way to read; `work` gives a value and a detail for the reader."""
+        """Start a way to read; `work` returns a value and a detail for the reader."""
         self._left -= 1
         allowed = self._left >= 0
 
@@ -226,11 +226,10 @@ class _Readers:
 
 
 def _steps(readings: Iterable[_Reading[object]], models: QuestionModels) -> tuple[Step, ...]:
-    """Return what was done to read a question.
+    """Return the steps of reading a question.
 
     Raises:
-        StoppedError: If the endpoint of the answer's model was tried for long enough: asking it
-            for the answer would take as long again.
+        StoppedError: If the endpoint of the answer's model was tried for long enough.
     """
     steps: tuple[Step, ...] = ()
     for reading in readings:
@@ -253,7 +252,7 @@ def _queried(question: str, knowledge: SearchContext, model: ChatModel) -> tuple
 
 
 def _reworded(query: Query, wording: str, knowledge: SearchContext) -> Query:
-    """Return another wording as read, with what a model said of the question."""
+    """Return another wording with what a model read in the question."""
     return replace(knowledge.query(wording), keywords=query.keywords, critical="")
 
 

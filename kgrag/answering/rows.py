@@ -1,4 +1,4 @@
-"""Rows of a complete answer: what documents state, each with its clause, as text and as results."""
+"""Rows of a complete answer: statements with their clauses, as an answer and as results."""
 
 import re
 from collections import defaultdict
@@ -36,15 +36,15 @@ _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A row: a place where a document states something.
+    """A row: a place where a document makes a statement.
 
     Attributes:
-        place: Where.
-        label: The place or year that it is about; empty for none.
-        lead: What stands before the document's title: 四川省：2025年达到41%; may be empty.
-        aside: What stands in brackets behind it: 依据; may be empty.
-        about: What a remark in brackets is about, as written before it; may be empty.
-        side: Place or year that its figure is compared for; empty for none.
+        place: The place.
+        label: The place or year that it is about; may be empty.
+        lead: Text before the document's title: 四川省：2025年达到41%; may be empty.
+        aside: Text in brackets after it: 依据; may be empty.
+        about: The words that a remark in brackets refers to; may be empty.
+        side: Place or year of a comparison; may be empty.
         statement: Of the figure that is compared.
     """
 
@@ -58,23 +58,23 @@ class Stated:
 
 
 def place_of(statement: Statement) -> Place:
-    """Return where a statement stands."""
+    """Return the place of a statement."""
     return Place(statement.doc_id, statement.start, statement.end, statement.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """What documents state of what a question asks, all that was read of it.
+    """All statements that a question asks for.
 
     Attributes:
-        rows: In order; none where documents state it of other places or years alone.
-        counted: Of how many documents they are, in words.
-        kind: What was asked: `targets`, `duties`, `references`, `sections`, `times`.
-        silent: Places that are asked for and no row is of.
-        about: What a sentence must name to be quoted for one of these.
-        unread: What was not read of silent places: 未读出2025年森林覆盖率目标.
-        times: Years and periods (2025, 十四五) of which a sentence or a heading above it must name
-            one, to be quoted for a silent place; empty for any.
+        rows: In order; empty if there are statements for other places or years only.
+        counted: Note on the number of documents.
+        kind: `targets`, `duties`, `references`, `sections`, `times`.
+        silent: Requested places without a row.
+        about: Words that a quote for a silent place must contain.
+        unread: Note on silent places: 未读出2025年森林覆盖率目标.
+        times: Years and periods (2025, 十四五), one of which a quote for a silent place, or a
+            heading above it, must contain; empty for any.
         least: Whether the smaller of several figures is asked for.
     """
 
@@ -89,11 +89,11 @@ class Complete:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return of how many documents the rows are, and of which places nothing was read."""
+        """Return the notes on documents and silent places."""
         return self.notes_besides(())
 
     def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
-        """Return the notes where sentences are shown for some of the silent places."""
+        """Return the notes if quotes are shown for some of the silent places."""
         left = [place for place in self.silent if place not in shown]
         if not self.unread or (self.silent and not left):
             return self.counted
@@ -104,7 +104,7 @@ class Complete:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a row stands, with its document."""
+    """The place of a row, with its document."""
 
     row: Stated
     document: Document
@@ -114,7 +114,7 @@ class _Place:
 
 
 def as_answer(found: Complete, query: Query, store: Store) -> Answer:
-    """Return rows as an answer, a line each: the document, the sentence, its [n]."""
+    """Return rows as an answer, one line each: document, sentence, [n]."""
     rows: dict[Row, None] = {}
     for place in _places(found.rows, store):
         cited = Citation.of(
@@ -130,9 +130,9 @@ def as_answer(found: Complete, query: Query, store: Store) -> Answer:
 
 
 def _seen(lead: str, question: str, cited: Citation) -> str:
-    """Return what stands before the title, without a year or value that nobody can see there.
+    """Return the lead without a year or value that is not in the quote.
 
-    The head of a table, or a heading far above, may have told the year; digits may be garbled.
+    It may come from the head of a table or a heading far above; digits may be garbled.
     """
     there = narrow("".join((question, cited.title, *cited.heading_path, cited.quote)))
     told = _YEAR.sub(lambda match: match[0] if match[1] in there else "", lead)
@@ -142,11 +142,11 @@ def _seen(lead: str, question: str, cited: Citation) -> str:
 
 
 def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
-    """Return an answer that begins with which side has more, where that is asked.
+    """Return an answer that begins with which side has more, if that is asked for.
 
     Args:
-        answer: The rows, checked: what is computed stands in no text.
-        found: They.
+        answer: The rows, already checked: the computed line is in no text.
+        found: The rows.
         store: The knowledge base.
     """
     language = question_language(answer.question)
@@ -169,16 +169,16 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
 def with_quotes(
     answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
 ) -> Answer:
-    """Return an answer with what the text says for places that no row is of, named in one line.
+    """Return an answer with quotes for places without a row, named in one line.
 
-    Reading may have missed a figure: a sentence that names what is asked for is shown, and no note
-    says then that nothing was read.
+    Extraction may have missed a figure: a sentence with the requested words is shown, and then no
+    note says that nothing was extracted.
 
     Args:
         answer: The rows.
-        found: They, with the places.
-        places: For which sentences can be asked for.
-        quote: Answers for a place with sentences of the text.
+        found: The rows, with the places.
+        places: For which quotes can be asked for.
+        quote: Returns quotes for a place.
     """
     blocks, shown = list(answer.blocks), []
     for place in (place for place in places if place in found.silent):
@@ -192,10 +192,10 @@ def with_quotes(
 def without_rows(
     answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
 ) -> Answer:
-    """Return quotes as an answer where no figure was read, with notes that say so.
+    """Return quotes as an answer if no figure was extracted, with notes that say so.
 
-    Quotes that do not name the figure that is asked for are no answer; a place whose figure is
-    quoted is not said to have none.
+    Quotes without the requested figure are not an answer; a place whose figure is quoted is not
+    reported as having none.
 
     Args:
         answer: Quotes.
@@ -230,7 +230,7 @@ def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
 
 
 def _names_figure(cited: Citation, about: str) -> bool:
-    """Return whether a quote has a number, and names, under its headings, most of a figure."""
+    """Return whether a quote has a number, and with its headings most words of a figure."""
     name = normalize_name(about)
     pairs = {name[i : i + 2] for i in range(len(name) - 1)}
     told = normalize_name(f"{cited.quote}{''.join(cited.heading_path)}")
@@ -240,12 +240,12 @@ def _names_figure(cited: Citation, about: str) -> bool:
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:
-    """Return rows as results that a model reads before all others.
+    """Return rows as results, which a model reads before all others.
 
     Args:
         found: Rows.
         store: The knowledge base.
-        size: Of the chunks that statements are tied to.
+        size: Of the chunks with evidence.
     """
     return [
         ScoredChunk(
@@ -270,9 +270,9 @@ def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]
 
 
 def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
-    """Return where rows stand; those of documents that are gone left out.
+    """Return the places of rows, without those of deleted documents.
 
-    What stands in several documents of one text is one place, that names the files of all.
+    The same text in several documents is one place, which names all files.
     """
     doc_ids = list(dict.fromkeys(row.place.doc_id for row in rows))
     documents: Mapping[str, Document] = {d.doc_id: d for d in store.documents(doc_ids)}
@@ -299,9 +299,9 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
 
 
 def _span(text: str, place: Place, about: str) -> tuple[int, int]:
-    """Return the sentences around a place; a remark in brackets begins where what it is about does.
+    """Return the sentences around a place; a remark in brackets includes what it refers to.
 
-    （责任单位：省林业局） stands behind the mark that ends its sentence, or far below its heading.
+    （责任单位：省林业局） comes after the end of its sentence, or far below its heading.
     """
     start, end = place.start, place.end
     if not about or text[start] not in "（(":

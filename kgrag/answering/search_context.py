@@ -1,4 +1,4 @@
-"""What a knowledge base lends to asking."""
+"""Dependencies of question answering: store, encoder, settings, validity."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -23,21 +23,21 @@ from kgrag.types import Document, Fact, Heading, Language, Query
 
 
 class CurrentSettings:
-    """How a knowledge base is searched for a question; read again when it has changed."""
+    """Search settings of a knowledge base; read again when it has changed."""
 
     def __init__(self, store: Store, sizes: Callable[[], tuple[int, int]]) -> None:
-        """Keep where settings come from.
+        """Initialise.
 
         Args:
             store: The knowledge base.
-            sizes: Gives the two sizes whose words are indexed, the smallest last.
+            sizes: Returns the two sizes with a word index, the smallest last.
         """
         self._store = store
         self._sizes = sizes
         self._read_at: tuple[int, Settings] | None = None
 
     def __call__(self) -> Settings:
-        """Return the settings for a question in a language that the encoder reads."""
+        """Return the settings for questions in a language that the encoder reads."""
         counter = self._store.change_counter()
         if self._read_at is None or self._read_at[0] != counter:
             coarse, leaf = self._sizes()
@@ -46,18 +46,17 @@ class CurrentSettings:
 
 
 class CurrentInForce:
-    """What is in force in a knowledge base; read again when it has changed."""
+    """Validity of documents; read again when the knowledge base has changed."""
 
     def __init__(self, store: Store) -> None:
-        """Keep the knowledge base."""
         self._store = store
         self._read_of: tuple[Settings, InForce] | None = None
 
     def __call__(self, settings: Callable[[], Settings]) -> InForce:
-        """Return what is in force at any date.
+        """Return the validity of documents.
 
         Args:
-            settings: Gives the same ones as long as nothing has changed.
+            settings: Returns the same object as long as nothing has changed.
         """
         current = settings()
         if self._read_of is None or self._read_of[0] is not current:
@@ -67,17 +66,17 @@ class CurrentInForce:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """A knowledge base as asking needs it.
+    """Dependencies of question answering.
 
     Attributes:
-        store: Its storage.
-        embedder: Gives its encoder; not called by systems that need none.
-        settings: Gives how it is searched for a question in a language that the encoder reads.
-        graph: What queries that a model wrote are run on: the server, where `store` is a copy.
-        in_force: Gives what is in force at any date.
-        as_of: The day as of which is asked.
-        doc_ids: The documents that are searched; all for None.
-        rerank: What orders the best results last, whatever the preset; None for nothing.
+        store: The storage.
+        embedder: Returns the encoder; not called by systems that need none.
+        settings: Returns the search settings for questions in a language that the encoder reads.
+        graph: Target of queries that a model wrote: the server, if `store` is a copy.
+        in_force: Returns the validity of documents.
+        as_of: The day that is asked for.
+        doc_ids: Documents to search; all for None.
+        rerank: Reranker of the best results for every preset; None for none.
     """
 
     store: Store
@@ -90,7 +89,7 @@ class SearchContext:
     rerank: Reranker | None = None
 
     def query(self, question: str) -> Query:
-        """Return a question as the rules read it, with the documents that it names."""
+        """Parse a question by rules, with the documents that it names."""
         settings = self.settings()
         query = read(question, known_places=settings.known_places, chinese=settings.chinese)
         return with_documents(query, titles=settings.titles, store=self.store)
@@ -98,7 +97,7 @@ class SearchContext:
     def search(
         self, query: Query, *, hypothetical: str = "", queried: Sequence[str] = ()
     ) -> Search:
-        """Return a search for a question that was read; see `Search`."""
+        """Return a search for a parsed question; see `Search`."""
         return Search(
             query,
             store=self.store,
@@ -110,25 +109,25 @@ class SearchContext:
         )
 
     def within(self, wanted: Filter | None) -> "SearchContext":
-        """Return the documents that a filter leaves, as a knowledge base; all for None.
+        """Return this context restricted to a filter.
 
         Raises:
-            NotFoundError: If it leaves none.
+            NotFoundError: If no document matches.
         """
         if not wanted:
             return self
         return replace(self, doc_ids=documents_within(wanted, self.settings().cards))
 
     def at(self, question: str, as_of: str | date | None) -> "SearchContext":
-        """Return what was there at the day as of which is asked; today for None.
+        """Return this context as of a day; today for None.
 
         Args:
-            question: It may say a day, too: then what was in force comes first, and all is there.
-            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; what was issued later is out.
+            question: A day in it ranks what was in force first, and excludes nothing.
+            as_of: 2022, 2022-03, 2022-03-05, 2022年3月, or a date; excludes what was issued later.
 
         Raises:
             NotFoundError: If nothing is left.
-            ValueError: If it is no date.
+            ValueError: If it is not a date.
         """
         asked = as_of_asked(question, as_of)
         later = self.in_force().issued_after(asked.day) if asked.held else frozenset[str]()
@@ -144,15 +143,15 @@ class SearchContext:
     def best(
         self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
     ) -> list[ScoredChunk]:
-        """Return results with their documents' status, what is in force first if that is asked for.
+        """Return results with their documents' status, those in force first if a day is asked for.
 
         Of documents with the same text one is searched; see `kgrag.answering.copies.each_once`.
 
         Args:
             pipeline: The retrieval preset.
-            searches: Of the question, its own first, and of further wordings; a document that it
-                quotes the title of keeps its place.
-            top_k: Results at most.
+            searches: Of the question, first, and of rewordings; documents that it names by title
+                keep their rank.
+            top_k: Maximum number of results.
         """
         if self.rerank is not None:
             pipeline = replace(pipeline, rerankers=(*pipeline.rerankers, self.rerank))
@@ -174,7 +173,7 @@ class SearchContext:
         ]
 
     def with_marks(self, context: Context, language: Language) -> Context:
-        """Return a context whose passages say where their documents are not in force.
+        """Return a context whose passages are marked if their documents are not in force.
 
         Args:
             context: As packed; the marks are not counted in its tokens.
@@ -190,10 +189,10 @@ class SearchContext:
 
 @dataclass(frozen=True, slots=True)
 class ResultsWithDocuments:
-    """Results with what an answer needs of their documents.
+    """Results with their documents.
 
     Attributes:
-        results: Those whose document is still held, best first.
+        results: Those whose document still exists, best first.
         documents: With text, by id.
         headings: By document.
     """
@@ -204,7 +203,7 @@ class ResultsWithDocuments:
 
     @classmethod
     def of(cls, results: Sequence[ScoredChunk], store: Store) -> "ResultsWithDocuments":
-        """Return results with their documents; some may be gone since they were found."""
+        """Read the documents of results; some may have been deleted meanwhile."""
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
         documents = {d.doc_id: d for d in store.documents(doc_ids)}
         headings = store.headings(list(documents)) if documents else {}
@@ -216,12 +215,12 @@ class ResultsWithDocuments:
 
 
 def facts_in(results: Sequence[ScoredChunk], store: Store, *, leaf: int) -> list[Fact]:
-    """Return the facts stated in results: their evidence hangs on the leaves inside them.
+    """Return the facts stated in results: evidence belongs to the leaves inside them.
 
     Args:
         results: Chunks of any size.
         store: The knowledge base.
-        leaf: Size of the chunks that facts are tied to.
+        leaf: Size of the chunks with evidence.
     """
     spans: dict[str, list[tuple[int, int]]] = {}
     for result in results:

@@ -1,4 +1,4 @@
-"""Search for a question, or for many: by its own words, or as a model reads it."""
+"""Searching for one or many questions, read by rules or by a model."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,14 +24,14 @@ Unread = Callable[[str, ModelError], object]  # told a question that could not b
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """How questions are searched.
+    """A configured search.
 
     Attributes:
-        knowledge: Gives what is searched for a question.
+        knowledge: Returns the context for a question.
         pipeline: The retrieval preset.
-        top_k: Results at most.
-        config: Settings: what a model is asked for, and calls and seconds for a question.
-        stages: Gives the models; asked only where one reads.
+        top_k: Maximum number of results.
+        config: Settings of reading by a model, and its limits.
+        stages: Returns the models; called only if one reads.
     """
 
     knowledge: Callable[[str], SearchContext]
@@ -48,10 +48,10 @@ class Searching:
         return _with_documents(found, knowledge.store)
 
     def by_model(self, question: str) -> list[ScoredChunk]:
-        """Return the chunks for a question as a model reads it: those that an answer draws from.
+        """Return the chunks for a question as a model reads it, as an answer would use them.
 
         Raises:
-            ModelError: If the model does not read it.
+            ModelError: If the model fails.
         """
         with self.side_by_side([question]) as find:
             return find(question)
@@ -64,7 +64,7 @@ class Searching:
         unread: Unread | None,
         progress: Callable[[int, int], None] | None,
     ) -> Run:
-        """Return the results for questions by their ids; `side_by_side` has the arguments."""
+        """Return the results for questions by id; see `side_by_side` for the arguments."""
         if analysis == "rules":
             return run_of(questions, self.by_rules, progress=progress)
         with self.side_by_side(questions.values(), unread=unread) as find:
@@ -74,15 +74,15 @@ class Searching:
     def side_by_side(
         self, questions: Collection[str], *, unread: Unread | None = None
     ) -> Iterator[Callable[[str], list[ScoredChunk]]]:
-        """Give what finds the chunks for each of several questions, in any order.
+        """Yield a function that returns the chunks of each of several questions, in any order.
 
-        A model reads them at the same time, as many as `llm.concurrency` allows, which begins at
-        once. Whoever stops it waits for none.
+        A model starts to read them at once, up to `llm.concurrency` in parallel. If it is stopped,
+        it waits for none.
 
         Args:
             questions: All of them.
-            unread: Told each question for which the model was of no use, which is then searched
-                by its own words; None makes that an error.
+            unread: Called with each question that the model failed to read, which is then searched
+                by rules; None makes that an error.
         """
         options = AskOptions.from_config(
             self.config, writer="model", top_k=self.top_k, has_model=True
@@ -125,7 +125,7 @@ class Searching:
 
 
 def _outcome(begun: "Future[Understood]", question: str, knowledge: SearchContext) -> Understood:
-    """Return a question as read; as its own words say where the model's endpoint is away."""
+    """Return a question as read; by rules if the model's endpoint is down."""
     try:
         return begun.result()
     except ModelError as exc:
@@ -133,7 +133,7 @@ def _outcome(begun: "Future[Understood]", question: str, knowledge: SearchContex
 
 
 def _with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
-    """Return results with title and file of their documents; empty for one that is gone."""
+    """Return results with title and file of their documents; empty for deleted ones."""
     doc_ids = list(dict.fromkeys(hit.chunk.doc_id for hit in found))
     cards = {card.doc_id: card for card in store.document_cards(doc_ids)} if doc_ids else {}
     return Hits(

@@ -1,4 +1,4 @@
-"""Answer a comparison by quotes: each side from its own results; who says nothing is named."""
+"""Answering a comparison with quotes for each side."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -32,16 +32,16 @@ def answer_by_sides(
     max_sentences: int,
     embedder: Embedder,
 ) -> Answer:
-    """Return the answers of all sides below each other.
+    """Return the answers of all sides.
 
-    A side of which nothing is found, or only what answers something else, says so in its place.
+    A side of which nothing is found, or only an answer to something else, says so.
 
     Args:
-        query: The question as a whole.
-        sides: What each side is called, at least one.
-        quote: Answers one side with so many sentences at most.
-        max_sentences: Quoted in all, but two for each side.
-        embedder: Tells whether sides are answered alike; a stand-in cannot.
+        query: The question.
+        sides: Names of the sides, at least one.
+        quote: Answers one side with at most so many sentences.
+        max_sentences: Maximum number of quotes, but two for each side.
+        embedder: Measures whether sides are answered alike; the stand-in cannot.
     """
     most = max(_LEAST, max_sentences // len(sides))
     told = {side: quote(side, most) for side in sides}
@@ -66,23 +66,22 @@ def answer_by_sides(
 
 
 def _asked(query: Query) -> set[str]:
-    """Return the words of a question that say what is asked, without numbers."""
+    """Return the content words of a question, without numbers."""
     return {word for word in query.words if len(word) > 1 and not _DIGIT.search(word)}
 
 
 def of_side(
     side: Query, told: Quoted, *, titled: Collection[str], documents: Mapping[str, Document]
 ) -> Quoted:
-    """Return what answers a side: quotes of the document or place that it names, no others.
+    """Return the quotes of a side's document or place.
 
-    Where there are none it is not found, and its citations are what was found instead. A quote is
-    of a place where its document is about it, or it, or a heading above it, names the place: 丙市
-    may stand beside it.
+    If there are none, it is not found, and its citations are what was found instead. A quote
+    belongs to a place if its document is about it, or it, or a heading above it, names the place.
 
     Args:
-        side: What is asked of it.
-        told: What was quoted.
-        titled: The held documents that it names.
+        side: The side.
+        told: The quotes.
+        titled: Documents that it names.
         documents: Those of the quotes, by id.
     """
     titles = [normalize_name(title) for title in side.titles]
@@ -124,7 +123,7 @@ def _beside(told: Mapping[str, Quoted], asked: Collection[str], embedder: Embedd
 
 
 def _named(asked: Collection[str], citations: Sequence[Citation]) -> int:
-    """Return how many of the words asked for quotes, or the titles and headings above, have."""
+    """Return the number of requested words in quotes, titles and headings."""
     told = normalize_name(
         "\n".join(" ".join((c.title, *c.heading_path, c.quote)) for c in citations)
     )
