@@ -1,1 +1,1 @@
-"""Questions with gold made of the documents of a knowledge base, and samples to train on."""
+"""Questions with gold made from documents, and samples for training."""

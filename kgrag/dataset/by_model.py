@@ -1,4 +1,4 @@
-"""Questions by a model, one of each parent chunk, kept where they come back to it."""
+"""Questions that a model makes of parent chunks, kept if they are consistent."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What a model made of a passage."""
+    """A model's question for a passage."""
 
     question: str
     answer: str
@@ -47,19 +47,19 @@ def by_model(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Made:
-    """Return questions that a model made of parent chunks, drawn until there are enough.
+    """Return questions that a model makes of random parent chunks, until there are enough.
 
     GRIM, section 3.1.2: one question of each parent node. Dropped and counted are questions whose
-    evidence does not stand in the parent, whose parent is not among the first 20 results of a
-    search for them, and those that the model answers otherwise from the parent alone.
+    evidence is not in the parent, whose parent is not among the first 20 results of a search for
+    them, and those that the model answers otherwise from the parent alone.
 
     Args:
         store: The knowledge base.
         parent_size: Of its parent chunks.
-        n: How many questions at most.
+        n: Maximum number of questions.
         writer: Makes them; stage `answer`.
         checker: Answers them from their parent; stage `verify`.
-        search: Gives results for a question, best first.
+        search: Returns results for a question, best first.
         seed: Of the order of the parents.
         progress: Called with (questions kept, questions wanted).
     """

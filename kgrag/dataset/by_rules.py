@@ -1,4 +1,4 @@
-"""Questions by rule, from what was read of the documents; no model is asked."""
+"""Questions made by rules from extracted statements."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -26,18 +26,18 @@ def by_rules(
     seed: int = 0,
     left_out: Collection[str] = (),
 ) -> Made:
-    """Return questions of the statements that rules read, the same ones for the same seed.
+    """Return questions on extracted statements; reproducible by seed.
 
-    Each names what tells its documents apart: a place, or a title. One that documents answer
-    differently is dropped and counted; of one that several answer alike all are gold.
+    Each names what identifies its documents: a place, or a title. A question with different
+    answers in the documents is dropped and counted; if several agree, all are gold.
 
     Args:
         store: The knowledge base.
         parent_size: Of its parent chunks.
-        n: How many at most.
-        kinds: Which, the same share of each as far as there are some.
-        seed: Of what is drawn.
-        left_out: Ids of documents whose figures are asked as what nobody answers.
+        n: Maximum number.
+        kinds: Kinds of questions, in equal shares as far as possible.
+        seed: Of all random choices.
+        left_out: Ids of documents whose figures become unanswerable questions.
     """
     library = Library(store, parent_size, left_out=frozenset(left_out))
     dropped: Counter[str] = Counter()

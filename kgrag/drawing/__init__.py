@@ -1,1 +1,1 @@
-"""The graph around an entity as a page that draws itself."""
+"""A page that draws the graph around an entity."""

@@ -1,1 +1,1 @@
-"""What stands on the disk of this machine: encodings, whole and private files, caches, JSON."""
+"""Files: encodings, atomic and private files, caches, JSON."""

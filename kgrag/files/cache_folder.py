@@ -1,4 +1,4 @@
-"""Where kgrag keeps what can be fetched or computed again: models, vectors, copies."""
+"""The folder of what can be fetched or computed again: models, vectors, copies."""
 
 import os
 from pathlib import Path
@@ -9,10 +9,10 @@ from kgrag.errors import ModelError
 
 
 def cache_folder() -> Path:
-    """Return the user's folder for what kgrag keeps; it may not exist yet.
+    """Return the user's cache folder of kgrag; it may not exist yet.
 
-    It is `$KGRAG_CACHE`, or `kgrag` in the platform's place for caches: `$XDG_CACHE_HOME` or
-    `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`.
+    `$KGRAG_CACHE`, or `kgrag` in the platform's place for caches: `$XDG_CACHE_HOME` or `~/.cache`,
+    `~/Library/Caches`, `%LOCALAPPDATA%`.
 
     Raises:
         ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.

@@ -1,4 +1,4 @@
-"""Bytes to text: which encoding a file of unknown origin is in, by fixed rules."""
+"""Detecting the encoding of files, by fixed rules."""
 
 import codecs
 import errno
@@ -37,12 +37,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text and how it was read.
+    """A decoded text.
 
     Attributes:
-        text: Without a byte order mark; otherwise every character as it stands in the file.
+        text: Without a byte order mark, otherwise unchanged.
         encoding: Python's name of the encoding.
-        n_replaced: Undecodable places that became U+FFFD.
+        n_replaced: Number of places replaced by U+FFFD.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Decoded:
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know of the reading; empty if nothing was lost."""
+        """Warnings for the user; empty if nothing was lost."""
         if not self.n_replaced:
             return []
         noun = "place" if self.n_replaced == 1 else "places"
@@ -62,19 +62,19 @@ class Decoded:
 
 
 def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
-    """Return the text of bytes in an unknown encoding.
+    """Decode bytes of unknown encoding.
 
-    In order: a byte order mark; the encoding that the file declares, if it fits and no other fits
-    better; UTF-16 where there are zero bytes; UTF-8, also with up to 1 % of damage; UTF-16
-    without zero bytes; else whichever of GB18030 and UTF-8 loses less.
+    In order: a byte order mark; the declared encoding, if it fits and no other fits better; UTF-16
+    if there are zero bytes; UTF-8, also with up to 1 % of damage; UTF-16 without zero bytes; else
+    whichever of GB18030 and UTF-8 loses less.
 
     Args:
-        data: The whole file.
-        name: The file, for the error text.
-        declared: What a `<meta charset>` says, if anything.
+        data: The file's bytes.
+        name: The file, for errors.
+        declared: Of a `<meta charset>`.
 
     Raises:
-        IngestionError: It is not text.
+        IngestionError: If it is not text.
     """
     for magic, what, remedy in _MAGIC:
         if data.startswith(magic):
@@ -91,15 +91,15 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
 
 
 def decode_settings(data: bytes, *, name: str) -> str:
-    """Return the text of a file of settings, as editors of any system save it.
+    """Decode a file of settings, in any encoding that editors use.
 
     Args:
-        data: The whole file.
-        name: The file, for the error text.
+        data: The file's bytes.
+        name: The file, for errors.
 
     Raises:
-        IngestionError: If it is not text, or a place in it cannot be read: a key that is read
-            wrong would be another key.
+        IngestionError: If it is not text, or a part cannot be decoded: a key that is read wrong
+            would be another key.
     """
     decoded = decode(data, name=name)
     if decoded.n_replaced:
@@ -112,10 +112,10 @@ def decode_settings(data: bytes, *, name: str) -> str:
 
 
 class Utf8Lines:
-    """The lines of a file of JSON as bytes in UTF-8, whichever encoding the file is in.
+    """The lines of a JSON lines file as UTF-8 bytes, whatever its encoding.
 
-    A file in UTF-8 is passed on as it is, its damage, too. Of others each line is decoded; what
-    cannot be is left so that the line is not taken for JSON. A context manager: it closes the file.
+    A file in UTF-8 is passed through, damage included. Lines of others are decoded; undecodable
+    ones are left so that they are not valid JSON. A context manager that closes the file.
     """
 
     def __init__(self, file: BufferedReader) -> None:
@@ -136,7 +136,7 @@ class Utf8Lines:
         """Yield the lines.
 
         Raises:
-            OSError: If one is longer than any record is: a device, or no file of lines.
+            OSError: If one is longer than any record: a device, or not a file of lines.
         """
         while line := self.readline(MOST_LINE + 1):
             if len(line) > MOST_LINE:
@@ -151,13 +151,13 @@ class Utf8Lines:
 
 
 def encoding_of_json(head: bytes) -> str:
-    """Return the encoding that a file of JSON lines seems to be in.
+    """Guess the encoding of a JSON lines file.
 
-    By a byte order mark; by the zeros beside its ASCII, which any JSON has; else UTF-8, unless
-    that does not fit and its bytes go in pairs, as those of Chinese do in GB 18030.
+    By a byte order mark; by zero bytes next to ASCII, which any JSON has; else UTF-8, unless that
+    does not fit and bytes come in pairs, as in GB 18030.
 
     Args:
-        head: How the file begins; it may be broken off within a character.
+        head: Beginning of the file; may end within a character.
     """
     marked = _by_mark(head)
     if marked is not None:
@@ -205,7 +205,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 
 def _n_common(text: str) -> int:
-    """Return how many of the commonest characters of official Chinese a text has."""
+    """Return the number of the most common characters of official Chinese in a text."""
     return len(_COMMON.findall(text[:20_000]))
 
 
@@ -229,7 +229,7 @@ def _by_content(data: bytes) -> Decoded:
 
 
 def _wide(data: bytes) -> Decoded | None:
-    """Return the text as UTF-16 if one byte order gives Chinese or ASCII almost throughout."""
+    """Return the text as UTF-16 if one byte order gives almost only Chinese or ASCII."""
     whole = data[: len(data) // 2 * 2]
     for encoding in ("utf-16-le", "utf-16-be"):
         decoded = _replacing(whole, encoding)

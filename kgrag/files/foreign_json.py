@@ -1,4 +1,4 @@
-"""Reading JSON that others wrote: whatever is wrong with it is a ValueError that says what."""
+"""Parsing JSON of others; all errors are ValueErrors with a reason."""
 
 import json
 from collections.abc import Sequence
@@ -6,16 +6,15 @@ from typing import Any
 
 
 def read_foreign(data: bytes | str) -> Any:
-    r"""Return what a JSON text says.
+    r"""Parse JSON.
 
-    `NaN` and `Infinity`, which JSON does not have, are read as null. A key that an object has
-    twice is refused: which of its values is meant cannot be known.
+    `NaN` and `Infinity`, which JSON does not have, become null. Duplicate keys are refused.
 
     Args:
-        data: The text, or its bytes in UTF-8.
+        data: Text, or bytes in UTF-8.
 
     Raises:
-        ValueError: If it is not UTF-8, not JSON, nested too deep, or has a key twice.
+        ValueError: If it is not UTF-8, not JSON, nested too deep, or has a duplicate key.
 
     >>> read_foreign(b'{"a": NaN}')
     {'a': None}

@@ -1,4 +1,4 @@
-"""Files that nobody but their owner may read: what models were asked and answered."""
+"""Files that only their owner can read: prompts and answers of models."""
 
 import os
 import stat
@@ -10,18 +10,17 @@ _BESIDE = ("", "-wal", "-shm", "-journal")  # SQLite gives new ones the rights o
 
 
 def make_private(file: Path) -> None:
-    """Make a file that only its owner may read and write, or take the others' rights away.
+    """Create a file that only its owner can read and write, or restrict an existing one.
 
-    What SQLite keeps beside it is closed to them, too. A folder that is missing is made for the
-    owner alone. A file of another user stays as it is. Windows has no such rights: there the
-    folder's hold.
+    SQLite's companion files are restricted, too. A missing folder is created for the owner only. A
+    file of another user is unchanged. On Windows the folder's rights apply.
 
     Args:
-        file: A database of SQLite. An existing one is not opened: closing it would end the locks
-            that this process has on it.
+        file: A database of SQLite. An existing one is not opened: closing it would release the
+            locks of this process.
 
     Raises:
-        OSError: If it, or its folder, cannot be made.
+        OSError: If it, or its folder, cannot be created.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileExistsError):

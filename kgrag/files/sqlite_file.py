@@ -1,4 +1,4 @@
-"""What every SQLite file needs that several processes may open at the same moment."""
+"""Opening SQLite files that several processes may open at the same time."""
 
 import sqlite3
 import time
@@ -7,10 +7,9 @@ _TURN_S = 0.01
 
 
 def whose(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Return (application id, version, number of tables), 0 for what a new file lacks.
+    """Return (application id, version, number of tables), 0 for a new file.
 
-    In one statement, as another process may be making the tables: read apart, a new file would
-    have tables and nobody's id.
+    In one statement, as another process may be creating the tables.
     """
     application, version, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
@@ -20,11 +19,11 @@ def whose(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def use_write_ahead_log(connection: sqlite3.Connection, *, wait_s: float) -> None:
-    """Turn the log on; SQLite itself does not wait for others that do so at the same moment.
+    """Turn on the write-ahead log; SQLite itself does not wait for others that do so.
 
     Args:
         connection: In no transaction.
-        wait_s: Seconds for which others are waited for.
+        wait_s: Seconds to wait for others.
 
     Raises:
         sqlite3.OperationalError: If they take longer, or the file cannot be written.

@@ -1,4 +1,4 @@
-"""Writing a file that is there whole, or not at all."""
+"""Atomic writing of files."""
 
 import os
 import shutil
@@ -9,11 +9,11 @@ from typing import BinaryIO
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, in UTF-8, each with a line feed; as `written_whole` does.
+    """Write lines atomically, in UTF-8 with line feeds; see `written_whole`.
 
     Args:
         path: The file.
-        lines: Without their ends.
+        lines: Without line ends.
     """
     with written_whole(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
@@ -21,15 +21,15 @@ def write_whole(path: Path, lines: Iterable[str]) -> None:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write bytes to; an old file stays until all is written.
+    """Open a file to write bytes; an old file is replaced when all is written.
 
-    What is no regular file, like a pipe, is written to as it is.
+    What is not a regular file, like a pipe, is written directly.
 
     Args:
         path: The file.
 
     Raises:
-        OSError: If it cannot be written; nothing half-written is left.
+        OSError: If it cannot be written; nothing incomplete is left.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:

@@ -1,1 +1,1 @@
-"""kgrag inside other frameworks: each module needs the framework that it is named after."""
+"""Adapters for other frameworks; each module needs the framework in its name."""

@@ -53,13 +53,13 @@ class GrimRetriever(Retriever):
         self._system = system
 
     def get_search_results(self, query_text: str, top_k: int = 10) -> RawSearchResult:
-        """Return the chunks that a question is best answered from, best first.
+        """Return the most relevant chunks for a question, best first.
 
         `search` takes the same arguments.
 
         Args:
-            query_text: In any words; titles in 《》 are taken exactly.
-            top_k: Results at most.
+            query_text: Titles in 《》 are matched exactly.
+            top_k: Maximum number of results.
 
         Raises:
             ValueError: If top_k < 1.

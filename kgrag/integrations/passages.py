@@ -1,4 +1,4 @@
-"""Search results with what it takes to cite them."""
+"""Search results with what a citation needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from kgrag.types import Chunk, Document
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A retrieved chunk and the document that it stands in.
+    """A retrieved chunk with its document.
 
     Attributes:
         result: The chunk with its score and reasons.
         title: Of the document.
         file: The document's file as ingested.
-        page: 1-based page that the chunk begins on, where the file has pages.
+        page: 1-based page on which the chunk begins, if the file has pages.
     """
 
     result: ScoredChunk
@@ -27,7 +27,7 @@ class Passage:
 
 
 def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
-    """Raise at once what a search would raise later.
+    """Validate arguments of a search in advance.
 
     Raises:
         ConfigError: If there is no such preset.
@@ -39,13 +39,13 @@ def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
 
 
 def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> list[Passage]:
-    """Return what a question is best answered from, best first.
+    """Return the most relevant passages for a question, best first.
 
     Args:
         kb: The knowledge base.
-        question: In any words.
+        question: The question.
         system: Name of a preset.
-        top_k: Results at most, at least 1.
+        top_k: Maximum number, at least 1.
     """
     check_choice(kb, system, top_k)
     results = kb.search(question, system=system, top_k=top_k)
@@ -62,9 +62,9 @@ def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> li
 def citation(
     title: str, heading_path: Sequence[str], *, file: str, page: int | None, start: int, end: int
 ) -> str:
-    """Return one line that says where a text stands.
+    """Return one line that cites a place.
 
-    Only the file's name is given: folders tell a reader nothing, and a model too much.
+    Only the file's name is included: folders are of no use to a reader, and private to a model.
 
     >>> citation("Plan", ["1. Aims"], file="docs/plan.pdf", page=2, start=10, end=90)
     'Plan › 1. Aims (plan.pdf, page 2, characters 10-90)'

@@ -1,1 +1,1 @@
-"""A question as rules read it, once: what it asks for, of what, of when and where."""
+"""Parsing of questions: what is asked for, about what, where and when."""

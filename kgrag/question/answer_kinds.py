@@ -1,4 +1,4 @@
-"""What kinds of things a question asks for, and whether a sentence has one (`[[kinds]]`)."""
+"""Kinds of answers (money, date, agency, …) in questions and sentences (`[[kinds]]`)."""
 
 import functools
 import re
@@ -36,9 +36,9 @@ class Kind:
 
     Attributes:
         name: For explanations.
-        asks: Found in questions for it.
-        has: Found in sentences that can answer them.
-        weight: What having it adds to a sentence's score, beside its cosine.
+        asks: Pattern in questions.
+        has: Pattern in sentences that can answer them.
+        weight: Bonus of a sentence that has it, relative to a cosine.
     """
 
     name: str
@@ -57,7 +57,7 @@ def _kinds() -> tuple[Kind, ...]:
 
 
 def asked_kind(question: str) -> Kind | None:
-    """Return the kind of thing that a question asks for; None where it asks for any.
+    """Return the kind of answer that a question asks for; None for any.
 
     >>> asked_kind("每亩补多少钱").name
     'money'
@@ -68,7 +68,7 @@ def asked_kind(question: str) -> Kind | None:
 
 
 def asked_kinds(question: str) -> list[Kind]:
-    """Return the kinds of things that a question asks for, the one that decides first.
+    """Return the kinds of answers that a question asks for, the most important first.
 
     >>> [kind.name for kind in asked_kinds("哪个部门负责，一年补多少钱")]
     ['money', 'agency']
@@ -80,9 +80,9 @@ def asked_kinds(question: str) -> list[Kind]:
 
 
 def states_kind(text: str, kind: Kind) -> bool:
-    """Return whether a text holds the kind of thing that is asked for.
+    """Return whether a text has the requested kind of answer.
 
-    Years, dates and numbers of documents are none of the numbers asked for.
+    Years, dates and document numbers do not count as numbers.
 
     >>> kind = asked_kind("装机达到多大规模")
     >>> states_kind("2021年10月，国务院印发《2030年前碳达峰行动方案》", kind)
@@ -93,7 +93,7 @@ def states_kind(text: str, kind: Kind) -> bool:
 
 
 def _count(question: str) -> Kind | None:
-    """Return the kind of what is counted; None where a question counts nothing by a classifier.
+    """Return the kind of a counted thing; None if the question has no classifier.
 
     几类 and 哪几座 may be answered by a list without a number.
     """

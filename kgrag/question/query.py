@@ -1,4 +1,4 @@
-"""Read a question: its words, quoted titles, places."""
+"""Parsing a question's words, quoted titles and places."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ def analyse(
     known_places: Iterable[str] = (),
     named: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Query:
-    """Return the query of a question, offline, by rules.
+    """Parse a question by rules.
 
     Args:
-        question: Any text; blank gives a query without words.
+        question: Any text; whitespace gives a query without words.
         known_places: Places that the documents are about.
-        named: Documents that it names without 《》, by name as worded; names that it does not hold
-            are left out. As `kgrag.retrieval.named` finds them.
+        named: Documents that it names without 《》, by name as worded, from
+            `kgrag.retrieval.named`; names that are not in the question are ignored.
     """
     question = unicodedata.normalize("NFC", question)  # é is one character, as names have it
     told = {name: tuple(doc_ids) for name, doc_ids in named.items() if name in question}
@@ -45,11 +45,11 @@ def analyse(
 
 
 def like(query: Query, read: Query) -> Query:
-    """Return a part of a question, as read, with what is known of the whole.
+    """Return a part of a question with the model's reading of the whole.
 
     Args:
         query: The whole.
-        read: The part, as `analyse` gives it.
+        read: The part, from `analyse`.
     """
     return replace(
         read,
@@ -61,7 +61,7 @@ def like(query: Query, read: Query) -> Query:
 
 
 def titles_in(question: str, named: Iterable[str]) -> list[tuple[int, int, str]]:
-    """Return (start, end, title) of what a question quotes in 《》 or names without, in order.
+    """Return (start, end, title) of the titles in a question, with and without 《》, in order.
 
     >>> titles_in("节能办法和《水法》各有几条", ["节能办法"])
     [(0, 4, '节能办法'), (5, 9, '水法')]

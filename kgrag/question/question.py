@@ -1,4 +1,4 @@
-"""What a question asks for, by rule: read once, from the same kind of spans as documents."""
+"""What a question asks for, by rules over the same kind of spans as in documents."""
 
 import functools
 import re
@@ -51,16 +51,16 @@ class Question:
 
     Attributes:
         query: Its words, titles and places.
-        asks: What its words ask for, by the names of `[asks]` in `questions.toml`.
-        sides: Of a comparison; none where one thing is asked for.
-        years: That it names, as those in which figures hold or are due.
-        periods: Five-year plans that it names.
-        standing: Planned or achieved; empty for both.
+        asks: Requests in its words, by the names of `[asks]` in `questions.toml`.
+        sides: Of a comparison; empty without one.
+        years: In it, for which figures are requested.
+        periods: Five-year plans in it.
+        standing: `planned` or `achieved`; empty for both.
         level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
-            the places named alone.
-        places: Short names in the order asked; of a level, those that it is asked of, if any.
-        topic: What it says besides places, levels and times.
-        pieces: Of the topic what is no word of asking.
+            only the places named.
+        places: Short names in order; of a level, the places around, if any.
+        topic: The rest without places, levels and times.
+        pieces: The topic without question words.
     """
 
     query: Query
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def asks_on(self) -> bool:
-        """Return whether it goes on from a quoted document to who issued what that is based on."""
+        """Return whether it asks for the basis of a quoted document, and then for its issuer."""
         return self.asks >= ASKS_ON
 
     @property
@@ -96,7 +96,7 @@ def question_of(query: Query) -> Question:
     """Return what a question asks for.
 
     Args:
-        query: As `kgrag.question.query.analyse` reads it.
+        query: From `kgrag.question.query.analyse`.
 
     >>> from kgrag.question.query import analyse
     >>> asked = question_of(analyse("十五五期间各省的森林覆盖率目标是多少"))
@@ -152,7 +152,7 @@ def _finds(pattern: str, code: str) -> bool:
 
 
 def _standing(asks: frozenset[str]) -> Standing:
-    """Return whether aims or results are asked for; both, where what is has been compared."""
+    """Return `planned` or `achieved`; both (empty) in a comparison of them."""
     planned, achieved = "planned" in asks, "achieved" in asks
     if planned == achieved or "compared" in asks:
         return ""
@@ -160,7 +160,7 @@ def _standing(asks: frozenset[str]) -> Standing:
 
 
 def _level(read: Tagged) -> tuple[str, tuple[int, int]]:
-    """Return the level whose places are all asked for, and where the question says so."""
+    """Return the level whose places are all asked for, and its span."""
     for name, level in _LEVELS.items():
         if found := grammar().pattern(name).search(read.code):
             return level, found.span()
@@ -175,7 +175,7 @@ def _places(query: Query, found: Sequence[Side], level: str) -> tuple[str, ...]:
 
 
 def _topic(text: str, read: Tagged, cut: tuple[int, int]) -> str:
-    """Return what a question says besides titles, times, places and the level asked for."""
+    """Return a question without titles, times, places and levels."""
     said = []
     for at in range(len(read.code)):
         tags = read.spans[at].tags if at in read.spans else frozenset()
@@ -185,7 +185,7 @@ def _topic(text: str, read: Tagged, cut: tuple[int, int]) -> str:
 
 
 def pieces(text: str) -> list[str]:
-    """Return what a text says between words of asking.
+    """Split a text at question words.
 
     >>> pieces("森林覆盖率的目标是多少")
     ['森林覆盖率']

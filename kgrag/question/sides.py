@@ -1,7 +1,7 @@
-"""A comparison as a question for each side: 福建、河南各多少 asks for 福建 and for 河南.
+"""Sides of a comparison: 福建、河南各多少 is a question for 福建 and one for 河南.
 
-Sides are places, or documents whose titles are quoted. Where rules find none, they are the
-questions that a model took the question apart into.
+Sides are places, or documents with quoted titles. If rules find none, they are the
+sub-questions of a model.
 """
 
 import re
@@ -31,10 +31,9 @@ class Side:
     """One side of a comparison.
 
     Attributes:
-        label: The place that it is about, 全国 for the national level; or the title quoted; or
-            what a model says that it is about.
-        query: The question for it alone.
-        alone: Whether it is asked without what a model said of the whole question, but keywords.
+        label: Its place, 全国 for the national level; or its title; or a model's words.
+        query: Its question.
+        alone: Whether the model's reading of the whole question, except keywords, is left out.
     """
 
     label: str
@@ -44,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A place where a question names a side."""
+    """A side's place in a question."""
 
     start: int
     end: int
@@ -52,17 +51,16 @@ class _Named:
 
 
 def sides(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
-    """Return the sides of a question, as it names them; none where it asks for one thing.
+    """Return the sides of a question in order; empty if it asks for one thing.
 
-    Sides are quoted titles that words of comparison set against each other, else places that
-    documents are about; a province that only says where a city lies is
-    none. The national level is one only where words of comparison say so, as 国家级 and 国家政策
-    are in many a question. Where rules find no sides, those that a model gave come behind the
-    question itself, as the model may be wrong.
+    Sides are quoted titles that words of comparison contrast, else places that documents are about,
+    without a province that only says where a city is. The national level is one only with words of
+    comparison, as 国家级 and 国家政策 are common. If rules find none, a model's sub-questions come
+    after the question itself, as the model may be wrong.
 
     Args:
-        query: As `kgrag.question.query.analyse` reads it.
-        asks: What its words ask for, as `kgrag.question.question.Question` has it.
+        query: From `kgrag.question.query.analyse`.
+        asks: Of `kgrag.question.question.Question`.
 
     >>> asked = analyse("福建、河南到2025年各建多少家")
     >>> [side.query.text for side in sides(asked, ["comparison"])]
@@ -87,7 +85,7 @@ def _by_rule(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
 def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
     """Return the question and a side for each place, document and year of its sub-questions.
 
-    Several questions about the same are asked best as one, which the whole question is.
+    Several sub-questions about the same are covered by the question itself.
     """
     if ASKS_ON.issubset(asks):
         return ()
@@ -102,7 +100,7 @@ def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
 
 
 def _by_itself(query: Query, sub: SubQuestion) -> Query:
-    """Return a sub-question as read, with its place where it does not name it."""
+    """Return a sub-question, parsed, with its place added if it lacks it."""
     national = sub.place == NATIONAL
     named = "" if national or sub.place in sub.text else sub.place
     asked = analyse(named + sub.text, known_places={sub.place, *query.places} - {"", NATIONAL})
@@ -110,7 +108,7 @@ def _by_itself(query: Query, sub: SubQuestion) -> Query:
 
 
 def _documents(query: Query) -> tuple[Side, ...]:
-    """Return a side for each title that is quoted, or named without 《》."""
+    """Return a side for each title, with or without 《》."""
     found = [_Named(*title) for title in titles_in(query.text, dict(query.named))]
     titles = list(dict.fromkeys(one.label for one in found))
     if not 2 <= len(titles) <= _MOST:
@@ -119,7 +117,7 @@ def _documents(query: Query) -> tuple[Side, ...]:
 
 
 def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
-    """Return the question for one of the documents: the titles of the others are left out."""
+    """Return the question for one document, without the titles of the others."""
     asked = analyse(
         _left_out(query.text, title, named), known_places=query.places, named=dict(query.named)
     )
@@ -127,7 +125,7 @@ def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
 
 
 def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
-    """Return places without those that only say where another one lies.
+    """Return places without those that only say where another one is.
 
     北京通州 is one, as are 南昌 and 江西 in two places of a question; 安徽和阜阳 are two.
     """
@@ -161,7 +159,7 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
 
 @cache
 def _around(place: str) -> frozenset[str]:
-    """Return the places that one lies in, by their short names; of all that are called so."""
+    """Return the short names of the places around one, of all with its name."""
     found: set[str] = set()
     for name in (place, *(place + level for level in "市区县旗")):
         for region in regions_named(name):
@@ -173,7 +171,7 @@ def _around(place: str) -> frozenset[str]:
 
 
 def places_in(text: str, places: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield where a text names places, with 省 or 市 behind; the longest name at each place."""
+    """Yield the places in a text, with 省 or 市; the longest name at each position."""
     yield from (match.span() for match in _places_in(text, places))
 
 
@@ -183,7 +181,7 @@ def _places_in(text: str, places: Collection[str]) -> Iterator[re.Match[str]]:
 
 
 def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
-    """Return where a question names places, in order."""
+    """Return the places in a question, in order."""
     found = [_Named(*match.span(), match[1]) for match in _places_in(text, places)]
     found += [_Named(at, at + 1, place) for at, place in counted_places(text)]
     if national:
@@ -192,7 +190,7 @@ def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named
 
 
 def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
-    """Return the question for one side: the names of the others are left out."""
+    """Return the question for one side, without the names of the others."""
     text = _left_out(query.text, label, named)
     places = frozenset() if label == NATIONAL else frozenset({label})
     asked = analyse(text, known_places=places)
@@ -200,7 +198,7 @@ def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
 
 
 def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:
-    """Return a question with one side's name, where several stand together, and no other's."""
+    """Return a question with one side's name of several in a row, and no other's."""
     pieces: list[str] = []
     at = 0
     for run in _runs(text, named):
@@ -212,7 +210,7 @@ def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:
 
 
 def _runs(text: str, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """Yield sides that stand next to each other together."""
+    """Group adjacent sides."""
     run: list[_Named] = []
     for one in named:
         if run and not re.fullmatch(_JOIN, text[run[-1].end : one.start]):

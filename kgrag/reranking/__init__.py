@@ -1,1 +1,1 @@
-"""Cross-encoders: a question and passages in, how well each answers it out."""
+"""Cross-encoders, which score passages for a question."""

@@ -1,4 +1,4 @@
-"""What reads a question and a passage together, and which one the settings name."""
+"""The interface of cross-encoders, and their choice by settings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +9,10 @@ from kgrag.errors import ConfigError
 
 
 class CrossEncoder(Protocol):
-    """A model that reads a question together with each passage."""
+    """A model that scores a question together with each passage."""
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how well each passage answers the question; higher is better.
+        """Return the score of each passage; higher is better.
 
         Args:
             question: Not empty.
@@ -25,10 +25,10 @@ class CrossEncoder(Protocol):
 
 
 def open_cross_encoder(config: RerankConfig) -> CrossEncoder | None:
-    """Return the cross-encoder that settings name, None for none; nothing is read or sent yet.
+    """Return the configured cross-encoder, or None; nothing is loaded or sent yet.
 
     Raises:
-        ConfigError: If they name a model without a place, or two; or as `place_of`.
+        ConfigError: If the settings name a model without a place, or two; or as `place_of`.
     """
     if config.path and config.is_endpoint:
         raise ConfigError(

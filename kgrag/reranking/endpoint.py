@@ -17,8 +17,8 @@ class Provider(AtService):
     """A preset.
 
     Attributes:
-        service: Where it is asked.
-        model: The model taken where none is named; empty where it is yours to name.
+        service: Its address.
+        model: The default model; empty if there is none.
     """
 
     service: Service
@@ -41,7 +41,7 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
 
 
 class EndpointCrossEncoder:
-    """A cross-encoder on a server; may be called from several threads."""
+    """A cross-encoder on a server; thread-safe."""
 
     def __init__(self, post: Posting, *, is_tei: bool) -> None:
         self._post = post
@@ -49,7 +49,7 @@ class EndpointCrossEncoder:
 
     @classmethod
     def from_config(cls, config: RerankConfig) -> "EndpointCrossEncoder":
-        """Return the endpoint that the settings name; nothing is sent, and no key read, yet.
+        """Return the configured endpoint; nothing is sent, and no key read, yet.
 
         Raises:
             ConfigError: As `place_of`.
@@ -70,9 +70,9 @@ class EndpointCrossEncoder:
         return f"EndpointCrossEncoder({self._post.place!r})"
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how well each passage answers the question, as the endpoint says.
+        """Return the endpoint's score of each passage.
 
-        What the endpoint calls too much at once is sent in halves.
+        Requests that are too large for the endpoint are split in halves.
 
         Raises:
             ModelError: As `Posting`, or if the answer cannot be used.
@@ -97,16 +97,15 @@ class EndpointCrossEncoder:
 
 
 def read_scores(answer: object, n_passages: int, place: Place) -> list[float]:
-    """Return the scores in an answer's JSON, in the order of the passages.
+    """Parse the scores of a response, in the order of the passages.
 
     Args:
-        answer: Parsed JSON, or text where the endpoint did not say that it is JSON.
-        n_passages: Passages that were sent.
-        place: Whom to name in errors.
+        answer: Parsed JSON, or text if the endpoint did not declare JSON.
+        n_passages: Number of passages sent.
+        place: Endpoint, for errors.
 
     Raises:
-        ModelOutputError: If it is no answer of scores, has one for each passage not once, or one
-            that is no finite number.
+        ModelOutputError: If it does not have exactly one finite score for each passage.
     """
     items = answer.get("results") if isinstance(answer, Mapping) else answer
     if not isinstance(items, list):

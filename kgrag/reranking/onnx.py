@@ -16,7 +16,7 @@ from kgrag.errors import ModelError, ModelNotFoundError
 
 
 class _Network:
-    """The graph of a cross-encoder in memory; any thread may run it, and each run uses one."""
+    """The graph of a cross-encoder in memory; thread-safe, one thread per run."""
 
     def __init__(self, model: Path) -> None:
         self._session = open_session(model, f"the model {model}")
@@ -25,15 +25,15 @@ class _Network:
         self._output = next((o for o in outputs if SCORES in o.casefold()), outputs[0])
 
     def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
-        """Return how well a passage answers a question, unbounded.
+        """Return the unbounded score of a passage.
 
         Args:
             ids: Token ids of both, special tokens included.
-            types: Of each token whether it is the question's (0) or the passage's (1), where
-                the model tells them apart.
+            types: Of each token whether it is the question's (0) or the passage's (1), if the model
+                has token types.
 
         Raises:
-            ModelError: If the graph fails, or gives anything but one finite number.
+            ModelError: If the graph fails, or does not return one finite number.
         """
         try:
             fed = feed_for(self._inputs, [ids])
@@ -54,7 +54,7 @@ class _Network:
 
 
 class _Tokenizer:
-    """A tokenizer of questions with passages; any thread may use it."""
+    """A tokenizer of pairs; thread-safe."""
 
     def __init__(self, file: Path, *, max_tokens: int) -> None:
         self._tokenizer = open_tokenizer(file, f"the tokenizer {file}", "download it again")
@@ -64,26 +64,26 @@ class _Tokenizer:
     def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return (ids, types) of the question with each passage, special tokens included.
 
-        A token's type is 0 or 1, as the tokenizer's template for pairs has it.
+        Types are those of the tokenizer's template for pairs.
         """
         pairs = [(clean(question), clean(passage)) for passage in passages]
         return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
 
 
 class OnnxCrossEncoder:
-    """A cross-encoder from an `.onnx` file and its `tokenizer.json`.
+    """A cross-encoder from an `.onnx` file and its `tokenizer.json`; thread-safe.
 
-    Pairs are read one by one, as many at once as there are threads: nothing is padded, and a
-    pair's score does not depend on its company. May be called from several threads.
+    Pairs are scored one by one, as many in parallel as there are threads: there is no padding, and
+    a pair's score does not depend on the others.
     """
 
     def __init__(self, path: Path, *, max_tokens: int = 512, threads: int = 0) -> None:
-        """Keep where it is; it is loaded with the first question.
+        """Initialise; the model is loaded with the first question.
 
         Args:
-            path: The file, or a folder that holds it.
+            path: The file, or its folder.
             max_tokens: Of a question with a passage; the longer of the two is cut.
-            threads: Pairs read at once; 0 takes as many as there are processors.
+            threads: Pairs in parallel; 0 for the number of processors.
         """
         self._path = path
         self._max_tokens = max_tokens

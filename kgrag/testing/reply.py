@@ -1,4 +1,4 @@
-"""What the local stand-in server answers, in the form of the OpenAI protocol."""
+"""Replies of the local stand-in server, in the form of the OpenAI protocol."""
 
 import json
 import math
@@ -28,21 +28,21 @@ Body = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the server does with one request.
+    """The server's reply to one request.
 
     Attributes:
-        text: The answer, or the error's message where `status` is not 200.
+        text: The answer, or the error's message if `status` is not 200.
         status: HTTP status.
         headers: Further headers, e.g. `Retry-After`.
-        finish_reason: Why the answer ended; None leaves it out.
-        usage: Token counts: `counted` by `count_tokens`, given, or None to leave them out.
-        raw: Body sent instead, whatever it is; empty for none.
-        hang_s: Seconds to wait before the answer, besides the server's latency.
+        finish_reason: Why the answer ended; None omits it.
+        usage: Token counts: `counted` by `count_tokens`, given, or None to omit them.
+        raw: Body to send instead; empty for none.
+        hang_s: Seconds to wait before the answer, in addition to the server's latency.
         pause_s: Seconds between the pieces of a streamed answer.
         drop: `before` closes the connection instead of answering, `inside` in the middle.
-        stream_cut: Whether a stream ends in good order before the answer does.
-        endless: Whether it never ends: streamed, the text comes over and over; else blanks come
-            where the answer should begin.
+        stream_cut: Whether a stream ends in order before the answer does.
+        endless: Whether it never ends: streamed, the text is repeated; else whitespace is sent
+            before the answer.
     """
 
     text: str = ""
@@ -107,11 +107,11 @@ def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, obje
 
 
 def fake_answer(body: Mapping[str, object]) -> str:
-    """Return the stand-in's answer to the body of a request.
+    """Return the stand-in's answer to a request.
 
-    Where JSON is wanted, it is valid by the schema, with scores at their best, so that loops of
-    verification end. Else it is the first sentence of the first numbered passage, cited, or
-    where there is none, what was fenced last.
+    If JSON is wanted, it is valid by the schema, with the best scores, so that verification ends.
+    Else it is the first sentence of the first numbered passage, cited, or without one, of the last
+    fenced text.
 
     Args:
         body: Of a chat completion request.

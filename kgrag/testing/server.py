@@ -1,4 +1,4 @@
-"""A local server that speaks the OpenAI protocol and fails as it is told: no model is behind it."""
+"""A local server of the OpenAI protocol, with scripted failures and without a model."""
 
 import contextlib
 import json
@@ -25,13 +25,13 @@ _Connection = socket.socket | tuple[bytes, socket.socket]  # as socketserver has
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request as it came.
+    """A received request.
 
     Attributes:
         body: Parsed JSON.
         headers: Names in lower case.
         at: Seconds on the monotonic clock.
-        path: What was posted to.
+        path: Of the request.
     """
 
     body: Body
@@ -41,7 +41,7 @@ class Received:
 
 
 class FakeServer:
-    """A stand-in endpoint on this machine, for as long as its context lasts.
+    """A stand-in endpoint on this machine; a context manager.
 
     Example:
         with FakeServer(lambda body: Reply("好")) as server:
@@ -56,14 +56,14 @@ class FakeServer:
         port: int = 0,
         api_key: str = "",
     ) -> None:
-        """Prepare; the server begins to listen with its context.
+        """Initialise; the server starts with the context.
 
         Args:
-            reply: Says what to do with a request's body; answers by rules for None.
-            latency_s: Seconds that every answer takes.
-            port: 0 for any that is free.
-            api_key: The key that clients must send; empty takes any. Others are refused with
-                401 and, as some providers do, told what they sent.
+            reply: Returns the reply to a request's body; None for answers by rules.
+            latency_s: Seconds before every answer.
+            port: 0 for any free one.
+            api_key: The key that clients must send; empty for any. Others get 401 and, as with some
+                providers, the key that they sent.
         """
         self._reply = reply or stand_in
         self._latency_s = latency_s

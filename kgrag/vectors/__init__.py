@@ -1,1 +1,1 @@
-"""Search among vectors: exact, or by codes and then exact, over segments on the disk."""
+"""Vector search over segments on disk: exact, or by codes and then exact."""

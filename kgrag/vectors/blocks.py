@@ -1,4 +1,4 @@
-"""Vectors of documents that never change, and which of the documents still stand."""
+"""Immutable vectors of documents, and which of the documents are still valid."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a vector is, in every store: unit length, float32, compared by its cosine."""
+"""Vectors of all stores: unit length, float32, compared by cosine."""
 
 from collections.abc import Iterable
 
