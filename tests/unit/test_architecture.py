@@ -1,6 +1,7 @@
 """The shape of the code: layers, cycles, third-party imports, sizes; read from its syntax."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -267,6 +268,54 @@ def test_a_module_is_no_chapter_of_another():
         if (n := lines_of(modules()[name])) < 150
         if not any(fnmatchcase(name, seam) for seam in SEAMS)
     )
+
+
+def interface():
+    """Return the names that other units import, by unit and module."""
+    found: dict[str, dict[str, set[str]]] = {unit: {} for layer in LAYERS for unit in layer}
+    for module in modules().values():
+        own = unit_of(module.name)[1] if module.name != "kgrag" else ""
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom) and node.module in modules().keys() - {"kgrag"}:
+                unit = unit_of(node.module)[1]
+                if unit != own:
+                    names = {a.name for a in node.names} - submodules(node.module)
+                    found[unit].setdefault(node.module, set()).update(names)
+    return found
+
+
+def submodules(package):
+    """Return the modules right in a package, by their short names."""
+    return {n.rpartition(".")[2] for n in modules() if n.rpartition(".")[0] == package}
+
+
+def packages_page():
+    """Return the page of what each package is for and gives to others, top layer first."""
+    lines = [
+        "# Packages",
+        "",
+        "What each package is for, and the names that other packages import from its modules; the",
+        "top layer first. `KGRAG_UPDATE_PACKAGES=1 pytest -k page_of_packages` writes it.",
+    ]
+    used = interface()
+    for unit in (unit for layer in reversed(LAYERS) for unit in layer):
+        purpose = (ast.get_docstring(modules()[unit].tree) or "").partition("\n")[0]
+        lines += ["", f"## {unit}", "", purpose]
+        rows = [
+            f"- `{name.removeprefix(unit + '.')}`: " + ", ".join(f"`{n}`" for n in sorted(names))
+            for name, names in sorted(used[unit].items())
+            if names
+        ]
+        lines += ["", *rows] if rows else []
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_of_packages_is_true():
+    """KGRAG_UPDATE_PACKAGES=1 writes it."""
+    page = ROOT / "docs" / "packages.md"
+    if os.environ.get("KGRAG_UPDATE_PACKAGES", "") not in ("", "0"):
+        page.write_text(packages_page(), "utf-8")
+    assert page.read_text("utf-8") == packages_page()
 
 
 # Modules with more public names than others, and why.
