@@ -1,1 +1,1 @@
-"""What a document says of itself: title, number, issuers, dates, kind, region."""
+"""Extraction of metadata: title, number, issuers, dates, kind, region."""

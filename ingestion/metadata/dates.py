@@ -1,4 +1,4 @@
-"""The dates of a document: signed, sent out, in force from, in force until; years it suggests."""
+"""Extraction of dates: signed, issued, in force from and until; inferred years."""
 
 import re
 from calendar import monthrange
@@ -103,9 +103,9 @@ _LATE = "04"  # a month; numbers of a year are published up to it in the next
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """When a document was signed, sent out, and is in force; ISO 8601, empty where not told.
+    """Dates of a document, ISO 8601; empty if unknown.
 
-    `of_page` tells that it was `issued` only by the time that its page shows, of whatever that is.
+    `of_page`: `issued` is only the page's own time stamp.
     """
 
     written: str = ""
@@ -154,7 +154,7 @@ def issue_year(document: DocumentLines) -> str:
 
 
 def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, bool]:
-    """Return when a document was signed, when it was sent out, and whether only its page tells."""
+    """Return the dates of signature and issue, and whether the latter is only the page's."""
     signed = _adopted(document.head) or _signed(document.lines)
     written = told.get("written") or _of_two(signed, told.get("sent", ""))
     issued = _printed(document.lines) or told.get("issued", "")
@@ -172,19 +172,19 @@ def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, 
 
 
 def _is_older(document: DocumentLines, issued: str) -> bool:
-    """Tell whether a document's number is of an earlier year than the day its page was put up."""
+    """Return whether a document's number is of an earlier year than its page."""
     year = next((year for _, year in numbers_in(own_number(document))), 0)
     return bool(year and issued) and (int(issued[:4]), issued[5:7]) >= (year + 1, _LATE)
 
 
 def _of_two(signed: str, labelled: str) -> str:
-    """Return the day of signature, or that of the page's box where another document's was found."""
+    """Return the date of signature, or the page's if they are far apart."""
     far = abs(_days_between(signed, labelled)) > _NEAR if signed and labelled else not signed
     return labelled if far else signed
 
 
 def _days_between(first: str, last: str) -> int:
-    """Return the days from one date to another; 0 where one of them is no day."""
+    """Return the days between two dates; 0 if one has no day."""
     if len(first) != 10 or len(last) != 10:
         return 0
     return (date.fromisoformat(last) - date.fromisoformat(first)).days
@@ -231,7 +231,7 @@ def _labelled(head: Sequence[str]) -> dict[str, str]:
 
 
 def _signed(lines: Sequence[str]) -> str:
-    """Return the date below a signature, beside it, or below the title."""
+    """Return the date below or beside a signature, or below the title."""
     for i, line in enumerate(lines):
         match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
         if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
@@ -247,7 +247,7 @@ def _signed(lines: Sequence[str]) -> str:
 
 
 def _of_a_page(line: str) -> bool:
-    """Tell the minute at which a page was put up from a date of signature."""
+    """Return whether a line has a page's time stamp, not a date of signature."""
     return bool(re.search(r"\d[:：]\d|来源|时间", line))
 
 
@@ -257,7 +257,7 @@ def _follows_signature(lines: Sequence[str], i: int) -> bool:
 
 
 def _adopted(head: Sequence[str]) -> str:
-    """Return the last day on which it was passed, published or amended, as its head lists them."""
+    """Return the last day of adoption, publication or amendment in the head."""
     found: list[str] = []
     for i, line in enumerate(head[:24]):
         joined = _closed(head, i) if line[:1] in "（(" else line
@@ -270,7 +270,7 @@ def _adopted(head: Sequence[str]) -> str:
 
 
 def _closed(head: Sequence[str], first: int) -> str:
-    """Return the lines from one on that a bracket holds together: at most four."""
+    """Join the lines of an open bracket, at most four."""
     joined = ""
     for line in head[first : first + 4]:
         joined += line
@@ -304,7 +304,7 @@ def _month(head: Sequence[str]) -> str:
 
 
 def _clauses(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the clauses that may say when a document is in force, the last first."""
+    """Yield the clauses on validity, the last first."""
     for line in reversed((*lines[:HEAD], *lines[HEAD:][-400:])):
         if "效" in line or "行" in line or "实施" in line:
             for clause in reversed(re.split(r"[。；]", line)):
@@ -334,7 +334,7 @@ def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
 
 
 def _names(own: Collection[str], clause: str) -> bool:
-    """Return whether a clause is of the document, by one of the forms of its title."""
+    """Return whether a clause names the document itself."""
     named = _NAMED.match(clause)
     return named is not None and title_key(named["title"]) in own
 
@@ -363,7 +363,7 @@ def _expires(lines: Sequence[str], begin: str) -> str:
 
 
 def _months_after(begin: str, months: int) -> str:
-    """Return the last day of so many months that begin on a date, as far as that is told."""
+    """Return the last day of a period of months from a date that may lack its day."""
     if not months:
         return ""
     month = int(begin[5:7] or 1) + months - 1

@@ -1,4 +1,4 @@
-"""Who issued a document: the signature, the red head, the title, the order, the box, the text."""
+"""Extraction of issuers: signature, red head, title, order, page, text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -59,10 +59,10 @@ _ADOPTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Issuers:
-    """Who issued a document.
+    """Issuers of a document.
 
     Attributes:
-        names: As the document words them, the first named first; empty where it does not say.
+        names: As worded, in order; empty if unknown.
         inferred: Whether only a clause at its end suggests them (本办法由…负责解释).
     """
 
@@ -103,7 +103,7 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
 
 
 def _n_placed(organs: Sequence[str]) -> int:
-    """Return how many organs say whose they are; a signature in columns loses that."""
+    """Return the number of organs with a place; a signature in columns loses places."""
     placed = (_is_placed(organ) for organ in organs)
     return sum(map(bool, placed)) + bool(organs)
 
@@ -113,14 +113,14 @@ def _is_placed(organ: str) -> bool:
 
 
 def _names_place(organ: str) -> bool:
-    """Tell whether a name begins with a place or with an organ of the centre."""
+    """Return whether a name begins with a place or a central organ."""
     return bool(leading_region(organ)[0]) or any(
         is_central_organ(organ[:end]) for end in range(2, len(organ) + 1)
     )
 
 
 def _signature(lines: Sequence[str]) -> list[str]:
-    """Return the organs above a date, or before one on the same line; the first that there is."""
+    """Return the organs above a date, or before one on the same line; the first found."""
     for i, whole in enumerate(lines):
         line = _BEHIND_SENTENCE.split(whole)[-1]
         if len(line) > 600:
@@ -148,13 +148,13 @@ def _of_month(lines: Sequence[str]) -> list[str]:
 
 
 def _undated(lines: Sequence[str]) -> list[str]:
-    """Return the organs on the last lines, where their date is lost; one line alone is none."""
+    """Return the organs on the last lines if their date is missing; at least two lines."""
     found = _above([*lines[-_MOST_LINES:], ""], min(len(lines), _MOST_LINES))
     return found if len(found) > 1 and not any(map(is_bare_organ, found)) else []
 
 
 def _dates_of(line: str, i: int) -> Iterator[re.Match[str]]:
-    """Yield dates that may end a signature: alone on the line, or run into its last organ."""
+    """Yield dates that may end a signature: on their own line, or after its last organ."""
     match = _DATE_END.match(line)
     if not match:
         return
@@ -183,12 +183,12 @@ def _above(lines: Sequence[str], i: int) -> list[str]:
 
 
 def _broken(lines: Sequence[str], at: int, rest: str) -> tuple[list[str], int]:
-    """Return the organs of lines that were broken within names, and the first of these lines.
+    """Return the organs of lines broken within names, and the first of these lines.
 
     Args:
         lines: All.
         at: The last of them.
-        rest: What stands there of the organs.
+        rest: Its part of the organs.
     """
     found, first = ([], at)
     organs = split_organs(rest)
@@ -221,7 +221,7 @@ def _of_title(title: str) -> list[str]:
 
 
 def _beside_title(document: DocumentLines, title: str) -> list[str]:
-    """Return the organs on lines of their own in the head, above the first sentence."""
+    """Return the organs on their own lines in the head, above the first sentence."""
     found: list[str] = []
     last = document.addressees if document.addressees >= 0 else HEAD
     for line in document.lines[: min(last, 14)]:
@@ -236,7 +236,7 @@ def _beside_title(document: DocumentLines, title: str) -> list[str]:
 
 
 def _red_head(document: DocumentLines) -> list[str]:
-    """Return the organs before 文件; of several, 文件 stands beside any of their lines."""
+    """Return the organs before 文件; of several, 文件 is next to any of their lines."""
     found: list[str] = []
     marked = False
     for line in document.lines[:10]:
@@ -270,7 +270,7 @@ def _of_order(document: DocumentLines) -> list[str]:
 
 
 def _printed(document: DocumentLines) -> list[str]:
-    """Return whose office printed it (云岭省人民政府办公厅2022年3月5日印发)."""
+    """Return the organ whose office printed it (云岭省人民政府办公厅2022年3月5日印发)."""
     for line in reversed(document.lines[-40:]):
         match = _PRINTED.search(line) if len(line) < 200 else None
         if match and (found := split_organs(match["who"])):

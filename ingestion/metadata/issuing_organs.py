@@ -1,4 +1,4 @@
-"""Organs that stand beside each other: in signatures, titles and on the lines above them."""
+"""Splitting sequences of organs, in signatures and titles."""
 
 import functools
 import re
@@ -93,7 +93,7 @@ def is_organ_name(name: str) -> bool:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Yield pieces cut where an organ ends and the name of the next begins."""
+    """Split pieces where an organ ends and the name of the next begins."""
     start = 0
     starts = set(_starts(text))
     for match in _END.finditer(text):
@@ -113,7 +113,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def _is_seat(text: str, at: int) -> bool:
-    """Tell whether a place and 局 alone stand there: 国家矿山安全监察局|山西局."""
+    """Return whether a text is only a place and 局: 国家矿山安全监察局|山西局."""
     start, name = next(names_in(text[at : at + 6]), (1, ""))
     return start == 0 and text.startswith("局", at + len(name))
 
@@ -128,5 +128,5 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _central_at(text: str, at: int) -> bool:
-    """Tell whether the name of a central organ begins at an offset."""
+    """Return whether the name of a central organ begins at an offset."""
     return any(text.startswith(name, at) for name in _by_first().get(text[at : at + 1], ()))

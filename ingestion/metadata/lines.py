@@ -1,4 +1,4 @@
-"""The lines of a document in the form that its particulars are read in: narrow, without blanks."""
+"""The lines of a document, normalised for metadata: ASCII digits, no whitespace."""
 
 import re
 import unicodedata
@@ -54,12 +54,12 @@ _WHO = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DocumentLines:
-    """A document's lines that hold anything, narrowed.
+    """The non-empty lines of a document, normalised.
 
     Attributes:
-        lines: All, in order, each of at most 2,000 characters.
-        addressees: Number of the line that holds them; -1 where none does.
-        recipients: To whom it is addressed, as written; empty where the document does not say.
+        lines: In order, each of at most 2,000 characters.
+        addressees: Index of the line with the addressees; -1 for none.
+        recipients: Addressees, as written; empty for none.
     """
 
     lines: tuple[str, ...]
@@ -68,7 +68,7 @@ class DocumentLines:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """Return the lines in which titles, numbers and dates stand."""
+        """The lines with titles, numbers and dates."""
         return self.lines[:HEAD]
 
 
@@ -95,7 +95,7 @@ def read_lines(text: str) -> DocumentLines:
 
 
 def _mend_days(lines: list[str]) -> None:
-    """Put the rest of a day that a line's end broke on the line on which it begins, in place."""
+    """Join dates that were broken at the end of a line, in place."""
     for i in range(len(lines) - 1, 0, -1):
         begun = _DAY_BEGUN.search(lines[i - 1])
         rest = _DAY_REST.match(lines[i]) if begun else None

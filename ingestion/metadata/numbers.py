@@ -1,4 +1,4 @@
-"""A document's own number (文号): 云政发〔2022〕3号, 云岭省人民政府令第12号."""
+"""Extraction of a document's own number (文号): 云政发〔2022〕3号, 云岭省人民政府令第12号."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def _bracketed(head: Sequence[str]) -> Iterator[str]:
 
 
 def _without_organs(number: str) -> str:
-    """Return a number without the organs whose names run into it: 云岭省能源局云能〔2022〕3号."""
+    """Return a number without organs before it: 云岭省能源局云能〔2022〕3号."""
     code = number.partition("〔")[0]
     ends = range(len(code) - 2, 3, -1) if len(code) > _LONG_CODE else ()
     cut = next((end for end in ends if split_organs(code[:end])), 0)
@@ -102,7 +102,7 @@ def _without_organs(number: str) -> str:
 
 
 def _alone(document: DocumentLines) -> str:
-    """Return the number on a line of its own behind the addressees: below the body's title."""
+    """Return the number on its own line after the addressees: below the body's title."""
     for title, line in zip(document.head, document.head[1:], strict=False):
         match = _BRACKETED.fullmatch(line.strip("（()）"))
         if match and _BEFORE.search(title):
@@ -158,7 +158,7 @@ def clean_number(number: str) -> str:
 
 
 def number_after(text: str, end: int) -> tuple[str, int]:
-    """Return the number that stands behind a title's end, and the offset after its bracket.
+    """Return the number after a title's end, and the offset after its bracket.
 
     Args:
         text: The document.
@@ -173,7 +173,7 @@ def number_after(text: str, end: int) -> tuple[str, int]:
 
 
 def numbers_for_documents(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of numbers that stand for a document: 落实国发〔2021〕4号文件精神."""
+    """Yield (start, end) of numbers used as names of documents: 落实国发〔2021〕4号文件精神."""
     for match in _BARE.finditer(text):
         lead = _LEADS.match(match.group(1)) or _CUT.match(match.group(1))
         start = match.start() + (lead.end() if lead else 0)

@@ -1,4 +1,4 @@
-"""Read what a document says of itself: issuers, number, dates, kind, level, region, status."""
+"""Extraction of all metadata: issuers, number, dates, kind, level, region, status."""
 
 import re
 from collections.abc import Mapping
@@ -126,7 +126,7 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
 def _days(
     dates: Dates, known: str, stated: Mapping[str, str], page: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the days of a document by field: as stated, as read, as its file says."""
+    """Return dates by field: as stated, as extracted, as in the file's properties."""
     told = {
         "written": dates.written,
         "issued": dates.issued,
@@ -163,7 +163,7 @@ def document_kind(title: str) -> str:
 
 
 def _said_kind(document: DocumentLines) -> str:
-    """Return what a text without a title of a kind calls itself; empty where it does not."""
+    """Return the kind that a text without such a title calls itself; empty for none."""
     for line in (*document.head, *document.lines[HEAD:][-_TITLE_LINES:]):
         if match := _SAID_KIND.search(line):
             return match[1]
@@ -171,7 +171,7 @@ def _said_kind(document: DocumentLines) -> str:
 
 
 def _given(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Return what properties say, by field."""
+    """Return the properties by field."""
     found = {}
     for field, keys in _KEYS.items():
         value = next((v for key in keys if (v := properties.get(prefix + key, "").strip())), "")
@@ -220,7 +220,7 @@ def _governed(
 
 
 def _place(name: str) -> Governed:
-    """Return the place that a person gives: 四川省成都市, 四川/成都, 全国."""
+    """Parse a place given by a person: 四川省成都市, 四川/成都, 全国."""
     regions, _ = leading_region(_MARKS.sub("", narrowed(name)).replace("/", ""))
     region = region_at(regions)
     return Governed(regions, region.level) if region else Governed((), "国家")
@@ -234,7 +234,7 @@ def _status(
     stated: Mapping[str, str],
     page: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Return the words that limit a document: in its title, the lines around it, the page's box."""
+    """Return the limiting words of a document: in its title, the lines around it, the page."""
     if "status" in stated:
         return tuple(piece for piece in _MARKS.split(stated["status"]) if piece)
     found = [word for word in _STATUS if word in title or (word != "草案" and word in notice)]

@@ -1,4 +1,4 @@
-"""Which place a document governs, and of what level it is."""
+"""Extraction of the place that a document governs, and its level."""
 
 import re
 from collections import Counter
@@ -83,12 +83,12 @@ _NATIONAL_TITLE = re.compile(r"^(?:中华人民共和国|国务院|中共中央|
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """What a document governs.
+    """Region and level of a document.
 
     Attributes:
-        regions: Full names, the outermost first; empty for a national document.
-        level: Whose it is; empty where the document does not tell.
-        inferred: Whether only the places that the text speaks of suggest it.
+        regions: Full names, outermost first; empty for a national document.
+        level: Empty if unknown.
+        inferred: Whether they are only inferred from the places in the text.
     """
 
     regions: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ def read_region(
 
 
 def _of_the_centre(issuer: str) -> bool:
-    """Tell whether a name is that of an organ within one of the centre, and in no place."""
+    """Return whether a name is of an organ within a central one, without a place."""
     within = any(is_central_organ(issuer[:end]) for end in range(3, len(issuer)))
     return within and not regions_in(issuer)
 
@@ -176,7 +176,7 @@ def _of_issuers(issuers: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_head(document: DocumentLines) -> tuple[str, ...]:
-    """Return the place that a line of the head begins with, where a title or an organ stands."""
+    """Return the place at the beginning of a line of the head, with a title or an organ."""
     last = document.addressees if document.addressees >= 0 else 6
     for line in document.lines[:last]:
         if len(line) < 120 and "。" not in line:
@@ -187,7 +187,7 @@ def _of_head(document: DocumentLines) -> tuple[str, ...]:
 
 
 def _deeper(stated: tuple[str, ...], titled: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the issuers' place, or the title's where it lies in that."""
+    """Return the issuers' place, or the title's if that is inside it."""
     if stated and titled[: len(stated)] == stated:
         return titled
     if stated and titled and stated[-1] == titled[-1]:
@@ -196,7 +196,7 @@ def _deeper(stated: tuple[str, ...], titled: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _in_print(regions: tuple[str, ...], document: DocumentLines) -> tuple[str, ...]:
-    """Return a place, or the listed one that a scan made a name out of that no list holds."""
+    """Return a place, corrected to a listed one if a scan garbled it."""
     name = regions[-1]
     if regions_named(name) or level_of(name) == "县":
         return regions
@@ -244,7 +244,7 @@ def _suggested(document: DocumentLines, title: str, number: str, *, local: bool)
 
 
 def _speaks_of_one(mentions: Counter[tuple[str, ...]]) -> bool:
-    """Tell whether most of the places that a text names lie in one province."""
+    """Return whether most of the places in a text are in one province."""
     provinces: Counter[str] = Counter()
     for names, n in mentions.items():
         provinces[names[0]] += n
@@ -267,7 +267,7 @@ def _at_level(names: tuple[str, ...], depth: str) -> Iterator[tuple[str, ...]]:
 
 
 def _own_words(text: str) -> tuple[int, int, int]:
-    """Return how often a text speaks of its own province, city and county or district."""
+    """Return how often a text refers to its own province, city and county."""
     district = len(_OWN_DISTRICT.findall(text))
     autonomous = len(re.findall(r"自治区", text))
     province = len(_OWN_PROVINCE.findall(text)) + (district if autonomous > district / 4 else 0)
@@ -276,7 +276,7 @@ def _own_words(text: str) -> tuple[int, int, int]:
 
 
 def _allowed(number: str, mentions: Counter[tuple[str, ...]]) -> frozenset[str]:
-    """Return the names of places whose number this can be; empty where it tells nothing."""
+    """Return the places whose abbreviation is in a number; empty for any."""
     first, rest = number[:1], number[1:]
     if not number or not _AN_ORGAN.match(rest):
         return frozenset()

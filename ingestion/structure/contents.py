@@ -1,4 +1,4 @@
-"""Tables of contents: lines that name headings and are none."""
+"""Detection of tables of contents."""
 
 import re
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ def is_contents_line(line: str) -> bool:
 
 
 def contents_lines(lines: Sequence[str], marked: Sequence[bool]) -> set[int]:
-    """Return the positions of the lines of a document that are of a table of contents.
+    """Return the indexes of the lines of a table of contents.
 
     Args:
-        lines: Of the document, without blanks around them, none empty.
+        lines: Of the document, stripped, none empty.
         marked: Of each whether it begins with the mark of a heading.
     """
     leaders = [i for i, line in enumerate(lines) if _LEADERS.search(line)]
@@ -59,9 +59,9 @@ def _below(lines: Sequence[str], keys: Sequence[str], first: int) -> range:
 
 
 def _repeated(lines: Sequence[str], keys: Sequence[str], marked: Sequence[bool]) -> set[int]:
-    """Return runs of short numbered lines that stand again further below.
+    """Return runs of short numbered lines that are repeated further below.
 
-    The headings themselves may follow the entries at once: a line that stood before is none.
+    The headings themselves may follow directly: a line that was repeated before is none.
     """
     found: set[int] = set()
     last = {keys[i]: i for i in range(len(lines)) if marked[i]}

@@ -1,4 +1,4 @@
-"""Find the heading tree of an official document."""
+"""Extraction of the heading tree."""
 
 import re
 from collections import Counter, defaultdict
@@ -42,15 +42,15 @@ def structure(text: str, segments: Sequence[Segment] = ()) -> list[Heading]:
     r"""Return the headings of a document in text order.
 
     A heading is a line, or the first sentence of a paragraph, that begins with a mark of the
-    nesting (章/节/条, 一、 （一） 1. （1） 1.1, Chapter, 专栏, 附件), or that its format states to
-    be one (Markdown's #, a style of Word). A mark alone on its line has its title on the next.
-    Tables of contents, lists of attachments and items of running lists are left out, and so is the
-    document's own title. Levels count from 1 by what holds what in this document.
+    nesting (章/节/条, 一、 （一） 1. （1） 1.1, Chapter, 专栏, 附件), or that the format declares
+    (Markdown's #, a style of Word). A mark alone on its line has its title on the next. Tables of
+    contents, lists of attachments, list items and the document's own title are left out. Levels
+    count from 1 and follow the nesting in this document.
 
     Args:
         text: The document's text.
-        segments: Of the document: a paragraph with a level is a heading, as its format states.
-            A numbered one keeps the place that its number gives it.
+        segments: Of the document: a paragraph with a level is a heading. A numbered one keeps the
+            place of its number.
 
     >>> [(h.level, h.text) for h in structure("一、总体要求\n（一）目标。到2025年。")]
     [(1, '一、总体要求'), (2, '（一）目标')]
@@ -78,7 +78,7 @@ def opens_attachment(title: str) -> bool:
 
 
 def _without_title(found: list[Line]) -> list[Line]:
-    """Leave out the document's own title: the first heading, alone in its stated level."""
+    """Remove the document's own title: the first heading, alone in its declared level."""
     if len(found) < 2 or found[0].family:
         return found
     others = [line.stated for line in found[1:] if line.stated]
@@ -86,7 +86,7 @@ def _without_title(found: list[Line]) -> list[Line]:
 
 
 def _attachments(found: Sequence[Line], lines: Lines) -> list[Line]:
-    """Leave out attachments that are only named: 附件：1.…, and lists before a signature."""
+    """Remove attachments that are only named: 附件：1.…, and lists before a signature."""
     kept: list[Line] = []
     last = {line.number: i for i, line in enumerate(found) if line.family == ATTACHMENT}
     listed_to = -2  # last line of a list of attachments
@@ -101,7 +101,7 @@ def _attachments(found: Sequence[Line], lines: Lines) -> list[Line]:
 
 
 def _is_named(i: int, found: Sequence[Line], lines: Lines) -> bool:
-    """Tell whether an attachment is named in a list, and does not begin here."""
+    """Return whether an attachment is only named in a list."""
     line = found[i]
     following = line.last + 1
     if following == len(lines.bodies):
@@ -114,7 +114,7 @@ def _is_named(i: int, found: Sequence[Line], lines: Lines) -> bool:
 
 
 def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
-    """Keep decimal and bare numbers where they count on: 1, 1.1, 1.2, 2."""
+    """Keep decimal and bare numbers that are consecutive: 1, 1.1, 1.2, 2."""
     numbers = {line.number for line in found if line.family.startswith("decimal")}
     kept: list[Line] = []
     last: tuple[int, ...] = ()  # items between do not end the numbering
@@ -136,7 +136,7 @@ def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
 
 
 def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
-    """Tell whether a bare number opens a section: 1.1 follows it, or prose."""
+    """Return whether a bare number opens a section: 1.1 follows it, or prose."""
     line = found[i]
     if line.form != "title" or len(line.title) > _LONGEST_BARE:
         return False
@@ -151,7 +151,7 @@ def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
 
 
 def _has_first(i: int, found: Sequence[Line]) -> bool:
-    """Tell whether 5.1 stands behind a bare 5, before another bare number."""
+    """Return whether 5.1 comes after a bare 5, before another bare number."""
     for line in found[i + 1 :]:
         if line.family == BARE:
             return False
@@ -161,9 +161,9 @@ def _has_first(i: int, found: Sequence[Line]) -> bool:
 
 
 def _boxes_marked(found: Sequence[Line], lines: Lines) -> list[Line]:
-    """Return marked lines, boxes and what stands in them as such.
+    """Mark boxes and the lines inside them.
 
-    A box holds a numbering that begins in it, until the one around goes on.
+    A box contains a numbering that begins in it, until the one around continues.
     """
     marked: list[Line] = []
     outer: dict[str, int] = {}  # position of the last line of each numbering around
@@ -189,7 +189,7 @@ def _boxes_marked(found: Sequence[Line], lines: Lines) -> list[Line]:
 def _in_box(
     i: int, found: Sequence[Line], outer: dict[str, int], inner: dict[str, int], lines: Lines
 ) -> bool:
-    """Tell whether a line after a box's begins or goes on with a numbering of the box."""
+    """Return whether a line after a box's begins or continues a numbering of the box."""
     family, number = found[i].family, found[i].number[-1]
     if family in (*DIVISIONS, ARTICLE):
         return False
@@ -205,7 +205,7 @@ def _in_box(
 
 
 def _stands_again(i: int, found: Sequence[Line]) -> bool:
-    """Tell whether the same number comes once more before the numbering begins anew."""
+    """Return whether the same number occurs again before the numbering restarts."""
     line = found[i]
     for later in found[i + 1 : i + 1 + _REACH]:
         is_outer = RANK.get(later.family, -1) < RANK[line.family]
@@ -217,10 +217,10 @@ def _stands_again(i: int, found: Sequence[Line]) -> bool:
 
 
 def _titles(found: Sequence[Line], lines: Lines) -> set[int]:
-    """Return the positions of marked lines that are headings.
+    """Return the indexes of marked lines that are headings.
 
-    A numbering is read as one: where its members are items of a list (they end in ；, or each is
-    one sentence without text below), none is a heading, the last included, which ends in 。.
+    Decided for a whole numbering: if its members are list items (they end in ；, or each is one
+    sentence without text below), none is a heading, not even the last one, which ends in 。.
     """
     kept: set[int] = set()
     below_article = _below_articles(found)
@@ -233,7 +233,7 @@ def _titles(found: Sequence[Line], lines: Lines) -> set[int]:
 
 
 def _below_articles(found: Sequence[Line]) -> list[bool]:
-    """Return of each line whether it is below an article: its numbering's items are no sections."""
+    """Return of each line whether it is below an article, whose items are no sections."""
     below: list[bool] = []
     inside = False
     for line in found:
@@ -246,9 +246,9 @@ def _below_articles(found: Sequence[Line]) -> list[bool]:
 
 
 def _runs(found: Sequence[Line]) -> list[list[int]]:
-    """Return the numberings: positions of lines of one family that count on.
+    """Return the numberings: indexes of consecutive lines of one family.
 
-    A box has its own, and that around it goes on behind it.
+    A box has its own, and the one around continues after it.
     """
     runs: list[list[int]] = []
     around: dict[str, list[int]] = {}
@@ -293,7 +293,7 @@ def _titles_of(run: Sequence[int], found: Sequence[Line], lines: Lines) -> list[
 
 
 def _holds(positions: Sequence[int], found: Sequence[Line]) -> bool:
-    """Tell whether any of these has marked lines of a deeper numbering below it."""
+    """Return whether a deeper numbering is below any of these."""
     return any(
         i + 1 < len(found) and RANK.get(found[i + 1].family, 0) > RANK[found[i].family]
         for i in positions
@@ -301,7 +301,7 @@ def _holds(positions: Sequence[int], found: Sequence[Line]) -> bool:
 
 
 def _has_text(i: int, found: Sequence[Line], lines: Lines) -> bool:
-    """Tell whether text, or a numbering of its own, stands below a line."""
+    """Return whether text, or a numbering, is below a line."""
     line, following = found[i], found[i].last + 1
     if following == len(lines.bodies):
         return False
@@ -315,10 +315,9 @@ def _has_text(i: int, found: Sequence[Line], lines: Lines) -> bool:
 def levels(found: Sequence[Line]) -> list[int]:
     """Return the level of each heading, 1 the outermost.
 
-    An attachment stands at the outside and holds what follows it; a box (专栏) stands in the
-    innermost section. Within each of these the kinds of marks nest in the order that most
-    documents share, unless this one shows another: where （一） begins anew within each 1., it
-    stands below 1.
+    An attachment is outermost and contains what follows it; a box (专栏) is in the innermost
+    section. Inside these, kinds of marks nest in the usual order, unless this document shows
+    another: if （一） restarts within each 1., it is below 1.
 
     Args:
         found: Headings in text order.
@@ -371,7 +370,7 @@ def _push(stack: list[tuple[int, int]], place: int) -> int:
 
 
 def _kinds(found: Sequence[Line]) -> list[_Kind]:
-    """Return the kind of each heading; one without a mark is as the marked of its stated level."""
+    """Return the kind of each heading; one without a mark has that of marked ones of its level."""
     of_level: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for line in found:
         if line.stated and line.family in RANK:
@@ -381,7 +380,7 @@ def _kinds(found: Sequence[Line]) -> list[_Kind]:
 
 
 def _places(around: Sequence[tuple[_Kind, Line]]) -> Mapping[_Kind, int]:
-    """Return the place of each kind of heading from the outermost in, 0 first."""
+    """Return the depth of each kind of heading, 0 first."""
     # How often a numbering begins anew between two headings of another that counts on.
     begun: Counter[tuple[_Kind, _Kind]] = Counter()
     last: dict[_Kind, int] = {}

@@ -1,4 +1,4 @@
-"""The lines of a document that may be headings, and what kind of line each one is."""
+"""The lines of a document that may be headings, and their kinds."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -51,19 +51,19 @@ _TITLE_KIND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a document that begins with a mark or is stated to be a heading.
+    """A line with a mark, or declared as a heading.
 
     Attributes:
-        at: Position among the lines that are not blank.
-        last: Position of the last line that the heading fills.
-        family: What it begins with; empty for a stated heading without a mark.
-        number: What the mark counts, (0,) for none.
-        stated: Level that the format states, 0 for none.
-        form: What kind of line it is.
+        at: Index among the non-empty lines.
+        last: Index of the heading's last line.
+        family: Kind of its mark; empty without one.
+        number: Of the mark, (0,) for none.
+        stated: Level that the format declares, 0 for none.
+        form: Kind of line.
         start: Offset of the heading in the document.
         end: Offset after it.
         title: The heading on one line.
-        boxed: Whether it is a box (专栏) or stands in one.
+        boxed: Whether it is a box (专栏) or in one.
     """
 
     at: int
@@ -80,13 +80,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a document that are not blank.
+    """The non-empty lines of a document.
 
     Attributes:
         text: The document.
         starts: Offset of the first character of each.
-        bodies: Without blanks around them.
-        marks: What each begins with, behind what Markdown writes before it.
+        bodies: Stripped.
+        marks: The mark of each, after Markdown's.
     """
 
     text: str
@@ -100,7 +100,7 @@ class Lines:
 
 
 def lines_of(text: str) -> Lines:
-    """Return the lines of a text that are not blank."""
+    """Return the non-empty lines of a text."""
     starts, bodies, marks, start = [], [], [], 0
     for part in text.splitlines(keepends=True):
         if body := part.strip():
@@ -112,7 +112,7 @@ def lines_of(text: str) -> Lines:
 
 
 def _opening(body: str) -> tuple[str, str, int]:
-    """Return what Markdown writes before a line: #, emphasis, and where both end."""
+    """Return Markdown before a line: #, emphasis, and where both end."""
     match = _OPENING.match(body)
     return (match["level"] or "", match["emphasis"] or "", match.end()) if match else ("", "", 0)
 
@@ -124,8 +124,8 @@ def marked_lines(
 
     Args:
         lines: Of the document.
-        contents: Positions of those of tables of contents.
-        stated: Levels that the format states, by offset of the paragraph's first character.
+        contents: Indexes of tables of contents.
+        stated: Declared levels by offset of the paragraph.
     """
     taken = -1
     for at, body in enumerate(lines.bodies):
@@ -156,7 +156,7 @@ def marked_lines(
 def _read(
     lines: Lines, at: int, mark: Numbering, contents: Collection[int]
 ) -> tuple[Form | None, int, int]:
-    """Return what kind of line one is, the length of its heading and the last line of it."""
+    """Return the kind of a line, the length of its heading and its last line."""
     body = lines.bodies[at]
     if mark.family == ARTICLE:
         # an English article has its title on its line
@@ -181,7 +181,7 @@ def _read(
 
 
 def _form(body: str, begin: int) -> tuple[Form, int]:
-    """Return what kind of line a numbered one is, and the length of its heading."""
+    """Return the kind of a numbered line, and the length of its heading."""
     # a Latin word takes twice the characters of a Chinese one
     longest, longest_lead = _LONGEST_TITLE, _LONGEST_LEAD
     if body.isascii():
@@ -204,7 +204,7 @@ def _form(body: str, begin: int) -> tuple[Form, int]:
 
 
 def _title_below(lines: Lines, at: int, contents: Collection[int], *, most: int) -> int:
-    """Return the last line of the title that begins on the next line; `at` where none does."""
+    """Return the last line of the title that begins on the next line; `at` for none."""
     found = at
     for i in range(at + 1, min(at + 1 + most, len(lines.bodies))):
         body = lines.bodies[i]

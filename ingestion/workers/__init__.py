@@ -1,1 +1,1 @@
-"""Reading files in processes that can be ended: a file that hangs or is greedy fails alone."""
+"""Reading files in separate processes with limits of time and memory."""

@@ -1,4 +1,4 @@
-"""Messages between a process and the one that it started: pickles with their length ahead.
+"""Messages between processes: pickles with a length prefix.
 
 Both ends are kgrag itself, of the same user; nothing else writes to these pipes.
 """

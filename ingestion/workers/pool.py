@@ -1,4 +1,4 @@
-"""Several processes that read files beside each other, or none where it is not worth one."""
+"""A pool of processes that read files, or none for a few small ones."""
 
 import os
 import threading
@@ -16,13 +16,13 @@ _AHEAD = 3  # files for each process that may be read and wait for their turn
 
 
 class Pool:
-    """Reads files in processes that start as they are needed; they end with `close`."""
+    """Reads files in processes that are started on demand; they end with `close`."""
 
     def __init__(self, setting: Setting, limits: IngestConfig, *, alone: bool = False) -> None:
-        """Start nothing yet.
+        """Initialise; no process is started yet.
 
         Args:
-            setting: What is the same for all files.
+            setting: Common to all files.
             limits: Of time, memory, and the number of processes.
             alone: Read in this process, without limits of time and memory.
         """
@@ -43,11 +43,11 @@ class Pool:
 
     @property
     def ahead(self) -> int:
-        """How many files may be asked for before the first is taken."""
+        """Number of files to submit ahead of the results."""
         return 0 if self._alone else _AHEAD * self._n
 
     def submit(self, task: Task) -> "Future[Made]":
-        """Have a file read; files that were asked for first are begun first."""
+        """Submit a file; files are started in order."""
         if self._executor is not None:
             return self._executor.submit(self._read, task)
         done: Future[Made] = Future()
@@ -58,7 +58,7 @@ class Pool:
         return done
 
     def close(self) -> None:
-        """End all processes at once; what was asked for and not taken is lost."""
+        """Kill all processes; results that were not taken are lost."""
         with self._lock:
             self._is_closed = True
             for worker in self._workers:
@@ -93,7 +93,7 @@ class Pool:
 
 
 def n_workers(limits: IngestConfig) -> int:
-    """Return how many processes read files: as many as set, else one for each processor."""
+    """Return the number of processes: as configured, else one for each processor."""
     if limits.workers:
         return limits.workers
     if hasattr(os, "sched_getaffinity"):
@@ -102,7 +102,7 @@ def n_workers(limits: IngestConfig) -> int:
 
 
 def is_small(sources: Sequence[Source]) -> bool:
-    """Return whether files are so few and plain that no process is worth its start."""
+    """Return whether files are so few and small that no process is worth starting."""
     left = _FEW_BYTES
     for source in sources:
         if source.media_type not in _PLAIN:

@@ -1,7 +1,7 @@
-"""The process that reads files: takes tasks from its standard input until that is closed.
+"""The process that reads files: takes tasks from standard input until that is closed.
 
-It is started by `kgrag.ingestion.workers.worker`, and ends with the process that did, however
-that ends: the system kills it, and what it has started, once the lifeline is closed.
+It is started by `kgrag.ingestion.workers.worker`, and is killed with its parent, together with
+its own children, when the lifeline pipe is closed.
 """
 
 import logging
@@ -37,11 +37,10 @@ def main() -> None:
 
 
 class _Process:
-    """Takes tasks and answers them.
+    """Receives tasks and sends answers.
 
-    Answers are pairs: `ready`; `page`, one is done; `log`, a record; `made`, of what was asked,
-    and whether this process goes on; `error`, an exception that is no matter of the file;
-    `memory`, it needs more than is allowed.
+    Answers are pairs: `ready`; `page`, one is done; `log`, a record; `made`, the result and whether
+    this process continues; `error`, an exception that is not the file's; `memory`, over the limit.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class _Process:
         self._lock = threading.Lock()
 
     def serve(self, most_bytes: int) -> None:
-        """Answer tasks until there are none, or too much memory is held.
+        """Answer tasks until there are none, or memory grows too large.
 
         Args:
             most_bytes: The memory limit.
@@ -76,18 +75,18 @@ class _Process:
                 return
 
     def page_done(self) -> None:
-        """Tell that the time limit counts anew."""
+        """Restart the time limit."""
         _alarm_in(self._seconds + _GRACE_S)
         self.tell("page", None)
 
     def tell(self, kind: str, what: object) -> None:
-        """Write an answer."""
+        """Send an answer."""
         with self._lock:
             write_frame(self._answers, (kind, what))
 
 
 class _Forward(logging.Handler):
-    """Passes log records on to the process that started this one."""
+    """Forwards log records to the parent."""
 
     def __init__(self, process: _Process) -> None:
         super().__init__()
@@ -100,7 +99,7 @@ class _Forward(logging.Handler):
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return the pipes of tasks and answers, out of the way of libraries that read or print."""
+    """Return the pipes of tasks and answers, moved away from standard input and output."""
     tasks, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -110,10 +109,10 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _end_with_parent() -> None:
-    """Have this process, and those that it starts, killed once the one that started it is gone.
+    """Have this process and its children killed when the parent is gone.
 
-    A library may hold Python back for minutes, so on Linux the system sees to it. Elsewhere a
-    thread does, as soon as it has its turn, and the alarm of the time limit in any case.
+    A library may hold the interpreter for minutes, so on Linux the kernel sends the signal.
+    Elsewhere a thread does, or at the latest the alarm of the time limit.
     """
     if len(sys.argv) < 2:  # Windows passes no pipes on: reading tasks ends there
         return
@@ -135,15 +134,15 @@ def _end_with_parent() -> None:
 
 
 def _alarm_in(seconds: float) -> None:
-    """Have the system end this process after so many seconds; 0 calls it off."""
+    """Have the system end this process after so many seconds; 0 cancels it."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _bound_memory(most_bytes: int) -> None:
-    """Refuse this process, and each that it starts, more memory than that; on Linux only.
+    """Limit the memory of this process and its children; Linux only.
 
-    What counts is what can be written to, not what is only reserved, as numeric libraries do.
+    Writable memory counts, not reserved address space.
     """
     if sys.platform != "linux":
         return
@@ -157,7 +156,7 @@ def _bound_memory(most_bytes: int) -> None:
 
 
 def _held_bytes() -> int:
-    """Return the memory that this process holds; 0 where the system does not tell."""
+    """Return the resident memory of this process; 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - asked after every file
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

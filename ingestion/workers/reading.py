@@ -1,4 +1,4 @@
-"""Read files within limits where nothing is made of them: to show them, or to read one again."""
+"""Reading files within limits, without deriving anything: to print or re-read them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -13,14 +13,14 @@ from kgrag.types import Document
 def read_within(
     sources: Iterable[tuple[Source, Mapping[str, str]]], limits: IngestConfig
 ) -> Iterator[Document | Failure]:
-    """Yield every document of files, or why it could not be had; one file after the other.
+    """Yield every document of files, or a failure, one file after the other.
 
     Args:
-        sources: Files, each with what sidecar files say of it.
+        sources: Files with the properties of their sidecar files.
         limits: Of time, memory and size.
 
     Raises:
-        PluginError: If the plugin that is to read a file cannot be used.
+        PluginError: If the plugin for a file cannot be used.
     """
     for source, stated in sources:
         if source.media_type is None or source.media_type == "jsonl":  # bounded line by line

@@ -1,4 +1,4 @@
-"""What a worker does with one file: read it, and have rules make of it what they can."""
+"""The task of a worker: read a file, and derive everything that rules can."""
 
 import logging
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file to be read, or a record that is read already.
+    """A file to read, or a record that is already parsed.
 
     Attributes:
         path: The file; None for a record.
         within: As in `Source`.
-        stated: What sidecar files say of it.
+        stated: Properties of sidecar files.
         document: The record; None for a file.
-        formerly: Id of the document that the file held before; empty for none.
+        formerly: Id of the file's previous document; empty for none.
     """
 
     path: Path | None = None
@@ -40,19 +40,19 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The file or record as the user sees it."""
+        """Display name of the file or record."""
         return self.document.file if self.document else shown_path(self.path or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is the same for all files of a run.
+    """Settings common to all files of a run.
 
     Attributes:
-        max_bytes: The largest file that is read.
-        sizes: Chunk sizes; None where a file is only read, and nothing made of it.
-        curation: What people decided.
-        ocr: Whether pictures are read, as `ingest.ocr` says.
+        max_bytes: Maximum size of a file.
+        sizes: Chunk sizes; None if files are only read.
+        curation: Decisions of people.
+        ocr: As `ingest.ocr`.
     """
 
     max_bytes: int
@@ -65,12 +65,12 @@ Made = DocumentBundle | Document | Failure
 
 
 def made_of(task: Task, setting: Setting) -> Made:
-    """Return what a file holds: its bundle without fingerprint and vectors, or only its document.
+    """Return a file's bundle without fingerprint and vectors, or only its document.
 
-    What goes wrong with the file is returned, not raised.
+    Errors of the file are returned, not raised.
 
     Raises:
-        KgragError: If something is wrong with what reads it, as with a plugin, and not with it.
+        KgragError: For errors that are not the file's, such as a plugin's.
     """
     try:
         document = task.document or _loaded(task, setting)

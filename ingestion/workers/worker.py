@@ -1,4 +1,4 @@
-"""One process that reads files, from the side of the process that started it."""
+"""A process that reads files, as its parent sees it."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ _BEGIN = (
 
 
 class Worker:
-    """A process that reads one file after the other. It may be ended from another thread."""
+    """A process that reads files one by one. It can be killed from another thread."""
 
     def __init__(self, setting: Setting, limits: IngestConfig) -> None:
         """Start it.
@@ -53,10 +53,10 @@ class Worker:
             )
 
     def read(self, task: Task) -> Made:
-        """Return what a file holds, or why it could not be had.
+        """Return a file's result, or a failure.
 
         Raises:
-            KgragError: If something is wrong with what reads it, and not with it.
+            KgragError: For errors that are not the file's.
         """
         try:
             self._send(task)
@@ -81,7 +81,7 @@ class Worker:
         return self._goes_on and self._process.poll() is None
 
     def kill(self) -> None:
-        """End the process, and what it has started, at once."""
+        """Kill the process and its children."""
         if self._process.poll() is None:
             with suppress(OSError):
                 if os.name == "posix":
@@ -90,7 +90,7 @@ class Worker:
                     self._process.kill()
 
     def end(self) -> None:
-        """End it, and wait until it is gone."""
+        """Kill it, and wait."""
         self.kill()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSE_S)
@@ -112,7 +112,7 @@ class Worker:
             write_frame(pipe, message)
 
     def _answer(self, seconds: float) -> tuple[str, Any] | None:
-        """Return the next answer that is not for the log; None if the process has ended."""
+        """Return the next answer that is not a log record; None if the process has ended."""
         pipe = self._process.stdout
         timer = threading.Timer(seconds, self._too_late)
         timer.daemon = True
@@ -135,7 +135,7 @@ class Worker:
         self.kill()
 
     def _failure(self, task: Task, *, is_greedy: bool) -> Failure:
-        """Return why a file could not be read that ended the process."""
+        """Return the failure of a file that ended the process."""
         self._goes_on = False
         self.end()
         seconds, memory = self._limits.parse_seconds, self._limits.parse_memory_mb
@@ -157,7 +157,7 @@ class Worker:
 
 
 def _started() -> tuple["subprocess.Popen[bytes]", int | None]:
-    """Start a process; return it and the end of the pipe that keeps it alive, none on Windows."""
+    """Start a process; return it and the lifeline's end (None on Windows)."""
     options = ["-X", "utf8"] if sys.flags.utf8_mode else []
     command = [sys.executable, *options, "-c", _BEGIN]
     # One file after the other is read in each: threads of numeric libraries would take turns.
