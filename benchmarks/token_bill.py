@@ -23,7 +23,7 @@ from typing import Any
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.ingestion.requests import SCHEMA_NAMES
+from kgrag.ingestion.reading import SCHEMA_NAMES
 from kgrag.llm.chat import Message, Request
 from kgrag.llm.ledger import Calls, predict
 from kgrag.testing import FakeServer, Reply, stand_in

@@ -1,4 +1,4 @@
-"""Tie spans of a document's text to the leaf chunks that they stand in."""
+"""Map spans of a document's text to its leaf chunks."""
 
 import bisect
 from collections.abc import Sequence
@@ -18,18 +18,11 @@ def evidence_for(
     confidence: float = 1.0,
     qualifiers: Qualifiers = NONE,
 ) -> tuple[Evidence, ...]:
-    """Return the evidence records of a span: one for each leaf that it really stands in.
+    """Return the evidence records of a span, one for each leaf chunk that it overlaps enough.
 
-    A leaf counts when it holds a fair share of the span, or the span a fair share of it; the
-    one with the largest overlap counts in any case.
-
-    Args:
-        leaves: One document's smallest chunks in reading order; they cover its text.
-        start: First character of the span.
-        end: Offset after it; `end > start`.
-        extractor: Who found what stands there.
-        confidence: In (0, 1].
-        qualifiers: What is said beside it.
+    A leaf counts when it contains a fair share of the span, or the span a fair share of it; the
+    leaf with the largest overlap always counts. `leaves` are one document's smallest chunks in
+    reading order, covering its text; `confidence` is in (0, 1].
 
     Raises:
         ValueError: If the span is empty or outside the text.

@@ -1,4 +1,4 @@
-"""Read the files of a batch and tell which documents are new, changed, known or copies."""
+"""Read the files of a batch and classify documents as new, changed, unchanged or copies."""
 
 from collections import defaultdict, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -26,47 +26,31 @@ from kgrag.types import Document
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document that waits to be stored, or a copy of one that waits for it to be.
+    """A document ready to be stored, or a copy of a stored one."""
 
-    Attributes:
-        source: Absolute path, `#id` appended for a record.
-        outcome: What to report once it is stored.
-        bundle: None for a copy: only its source is recorded.
-    """
-
-    source: str
-    outcome: Outcome
-    bundle: DocumentBundle | None
+    source: str  # absolute path, `#id` appended for a record
+    outcome: Outcome  # what to report once it is stored
+    bundle: DocumentBundle | None  # None for a copy: only its source is recorded
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A file or record of a run, before it is decided what becomes of it.
+    """A file or record of a run, before it is classified."""
 
-    Attributes:
-        number: Of the file, from 0.
-        source: The file; None for a record.
-        doc_id: Of the file.
-        content_hash: Of the file.
-        record: The record; None for a file.
-        failure: Why there is neither.
-        task: How it is being read; None where that seemed not to be needed.
-    """
-
-    number: int
-    source: Source | None = None
+    number: int  # of the file, from 0
+    source: Source | None = None  # None for a record, as are `doc_id` and `content_hash`
     doc_id: str = ""
     content_hash: str = ""
     record: Document | None = None
-    failure: Failure | None = None
-    task: Task | None = None
+    failure: Failure | None = None  # why neither a file nor a record could be read
+    task: Task | None = None  # how it is being read; None where reading seemed unnecessary
 
 
 class ChangeDetector:
-    """Reads files and tells what is new; remembers what the run has met.
+    """Reads the files of one run and reports which are new.
 
     Attributes:
-        waiting: Passages of unchanged documents met so far that a model could not read.
+        waiting: Passages of unchanged documents met so far that a model failed to read.
     """
 
     def __init__(
@@ -78,14 +62,10 @@ class ChangeDetector:
         sizes: ChunkSizes,
         sidecars: Sidecars | None = None,
     ) -> None:
-        """Look up what the store holds.
+        """Load the fingerprints and sources of the store.
 
-        Args:
-            store: The knowledge base.
-            settings: Hash of everything but the content that decides what rules make of it.
-            model: `Enricher.identity`; empty where no model is to read.
-            sizes: Chunk sizes.
-            sidecars: Say what is stated of files; made here for None.
+        `settings` is the hash of everything but the content that decides the outcome of rules,
+        `model` is `Enricher.identity`, empty where no model is used.
         """
         self._store = store
         self._sidecars = sidecars or Sidecars()
@@ -103,25 +83,13 @@ class ChangeDetector:
         self._met: set[str] = set()
         self.waiting = 0
 
-    def read(self, source: Source) -> Iterator[PreparedDocument | Outcome]:
-        """Yield what a file holds, ready to be stored, or what became of it.
-
-        It is read in this process.
-        """
-        for _, item in self.read_all([source], self.pool(IngestConfig(), alone=True)):
-            yield item
-
     def read_all(
         self, sources: Iterable[Source], pool: Pool
     ) -> Generator[tuple[int, PreparedDocument | Outcome], None, None]:
-        """Yield what files hold, each with the number of its file, in their order.
+        """Yield documents and outcomes with the number of their file, in the order of files.
 
-        Files are read ahead; what becomes of each is decided in their order, so that it is the
-        same for any number of processes.
-
-        Args:
-            sources: The files.
-            pool: Reads them; it is closed at the end.
+        Files are read ahead, but classified in order, so that the result does not depend on the
+        number of processes. The pool is closed at the end.
         """
         asked: deque[tuple[_Asked, Future[Made] | None]] = deque()
         with closing(pool):
@@ -133,17 +101,15 @@ class ChangeDetector:
                 yield self._settled(*asked.popleft(), pool)
 
     def pool(self, limits: IngestConfig, *, alone: bool = False) -> Pool:
-        """Return what reads files for this run.
+        """Return the pool that reads files for this run.
 
-        Args:
-            limits: Of time, memory, size and processes.
-            alone: Read in this process, without limits of time and memory.
+        With `alone` it reads in this process, without limits of time and memory.
         """
         setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
         return Pool(setting, limits, alone=alone)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
-        """Yield what is to be read of files; as far as the run has come, it may be less later."""
+        """Yield files and records, with a task where reading seems necessary so far."""
         for number, source in enumerate(sources):
             if source.media_type == "jsonl":
                 for record in load_all(source, max_bytes=max_bytes):
@@ -169,7 +135,7 @@ class ChangeDetector:
     def _settled(
         self, ask: _Asked, making: "Future[Made] | None", pool: Pool
     ) -> tuple[int, PreparedDocument | Outcome]:
-        """Return what becomes of a file or record, now that those before it are decided."""
+        """Return the outcome of a file or record, once those before it are classified."""
         if ask.failure:
             return ask.number, Outcome(ask.failure.file, "failed", detail=ask.failure.reason)
         if ask.record:
@@ -195,7 +161,7 @@ class ChangeDetector:
         return ask.number, self._ready(made)
 
     def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:
-        """Return how a file is to be read, and what it is to be known by."""
+        """Return how to read a file, and the fingerprint that it should have."""
         source = ask.source or Source(Path())
         stated = dict(self._stated(source, ask.doc_id))
         formerly = self._doc_of.get(_absolute(source.name), "")
@@ -227,7 +193,7 @@ class ChangeDetector:
     def _known(
         self, file: str, doc_id: str, wanted: Fingerprint
     ) -> PreparedDocument | Outcome | None:
-        """Return what becomes of a document that is held just so; None for a new one."""
+        """Return the outcome for a document that is stored and up to date; None for any other."""
         held = self._held.get(doc_id)
         if held is None or not held.covers(wanted):
             return None
@@ -242,7 +208,7 @@ class ChangeDetector:
         return PreparedDocument(source, Outcome(file, "duplicate", doc_id, detail), None)
 
     def _clash(self, document: Document) -> str | None:
-        """Return what is wrong if a record's id is taken by another record."""
+        """Return an error if another record already uses a record's id."""
         source = _absolute(document.file)
         if document.media_type != "jsonl":
             return None
@@ -267,9 +233,9 @@ class ChangeDetector:
         self._sources_of[doc_id].add(source)
 
     def _stated(self, source: Source, doc_id: str) -> Mapping[str, str]:
-        """Return what is stated of a file, or of the first other file of the same document.
+        """Return the metadata stated for a file, or for the first other file of the same document.
 
-        Copies are one document: else each would undo what is stated of another in every run.
+        Copies are one document: otherwise each would undo the other's metadata in every run.
         """
         own = shown_path(source.path.absolute())
         places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}

@@ -1,4 +1,4 @@
-"""Cut a document into parents and, for each parent, groups of children."""
+"""Split a document into parent chunks and, for each parent, groups of child chunks."""
 
 import bisect
 import re
@@ -13,11 +13,11 @@ from kgrag.ingestion.structure import opens_attachment
 from kgrag.text.headings import HeadingTree
 from kgrag.types import Chunk, Document, Heading
 
-# Where a cut hurts least, first. A chunk is at least so full before a boundary of that kind ends
-# it (share of its size): stronger boundaries may end it earlier.
+# Kinds of boundaries, strongest first, and how full a chunk must be (share of its size) before a
+# boundary of that kind may end it.
 _HEADING, _PARAGRAPH, _SENTENCE, _CLAUSE = range(4)
 _LEAST_FILL = (0.3, 0.5, 0.5, 0.5)
-_LEAST_REST = 0.2  # do not leave a last piece shorter than this share of the size
+_LEAST_REST = 0.2  # shortest last piece, as a share of the size
 
 _PATTERNS = {
     _PARAGRAPH: re.compile(r"[\r\n]+\s*"),
@@ -29,29 +29,20 @@ _AFTER_HEADING = re.compile(r"[\s。．.：:*_]*")
 
 @dataclass(frozen=True, slots=True)
 class _Boundaries:
-    """Where pieces of a text may end.
+    """Where pieces of a text may end."""
 
-    Attributes:
-        kinds: Sorted offsets by kind, strongest first.
-        headings: Spans of headings up to what they head: no piece ends behind the first offset
-            of one and up to its last.
-    """
-
-    kinds: tuple[list[int], ...]
-    headings: list[tuple[int, int]]
+    kinds: tuple[list[int], ...]  # sorted offsets by kind, strongest first
+    headings: list[tuple[int, int]]  # from headings to the text under them: no ends inside
 
     def before_heading(self, offset: int) -> int:
-        """Return the begin of the heading, or headings, that a piece ending here would end with.
-
-        The offset itself where there is none.
-        """
+        """Return the start of headings that a piece ending here would end with, else the offset."""
         i = bisect.bisect_left(self.headings, (offset,)) - 1
         return self.headings[i][0] if i >= 0 and offset <= self.headings[i][1] else offset
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSizes:
-    """Largest lengths in characters.
+    """Maximum lengths in characters.
 
     Attributes:
         parent: Of parents (2048 in the GRIM paper, section 3.1.1).
@@ -62,18 +53,14 @@ class ChunkSizes:
     children: tuple[int, ...] = (1024, 512, 256)
 
     def __post_init__(self) -> None:
-        """Refuse sizes that cannot nest.
-
-        Raises:
-            ValueError: If a size is below 2, not below its parent's, or given twice.
-        """
+        """Validate the sizes; ValueError if one is below 2, not below its parent's, or repeated."""
         sizes = (self.parent, *self.children)
         if sorted(set(sizes), reverse=True) != list(sizes) or sizes[-1] < 2:
             raise ValueError(f"chunk sizes must fall from parent to children, 2 at least: {sizes}")
 
     @classmethod
     def of(cls, sizes: Sequence[int]) -> "ChunkSizes":
-        """Return the sizes that a knowledge base records, of parents first.
+        """Return the sizes that a knowledge base records, parents first.
 
         >>> ChunkSizes.of((2048, 512))
         ChunkSizes(parent=2048, children=(512,))
@@ -83,27 +70,23 @@ class ChunkSizes:
 
     @property
     def every(self) -> tuple[int, ...]:
-        """All of them, of parents first."""
+        """All sizes, parents first."""
         return (self.parent, *self.children)
 
     @property
     def leaf(self) -> int:
-        """The smallest size: of the chunks that carry vectors and evidence."""
+        """The smallest size: chunks with vectors and evidence."""
         return self.every[-1]
 
     @property
     def searched(self) -> tuple[int, int]:
-        """The two sizes whose words are indexed: next to the smallest, and the smallest."""
+        """The two smallest sizes, which the lexical index covers."""
         coarse = self.children[-2] if len(self.children) > 1 else self.leaf
         return coarse, self.leaf
 
 
 def configured_sizes(config: ChunkConfig) -> ChunkSizes:
-    """Return the chunk sizes of settings.
-
-    Raises:
-        ConfigError: If they are not in order.
-    """
+    """Return the chunk sizes of a configuration; ConfigError if they are not in order."""
     try:
         return ChunkSizes(config.parent, config.children)
     except ValueError as exc:
@@ -113,12 +96,11 @@ def configured_sizes(config: ChunkConfig) -> ChunkSizes:
 def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) -> list[Chunk]:
     """Return all chunks of a document: parents in reading order, then each group of children.
 
-    Parents cover the text without overlap or loss; so does each group within each parent
-    (GRIM, section 3.1.1: non-overlapping parents, three groups of children for each). Cuts are
-    made at headings, then paragraphs, sentences, clauses, and inside a clause where nothing
-    else fits; a run of text without any boundary is cut at the size. An attachment begins a
-    parent; a heading stays with the beginning of what it heads; a sentence that fits into a
-    piece, with the headings before it, is not cut.
+    Parents cover the text without overlap; so does each group within each parent (GRIM, section
+    3.1.1: non-overlapping parents, three groups of children for each). Text is cut at headings,
+    then paragraphs, sentences, clauses, and inside a clause where nothing else fits; text without
+    any boundary is cut at the size. An attachment starts a parent; a heading stays with the text
+    under it; a sentence that fits into a piece together with its headings is not cut.
     """
     boundaries = _boundaries(document.text, headings)
     tree = HeadingTree(document.text, headings)
@@ -140,7 +122,7 @@ def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) ->
 def _parents(
     text: str, headings: Sequence[Heading], size: int, boundaries: _Boundaries
 ) -> list[tuple[int, int]]:
-    """Return the spans of parents; an outermost attachment begins one."""
+    """Return the spans of parents; a top-level attachment starts one."""
     begins = [
         _line_start(text, h.start) for h in headings if h.level == 1 and opens_attachment(h.text)
     ]
@@ -176,7 +158,6 @@ def _make(
 
 
 def _boundaries(text: str, headings: Sequence[Heading]) -> _Boundaries:
-    """Return where pieces of a text may end."""
     found = _Boundaries((), _heading_spans(text, headings))
     starts = sorted({_line_start(text, h.start) for h in headings})
     rest = ([m.end() for m in _PATTERNS[kind].finditer(text)] for kind in _PATTERNS)
@@ -185,9 +166,9 @@ def _boundaries(text: str, headings: Sequence[Heading]) -> _Boundaries:
 
 
 def _heading_spans(text: str, headings: Sequence[Heading]) -> list[tuple[int, int]]:
-    """Return the spans of headings up to what they head; one span where they follow each other.
+    """Return spans from headings to the text under them; consecutive headings share one.
 
-    A heading that another one of its level, or of an outer one, follows at once heads nothing.
+    A heading followed at once by one of the same or an outer level has no text under it.
     """
     spans: list[tuple[int, int]] = []
     for heading, following in zip_longest(headings, headings[1:]):
@@ -203,7 +184,7 @@ def _heading_spans(text: str, headings: Sequence[Heading]) -> list[tuple[int, in
 
 
 def _line_start(text: str, offset: int) -> int:
-    """Return the offset without the blanks before it on its line."""
+    """Return the offset before the indentation that precedes it."""
     while offset > 0 and text[offset - 1] in " \t　":
         offset -= 1
     return offset
@@ -221,7 +202,7 @@ def _cut(start: int, end: int, size: int, boundaries: _Boundaries) -> list[tuple
 
 
 def _best_stop(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
-    """Return the last boundary of the strongest kind that lets the piece be full enough."""
+    """Return the last boundary of the strongest kind that leaves the piece full enough."""
     furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
     for kind, offsets in enumerate(boundaries.kinds):
         whole = _before_sentence(start, end, size, boundaries) if kind == _CLAUSE else 0
@@ -231,7 +212,7 @@ def _best_stop(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
         i = bisect.bisect_right(offsets, furthest) - 1
         if i >= 0 and offsets[i] >= least:
             return offsets[i]
-    for offsets in boundaries.kinds[1:]:  # emptier than we like, but not inside a clause
+    for offsets in boundaries.kinds[1:]:  # less full, but not inside a clause
         i = bisect.bisect_right(offsets, furthest) - 1
         if i >= 0 and offsets[i] > start + size * _LEAST_REST:
             return offsets[i]
@@ -240,10 +221,9 @@ def _best_stop(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
 
 
 def _before_sentence(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
-    """Return the last end of a sentence in reach whose next sentence fits; 0 for none.
+    """Return the last sentence end in reach whose next sentence fits into a piece; 0 for none.
 
-    It may leave the piece, or the rest, shorter than we like: a sentence is cut only where it is
-    longer than a piece.
+    The piece, or the rest, may be too short: only sentences longer than a piece are cut.
     """
     reach = min(start + size, end - 1)
     last, following = start, end

@@ -1,4 +1,4 @@
-"""Have references lead to the documents that are held, whatever the order in which they came."""
+"""Link references to the stored documents that they cite, in whatever order these were added."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,21 +15,16 @@ from kgrag.store.store import Store
 from kgrag.text.title_keys import cited_name
 from kgrag.types import Document, Entity, Evidence, Fact
 
-# Start, end, the entity that is cited and how it is called there. Entities are renamed while others
-# are connected, so that a name tells no place.
+# Start, end, id of the cited entity, and its name there; entities are renamed during a run.
 Place = tuple[int, int, str, str]
 Meant = tuple[Entity, str, str]  # the node, how it was found, the title as cited
 
 
 def connect(store: Store) -> int:
-    """Point every reference at the document that it means; return how many documents changed.
+    """Link every reference to the document that it cites; return how many documents changed.
 
-    A title that no held document bears keeps a node of its own, to which a later document is
-    connected. What is right already is not written again, so that running it again does nothing;
-    a run that was killed is made up for by the next.
-
-    Args:
-        store: The knowledge base.
+    A title without a stored document keeps its own node until such a document is added. Correct
+    links are not rewritten: the function is idempotent, and repairs an interrupted run.
     """
     cards = {card.doc_id: card for card in store.document_cards()}
     names = DocumentNames(Held(c.doc_id, c.title, c.metadata) for c in cards.values())
@@ -55,7 +50,7 @@ def _meant(
     names: DocumentNames,
     cards: Mapping[str, Document],
 ) -> tuple[Entity, str]:
-    """Return the node that a citation means, and how that was found."""
+    """Return the node that a citation refers to, and how it was matched."""
     told, metadata = citation.qualifiers, citing.metadata
     cited = Cited(
         "" if title == told.number else title,
@@ -78,7 +73,7 @@ def _place(cited: Statement | Evidence, object_id: str) -> Place:
 
 
 def _repoint(store: Store, doc_id: str, wanted: Mapping[Place, Meant]) -> bool:
-    """Write a document's facts with its references as they are meant."""
+    """Store a document's facts with corrected references; return False if it is gone."""
     facts, mentions, _ = store.knowledge_of(doc_id)
     try:
         store.replace_knowledge(doc_id, facts=_repointed(facts, wanted), mentions=mentions)

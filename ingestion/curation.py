@@ -1,4 +1,4 @@
-"""What people decided about a knowledge base: corrected metadata, names that are one or apart."""
+"""Decisions of people about a knowledge base: corrected metadata, merged or separated names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -10,19 +10,16 @@ from kgrag.store.decisions import DecidedNames
 from kgrag.store.store import Store
 from kgrag.types import Document
 
-TITLE = "title"  # the field of a correction that is none of `Metadata`
+TITLE = "title"  # a field of corrections that is not in `Metadata`
 _NOTHING: Mapping[str, Any] = {f.name: getattr(SILENT, f.name) for f in fields(SILENT)}
 
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """What people decided about a knowledge base.
+    """Decisions of people about a knowledge base.
 
-    Attributes:
-        corrections: By document id the value of each corrected field, as
-            `kgrag.ingestion.load.stated_values` gives it; empty where a person says that there is
-            none.
-        decisions: On names.
+    Corrections are the values of corrected fields by document id, in the form of
+    `kgrag.ingestion.load.stated_values`; empty where a person cleared the field.
     """
 
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -30,15 +27,14 @@ class Curation:
 
     @classmethod
     def of(cls, store: Store) -> Self:
-        """Return what a store keeps."""
+        """Read the decisions of a store."""
         return cls(store.corrections(), DecidedNames.of(store.decisions()))
 
     def corrected(self, document: Document, *, formerly: str = "") -> Document:
-        """Return a document with its title and metadata as a person corrected them.
+        """Return a document with its title and metadata corrected.
 
-        Args:
-            document: As read.
-            formerly: Id of the document that its file held before; its corrections go with it.
+        `formerly` is the id of the document that its file contained before, whose corrections also
+        apply.
         """
         told = self.corrections.get(document.doc_id) or self.corrections.get(formerly, {})
         if not told:

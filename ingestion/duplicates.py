@@ -1,4 +1,4 @@
-"""Propose which entities may be one: a proposal is shown to people, and never acted on."""
+"""Suggest entities that may be duplicates; suggestions are shown to people, never applied."""
 
 import re
 from collections import defaultdict
@@ -15,13 +15,13 @@ from kgrag.text.region_mentions import regions_in
 from kgrag.text.words import character_pairs, normalize_name
 from kgrag.types import Entity
 
-_UNLIKE = frozenset(["value", "deadline", "document"])  # names that differ in little mean others
+_UNLIKE = frozenset(["value", "deadline", "document"])  # similar names mean different things
 _LEAST = 0.8  # likeness
-_SHORTEST, _LONGEST = 4, 40  # characters of a name; what is longer is a clause
-_COMMON = 200  # names in which a pair of characters says nothing of a name
-_EACH = 0.03  # of likeness, for every character that only one of them has
+_SHORTEST, _LONGEST = 4, 40  # characters of a name; a longer one is a clause
+_COMMON = 200  # character pairs in more names than this are ignored
+_EACH = 0.03  # penalty for every character that only one name has
 _NUMBERS = re.compile(rf"\d+(?:\.\d+)?|[{HAN_SMALL}]+")
-# Words for one thing, and words that say nothing: as the first, or not at all.
+# Synonyms, each replaced by the second, and words without meaning, which are removed.
 _ALIKE = (
     ("废弃物", "废物"), ("销售量", "销量"), ("住房和城乡", "住房城乡"), ("车辆", "车"),
     ("推动", "推进"), ("依据", "根据"), ("依照", "根据"), ("占比", "比例"), ("比重", "比例"),
@@ -30,7 +30,7 @@ _ALIKE = (
     ("污染物", "污染"), ("机械化", "机械"), ("规模化", "规模"), ("集中式", "集中"),
 )  # fmt: skip
 _SILENT = re.compile(r"的(?![确士])|(?<!共)和(?![谐田平])|[与及或各]|(?<=.)(?:工作|行动|计划)+$")
-# Words that make another thing of the same name, where one has them and the other has not.
+# Words that change the meaning where only one name has them.
 _OTHERWISE = re.compile(
     r"新建|新增|净增|存量|既有|在建|现有|累计|总|净|年均|平均|日均|最[大小高低]|人均|单位|城|镇|乡|村|县|市|省|国|区|农|工|商|主要"
     r"|重点|示范|试点|规模|大型|中型|小型|超|亚|近|零|低|高|非|不|未|无|有|负|前|后|上|下|内|外|东|西|南|北|中|左|右|甲|乙|丙|进|出|增|减|升|降"
@@ -41,27 +41,20 @@ _OTHERWISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Proposal(JsonReady):
-    """Two entities that may be one.
+    """Two entities that may be duplicates."""
 
-    Attributes:
-        name: The one with fewer facts.
-        into: The other.
-        likeness: In (0, 1]: how likely they are one, by what differs in their names. 1 where only
-            marks and words that say nothing do.
-    """
-
-    name: str
-    into: str
-    likeness: float
+    name: str  # the one with fewer facts
+    into: str  # the other
+    likeness: float  # in (0, 1]; 1 where only punctuation and words without meaning differ
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """An entity, and what tells it from others that are called almost so."""
+    """An entity with the features of its name that are compared."""
 
     entity: Entity
     n_facts: int
-    bare: str  # its name without marks, and with one word for each thing
+    bare: str  # its name without punctuation, synonyms unified
     numbers: tuple[str, ...]
     places: frozenset[str]
 
@@ -69,15 +62,12 @@ class _Known:
 def proposals(
     entities: Iterable[tuple[Entity, int]], *, apart: Iterable[tuple[str, str]] = ()
 ) -> list[Proposal]:
-    """Return pairs of entities that are called almost alike, the likest first, ties by name.
+    """Return pairs of entities with similar names, the most similar first, ties by name.
 
-    Only of one type and place, and with the same numbers, where no word is another and none more
-    that makes another thing of it; never values, dates, documents and what belongs to one
-    document alone, as tasks do.
-
-    Args:
-        entities: Each with the number of its facts.
-        apart: Pairs of normalised names that a person said are not one.
+    Both must have the same type, place and numbers, and may not differ in a word that changes the
+    meaning. Values, dates, documents and entities of one document, such as tasks, are left out.
+    `entities` come with their number of facts; `apart` are pairs of normalised names that a person
+    declared to be different.
     """
     told = {frozenset(pair) for pair in apart}
     known = [_known(entity, n_facts) for entity, n_facts in entities if _is_named(entity)]
@@ -94,7 +84,7 @@ def proposals(
 
 
 def _is_named(entity: Entity) -> bool:
-    """Return whether an entity may have another name; what is a document's own has none."""
+    """Return whether an entity may have another name; one that is local to a document has none."""
     length = len(normalize_name(entity.name))
     is_own = entity.entity_id != entity_id(entity.name)
     return entity.type not in _UNLIKE and _SHORTEST <= length <= _LONGEST and not is_own
@@ -114,7 +104,7 @@ def _known(entity: Entity, n_facts: int) -> _Known:
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of names that share half of their rarer character pairs."""
+    """Yield pairs of names that share at least a third of the shorter one's character pairs."""
     holders: dict[str, list[int]] = defaultdict(list)
     for at, name in enumerate(names):
         for pair in set(character_pairs(name)):
@@ -131,7 +121,7 @@ def _pairs(names: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _likeness(one: _Known, other: _Known) -> float:
-    """Return how likely two are one; 0 where something tells that they are not."""
+    """Return the similarity of two names; 0 where a feature rules a match out."""
     if one.entity.type != other.entity.type or one.numbers != other.numbers:
         return 0.0
     if one.places != other.places:
@@ -147,6 +137,6 @@ def _likeness(one: _Known, other: _Known) -> float:
             continue
         piece = one.bare[a:b] + other.bare[c:d]
         if (b == len(one.bare) and d == len(other.bare)) or _OTHERWISE.search(piece):
-            return 0.0  # the last word of a name tells what it is
+            return 0.0  # the last word is the head of the name
         gone, come = gone + one.bare[a:b], come + other.bare[c:d]
     return 0.0 if gone and come else compare.ratio() - _EACH * len(gone + come)

@@ -1,8 +1,9 @@
-"""Give chunks, summaries and facts their vectors; equal texts are encoded once."""
+"""Compute the vectors of chunks, summaries and facts; equal texts are encoded once."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from kgrag.embedding.embedder import Embedder, is_contextual
@@ -21,14 +22,12 @@ from kgrag.vectors.vector import Vector
 
 @dataclass(frozen=True, slots=True)
 class NodeText:
-    """What is encoded for a node.
+    """The text to encode for a node.
 
     Attributes:
-        node_id: The chunk, summary or fact.
-        kind: Which of them.
-        text: What the encoder reads.
-        span: The characters of it whose vector the node gets, in the context of the rest; the
-            whole for None.
+        node_id: Chunk, summary or fact.
+        text: Input of the encoder.
+        span: Part that the vector covers, in the context of the rest; None for all.
     """
 
     node_id: str
@@ -38,31 +37,26 @@ class NodeText:
 
 
 class KnownVectors(Protocol):
-    """What holds vectors by the key of their text: a store, or what is staged in one."""
+    """Stored or staged vectors by the key of their text."""
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return those that are there."""
+        """Return the vectors that exist."""
         ...
 
 
 def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]:
-    """Return what is encoded of a document, stored or new, or of the parts that it has here.
+    """Return the texts to encode for a document, stored or new, or for the parts in the bundle.
 
-    The document's title stands before chunks and summaries, and a chunk's text follows its
-    heading path, so that a clause is found by its section, too; a chunk that begins within a
-    table has the table's header row before it. A chunk in the context of its
-    parent has the title and the whole parent around it.
+    The document's title precedes chunks and summaries, and a chunk's heading path its text, so that
+    a clause is also found by its section; a chunk that starts within a table gets the table's
+    header row. A chunk in the context of its parent, which the bundle must include, gets the title
+    and the whole parent.
 
-    A fact is its triple alone, so that documents that state the same share one vector; worded in
-    several ways, it is encoded in the smallest of them. Facts by which one document cites another
-    are left out: they all read alike, and the route over them uses their direction instead. Of
-    what only rules found, figures have a vector, that of their indicator's name; the clause of
-    everything else has one (benchmarks/decisions.md).
-
-    Args:
-        bundle: The document with chunks, summaries and facts, as it words them; its vectors are
-            not read. Parents must be there where chunks are encoded in their context.
-        vectors: Which of them carry vectors.
+    A fact is its triple alone, so that documents that state the same fact share one vector; of
+    several wordings the smallest is encoded. Citations of documents are left out: they all read
+    alike, and the route over them uses their direction instead. Of facts found by rules alone, only
+    figures have a vector, of their indicator's name; the clause covers everything else
+    (benchmarks/decisions.md).
     """
     title = bundle.document.title
     texts = list(_in_context(bundle, vectors) if vectors.late else _alone(bundle, vectors))
@@ -76,19 +70,16 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
 
 
 def vector_key(text: NodeText, encoder: str) -> str:
-    """Return the key of a text's vector by an encoder, given by its identity."""
+    """Return the key of a text's vector; `encoder` is the encoder's identity."""
     return embedding_key(encoder, text.text, span=text.span)
 
 
 def embed(
     texts: Sequence[NodeText], *, embedder: Embedder, store: KnownVectors
 ) -> list[NodeVector]:
-    """Return the nodes' vectors in order; texts that the store knows are not encoded again.
+    """Return the vectors of nodes in order; texts whose vectors are stored are not encoded again.
 
-    Args:
-        texts: As `texts_to_embed` gives them, of any number of documents.
-        embedder: Encodes what is new, in one call, or two where some is in context.
-        store: Holds vectors by the key of their text.
+    New texts take one call of the encoder, or two where some are encoded in context.
 
     Raises:
         ModelError: If a text has a span and the encoder cannot encode one in its context.
@@ -107,6 +98,14 @@ def embed(
     ]
 
 
+def embed_groups(
+    groups: Sequence[Sequence[NodeText]], *, embedder: Embedder, store: KnownVectors
+) -> list[list[NodeVector]]:
+    """Return the vectors of several groups of texts, all encoded together by `embed`."""
+    nodes = iter(embed([text for g in groups for text in g], embedder=embedder, store=store))
+    return [list(islice(nodes, len(group))) for group in groups]
+
+
 def _alone(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
     title = bundle.document.title
     for c in bundle.chunks:
@@ -117,7 +116,7 @@ def _alone(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
 
 
 def _header(bundle: DocumentBundle, chunk: Chunk) -> str:
-    """Return the header row, on a line, of the table within which a chunk begins; empty."""
+    """Return the header row, as a line, of the table within which a chunk starts, or ""."""
     text = chunk.text
     at = chunk.start + len(text) - len(text.lstrip())
     header = header_before(bundle.document.text, at)
@@ -137,7 +136,7 @@ def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText
 
 
 def _triples(facts: Sequence[Fact]) -> list[NodeText]:
-    stated: defaultdict[str, list[Evidence]] = defaultdict(list)  # by fact, of whoever read it
+    stated: defaultdict[str, list[Evidence]] = defaultdict(list)  # by fact, of any extractor
     for f in facts:
         stated[f.fact_id] += f.evidence
     triples: dict[str, str] = {}
@@ -153,14 +152,14 @@ def _triples(facts: Sequence[Fact]) -> list[NodeText]:
 
 
 def _spans(new: Mapping[str, NodeText], embedder: Embedder) -> dict[str, Vector]:
-    """Return the vectors of texts with a span, by key; each context is read once."""
+    """Return the vectors of texts with a span, by key; each context is encoded once."""
     spans: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
     for key, text in new.items():
         if text.span is not None:
             spans[text.text][key] = text.span
     if not spans:
         return {}
-    encoder = embedder if is_contextual(embedder) else late(embedder)  # which says what to do
+    encoder = embedder if is_contextual(embedder) else late(embedder)  # its error has the remedy
     encoded = encoder.embed_spans(list(spans), [list(s.values()) for s in spans.values()])
     return {
         key: row

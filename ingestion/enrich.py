@@ -1,4 +1,4 @@
-"""Have a chat model read the passages of many documents at once, and keep what it gives."""
+"""Extract knowledge from the passages of many documents concurrently with chat models."""
 
 import heapq
 import random
@@ -36,17 +36,17 @@ from kgrag.ingestion.resolve import NameResolver
 from kgrag.llm.chat import ChatModel, Request, Stage
 from kgrag.llm.middleware import Meter, Metered
 from kgrag.store.contents import DocumentBundle
-from kgrag.types import Evidence, Fact
+from kgrag.types import Evidence
 
-_MOST = 20  # passages in a row: so many hard ones follow each other in hardly any document
-_DOCUMENTS = 3  # that they come from, once the model has shown that it can answer
-# A model that answers so answers everything so; what it declines is the document's fault.
+_MOST = 20  # unusable answers in a row before a run gives up; hardly a document has so many
+_DOCUMENTS = 3  # documents that they must come from, once the model gave a usable answer
+# Kinds of errors that are the model's fault; a refusal is the document's.
 _NONSENSE = frozenset(["malformed", "empty", "repeating", "invalid"])
 
-# Passages under way or waiting for each worker: enough that one that is tried again and again
-# does not stop the others, and no more than some ten MB of documents at 32 workers.
+# Passages queued for each worker: enough that retries of one do not block the others, and no
+# more than some ten MB of documents at 32 workers.
 _WINDOW = 16
-_TICK_S = 0.5  # how often the caller hears that it is waiting
+_TICK_S = 0.5  # between calls of `waiting`
 
 Numbered = tuple[int, PreparedDocument | Outcome]
 Waiting = Callable[[Numbered], None]
@@ -72,7 +72,7 @@ def stages_of(settings: ExtractSettings) -> tuple[Stage, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Queued:
-    """What stands in the queue of documents, with the passages that are being read for it."""
+    """An item of the queue of documents, with its passages in progress."""
 
     numbered: Numbered
     passages: Sequence[Passage] = ()
@@ -80,12 +80,10 @@ class _Queued:
 
 
 class Enricher:
-    """Reads passages of documents with chat models, many at a time; of use for one run.
+    """Reads passages of documents with chat models concurrently, for one run.
 
-    Attributes:
-        settings: What is asked.
-        stages: Whose models are asked.
-        identity: Hash of what decides the outcome: the settings, prompts and models' names.
+    `identity` is the hash of everything that decides the outcome: settings, prompts, names of
+    models.
     """
 
     def __init__(
@@ -99,17 +97,11 @@ class Enricher:
         curation: Curation | None = None,
         stop: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take what is needed; nothing is asked yet.
+        """Set up the reader; no model is called yet.
 
-        Args:
-            settings: What is asked.
-            sizes: Chunk sizes of the knowledge base.
-            models: Names of the models, by stage of `stages_of(settings)`.
-            model_of: The model of a stage; called when a passage is read, from several threads.
-            workers: Passages read at the same time, at least 1: the models' concurrency.
-            curation: What people decided; None for nothing.
-            stop: Called when no more answers are wanted: ends the waits of calls that would be
-                tried again, so that an interrupted run ends soon.
+        `models` are the names of models by stage of `stages_of(settings)`; `model_of` is called
+        from `workers` threads. `stop` ends the waits before retries, so that an interrupted run
+        ends soon.
         """
         self.settings = settings
         self.stages = stages_of(settings)
@@ -128,11 +120,11 @@ class Enricher:
 
     @property
     def calls(self) -> int:
-        """Return the calls that were paid so far."""
+        """Return the number of paid calls so far."""
         return sum(spent.calls for spent in self._meter.spent.values())
 
     def report(self) -> ModelReport:
-        """Return what the models gave so far."""
+        """Return the results and costs so far."""
         return ModelReport(
             passages=self._given["passages"],
             facts=self._given["facts"],
@@ -144,29 +136,25 @@ class Enricher:
         )
 
     def passages_of(self, bundle: DocumentBundle) -> list[Passage]:
-        """Return the passages of a document that are to be read: all, or those marked as failed."""
+        """Return the passages of a document to read: all, or those marked as failed."""
         found = passages(bundle.chunks, sizes=self._sizes, most_chars=self.settings.passage_chars)
         failed = Fingerprint.parse(bundle.fingerprint).failed
         return [p for p in found if p.position in failed] if failed else found
 
     def requests(self, bundle: DocumentBundle) -> Iterator[Request]:
-        """Yield what will be asked about a document if all goes well."""
+        """Yield the requests for a document if no answer fails."""
         for passage in self.passages_of(bundle):
             yield from planned_requests(passage, bundle.document, settings=self.settings)
 
     def enrich(
         self, items: Iterable[Numbered], *, waiting: Waiting = lambda _: None
     ) -> Generator[Numbered, None, None]:
-        """Yield the items in their order, documents with what the models read in them.
+        """Yield the items in order, documents with the knowledge that models extracted.
 
-        Items are taken ahead of those that are yielded, and their passages read meanwhile; how
-        far ahead is bounded. Passages that cannot be read are marked in the document's
-        fingerprint and told in its outcome. Close the iterator if you stop early: calls that
-        were begun are finished, for their answers are kept, and no other is.
-
-        Args:
-            items: Documents and what else became of files, with a number that comes back.
-            waiting: Called now and then with the item that is waited for.
+        Items are read ahead, within bounds; their numbers are passed through. Passages that cannot
+        be read are marked in the document's fingerprint and reported in its outcome. Close the
+        iterator to stop early: calls in progress are finished, for their answers are cached, and no
+        others are started. `waiting` is called regularly with the item that is waited for.
         """
         queue: deque[_Queued] = deque()
         with self._pool() as pool:
@@ -178,14 +166,11 @@ class Enricher:
                 yield self._finished(queue.popleft(), waiting)
 
     def sample(self, bundles: Iterable[DocumentBundle], n_calls: int) -> None:
-        """Have some passages read so that the ledger knows the models' rates.
+        """Read some passages, so that the ledger can measure the models' rates.
 
-        Which ones depends on a hash: they are spread over all documents, and the same each
-        time. Their answers are kept and not paid again.
-
-        Args:
-            bundles: Documents to be read.
-            n_calls: Calls at most; at least one passage is read.
+        At most `n_calls` calls are made, for at least one passage. Passages are chosen by a hash:
+        spread over all documents, and the same each time. Their answers are cached and not paid
+        again.
         """
         n_passages = max(1, n_calls // len(self.stages))
         chosen = heapq.nsmallest(
@@ -204,7 +189,7 @@ class Enricher:
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPoolExecutor]:
-        """Give threads; at the end those calls are waited for that are under way, and no other."""
+        """Return a thread pool that on exit waits for calls in progress, and starts no others."""
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="read")
         try:
             yield pool
@@ -219,7 +204,7 @@ class Enricher:
         if isinstance(ready, Outcome) or ready.bundle is None:
             return _Queued(item)
         todo = self.passages_of(ready.bundle)
-        # why a retry is asked in any order: see `kgrag.ingestion.retry`
+        # random order for retries: see `kgrag.ingestion.pipeline.retry_failed`
         order = random.sample(todo, len(todo)) if ready.outcome.status == "retried" else todo
         names = resolver_of(ready.bundle.document, self._curation) if todo else None
         futures = {
@@ -241,7 +226,7 @@ class Enricher:
                 names=names,
                 settings=self.settings,
                 model_of=self._model,
-                # what failed for good may have been the endpoint's fault: ask for it whole
+                # the endpoint may have been at fault: do not reuse earlier splits
                 anew=bool(Fingerprint.parse(bundle.fingerprint).failed),
             )
         except ModelError as exc:
@@ -251,7 +236,7 @@ class Enricher:
         return known
 
     def _model(self, stage: Stage) -> ChatModel:
-        """Return the model of a stage; where one reads all, that one, also for parts by itself."""
+        """Return the model of a stage, or that of the first stage where only one model is used."""
         stage = stage if stage in self.stages else self.stages[0]
         return Metered(self._model_of(stage), self._meter, stage=stage)
 
@@ -259,7 +244,7 @@ class Enricher:
         return sum(len(queued.futures) for queued in queue) >= _WINDOW * self._workers
 
     def _finished(self, queued: _Queued, waiting: Waiting) -> Numbered:
-        """Return an item with what was read in it; wait for that."""
+        """Wait for an item's passages and return it with their knowledge."""
         number, item = queued.numbered
         while not _is_read(queued):
             wait(queued.futures, timeout=_TICK_S)
@@ -299,7 +284,7 @@ def _kind(error: ModelError) -> str:
 
 
 def _detail(bad: Sequence[tuple[Passage, ModelError]]) -> str:
-    """Return why passages failed; nothing where no model could be reached: that is told once."""
+    """Return why passages failed; empty where no model was available, which is reported once."""
     told = [(p, e) for p, e in bad if not isinstance(e, ModelUnavailableError)]
     if not told:
         return ""
@@ -316,7 +301,7 @@ def _with_knowledge(
     *,
     failed: Sequence[int],
 ) -> DocumentBundle:
-    """Return a document with what was read now, in place of what models read there before."""
+    """Return a document with new knowledge in place of what models extracted there before."""
 
     def is_read(start: int) -> bool:
         return any(p.start <= start < p.end for p, _ in read)
@@ -324,7 +309,7 @@ def _with_knowledge(
     def stays(e: Evidence) -> bool:
         return e.extractor in (BY_RULE, IMPORTED) or not is_read(e.start)
 
-    facts = [_only(fact, stays) for fact in bundle.facts]
+    facts = [replace(f, evidence=tuple(filter(stays, f.evidence))) for f in bundle.facts]
     summaries = [s for s in bundle.summaries if s.source == IMPORTED or not is_read(s.start)]
     fingerprint = replace(Fingerprint.parse(bundle.fingerprint), failed=tuple(failed))
     return replace(
@@ -339,16 +324,12 @@ def _with_knowledge(
     )
 
 
-def _only(fact: Fact, keep: Callable[[Evidence], bool]) -> Fact:
-    return replace(fact, evidence=tuple(e for e in fact.evidence if keep(e)))
-
-
 class FailureStreak:
-    """Passages in a row whose answers were of no use; safe for threads.
+    """Counts consecutive unusable answers; thread-safe.
 
-    A model that answers nonsense costs as much as a good one. It counts as hopeless after 20
-    passages in a row, if nothing could be used in this run, or if they come from three documents
-    or more: one with bad tables alone does not stop the others.
+    Nonsense costs as much as a good answer. A model counts as hopeless after 20 passages in a
+    row, if no answer of this run was usable, or if they come from three documents or more: a
+    single document with bad tables does not stop the others.
     """
 
     def __init__(self) -> None:
@@ -358,21 +339,21 @@ class FailureStreak:
         self._has_succeeded = False
 
     def failed(self, doc_id: str, error: ModelError) -> None:
-        """Take note of a passage that could not be read."""
+        """Count a passage that could not be read."""
         if isinstance(error, ModelOutputError) and error.kind in _NONSENSE:
             with self._lock:
                 self._passages += 1
                 self._documents.add(doc_id)
 
     def succeeded(self) -> None:
-        """Take note of a passage that was read."""
+        """Reset the count after a passage that was read."""
         with self._lock:
             self._passages = 0
             self._documents.clear()
             self._has_succeeded = True
 
     def error(self) -> ModelUnavailableError | None:
-        """Return why no more are to be asked; None as long as they are."""
+        """Return why to stop asking; None to go on."""
         with self._lock:
             n, n_documents, has_succeeded = (
                 self._passages,

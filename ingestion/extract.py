@@ -1,4 +1,4 @@
-"""Read the facts of a model's answer: each tied to the words that state it, or dropped."""
+"""Turn the statements of a model's answer into facts with evidence, dropping unsupported ones."""
 
 import re
 from collections import Counter
@@ -42,36 +42,23 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What statements are read against.
-
-    Attributes:
-        passage: That the model was given.
-        leaves: The document's smallest chunks in reading order.
-        names: Resolves the names of the document.
-        extractor: Name of the model.
-        language: Of the passage.
-        facts: What was asked for.
-        meta_model: Types and relations; None for open triples.
-    """
+    """The passage and settings that statements are checked against."""
 
     passage: Passage
-    leaves: Sequence[Chunk]
+    leaves: Sequence[Chunk]  # the document's smallest chunks in reading order
     names: NameResolver
-    extractor: str
+    extractor: str  # name of the model
     language: Language
     facts: ExtractFacts
-    meta_model: MetaModel | None
+    meta_model: MetaModel | None  # types and relations; None for open triples
 
 
 def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
-    """Return the facts that statements make, and how many could not be used, by reason.
+    """Return the facts of statements, and the number of dropped statements by reason.
 
-    A statement is dropped where its quote is not in the passage, a number of it is in neither
-    passage nor headings, a name of it names nothing, or the meta-model, if it alone is asked
-    for, does not allow it.
-
-    Returns:
-        Facts unique by id with all their evidence, in the statements' order; counts by reason.
+    A statement is dropped where its quote is not in the passage, one of its numbers is in neither
+    passage nor headings, a name means nothing, or, with facts restricted to the meta-model, where
+    that does not allow it. Facts are unique by id with all their evidence, in input order.
     """
     places = _places(statements, source.passage.text)
     numbers = _numbers_held(source.passage.text, *source.passage.heading_path, *source.names.titles)
@@ -101,11 +88,12 @@ def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fa
 def with_evidence(fact: Fact, evidence: Iterable[Evidence]) -> Fact:
     """Return a fact with further evidence, each record once, in order."""
     records = dict.fromkeys((*fact.evidence, *evidence))
-    return replace(fact, evidence=tuple(sorted(records, key=_order)))
+    by_place = sorted(records, key=lambda e: (e.doc_id, e.start, e.end, e.extractor))
+    return replace(fact, evidence=tuple(by_place))
 
 
 def _places(statements: Sequence[Statement], text: str) -> dict[int, Place | None]:
-    """Return where each item's quote stands, by the item's number."""
+    """Return the place of each item's quote, by the item's number."""
     quotes: dict[int, str] = {}
     names: dict[int, list[str]] = {}
     for s in statements:
@@ -120,7 +108,7 @@ def _places(statements: Sequence[Statement], text: str) -> dict[int, Place | Non
 def _refused(
     triple: TypedTriple, place: Place | None, numbers: frozenset[str], source: Source
 ) -> str:
-    """Return why a statement is dropped; empty where it is not."""
+    """Return why a statement is dropped; empty where it is kept."""
     parts = (triple.subject, triple.predicate, triple.object)
     if not all(parts):
         return "empty"
@@ -138,7 +126,7 @@ def _refused(
 
 
 def _numbers_held(*texts: str) -> frozenset[str]:
-    """Return the numbers in texts, also those that blanks or thousands' commas divide."""
+    """Return the numbers in texts, also with blanks and thousands separators removed."""
     found: set[str] = set()
     for text in map(normalize, texts):
         found.update(_NUMBER.findall(text))
@@ -149,22 +137,13 @@ def _numbers_held(*texts: str) -> frozenset[str]:
 def _stated(statement: Statement, place: Place, numbers: frozenset[str], source: Source) -> Stated:
     triple, start = statement.triple, source.passage.start
     predicate = _predicate(triple, source)
-    told = _told_qualifiers(
-        statement.told,
-        predicate=predicate,
-        phrase=triple.object,
-        quote=statement.quote,
-        numbers=numbers,
-        text=source.passage.text,
-        names=source.names,
-    )
     evidence = evidence_for(
         source.leaves,
         start + place.start,
         start + place.end,
         extractor=source.extractor,
         confidence=_CONFIDENCE[place.match],
-        qualifiers=told,
+        qualifiers=_qualifiers(statement, predicate, numbers, source),
     )
     return Stated(
         triple.subject,
@@ -182,7 +161,7 @@ def _type(told: str, source: Source) -> str:
 
 
 def _predicate(triple: TypedTriple, source: Source) -> str:
-    """Return a predicate as written, or the meta-model's word where the triple follows it."""
+    """Return the meta-model's word for a triple that conforms to it, otherwise the predicate."""
     if source.meta_model is None or source.meta_model.check(triple):
         return triple.predicate
     relation = source.meta_model.relation_of(triple.predicate)
@@ -191,37 +170,17 @@ def _predicate(triple: TypedTriple, source: Source) -> str:
     return relation.zh if source.language == "zh" else relation.en
 
 
-def _order(evidence: Evidence) -> tuple[str, int, int, str]:
-    return evidence.doc_id, evidence.start, evidence.end, evidence.extractor
-
-
-def _told_qualifiers(
-    told: Told,
-    *,
-    predicate: str,
-    phrase: str,
-    quote: str,
-    numbers: frozenset[str],
-    text: str,
-    names: NameResolver,
+def _qualifiers(
+    statement: Statement, predicate: str, numbers: frozenset[str], source: Source
 ) -> Qualifiers:
-    """Return what a model tells beside a fact; `NONE` for nothing that the text bears out.
+    """Return the qualifiers that a model gave for a fact, as far as the text supports them.
 
-    What the words of the fact say of a value goes before what is told beside them, then what the
-    quote says of it; what they leave open is filled in. A value that is no target (a subsidy, a
-    fine) is kept without being one. Numbers and years that neither passage, headings nor title
-    hold, a condition that does not stand in the passage, and a region that is no place are left
-    out.
-
-    Args:
-        told: As written.
-        predicate: Of the fact.
-        phrase: Its object.
-        quote: The words that it was taken from.
-        numbers: That the model was given.
-        text: Of the passage.
-        names: Of the document.
+    The wording of the fact takes precedence over the model's fields, then the quote; gaps are
+    filled in. A value that is not a target (a subsidy, a fine) is kept without being one. Numbers
+    and years that are in neither passage, headings nor title, a condition that is not in the
+    passage, and a region that is not a place are dropped.
     """
+    told, phrase, names = statement.told, statement.triple.object, source.names
     if told == Told():
         return NONE
     value = _held(told.value, numbers)
@@ -233,17 +192,18 @@ def _told_qualifiers(
             said = value_qualifiers(predicate, f"{value}{told.unit}", written=names.year)
         said = said or _bare(value, told.unit)
     year = _held(narrow(told.year).strip().removesuffix("年"), numbers)
+    stands = told.condition and locate(told.condition, source.passage.text)
     return replace(
         said,
-        comparator=_comparator(said, (phrase, quote), sign),
+        comparator=_comparator(said, (phrase, statement.quote), sign),
         year=said.year or (year if len(year) == 4 else ""),
         region=_region(told.region, names),
-        condition=told.condition if told.condition and locate(told.condition, text) else "",
+        condition=told.condition if stands else "",
     )
 
 
 def _comparator(said: Qualifiers, texts: Iterable[str], sign: Comparator) -> Comparator:
-    """Return how a value is meant: 达到 and = leave open what 不低于 or a sign tells elsewhere."""
+    """Return the comparator of a value; 达到 and = give way to 不低于 or an explicit sign."""
     if not said.value or said.comparator not in ("", "="):
         return said.comparator
     bounds = (bound_of(text, said.value) for text in texts)
@@ -251,13 +211,13 @@ def _comparator(said: Qualifiers, texts: Iterable[str], sign: Comparator) -> Com
 
 
 def _held(said: str, numbers: frozenset[str]) -> str:
-    """Return a number without blanks and thousands' commas, if the text holds it; else nothing."""
+    """Return a number without blanks and thousands separators if the text contains it; else ""."""
     plain = narrow(said).replace(",", "").replace(" ", "")
     return plain if plain in numbers or all(n in numbers for n in _ends(plain)) else ""
 
 
 def _ends(number: str) -> list[str]:
-    """Return the numbers of a range, or what is written as one; never none."""
+    """Return the two numbers of a range, or the number itself."""
     for dash in ("-", "~", "–", "—", "至"):
         parts = number.split(dash)
         if len(parts) == 2 and all(parts):
@@ -266,7 +226,7 @@ def _ends(number: str) -> list[str]:
 
 
 def _bare(value: str, unit: str) -> Qualifiers:
-    """Return a value with its unit, normalised where it can be."""
+    """Return a value with its unit, normalised if possible."""
     found = values(f"{value}{unit}")
     if len(found) != 1 or found[0].start:
         return Qualifiers(value=value, unit=unit)

@@ -1,4 +1,4 @@
-"""What a stored document was made with: content and rules, the model that read it, what failed."""
+"""Fingerprints of stored documents: content, rules, model, and passages that failed."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,23 +9,18 @@ from kgrag.ingestion.load.formats import plugin_version
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """How a document came to be as it is stored.
+    """The inputs that a stored document was made from.
 
     Written `OFFLINE`, `OFFLINE+MODEL` or `OFFLINE+MODEL!2,5`.
-
-    Attributes:
-        offline: Hash of the content and of all settings that need no model.
-        model: Hash of the settings and names of the models that read it; empty where none did.
-        failed: Positions of the passages that the model could not read, ascending.
     """
 
-    offline: str
-    model: str = ""
-    failed: tuple[int, ...] = ()
+    offline: str  # hash of the content and of all settings that need no model
+    model: str = ""  # hash of the settings and names of models that read it; empty for none
+    failed: tuple[int, ...] = ()  # positions of passages that the model could not read, ascending
 
     @classmethod
     def parse(cls, text: str) -> "Fingerprint":
-        """Return the fingerprint that a text writes; malformed parts are left out.
+        """Parse a fingerprint; malformed parts are left out.
 
         >>> Fingerprint.parse("ab+cd!2,5")
         Fingerprint(offline='ab', model='cd', failed=(2, 5))
@@ -35,7 +30,7 @@ class Fingerprint:
         return cls(offline, model, tuple(int(mark) for mark in marks.split(",") if mark.isdigit()))
 
     def __str__(self) -> str:
-        """Return the text that a store keeps."""
+        """Return the stored form."""
         model = f"+{self.model}" if self.model else ""
         marks = "!" + ",".join(map(str, self.failed)) if self.model and self.failed else ""
         return f"{self.offline}{model}{marks}"
@@ -50,24 +45,18 @@ class Fingerprint:
         model: str = "",
         stated: str = "",
     ) -> Self:
-        """Return the fingerprint that a document is to have.
+        """Compute the fingerprint that a document should have; it includes a plugin's version.
 
-        Args:
-            content_hash: Of the document.
-            media_type: Of the document; where a plugin reads it, another version of that plugin
-                may read it otherwise.
-            settings: Hash of all settings that need no model.
-            model: As the attribute.
-            stated: Hash of what is stated of it beside it
-                (`kgrag.ingestion.load.statement.stated_digest`); empty for nothing.
+        `settings` is the hash of all settings that need no model, `stated` that of the metadata
+        stated beside the document (`kgrag.ingestion.load.statement.stated_digest`), empty for none.
         """
         further = filter(None, (plugin_version(media_type), stated))
         return cls(digest(content_hash, settings, *further), model)
 
     def covers(self, wanted: "Fingerprint") -> bool:
-        """Return whether a document that is held so needs no more work to be as wanted.
+        """Return whether a document with this fingerprint is up to date with `wanted`.
 
-        A run without a model wants none, so that what a model has read stays as it is. Passages
-        that failed do not count: they are asked for again by themselves.
+        A run without a model wants none, so that model results are kept. Failed passages do not
+        count: they are retried separately.
         """
         return self.offline == wanted.offline and wanted.model in ("", self.model)

@@ -1,4 +1,4 @@
-"""Take in facts and summaries that were made elsewhere, by passage or by character span."""
+"""Import facts and summaries made elsewhere, by passage or by character span."""
 
 import json
 from collections import defaultdict
@@ -14,7 +14,7 @@ from kgrag.ids import summary_id
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.embed import embed, texts_to_embed
+from kgrag.ingestion.embed import embed, embed_groups, texts_to_embed
 from kgrag.ingestion.facts import Stated, agreed, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import resolver_of, target_ids
@@ -32,23 +32,14 @@ _OWN_OFFSETS = frozenset(["txt", "md", "jsonl"])  # offsets point into the user'
 
 @dataclass(frozen=True, slots=True)
 class ImportReport(JsonReady):
-    """What became of an import.
+    """The result of an import."""
 
-    Attributes:
-        documents: Documents that got something.
-        facts: Facts with evidence from the file.
-        summaries: Summaries from the file.
-        errors: Lines that could not be used, with line number, reason and remedy.
-        seconds: Duration; 0 where nobody took it.
-        index_seconds: What of `seconds` the search indexes took.
-    """
-
-    documents: int
-    facts: int
-    summaries: int
-    errors: tuple[str, ...]
-    seconds: float = 0.0
-    index_seconds: float = 0.0
+    documents: int  # documents that were changed
+    facts: int  # facts with evidence from the file
+    summaries: int  # summaries from the file
+    errors: tuple[str, ...]  # unusable lines, with line number, reason and remedy
+    seconds: float = 0.0  # duration; 0 where not measured
+    index_seconds: float = 0.0  # part of `seconds` spent on search indexes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +66,11 @@ def import_facts(
     embedder: Embedder,
     vectors: VectorSet,
 ) -> ImportReport:
-    """Add facts and their vectors to stored documents; running it again changes nothing.
+    """Add facts and their vectors to stored documents; idempotent.
 
-    Args:
-        path: `.jsonl` of {"passage_id", "triples": [[s, p, o]], "entities": []}, the passage
-            being a whole document, or {"doc", "start", "end", "triples"} with character
-            offsets. `doc` is a document's id, or its file's name without ending.
-        store: The knowledge base.
-        sizes: Its chunk sizes.
-        embedder: Its encoder.
-        vectors: Which nodes carry vectors.
+    `path` is `.jsonl` of {"passage_id", "triples": [[s, p, o]], "entities": []}, the passage being
+    a whole document, or {"doc", "start", "end", "triples"} with character offsets. `doc` is a
+    document's id, or its file's name without extension.
 
     Raises:
         IngestionError: If the file cannot be read.
@@ -116,14 +102,9 @@ def import_summaries(
     embedder: Embedder,
     vectors: VectorSet,
 ) -> ImportReport:
-    """Add summaries to stored documents as index nodes; running it again changes nothing.
+    """Add summaries to stored documents as index nodes; idempotent.
 
-    Args:
-        path: `.jsonl` of {"doc", "start", "end", "summary"}, `level` optional.
-        store: The knowledge base.
-        sizes: Its chunk sizes.
-        embedder: Its encoder.
-        vectors: Which nodes carry vectors.
+    `path` is `.jsonl` of {"doc", "start", "end", "summary"} with an optional `level`.
 
     Raises:
         IngestionError: If the file cannot be read.
@@ -140,11 +121,8 @@ def import_summaries(
         texts_to_embed(DocumentBundle(document, "", summaries=summaries), vectors)
         for document, summaries in pending
     ]
-    nodes = embed([t for group in texts for t in group], embedder=embedder, store=store)
-    at = 0
-    for (document, summaries), own_texts in zip(pending, texts, strict=True):
-        own = nodes[at : at + len(own_texts)]
-        at += len(own_texts)
+    nodes = embed_groups(texts, embedder=embedder, store=store)
+    for (document, summaries), own in zip(pending, nodes, strict=True):
         store.add_knowledge(
             document.doc_id, summaries=summaries, vectors=own, embedder=embedder.name
         )
@@ -216,7 +194,7 @@ def _summary_row(line: int, record: Mapping[str, object]) -> _Row:
 
 
 def _named(value: object) -> bool:
-    """Return whether a value is a text that says something and can be stored."""
+    """Return whether a value is a non-blank text that can be stored."""
     return isinstance(value, str) and bool(value.strip()) and not replace_unusable(value)[1]
 
 
@@ -235,7 +213,7 @@ def _place(record: Mapping[str, object], key: str) -> tuple[str, int | None, int
 def _by_document(
     rows: Iterable[_Row], store: Store
 ) -> tuple[list[tuple[Document, list[_Row]]], list[_LineError]]:
-    """Return the rows of each document that is held, and errors for the others."""
+    """Return the rows of each stored document, and errors for the others."""
     cards = {card.doc_id: card for card in store.document_cards()}
     by_stem: dict[str, list[Document]] = defaultdict(list)
     for card in cards.values():

@@ -1,4 +1,4 @@
-"""Resolve cited titles to held documents: by title, issuer, number, region, year; never a guess."""
+"""Match cited titles to stored documents by title, issuer, number, region, year; never guess."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,15 +13,15 @@ from kgrag.text.short_titles import likeness, same_kind, series_marks
 from kgrag.text.title_keys import title_keys
 
 _LIKE_ENOUGH = 0.9
-_RAREST = 10  # pairs of characters of a title by which others like it are sought
-_MOST = 500  # documents of a pair that are looked at: beyond, it tells nothing apart
-_SHARED = 0.5  # of these pairs: documents with fewer are not compared
+_RAREST = 10  # character pairs of a title by which candidates are found
+_MOST = 500  # documents considered for a pair: more common pairs do not discriminate
+_SHARED = 0.5  # of these pairs that a candidate must share
 _SHORTEST = 8  # characters of a title without its place
 _COMPARED = 20  # candidates at most
 
 
 class DocumentNames:
-    """The held documents by number and by title."""
+    """Index of the stored documents by number and title."""
 
     def __init__(self, documents: Iterable[Held]) -> None:
         self._held = list(documents)
@@ -50,10 +50,9 @@ class DocumentNames:
             self._by_pair[pair].append(i)
 
     def resolve(self, cited: Cited) -> tuple[str, str] | None:
-        """Return the document that a citation means, and how it was found; None where it is open.
+        """Return (doc_id, match) of the cited document; None where it is ambiguous or unknown.
 
-        Returns:
-            (doc_id, match): `number`, `exact`, `normalised` or `fuzzy 0.93`.
+        `match` is `number`, `exact`, `normalised` or such as `fuzzy 0.93`.
 
         >>> from kgrag.metadata import Metadata
         >>> names = DocumentNames([Held("d1", "节能规划", Metadata(number="云政发〔2021〕3号"))])
@@ -75,9 +74,9 @@ class DocumentNames:
         return self._fuzzy(cited, named)
 
     def _called(self, title: str, named: Named) -> Iterator[tuple[str, list[int]]]:
-        """Yield (match, documents) for every form of a title that a document has.
+        """Yield (match, documents) for every form of a title.
 
-        Without the place that it begins with a title is only sought where the citation names one:
+        The title without its leading place is looked up only where the citation names a place:
         《节能规划》 may be the country's.
         """
         yield "exact", self._by_title.get(_plain(title), [])
@@ -101,7 +100,7 @@ class DocumentNames:
         return fits[0] if len(fits) == 1 else None
 
     def _agrees(self, i: int, title: str) -> bool:
-        """Return whether a title may be that of a document with its number: half of it is."""
+        """Return whether at least half of a title matches a document found by number."""
         if not title:
             return True
         pairs = _pairs(title_keys(title)[-1])
@@ -119,7 +118,7 @@ class DocumentNames:
         return best[0] if len(best) == 1 else None
 
     def _latest_before(self, candidates: Sequence[int], year: int | None) -> list[int]:
-        """Return of editions by one organ the last that the citing document could know."""
+        """Of editions by one issuer, return the latest that the citing document could know."""
         organs = {node_id(self._held[i].title, self._held[i].metadata) for i in candidates}
         years = {i: self._held[i].metadata.year for i in candidates}
         known = {i: y for i, y in years.items() if y is not None and year and y <= year}
@@ -142,7 +141,7 @@ class DocumentNames:
         return self._held[top[0]].doc_id, f"fuzzy {best[top[0]]:.2f}"
 
     def _like(self, keys: Sequence[str]) -> list[int]:
-        """Return the documents that share most of the rarest pairs of characters with a title."""
+        """Return the documents that share most of a title's rarest character pairs."""
         pairs = {pair for key in keys for pair in _pairs(key)} & self._by_pair.keys()
         rarest = sorted(pairs, key=lambda pair: (len(self._by_pair[pair]), pair))[:_RAREST]
         shared = Counter(i for pair in rarest for i in self._by_pair[pair][:_MOST])
@@ -150,7 +149,7 @@ class DocumentNames:
 
 
 def _without_place(keys: Sequence[str]) -> list[str]:
-    """Return keys without the place that they begin with, those that begin with one."""
+    """Return the keys that start with a place, without that place."""
     ends = [leading_region(key)[1] for key in keys]
     bare = [key[end:] for key, end in zip(keys, ends, strict=True) if end]
     return [key for key in bare if len(key) >= _SHORTEST]
@@ -165,7 +164,7 @@ def _pairs(key: str) -> set[str]:
 
 
 def _alike(one: str, other: str) -> float:
-    """Return the likeness of two keys of one kind, period, edition and place; else 0."""
+    """Return the similarity of two keys of the same kind, period, edition and place; else 0."""
     if series_marks(one) != series_marks(other) or not same_kind(one, other):
         return 0.0
     score = likeness(one, other)

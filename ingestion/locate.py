@@ -1,4 +1,4 @@
-"""Find where a quote that a model gave stands in the text that it was given."""
+"""Locate quotes of a model in the text that it was given."""
 
 import bisect
 import functools
@@ -7,41 +7,99 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
 
-_BACK = 30.0  # of a place before the last one: as much as 900 characters ahead
-_AGAIN = 1_000.0  # of the very place of the last: only where there is no other
-_FIRST = 0.5  # of the way from the beginning: a model may begin anywhere
-_FARTHEST = 400  # characters: a name that is farther away tells nothing
+_BACK = 30.0  # cost of going back: as much as 900 characters ahead
+_AGAIN = 1_000.0  # cost of the same place again: only where there is no other
+_FIRST = 0.5  # weight of the distance from the start: a model may begin anywhere
+_FARTHEST = 400  # characters; names farther away are ignored
+
+Match = Literal["exact", "normalised", "near"]
+
+_MARK = re.compile(r"⟦\d+⟧")  # of a part, as `kgrag.ingestion.summarize` writes them
+# Page number, on a separate line or between dashes: —17—, - 6 -, 第 6 页 共 20 页, 6.
+_PAGE_MARK = re.compile(
+    r"(?<=\n)[ \t\u3000]*(?:[-—–―－]{0,3}[ \t\u3000]*\d{1,4}[ \t\u3000]*[-—–―－]{0,3}"
+    r"|第[ ]*\d{1,4}[ ]*页(?:[^\n]{0,3}共[ ]*\d{1,4}[ ]*页)?)[ \t\u3000]*(?=\n)"
+    r"|(?<![\d年月])[—–―]{1,3}[ ]{0,3}\d{1,4}[ ]{0,3}[—–―]{1,3}(?!\d)"
+)
+_MOST_PLACES = 60  # considered for a quote
+_ELLIPSIS = re.compile(r"…+|\.{3,}|⋯+|。{3,}")
+_QUOTATION = frozenset("\"'`“”‘’„‟‚‛「」『』〝〞")
+_ALIKE = {**dict.fromkeys("–—―−‐‑-", "-"), **dict.fromkeys("~～〜∼", "~"), "⟦": "[", "⟧": "]"}
+_ALIKE |= {"【": "[", "】": "]", "·": "•", "・": "•", "．": "."}
+# One character of ten may differ, and six at most ...
+_EQUAL = 10
+_MOST_CHANGES = 6
+_LONGEST = 600  # characters of a quote that is matched approximately
+_LEAST_PIECE = 4  # characters of each piece of a shortened quote
+_LONGEST_GAP = 400  # characters that an ellipsis stands for
+# ... but not these, which change the meaning.
+_TELLING = re.compile(r"\d|[不未无非禁勿]")
 
 
-class Span(Protocol):
-    """A stretch of a text."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The span of a quote: `text[start:end]`.
 
-    @property
-    def start(self) -> int:
-        """Return its first character offset."""
-        ...
+    Matches are `exact`; `normalised`, ignoring width, case, blanks and quotation marks; or `near`,
+    shortened or with few characters changed.
+    """
 
-    @property
-    def end(self) -> int:
-        """Return the offset after its last character."""
-        ...
-
-
-S = TypeVar("S", bound=Span)
+    start: int
+    end: int
+    match: Match
 
 
-def nearest(candidates: Sequence[Sequence[S]], named: Sequence[Sequence[int]]) -> list[S]:
-    """Return one place for each quote, such that the ways between them are short.
+@dataclass(frozen=True, slots=True)
+class _Normal:
+    """A normalised text with the original offset of each character."""
 
-    The cost of a way grows with the root of its length, so that a place close to one neighbour
-    is better than one halfway between two; ways back cost more. The cheapest path through all is
-    found by dynamic programming (Viterbi 1967).
+    text: str
+    offsets: tuple[int, ...]
 
-    Args:
-        candidates: The places of each quote, at least one, in the order of the quotes.
-        named: For each quote, where the names stand that are stated by it, ascending.
+    def place(self, start: int, end: int, match: Match) -> Place:
+        return Place(self.offsets[start], self.offsets[end - 1] + 1, match)
+
+
+def locate(quote: str, text: str) -> Place | None:
+    """Return the first place of a quote in a text; None for none.
+
+    Tried in this order: exactly, or normalised; with an ellipsis (…) matching any text; with at
+    most one character in ten changed, except digits and negations. Page numbers between two lines
+    are ignored: 无⏎——6——⏎锡 is 无锡. A quote below four characters is matched exactly or
+    normalised only.
+    """
+    return next(iter(_Text.of(text).places(quote)), None)
+
+
+def locate_all(
+    quotes: Sequence[str], text: str, *, names: Sequence[Sequence[str]] = ()
+) -> list[Place | None]:
+    """Return the place of each quote; quotes are expected in the text's order.
+
+    Of several places, the one near those of its neighbours and near the `names` in its statements
+    is chosen: "牵头单位：甲局" of the fourth item is not that of the first. Equal quotes get
+    different places where possible.
+    """
+    read = _Text.of(text)
+    candidates = [read.places(quote) for quote in quotes]
+    known = [i for i, places in enumerate(candidates) if places]
+    named = [read.starts(names[i]) if i < len(names) else [] for i in known]
+    chosen = _nearest([candidates[i] for i in known], named)
+    found: list[Place | None] = [None] * len(quotes)
+    for i, place in zip(known, chosen, strict=True):
+        found[i] = place
+    return found
+
+
+def _nearest(candidates: Sequence[Sequence[Place]], named: Sequence[Sequence[int]]) -> list[Place]:
+    """Return one place for each quote, such that the distances between them are short.
+
+    The cost of a step grows with the square root of its length, so that a place close to one
+    neighbour beats one halfway between two; steps back cost more. The cheapest path is found by
+    dynamic programming (Viterbi 1967). `candidates` are the places of each quote, at least one,
+    `named` the offsets of the names in its statements, ascending.
     """
     costs: list[list[float]] = []
     came: list[list[int]] = []
@@ -57,8 +115,10 @@ def nearest(candidates: Sequence[Sequence[S]], named: Sequence[Sequence[int]]) -
 
 
 def _path(
-    candidates: Sequence[Sequence[S]], costs: Sequence[Sequence[float]], came: Sequence[list[int]]
-) -> list[S]:
+    candidates: Sequence[Sequence[Place]],
+    costs: Sequence[Sequence[float]],
+    came: Sequence[list[int]],
+) -> list[Place]:
     if not candidates:
         return []
     at = min(range(len(costs[-1])), key=lambda k: costs[-1][k])
@@ -69,7 +129,7 @@ def _path(
     return path[::-1]
 
 
-def _way(last: Span, place: Span) -> float:
+def _way(last: Place, place: Place) -> float:
     if (last.start, last.end) == (place.start, place.end):
         return _AGAIN
     if place.start >= last.start:
@@ -77,8 +137,8 @@ def _way(last: Span, place: Span) -> float:
     return _BACK + math.sqrt(last.start - place.start)
 
 
-def _to_name(place: Span, starts: Sequence[int]) -> int:
-    """Return the characters from the nearest name outside a place to it, 400 at most."""
+def _to_name(place: Place, starts: Sequence[int]) -> int:
+    """Return the distance in characters to the nearest name outside a place, 400 at most."""
     after = bisect.bisect_left(starts, place.end)
     before = bisect.bisect_left(starts, place.start)
     ways = [starts[after] - place.end] if after < len(starts) else []
@@ -86,101 +146,9 @@ def _to_name(place: Span, starts: Sequence[int]) -> int:
     return min([_FARTHEST, *ways])
 
 
-Match = Literal["exact", "normalised", "near"]
-
-_MARK = re.compile(r"⟦\d+⟧")  # of a part, as `kgrag.ingestion.summarize` writes them
-# Of a page, on a line of its own or between dashes: —17—, - 6 -, 第 6 页 共 20 页, 6.
-_PAGE_MARK = re.compile(
-    r"(?<=\n)[ \t\u3000]*(?:[-—–―－]{0,3}[ \t\u3000]*\d{1,4}[ \t\u3000]*[-—–―－]{0,3}"
-    r"|第[ ]*\d{1,4}[ ]*页(?:[^\n]{0,3}共[ ]*\d{1,4}[ ]*页)?)[ \t\u3000]*(?=\n)"
-    r"|(?<![\d年月])[—–―]{1,3}[ ]{0,3}\d{1,4}[ ]{0,3}[—–―]{1,3}(?!\d)"
-)
-_MOST_PLACES = 60  # of a quote that are looked at
-_ELLIPSIS = re.compile(r"…+|\.{3,}|⋯+|。{3,}")
-_QUOTATION = frozenset("\"'`“”‘’„‟‚‛「」『』〝〞")
-_ALIKE = {**dict.fromkeys("–—―−‐‑-", "-"), **dict.fromkeys("~～〜∼", "~"), "⟦": "[", "⟧": "]"}
-_ALIKE |= {"【": "[", "】": "]", "·": "•", "・": "•", "．": "."}
-# A quote may be changed in one character of ten, and in six at most ...
-_EQUAL = 10
-_MOST_CHANGES = 6
-_LONGEST = 600  # characters of a quote that is compared character by character
-_LEAST_PIECE = 4  # characters of each piece of a shortened quote
-_LONGEST_GAP = 400  # characters that an ellipsis stands for
-# ... but never in these: they turn a statement into another one.
-_TELLING = re.compile(r"\d|[不未无非禁勿]")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a quote stands: `text[start:end]`.
-
-    Attributes:
-        start: First character offset.
-        end: Offset after the last character.
-        match: `exact`; `normalised`: width, case, blanks and quotation marks aside; `near`:
-            shortened, or changed in few characters.
-    """
-
-    start: int
-    end: int
-    match: Match
-
-
-@dataclass(frozen=True, slots=True)
-class _Normal:
-    """A text without width, case, blanks and quotation marks, and where its characters stood."""
-
-    text: str
-    offsets: tuple[int, ...]
-
-    def place(self, start: int, end: int, match: Match) -> Place:
-        return Place(self.offsets[start], self.offsets[end - 1] + 1, match)
-
-
-def locate(quote: str, text: str) -> Place | None:
-    """Return where a quote stands first in a text; None where it does not.
-
-    Tried in this order: as it is, or normalised; without what an ellipsis (…) left out; with at
-    most one character in ten changed, digits and words of negation excepted. The mark of a page
-    between two lines counts for nothing: 无⏎——6——⏎锡 is 无锡. A shorter quote than four characters
-    is found as it is, or normalised.
-
-    Args:
-        quote: As a model gave it.
-        text: The text as it is in the document.
-    """
-    return next(iter(_Text.of(text).places(quote)), None)
-
-
-def locate_all(
-    quotes: Sequence[str], text: str, *, names: Sequence[Sequence[str]] = ()
-) -> list[Place | None]:
-    """Return where each quote stands; quotes are expected in the text's order.
-
-    Of several places of a quote that one counts which is near those of its neighbours, and near
-    where the names stand that are stated by it: "牵头单位：甲局" of the fourth item is not that of
-    the first. Two quotes that are equal are at two places where there are as many.
-
-    Args:
-        quotes: As a model gave them.
-        text: The text as it is in the document.
-        names: For each quote, what is named in the statements that were taken from it; none for
-            an empty sequence.
-    """
-    read = _Text.of(text)
-    candidates = [read.places(quote) for quote in quotes]
-    known = [i for i, places in enumerate(candidates) if places]
-    named = [read.starts(names[i]) if i < len(names) else [] for i in known]
-    chosen = nearest([candidates[i] for i in known], named)
-    found: list[Place | None] = [None] * len(quotes)
-    for i, place in zip(known, chosen, strict=True):
-        found[i] = place
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text in the forms in which quotes are looked for."""
+    """A text in the forms that quotes are matched against."""
 
     text: str
     normal: _Normal
@@ -193,7 +161,7 @@ class _Text:
         return cls(text, normal, _without(normal, marks) if marks else normal)
 
     def places(self, quote: str) -> list[Place]:
-        """Return every place of a quote, in the text's order; the likeliest where it is near."""
+        """Return every place of a quote in text order; the best only for a near match."""
         quote = _MARK.sub("", quote).strip()
         if not any(map(str.isalnum, quote)):
             return []
@@ -204,14 +172,14 @@ class _Text:
                 self._place(normal, at, len(wanted), quote) for at in _all(wanted, normal)
             ]:
                 return found
-        exact = self.text.find(quote)  # in the middle of a character that is folded to several
+        exact = self.text.find(quote)  # within a character that normalises to several
         if exact >= 0:
             return [Place(exact, exact + len(quote), "exact")]
         span = _shortened(quote, self.unmarked.text) or _changed(unmarked, self.unmarked.text)
         return [self.unmarked.place(*span, "near")] if span else []
 
     def starts(self, names: Sequence[str]) -> list[int]:
-        """Return where names stand in the text as they are written; the document's own nowhere."""
+        """Return the offsets of exact occurrences of names."""
         found = {at for name in names if len(name) > 1 for at in self._starts(name)}
         return sorted(found)
 
@@ -228,7 +196,7 @@ class _Text:
 
 
 def _all(wanted: str, normal: _Normal) -> list[int]:
-    """Return where a normalised quote stands in a normalised text, at most 60 times."""
+    """Return the offsets of a normalised quote in a normalised text, at most 60."""
     found: list[int] = []
     at = normal.text.find(wanted) if wanted else -1
     while at >= 0 and len(found) < _MOST_PLACES:
@@ -238,7 +206,7 @@ def _all(wanted: str, normal: _Normal) -> list[int]:
 
 
 def _without(normal: _Normal, marks: Sequence[tuple[int, int]]) -> _Normal:
-    """Return a text without what stands in the marks of pages."""
+    """Return a text without page numbers."""
     inside = {at for start, end in marks for at in range(start, end)}
     kept = [(c, at) for c, at in zip(normal.text, normal.offsets, strict=True) if at not in inside]
     return _Normal("".join(c for c, _ in kept), tuple(at for _, at in kept))
@@ -246,7 +214,7 @@ def _without(normal: _Normal, marks: Sequence[tuple[int, int]]) -> _Normal:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _fold(character: str) -> str:
-    """Return what counts of a character: nothing of blanks and quotation marks."""
+    """Return the normal form of a character: empty for blanks and quotation marks."""
     folded = unicodedata.normalize("NFKD", character).casefold()
     return "".join(
         _ALIKE.get(c, c)
@@ -265,7 +233,7 @@ def _normal(text: str) -> _Normal:
 
 
 def _shortened(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the span of a quote whose pieces around … stand one after the other."""
+    """Return the span of a quote whose pieces around … follow each other in the text."""
     pieces = [_normal(piece).text for piece in _ELLIPSIS.split(quote)]
     pieces = [piece for piece in pieces if piece]
     if len(pieces) < 2 and not _ELLIPSIS.search(quote):
@@ -283,7 +251,7 @@ def _shortened(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _changed(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the span that differs least from a quote; None where that is too much."""
+    """Return the span most similar to a quote; None if it differs too much."""
     most = min(len(quote) // _EQUAL, _MOST_CHANGES)
     if not most or len(quote) > _LONGEST:
         return None
@@ -300,19 +268,12 @@ def _changed(quote: str, text: str) -> tuple[int, int] | None:
 def _best_end(
     pattern: str, text: str, most: int, *, anchored: Literal[0, 1] = 0
 ) -> tuple[int, int]:
-    """Return where in a text a pattern ends with the fewest changes, and how many they are.
+    """Return where in a text the best match of a pattern ends, and its number of changes.
 
     Myers 1999, "A fast bit-vector algorithm for approximate string matching based on dynamic
-    programming", figure 2: one column of the edit matrix is two integers.
-
-    Args:
-        pattern: What is looked for, not empty.
-        text: Where.
-        most: Changes from which on a place is of no interest.
-        anchored: 1 where the match has to begin where the text begins.
-
-    Returns:
-        The offset after the first best match, and its changes; more than `most` for none.
+    programming", figure 2: one column of the edit matrix is two integers. The pattern is not
+    empty; with `anchored` 1 the match has to start at the start of the text. No match with at most
+    `most` changes gives more than `most`.
     """
     holds: dict[str, int] = {}
     for i, character in enumerate(pattern):

@@ -1,4 +1,4 @@
-"""Read a meta-model: the types of entities, and the relations that may hold between them."""
+"""Meta-models: the types of entities and the relations allowed between them."""
 
 import functools
 import tomllib
@@ -25,50 +25,34 @@ _RELATION_KEYS = frozenset(["zh", "en", "subject", "object", "description", "ali
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """A type of entity.
+    """A type of entity."""
 
-    Attributes:
-        key: Under which entities are stored, e.g. `agency`.
-        zh: Chinese name.
-        en: English name.
-        description: What belongs to it, in few words.
-    """
-
-    key: str
-    zh: str
-    en: str
-    description: str
+    key: str  # stored type of entities, e.g. `agency`
+    zh: str  # Chinese name
+    en: str  # English name
+    description: str  # in few words
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation between entities.
+    """A relation between entities."""
 
-    Attributes:
-        zh: Predicate in Chinese.
-        en: Predicate in English.
-        subjects: Keys of the types that its subject may have; `*` is every type.
-        objects: Keys of the types that its object may have.
-        description: What it says, in few words; may be empty.
-        aliases: Other words for it, in any language.
-    """
-
-    zh: str
-    en: str
-    subjects: tuple[str, ...]
-    objects: tuple[str, ...]
-    description: str = ""
-    aliases: tuple[str, ...] = ()
+    zh: str  # predicate in Chinese
+    en: str  # predicate in English
+    subjects: tuple[str, ...]  # keys of the types allowed as subject; `*` is every type
+    objects: tuple[str, ...]  # keys of the types allowed as object
+    description: str = ""  # in few words; may be empty
+    aliases: tuple[str, ...] = ()  # synonyms, in any language
 
     @property
     def names(self) -> frozenset[str]:
-        """Return every word for it."""
+        """Return the predicates and aliases."""
         return frozenset([self.zh, self.en, *self.aliases])
 
 
 @dataclass(frozen=True, slots=True)
 class TypedTriple:
-    """A triple as a model gave it, with the types that it gave."""
+    """A triple with types, as returned by a model."""
 
     subject: str
     subject_type: str
@@ -79,13 +63,7 @@ class TypedTriple:
 
 @dataclass(frozen=True, slots=True)
 class MetaModel:
-    """Types and relations of a field; GRIM (sections 4.6(2) and 7) asks for one.
-
-    Attributes:
-        name: What it is called.
-        types: Types of entities.
-        relations: Relations between them.
-    """
+    """Entity types and relations of a domain; GRIM (sections 4.6(2) and 7) asks for one."""
 
     name: str
     types: tuple[EntityType, ...]
@@ -93,22 +71,19 @@ class MetaModel:
 
     @property
     def identity(self) -> str:
-        """Return a digest of all that it says."""
+        """Return a digest of the content."""
         return digest("meta-model", repr(self))
 
     def type_of(self, name: str) -> str | None:
-        """Return the key of a type that is named by its key or by one of its names."""
+        """Return the key of a type, given its key or one of its names; None for none."""
         return _types_by_name(self).get(normalize_name(name))
 
     def relation_of(self, predicate: str) -> Relation | None:
-        """Return the relation that a predicate, or an alias of it, names."""
+        """Return the relation of a predicate or alias; None for none."""
         return _relations_by_name(self).get(normalize_name(predicate))
 
     def check(self, triple: TypedTriple) -> str | None:
-        """Return what speaks against a triple: `relation not allowed`, `type not allowed`.
-
-        None for a triple as the meta-model wants it.
-        """
+        """Return `relation not allowed` or `type not allowed`; None for a valid triple."""
         relation = self.relation_of(triple.predicate)
         if relation is None:
             return "relation not allowed"
@@ -123,9 +98,9 @@ class MetaModel:
         return None
 
     def listing(self, language: Language) -> str:
-        """Return types and relations as a prompt lists them.
+        """Return types and relations as listed in a prompt.
 
-        Relations between the same types share a line, so that the prompt is short.
+        Relations between the same types share a line, to keep the prompt short.
         """
         zh = language == "zh"
         colon, comma = ("：", "、") if zh else (": ", ", ")
@@ -153,10 +128,7 @@ def _relations_by_name(model: MetaModel) -> Mapping[str, Relation]:
 
 
 def read_meta_model(name_or_path: str) -> MetaModel:
-    """Return a meta-model.
-
-    Args:
-        name_or_path: Name of one that is shipped (`dual-carbon`), or a TOML file.
+    """Load a meta-model: a shipped one by name (`dual-carbon`), or a TOML file by path.
 
     Raises:
         ConfigError: If there is none, or it is malformed; names file and key.

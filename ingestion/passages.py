@@ -1,4 +1,4 @@
-"""Put neighbouring parents together into the passages that a model reads in one call."""
+"""Group adjacent parent chunks into passages, each read by a model in one call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,38 +7,37 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.text.words import sentence_spans
 from kgrag.types import Chunk
 
-_LEAST_CUT = 600  # characters of a passage that is still cut
+_LEAST_CUT = 600  # characters; shorter passages are not split
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one document that is read in one call.
+    """A part of one document that is read in one call.
 
     Attributes:
-        doc_id: The document.
         start: First character offset in the document's text.
         end: Offset after the last character.
         text: `document.text[start:end]`; not blank.
-        parents: The parent chunks that it holds whole, in reading order.
-        children: The chunks of the largest group of children that it holds whole.
-        heading_path: Sections around `start`, outermost first; may be empty.
+        parents: Completely inside, in reading order.
+        children: Of the largest group, completely inside.
+        heading_path: Around `start`, outermost first; may be empty.
         position: 0-based reading order within the document.
     """
 
     doc_id: str
-    start: int
-    end: int
-    text: str
-    parents: tuple[Chunk, ...]
-    children: tuple[Chunk, ...]
-    heading_path: tuple[str, ...]
-    position: int
+    start: int  # first character offset in the document's text
+    end: int  # offset after the last character
+    text: str  # `document.text[start:end]`; not blank
+    parents: tuple[Chunk, ...]  # the parent chunks completely inside, in reading order
+    children: tuple[Chunk, ...]  # the chunks of the largest group of children completely inside
+    heading_path: tuple[str, ...]  # sections around `start`, outermost first; may be empty
+    position: int  # 0-based reading order within the document
 
     def halves(self) -> "tuple[Passage, Passage] | None":
-        """Return it cut in two near the middle; None where it is too short, or cannot be cut.
+        """Split it near the middle; return None where it is too short or cannot be split.
 
-        The cut is made between parents, else between children, else between sentences; what
-        lies on both sides of it belongs to neither half.
+        It is split between parents, else between children, else between sentences; a chunk on both
+        sides of the cut belongs to neither half.
         """
         if len(self.text) < _LEAST_CUT:
             return None
@@ -71,25 +70,20 @@ class Passage:
 
 
 def passages(chunks: Sequence[Chunk], *, sizes: ChunkSizes, most_chars: int) -> list[Passage]:
-    """Return the passages of one document, in reading order; together they hold all its words.
+    """Return the passages of one document, in reading order; together they cover all its words.
 
-    Neighbouring parents are put together while they have at most `most_chars` characters; a
-    longer parent stands alone. Two neighbouring passages always have more than `most_chars`
-    together, so a document of n characters has at most 2 * n / most_chars + 1 of them.
+    Adjacent parents are joined up to `most_chars` characters (at least 1); a longer parent is a
+    passage by itself. Two adjacent passages together always exceed `most_chars`, so a document of
+    n characters has at most 2 * n / most_chars + 1 of them.
 
-    They are filled from the end: a plan is printed again behind another letter more often than
-    before another annex, and what is the same at the end then makes the same passages as far
-    back as its parents are the same (benchmarks/decisions.md).
-
-    Args:
-        chunks: All chunks of one document, in any order.
-        sizes: Their sizes.
-        most_chars: Most characters of a passage, 1 at least.
+    They are filled from the end: a plan is reissued behind another covering letter more often than
+    before another annex, and equal endings then give the same passages as far back as the parents
+    are equal (benchmarks/decisions.md).
     """
     parents = sorted((c for c in chunks if c.size == sizes.parent), key=lambda c: c.start)
     child_size = sizes.children[0] if sizes.children else 0
     children = sorted((c for c in chunks if c.size == child_size), key=lambda c: c.start)
-    groups: list[list[Chunk]] = []  # both from the end
+    groups: list[list[Chunk]] = []  # last first
     for parent in reversed(parents):
         if groups and groups[-1][0].end - parent.start <= most_chars:
             groups[-1].append(parent)

@@ -1,9 +1,10 @@
-"""The order of ingestion: discover, load, prepare, enrich, embed, store, connect."""
+"""The ingestion pipeline: discover, load, prepare, enrich, embed, store, connect."""
 
+import random
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +14,21 @@ from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.embed import embed, texts_to_embed
+from kgrag.ingestion.embed import embed_groups, texts_to_embed
+from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
-from kgrag.ingestion.report import IngestReport, Outcome
+from kgrag.ingestion.report import IngestReport, Outcome, Plan
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.ingestion.workers.pool import is_small
+from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.store import Store
 from kgrag.text.visible import shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "22"  # raise it when loading, structure, chunks or rules come out differently
-_BATCH_TEXTS = 256  # texts encoded together; what a kill loses at most
+RULES_VERSION = "22"  # raise it when results of loading, structure, chunks or rules change
+_BATCH_TEXTS = 256  # texts encoded together; the most that a kill loses
 
 Progress = Callable[[str, int, int], None]
 
@@ -42,26 +45,16 @@ def ingest(
     follow_links: bool = False,
     limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
 ) -> IngestReport:
-    """Take files and folders into a store; return what became of each file.
+    """Ingest files and folders; return the outcome of each file.
 
-    What is stored already and unchanged is passed over; a changed file replaces its old self.
-    A file that fails is reported and the rest goes on. Every document is stored in one
-    transaction with all that was read in it, so a run that was killed is simply run again.
-
-    Args:
-        paths: Files and folders.
-        store: Where they go.
-        embedder: Encoder of the knowledge base.
-        sizes: Chunk sizes.
-        vectors: Which nodes carry vectors.
-        enricher: Has models read the documents; None takes them in by rules alone.
-        progress: Called with (file, files done, files in all): without models before each
-            file, with them as documents are done or waited for; and at the end.
-        follow_links: As for `discover`.
-        limits: Of time, memory and size for each file, and how many are read at once.
+    Unchanged documents are skipped; a changed file replaces its document. A file that fails is
+    reported and the rest goes on. Each document is stored with all its knowledge in one
+    transaction, so a killed run is simply run again. Without an enricher, rules alone are used.
+    `progress` is called with (file, files done, files in all): without models before each file,
+    with them as documents are done or waited for; and at the end.
 
     Raises:
-        StoreError: If the store itself fails; what was stored before stays.
+        StoreError: If the store itself fails; earlier documents stay.
         ModelError: If the encoder fails.
     """
     started = time.monotonic()
@@ -70,7 +63,7 @@ def ingest(
     sidecars = Sidecars(found.sidecars)
     detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
-    outcomes += store_all(
+    outcomes += _store_all(
         _read_all(found, detector, None if enricher else progress, limits),
         n_files=len(found.sources),
         store=store,
@@ -97,17 +90,10 @@ def survey(
     follow_links: bool = False,
     limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
 ) -> Iterator[PreparedDocument | Outcome]:
-    """Yield what `ingest` would make of files and folders.
+    """Yield what `ingest` would do with files and folders.
 
-    Files are read; nothing is asked, encoded or stored.
-
-    Args:
-        paths: Files and folders.
-        store: Where they would go.
-        sizes: Chunk sizes.
-        model: `Enricher.identity`; empty for a run without models.
-        follow_links: As for `discover`.
-        limits: As for `ingest`.
+    Files are read; no model is called, nothing is encoded or stored. `model` is
+    `Enricher.identity`, empty for a run without models; for the rest see `ingest`.
     """
     found = discover(paths, follow_links=follow_links)
     sidecars = Sidecars(found.sidecars)
@@ -118,16 +104,16 @@ def survey(
 
 
 def rules_digest(sizes: ChunkSizes) -> str:
-    """Return the hash of everything but the content that decides what rules make of a file."""
-    return digest(RULES_VERSION, repr(sizes))  # vectors are not of it: reembed changes them
+    """Return the hash of everything but the content that decides the outcome of rules."""
+    return digest(RULES_VERSION, repr(sizes))  # without vectors: reembed changes them
 
 
 def chunks_to_embed(ready: PreparedDocument, vectors: VectorSet) -> int:
-    """Return how many chunks of a document are encoded at most."""
+    """Return an upper bound of the chunks to encode for a document."""
     return sum(c.size in vectors.sizes for c in ready.bundle.chunks) if ready.bundle else 0
 
 
-def store_all(
+def _store_all(
     items: "Generator[Numbered, None, None]",
     *,
     n_files: int,
@@ -137,16 +123,10 @@ def store_all(
     enricher: "Enricher | None",
     progress: Progress | None,
 ) -> list[Outcome]:
-    """Have documents read by models, if there are any, and store them; return what became of all.
+    """Enrich documents if models are used, and store them; return all outcomes.
 
-    Args:
-        items: Documents and outcomes of files, numbered from 0 by file.
-        n_files: Files in all.
-        store: Where they go.
-        embedder: Encoder of the knowledge base.
-        vectors: Which nodes carry vectors.
-        enricher: Has models read the documents.
-        progress: As for `ingest`; without models only at the end.
+    Items are numbered from 0 by file. `progress` is called as by `ingest`, but without models only
+    at the end.
     """
     outcomes: list[Outcome] = []
     waiting: list[PreparedDocument] = []
@@ -158,7 +138,7 @@ def store_all(
             progress(f"{name}, {enricher.calls} calls", number, n_files)
 
     read = enricher.enrich(items, waiting=tell) if enricher else items
-    with closing(read):  # or calls would go on after an error
+    with closing(read):  # cancels pending calls on errors
         for item in read:
             tell(item)
             if isinstance(item[1], Outcome):
@@ -193,7 +173,7 @@ def _read_all(
 
 
 def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Source]:
-    """Yield files, and tell of each as it is begun."""
+    """Yield files, reporting progress before each."""
     for number, source in enumerate(sources):
         if progress:
             progress(source.name, number, len(sources))
@@ -209,16 +189,122 @@ def _detector(store: Store, *, sizes: ChunkSizes, model: str, sidecars: Sidecars
 def _store(
     waiting: Sequence[PreparedDocument], *, store: Store, embedder: Embedder, vectors: VectorSet
 ) -> list[Outcome]:
-    """Encode the texts of several documents together, then store one after the other."""
+    """Encode the texts of several documents together, then store each."""
     texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
-    nodes = embed([text for group in texts for text in group], embedder=embedder, store=store)
-    at = 0
-    for ready, group in zip(waiting, texts, strict=True):
+    nodes = embed_groups(texts, embedder=embedder, store=store)
+    for ready, own in zip(waiting, nodes, strict=True):
         if ready.bundle is None:
             store.attach_source(ready.source, ready.outcome.doc_id)
-            continue
-        own = nodes[at : at + len(group)]
-        bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
-        at += len(group)
-        store.upsert_document(bundle, source=ready.source)
+        else:
+            bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
+            store.upsert_document(bundle, source=ready.source)
     return [ready.outcome for ready in waiting]
+
+
+@dataclass(kw_only=True)
+class PlanBuilder:
+    """Collects the plan of a run from its documents; for the arguments see `ingest`.
+
+    Documents are read again for each pass, so that only one is in memory.
+    """
+
+    paths: Sequence[Path] = field(kw_only=False)
+    store: Store
+    sizes: ChunkSizes
+    vectors: VectorSet
+    enricher: "Enricher | None"
+    follow_links: bool
+    limits: IngestConfig
+    _outcomes: list[Outcome] = field(init=False, default_factory=list)
+    _n_chunks: int = field(init=False, default=0)
+    _n_passages: int = field(init=False, default=0)
+
+    def bundles(self) -> Iterator[DocumentBundle]:
+        """Yield the documents that would be stored."""
+        self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
+        for item in survey(
+            self.paths,
+            store=self.store,
+            sizes=self.sizes,
+            model=self.enricher.identity if self.enricher else "",
+            follow_links=self.follow_links,
+            limits=self.limits,
+        ):
+            if isinstance(item, Outcome):
+                self._outcomes.append(item)
+                continue
+            self._outcomes.append(item.outcome)
+            self._n_chunks += chunks_to_embed(item, self.vectors)
+            if item.bundle is not None:
+                if self.enricher:
+                    self._n_passages += len(self.enricher.passages_of(item.bundle))
+                yield item.bundle
+
+    def plan(self) -> Plan:
+        """Return the totals of the last pass over the documents."""
+        return Plan(tuple(self._outcomes), self._n_chunks, self._n_passages)
+
+
+def retry_failed(
+    paths: Sequence[Path] = (),
+    *,
+    store: Store,
+    embedder: Embedder,
+    sizes: ChunkSizes,
+    vectors: VectorSet,
+    enricher: "Enricher",
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Read the passages that failed, add their knowledge, and clear their marks.
+
+    The stored text is used; the files need not exist any more. A document is written in one
+    transaction. The order of documents and passages is random: where a run gives up because answers
+    are unusable, another run starts with others. `paths` restricts the documents to those of these
+    files or folders; empty for all. `progress` is called as by `ingest`, with documents for files.
+
+    Raises:
+        StoreError: If the store itself fails; earlier documents stay.
+        ModelError: If the encoder fails.
+    """
+    started = time.monotonic()
+    states = {
+        state.doc_id: state
+        for state in store.sources()
+        if Fingerprint.parse(state.fingerprint).failed and _is_in(state.source, paths)
+    }
+    outcomes = _store_all(
+        _items(random.sample(list(states.values()), len(states)), store, enricher),
+        n_files=len(states),
+        store=store,
+        embedder=embedder,
+        vectors=vectors,
+        enricher=enricher,
+        progress=progress,
+    )
+    seconds = time.monotonic() - started
+    outcomes.sort(key=lambda outcome: outcome.source)
+    return IngestReport(tuple(outcomes), seconds, model=enricher.report())
+
+
+def _items(
+    states: Sequence[SourceState], store: Store, enricher: "Enricher"
+) -> "Generator[Numbered, None, None]":
+    for number, state in enumerate(states):
+        if Fingerprint.parse(state.fingerprint).model != enricher.identity:
+            detail = (
+                "was read by another model or with other settings; ingest the file again, and "
+                "all of it is read as is set now"
+            )
+            yield number, Outcome(state.source, "skipped", state.doc_id, detail)
+            continue
+        bundle = store.bundle(state.doc_id)
+        if bundle is not None:  # else deleted by another process meanwhile
+            outcome = Outcome(state.source, "retried", state.doc_id)
+            yield number, PreparedDocument(state.source, outcome, bundle)
+
+
+def _is_in(source: str, paths: Sequence[Path]) -> bool:
+    """Return whether a source is one of some files, a record of one, or below a folder."""
+    file, _, _ = source.rpartition("#")
+    places = {Path(source), *Path(source).parents, Path(file)}
+    return not paths or any(Path(shown_path(path.absolute())) in places for path in paths)

@@ -1,4 +1,4 @@
-"""Turn one document into everything that is stored of it except vectors."""
+"""Derive everything that is stored of a document, except vectors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,9 +25,9 @@ from kgrag.ingestion.structure import structure
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.text.words import sentence_spans
-from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
+from kgrag.types import Chunk, Document, Fact, Mention, Summary
 
-_LOADED_TITLE = "loaded_title"  # property: the title as the loader gave it
+_LOADED_TITLE = "loaded_title"  # property: the loader's title
 
 Extraction = tuple[list[Fact], list[Mention], list[Summary]]
 
@@ -40,24 +40,14 @@ def prepare(
     sizes: ChunkSizes,
     store: Store,
     curation: Curation | None = None,
-    formerly: str = "",
 ) -> DocumentBundle:
     """Return the bundle of a document: metadata, headings, chunks, facts by rule.
 
-    Facts and summaries that were imported for the same text before, or that a model gave, are
-    kept, their names resolved anew, tied to the new chunks.
-
-    Args:
-        document: As loaded.
-        fingerprint: Of its content and the settings.
-        held: That of the document of this id in the store; None where there is none.
-        sizes: Chunk sizes.
-        store: Asked for what was imported or read by a model before.
-        curation: What people decided; None for nothing.
-        formerly: Id of the document that its file held before.
+    Imported and model-made facts and summaries of the same text are kept, with names resolved again
+    and mapped to the new chunks. `held` is the fingerprint of the stored document with this id.
     """
     curation = curation or Curation()
-    made = derive(document, sizes=sizes, curation=curation, formerly=formerly)
+    made = derive(document, sizes=sizes, curation=curation)
     return completed(
         made, fingerprint=fingerprint, held=held, sizes=sizes, store=store, curation=curation
     )
@@ -66,27 +56,25 @@ def prepare(
 def derive(
     document: Document, *, sizes: ChunkSizes, curation: Curation, formerly: str = ""
 ) -> DocumentBundle:
-    """Return what rules make of a document, without a fingerprint; no store is asked.
+    """Return the result of rules for a document, without a fingerprint and without any store.
 
-    Args:
-        document: As loaded.
-        sizes: Chunk sizes.
-        curation: What people decided.
-        formerly: Id of the document that its file held before.
+    `formerly` is the id of the document that its file contained before.
     """
     document = curation.corrected(described(document), formerly=formerly)
     headings = structure(document.text, document.segments)
     chunks = chunk(document, headings, sizes)
     leaves = [c for c in chunks if c.size == sizes.leaf]
     resolver = resolver_of(document, curation)
-    facts, mentions = knowledge_by_rule(document, headings, leaves, resolver)
+    own_names = (document.title, document.metadata.notice)
+    found = findings(document.text, headings, own_names=[name for name in own_names if name])
+    at = evidence_for(leaves, *_title_span(document), extractor=BY_RULE)
     return DocumentBundle(
         document=document,
         fingerprint="",
         headings=headings,
         chunks=chunks,
-        facts=facts,
-        mentions=mentions,
+        facts=facts_of(stated_by_rules(found, leaves), resolver),
+        mentions=[Mention(resolver.document, evidence) for evidence in at],
     )
 
 
@@ -99,24 +87,17 @@ def completed(
     store: Store,
     curation: Curation,
 ) -> DocumentBundle:
-    """Return what rules made of a document with what is kept of it, and its fingerprint.
+    """Add the fingerprint and the knowledge that is kept to a result of `derive`.
 
-    Args:
-        made: As `derive` gives it.
-        fingerprint: Of its content and the settings.
-        held: That of the document of this id in the store; None where there is none.
-        sizes: Chunk sizes.
-        store: Asked for what was imported or read by a model before.
-        curation: What people decided.
+    For the arguments see `prepare`.
     """
     document = made.document
     kept: Extraction = ([], [], [])
-    if held is not None and _text_of(document.doc_id, store) == document.text:
-        leaves = [c for c in made.chunks if c.size == sizes.leaf]
-        resolver = resolver_of(document, curation)
-        kept = kept_knowledge(document.doc_id, made.chunks, leaves, store, resolver)
-        # What a model read stays, and the fingerprint says so. Not where passages failed: their
-        # positions were among the old chunks, and the next run with a model reads it again.
+    stored = store.documents([document.doc_id]) if held else []
+    if held and [d.text for d in stored] == [document.text]:
+        kept = kept_knowledge(made, sizes=sizes, store=store, curation=curation)
+        # Model results are kept, and so is their fingerprint; except where passages failed: their
+        # positions referred to the old chunks, and the next run with a model reads all again.
         if not fingerprint.model and not held.failed:
             fingerprint = replace(fingerprint, model=held.model)
     kept_facts, kept_mentions, summaries = kept
@@ -130,76 +111,35 @@ def completed(
 
 
 def resolver_of(document: Document, curation: Curation) -> NameResolver:
-    """Return what resolves the names in a document.
-
-    Args:
-        document: With its metadata.
-        curation: What people decided.
-    """
+    """Return the resolver of a document's names; the document has its metadata."""
     short = abbreviations(document.text)
     return name_resolver(document, abbreviations=short, decisions=curation.decisions)
 
 
-def knowledge_by_rule(
-    document: Document,
-    headings: Sequence[Heading],
-    leaves: Sequence[Chunk],
-    resolver: NameResolver,
-) -> tuple[list[Fact], list[Mention]]:
-    """Return what rules find in a document, and the place where it names itself.
-
-    Args:
-        document: With its metadata.
-        headings: In text order.
-        leaves: Its smallest chunks in reading order.
-        resolver: For its names.
-    """
-    own_names = (document.title, document.metadata.notice)
-    found = findings(document.text, headings, own_names=[name for name in own_names if name])
-    at = evidence_for(leaves, *_title_span(document), extractor=BY_RULE)
-    facts = facts_of(stated_by_rules(found, leaves), resolver)
-    return facts, [Mention(resolver.document, evidence) for evidence in at]
-
-
 def kept_knowledge(
-    doc_id: str,
-    chunks: Sequence[Chunk],
-    leaves: Sequence[Chunk],
-    store: Store,
-    resolver: NameResolver,
+    made: DocumentBundle, *, sizes: ChunkSizes, store: Store, curation: Curation
 ) -> Extraction:
-    """Return what was imported or read by a model for the same text, on the present chunks.
-
-    Args:
-        doc_id: The document, as the store holds it.
-        chunks: All of its chunks, as they are now.
-        leaves: The smallest of these.
-        store: Where it is held.
-        resolver: For its names.
-    """
+    """Return imported and model-made knowledge of the same text, mapped to the new chunks."""
+    doc_id = made.document.doc_id
     facts, mentions, summaries = store.knowledge_of(doc_id)
+    resolver = resolver_of(made.document, curation)
     region = next((name_resolver(card).region for card in store.document_cards([doc_id])), "")
-    parents = [c for c in chunks if c.parent_id is None]
-    kept_summaries = [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries]
+    leaves = [c for c in made.chunks if c.size == sizes.leaf]
+    parents = [c for c in made.chunks if c.parent_id is None]
     return (
         facts_of(stated_before(facts, leaves, region=region), resolver),
         mentions_before(mentions, leaves, resolver),
-        kept_summaries,
+        [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries],
     )
 
 
 def target_ids(parents: Sequence[Chunk], start: int, end: int) -> tuple[str, ...]:
-    """Return the parents that a span touches, in reading order."""
+    """Return the ids of parents that a span overlaps, in reading order."""
     return tuple(p.chunk_id for p in parents if p.start < end and start < p.end)
 
 
-def _text_of(doc_id: str, store: Store) -> str | None:
-    before = store.documents([doc_id])
-    return before[0].text if before else None
-
-
 def _title_span(document: Document) -> tuple[int, int]:
-    """Return where the document's title stands in its text: its first sentence otherwise."""
+    """Return the span of the document's title in its text, or of its first sentence."""
     spans = sentence_spans(document.text)
     first = next((s for s in spans if document.text[s[0] : s[1]].strip()), None)
     at = document.text.find(document.title)
@@ -211,10 +151,8 @@ def _title_span(document: Document) -> tuple[int, int]:
 def described(document: Document) -> Document:
     """Return a document with the title of its body, and its metadata.
 
-    The loader's title stays among the properties, so that this can be done again.
-
-    Args:
-        document: As loaded, or as stored.
+    The loader's title is kept in the properties, so that this can be repeated for a stored
+    document.
     """
     loaded = document.properties.get(_LOADED_TITLE, document.title)
     title, notice = split_title(document.text, loaded)

@@ -1,10 +1,12 @@
-"""Read one passage with a chat model: its facts and its summaries."""
+"""Extract the facts and summaries of one passage with a chat model."""
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from typing import Literal
 
 from kgrag.config import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
@@ -12,28 +14,148 @@ from kgrag.ids import digest
 from kgrag.ingestion import extract, fact_rows, summarize
 from kgrag.ingestion.meta_model import SHIPPED, MetaModel, read_meta_model
 from kgrag.ingestion.passages import Passage
-from kgrag.ingestion.requests import (
-    BEYOND,
-    STAGES,
-    Task,
-    language_of,
-    object_of,
-    passage_request,
-    passage_values,
-    prompt_of,
-)
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.self_names import SelfNames, self_names
 from kgrag.llm.chat import ChatModel, Request, Schema, Stage
-from kgrag.llm.prompts import LANGUAGES, prompt
+from kgrag.llm.prompts import LANGUAGES, Prompt, fence, prompt
 from kgrag.llm.structured import Json, ask
+from kgrag.text.numbering import without_numbering
 from kgrag.types import Chunk, Document, Fact, Language, Summary
+
+Task = Literal["knowledge", "facts", "summaries"]
+
+_STAGES: Mapping[Task, Stage] = {
+    "knowledge": "extract",
+    "facts": "extract",
+    "summaries": "summarize",
+}
+# Names of the form of answers; a new form needs a new name: the ledger predicts lengths by it.
+SCHEMA_NAMES: Mapping[Task, str] = {
+    "knowledge": "knowledge_rows",
+    "facts": "facts_rows",
+    "summaries": "summaries",
+}
+_LEAST_HAN = 0.2  # share of letters in a Chinese text: names and tables are often Latin
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+_AROUND_MARK = " \t\u3000：:．.、"
+_NONE: Mapping[Language, str] = {"zh": "（无）", "en": "(none)"}
+# Last line of the meta-model in a prompt: how to treat relations that it does not list.
+_BEYOND: Mapping[ExtractFacts, Mapping[Language, str]] = {
+    "free": {"zh": "", "en": ""},
+    "schema": {
+        "zh": "表外的关系、不合表中类型的三元组不写。",
+        "en": "Leave out relations that are not listed, and triples whose types do not fit.",
+    },
+    "both": {
+        "zh": "表中没有合适的关系时，用原文的动词，类型仍从表中选。",
+        "en": "Where no relation listed fits, use the text's verb; types still come from the list.",
+    },
+}
+
+
+def language_of(text: str) -> Language:
+    """Return the language of a text: Chinese if at least a fifth of the letters are.
+
+    >>> language_of("推广LED照明"), language_of("Shanghai (上海) is a city in China.")
+    ('zh', 'en')
+    """
+    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+    return "zh" if han >= _LEAST_HAN * (han + latin) else "en"
+
+
+def prompt_of(task: Task, facts: ExtractFacts, language: Language) -> Prompt:
+    """Return the prompt of a task."""
+    with_model = task != "summaries" and facts != "free"
+    return prompt(f"{task}_schema" if with_model else task, language)
+
+
+def passage_request(
+    task: Task,
+    passage: Passage,
+    *,
+    facts: ExtractFacts,
+    meta_model: MetaModel | None,
+    about: SelfNames | None = None,
+) -> Request:
+    """Return the request of a task; it needs `meta_model` unless `facts` is `free`.
+
+    The title is that of the document's body, region and issuer come from rules, and being an annex
+    is left out: a passage in two copies of a document, one of them behind a covering letter, gives
+    the same request and is paid for once. Text of the document is fenced.
+    """
+    language = language_of(passage.text)
+    used = prompt_of(task, facts, language)
+    values = _passage_values(task, passage, language)
+    told = _described(about, language) if about else ""
+    values["document"] = fence(told, label="document") if told else _NONE[language]
+    if "meta_model" in used.fields and meta_model is not None:
+        values["meta_model"] = f"{meta_model.listing(language)}\n{_BEYOND[facts][language]}"
+    return Request(
+        messages=used.fill(**values),
+        stage=_STAGES[task],
+        schema=_schema(task),
+        schema_name=SCHEMA_NAMES[task],
+        doc_id=passage.doc_id,
+        streamed=True,
+    )
+
+
+def _passage_values(task: Task, passage: Passage, language: Language) -> dict[str, str]:
+    """Return the values of a prompt's placeholders that depend on the passage."""
+    headings = " > ".join(h for h in passage.heading_path if without_numbering(h, _AROUND_MARK))
+    text = passage.text if task == "facts" else summarize.marked(passage)
+    values = {
+        "headings": fence(headings, label="headings") if headings else _NONE[language],
+        "passage": fence(text, label="passage"),
+    }
+    if task != "facts":
+        values["parts"] = ", ".join(part.key for part in summarize.parts(passage))
+    return values
+
+
+def _described(about: SelfNames, language: Language) -> str:
+    """Return a document's title, region, issuer and legend on one line.
+
+    >>> _described(SelfNames("节能规划", ("云岭省", "青川市"), "青川市人民政府"), "zh")
+    '节能规划；地区：云岭省青川市；发文机关：青川市人民政府'
+    """
+    zh = language == "zh"
+    region, agency = "".join(about.regions), about.agency
+    parts = [about.document] if about.document else []
+    parts += [f"地区：{region}" if zh else f"region: {region}"] if region else []
+    parts += [f"发文机关：{agency}" if zh else f"issued by: {agency}"] if agency else []
+    if about.legend:
+        parts.append(
+            f"责任单位的读法：{about.legend}" if zh else f"lists of organs: {about.legend}"
+        )
+    return ("；" if zh else "; ").join(" ".join(part.split()) for part in parts)
+
+
+def _schema(task: Task) -> Schema:
+    lists: dict[str, Schema] = {}
+    if task != "summaries":
+        lists["facts"] = fact_rows.ITEMS
+    if task != "facts":
+        lists["summaries"] = summarize.ITEMS
+    return _object_of(lists)
+
+
+def _object_of(properties: Mapping[str, object]) -> Schema:
+    """Return the schema of an object with exactly these properties, as strict endpoints require."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
 
 _TEXT: Schema = {"type": "string"}
 
-ModelOf = Callable[[Stage], ChatModel]
+_ModelOf = Callable[[Stage], ChatModel]
 
-READING_VERSION = "4"  # raise it when passages or what an answer is read into come out differently
+READING_VERSION = "4"  # raise it when passages or parsed answers change
 _TASKS: Mapping[ExtractCalls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
@@ -47,15 +169,15 @@ _TOO_LONG = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
-    """What a model is asked for.
+    """What to extract with models.
 
     Attributes:
-        calls: `combined` asks for facts and summaries in one call a passage, `separate` in two,
-            `facts` and `summaries` for one of them only.
+        calls: `combined` extracts facts and summaries in one call a passage, `separate` in two,
+            `facts` and `summaries` one of them only.
         facts: `free` for open triples, `schema` for those of the meta-model only, `both` for
             the meta-model's types and relations with open triples beside them.
         meta_model: Types and relations; needed unless `facts` is `free`.
-        passage_chars: Most characters of a passage.
+        passage_chars: Maximum characters of a passage.
     """
 
     calls: ExtractCalls = "combined"
@@ -64,11 +186,7 @@ class ExtractSettings:
     passage_chars: int = 3584
 
     def __post_init__(self) -> None:
-        """Refuse settings that cannot be followed.
-
-        Raises:
-            ValueError: If a meta-model is needed and missing, or `passage_chars` is below 1.
-        """
+        """Raise ValueError if a meta-model is needed and missing, or `passage_chars` is below 1."""
         if self.facts != "free" and self.meta_model is None:
             raise ValueError(f"facts {self.facts!r} need a meta-model, got none")
         if self.passage_chars < 1:
@@ -95,12 +213,12 @@ class ExtractSettings:
 
 @dataclass(frozen=True, slots=True)
 class PassageKnowledge:
-    """What a passage gave.
+    """The knowledge extracted from a passage.
 
     Attributes:
         facts: Unique by id, each with all its evidence.
         summaries: Of its parents and children.
-        dropped: How many statements and summaries could not be used, by reason.
+        dropped: Unusable statements and summaries, by reason.
     """
 
     facts: list[Fact]
@@ -114,25 +232,19 @@ def read_passage(
     *,
     names: NameResolver,
     settings: ExtractSettings,
-    model_of: ModelOf,
+    model_of: _ModelOf,
     anew: bool = False,
 ) -> PassageKnowledge:
-    """Return what a model reads in a passage.
+    """Return the knowledge that a model extracts from a passage.
 
-    Where the answer would be too long, or runs in circles, the passage is cut in two near the
-    middle and each half is read, down to about 500 characters.
-
-    Args:
-        passage: Of the document.
-        leaves: The document's smallest chunks in reading order.
-        names: Resolves the names of the document.
-        settings: What is asked for.
-        model_of: Gives the model of stage `extract` or `summarize`. Passages may be read in
-            several threads.
-        anew: Whether answers that were cut before are asked for again.
+    Where the answer would be too long, or repeats itself, the passage is split near the middle
+    and each half is read, down to about 500 characters. `leaves` are the document's smallest
+    chunks in reading order; `model_of` returns the model of stage `extract` or `summarize`, and is
+    called from several threads. With `anew`, answers that were truncated before are asked for
+    again.
 
     Raises:
-        ModelError: If a call fails for good.
+        ModelError: If a call fails after all retries.
     """
     reader = _Reader(names, leaves, settings, model_of, anew)
     return _joined(reader.read(task, passage) for task in _tasks(passage, settings))
@@ -141,7 +253,7 @@ def read_passage(
 def planned_requests(
     passage: Passage, document: Document, *, settings: ExtractSettings
 ) -> list[Request]:
-    """Return the requests that `read_passage` sends if all goes well; may be empty."""
+    """Return the requests that `read_passage` sends if no answer fails; may be empty."""
     return [
         replace(_request(task, passage, settings, self_names(document)), doc_id=document.doc_id)
         for task in _tasks(passage, settings)
@@ -156,20 +268,12 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads passages of one document.
-
-    Attributes:
-        names: Resolves the names of the document.
-        leaves: The document's smallest chunks in reading order.
-        settings: What is asked for.
-        model_of: Gives the model of a stage.
-        anew: Whether answers that were cut before are asked for again.
-    """
+    """Reads passages of one document; for the attributes see `read_passage`."""
 
     names: NameResolver
     leaves: Sequence[Chunk]
     settings: ExtractSettings
-    model_of: ModelOf
+    model_of: _ModelOf
     anew: bool
 
     def read(self, task: Task, passage: Passage) -> PassageKnowledge:
@@ -181,7 +285,7 @@ class _Reader:
                 raise
         lost = _spans(passage).difference(*map(_spans, halves))
         if task == "knowledge" and lost:
-            # the cut goes through what is summarised: summaries apart, the facts in halves
+            # a summarised part is cut: summaries of the whole passage, facts of its halves
             return _joined([self.read("summaries", passage), self._read_halves("facts", halves)])
         missing = Counter({summarize.MISSING: len(lost) if task == "summaries" else 0})
         known = self._read_halves(task, halves)
@@ -191,7 +295,7 @@ class _Reader:
         return _joined(self.read(t, half) for half in halves for t in _possible((task,), half))
 
     def _read_whole(self, task: Task, passage: Passage) -> PassageKnowledge:
-        model = self.model_of(STAGES[task])
+        model = self.model_of(_STAGES[task])
         language = language_of(passage.text)
 
         def parse(json: Json) -> _Answer:
@@ -224,7 +328,7 @@ def _tasks(passage: Passage, settings: ExtractSettings) -> tuple[Task, ...]:
 
 
 def _possible(tasks: Sequence[Task], passage: Passage) -> tuple[Task, ...]:
-    """Return the tasks that a passage gives something to do for."""
+    """Return the tasks that apply to a passage."""
     if not passage.text.strip():
         return ()
     if summarize.parts(passage):
@@ -237,22 +341,21 @@ def _spans(passage: Passage) -> set[tuple[int, int]]:
 
 
 def _request(task: Task, passage: Passage, settings: ExtractSettings, about: SelfNames) -> Request:
-    """Return the request of a task; the document's legend is told where the passage lacks it."""
+    """Return the request of a task, with the document's legend where the passage lacks it."""
     facts, meta_model = settings.facts, settings.meta_model
     if about.legend in passage.text or task == "summaries":
         about = replace(about, legend="")
     request = passage_request(task, passage, facts=facts, meta_model=meta_model, about=about)
-    if about.legend:  # answers of before were given without it
+    if about.legend:  # the former request had none
         return request
     former = former_request(task, passage, facts=facts, meta_model=meta_model)
     return replace(request, former=former)
 
 
 def _parsed(json: Json, task: Task, language: Language, meta_model: MetaModel | None) -> _Answer:
-    """Return the statements and summaries of an answer.
+    """Return the statements and summaries of an answer; ValueError if it has another form.
 
     Raises:
-        ValueError: If it has another form.
         ModelOutputError: If its summaries are in another language than the text (`language`).
     """
     items = [] if task == "summaries" else _list(json, "facts")
@@ -290,30 +393,26 @@ def _joined(parts: Iterable[PassageKnowledge]) -> PassageKnowledge:
 def former_request(
     task: Task, passage: Passage, *, facts: ExtractFacts, meta_model: MetaModel | None
 ) -> Request:
-    """Return the request of a task as it was made before.
+    """Return the request of a task in its previous form, whose cached answers are still valid.
 
-    Args:
-        task: What is asked for.
-        passage: What is read.
-        facts: As for `kgrag.ingestion.requests.passage_request`.
-        meta_model: The same.
+    For the arguments see `passage_request`.
     """
     language = language_of(passage.text)
     used = prompt(f"former/{prompt_of(task, facts, language).name}", language)
-    values = passage_values(task, passage, language)
+    values = _passage_values(task, passage, language)
     if "meta_model" in used.fields and meta_model is not None:
-        values["meta_model"] = f"{_listing(meta_model, language)}\n{BEYOND[facts][language]}"
+        values["meta_model"] = f"{_listing(meta_model, language)}\n{_BEYOND[facts][language]}"
     return Request(
         messages=used.fill(**values),
-        stage=STAGES[task],
-        schema=_schema(task, None if facts == "free" else meta_model),
+        stage=_STAGES[task],
+        schema=_former_schema(task, None if facts == "free" else meta_model),
         schema_name=task,
         doc_id=passage.doc_id,
     )
 
 
 def _listing(meta_model: MetaModel, language: Language) -> str:
-    """Return a meta-model as it was listed; one of the user's own has not changed."""
+    """Return a meta-model as previously listed; only shipped ones have changed."""
     name = next((n for n in SHIPPED if read_meta_model(n) == meta_model), None)
     return meta_model.listing(language) if name is None else _shipped(name, language)
 
@@ -326,13 +425,13 @@ def _shipped(name: str, language: Language) -> str:
     return file.read_text(encoding="utf-8").rstrip("\n")
 
 
-def _schema(task: Task, meta_model: MetaModel | None) -> Schema:
+def _former_schema(task: Task, meta_model: MetaModel | None) -> Schema:
     lists: dict[str, Schema] = {}
     if task != "summaries":
         lists["facts"] = _list_of({"quote": _TEXT, "triples": _list_of(_triple(meta_model))})
     if task != "facts":
         lists["summaries"] = summarize.ITEMS
-    return object_of(lists)
+    return _object_of(lists)
 
 
 def _triple(meta_model: MetaModel | None) -> dict[str, Schema]:
@@ -343,4 +442,4 @@ def _triple(meta_model: MetaModel | None) -> dict[str, Schema]:
 
 
 def _list_of(properties: dict[str, Schema]) -> Schema:
-    return {"type": "array", "items": object_of(properties)}
+    return {"type": "array", "items": _object_of(properties)}

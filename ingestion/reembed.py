@@ -1,4 +1,4 @@
-"""Give a knowledge base the vectors of another encoder, or those of other nodes."""
+"""Replace the vectors of a knowledge base by those of another encoder or of other nodes."""
 
 import random
 import time
@@ -9,7 +9,7 @@ from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import embedding_key
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.ingestion.embed import NodeText, embed, texts_to_embed, vector_key
+from kgrag.ingestion.embed import NodeText, embed, embed_groups, texts_to_embed, vector_key
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import KbMeta
@@ -18,53 +18,36 @@ from kgrag.store.staged import kept_of
 from kgrag.store.store import Store
 from kgrag.vectors.vector import Vector
 
-_BATCH_TEXTS = 256  # encoded together; what a kill loses at most, beside a document's rest
-_SAMPLE = 64  # texts that are encoded to tell how long it takes
+_BATCH_TEXTS = 256  # encoded together; the most that a kill loses, beside a document's rest
+_SAMPLE = 64  # texts encoded to estimate the duration
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ReembedReport(JsonReady):
-    """What was done.
+    """The result of a run."""
 
-    Attributes:
-        before: Identity of the encoder before; empty where none was recorded.
-        after: Identity of the encoder now.
-        documents: How many have their vectors of it.
-        encoded: Texts that were encoded in this run; others were there, from it or another.
-        resumed: Documents that an earlier run, which was stopped, had done.
-        dropped: Identity of the encoder whose half-done vectors were dropped; empty for none.
-        changed: False if all vectors were there and in use already.
-        seconds: Wall-clock time.
-        index_seconds: What of it the search indexes took, where they were brought up to date.
-    """
-
-    before: str
-    after: str
-    documents: int
-    encoded: int
-    resumed: int
-    dropped: str
-    changed: bool
+    before: str  # identity of the encoder before; empty where none was recorded
+    after: str  # identity of the encoder now
+    documents: int  # documents with vectors of it
+    encoded: int  # texts encoded in this run; the others had vectors
+    resumed: int  # documents finished by an earlier, interrupted run
+    dropped: str  # identity of the encoder whose unfinished vectors were dropped; empty for none
+    changed: bool  # False if all vectors were already in use
     seconds: float
-    index_seconds: float = 0.0
+    index_seconds: float = 0.0  # part of `seconds` spent on search indexes, where they were updated
 
 
 @dataclass(frozen=True, slots=True)
 class ReembedPlan(JsonReady):
-    """What a run would do.
+    """What a run would do; further attributes as in `ReembedReport`.
 
     Attributes:
-        before: Identity of the encoder now; empty where none is recorded.
-        after: Identity of the encoder that is chosen.
-        documents: How many would be looked at.
-        texts: Distinct texts to encode; what is there already is left out.
+        texts: Distinct texts to encode, those with vectors left out; may be 0 where vectors are
+            only removed.
         characters: Of these.
-        seconds: About how long encoding would take, by a sample.
-        dropped: As in `ReembedReport`.
-        changed: As in `ReembedReport`; texts may be 0 all the same, where all vectors are there
-            and others are to go.
+        seconds: Estimated time of encoding, from a sample.
     """
 
     before: str
@@ -79,14 +62,7 @@ class ReembedPlan(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """A change of a knowledge base's vectors.
-
-    Attributes:
-        store: The knowledge base.
-        embedder: The encoder that it is to have.
-        sizes: Its chunk sizes.
-        vectors: Which nodes are to carry vectors.
-    """
+    """A change of a knowledge base's vectors to those of `embedder`, of the nodes in `vectors`."""
 
     store: Store
     embedder: Embedder
@@ -94,17 +70,14 @@ class Reembedding:
     vectors: VectorSet
 
     def run(self, *, progress: Progress | None = None) -> ReembedReport:
-        """Encode every text and let the new vectors take the place of the old, all at once.
+        """Encode every text, then replace the old vectors by the new ones atomically.
 
-        Until then the old ones answer. A run that was killed is simply run again: what it
-        encoded is kept. Nothing but vectors and what is recorded of them changes.
-
-        Args:
-            progress: Called with (file, documents done, documents in all) before each document,
-                and at the end.
+        Until then the old ones are used. A killed run is simply run again: its vectors are kept.
+        Only vectors and the metadata about them change. `progress` is called with (file, documents
+        done, documents in all) before each document, and at the end.
 
         Raises:
-            StoreError: If the store itself fails; what was encoded before stays.
+            StoreError: If the store itself fails; encoded vectors stay.
             ModelError: If the encoder fails.
         """
         started = time.monotonic()
@@ -117,11 +90,11 @@ class Reembedding:
             staged.begin(self._decisive().stored)
             resumed = len(staged.doc_ids())
             self._stage(known, progress)
-            while not staged.switch(self._meta().stored):  # documents came or changed meanwhile
+            while not staged.switch(self._meta().stored):  # documents changed meanwhile
                 self._stage(known, progress)
         else:
             staged.drop()
-            self.store.set_meta(self._meta().stored)  # one of an older kgrag records less
+            self.store.set_meta(self._meta().stored)  # older versions recorded less
         return ReembedReport(
             before,
             self.embedder.name,
@@ -135,7 +108,8 @@ class Reembedding:
 
     def plan(self) -> ReembedPlan:
         """Return what `run` would do; only a sample of texts is encoded, and nothing is stored."""
-        done = self._staged()
+        kept = kept_of(self.store.staged.meta(), self._decisive().stored)
+        done = self.store.staged.doc_ids() if kept == "all" else set()
         known, chance = _Known(self.store), random.Random(0)
         contexts: set[str] = set()
         sample: list[NodeText] = []
@@ -165,15 +139,15 @@ class Reembedding:
         )
 
     def _meta(self) -> KbMeta:
-        """Return what will be recorded."""
+        """Return the metadata to record."""
         return self._decisive() | encoder_meta(self.embedder)
 
     def _decisive(self) -> KbMeta:
-        """Return what of it decides the vectors; the rest is told to people."""
+        """Return the metadata that determines the vectors."""
         return self.vectors.meta() | KbMeta.of(embedder=self.embedder.name)
 
     def _dropped(self) -> str:
-        """Return the encoder whose half-done vectors must go; empty for none."""
+        """Return the encoder whose unfinished vectors must be dropped; empty for none."""
         waiting = self.store.staged.meta()
         if (
             kept_of(waiting, self._decisive().stored) != "nothing"
@@ -182,13 +156,8 @@ class Reembedding:
             return ""
         return KbMeta(waiting or {}).embedder or ""
 
-    def _staged(self) -> set[str]:
-        """Return the documents that need not be looked at again."""
-        kept = kept_of(self.store.staged.meta(), self._decisive().stored)
-        return self.store.staged.doc_ids() if kept == "all" else set()
-
     def _is_done(self) -> bool:
-        """Return whether every node has its vector, and no other has one."""
+        """Return whether exactly the chosen nodes have vectors of the encoder."""
         if self.store.get_meta("embedder") != self.embedder.name:
             return False
         return all(
@@ -198,7 +167,7 @@ class Reembedding:
         )
 
     def _stage(self, known: "_Known", progress: Progress | None) -> None:
-        """Encode and stage the documents that are not staged, some at a time."""
+        """Encode and stage the remaining documents in batches."""
         cards = self.store.document_cards()
         done = self.store.staged.doc_ids()
         waiting: list[DocumentBundle] = []
@@ -219,16 +188,12 @@ class Reembedding:
 
     def _put(self, bundles: Sequence[DocumentBundle], known: "_Known", as_of: int) -> None:
         texts = [self._texts(bundle) for bundle in bundles]
-        every = [text for group in texts for text in group]
-        nodes = iter(embed(every, embedder=self.embedder, store=known))
-        vectors = {
-            bundle.document.doc_id: [next(nodes) for _ in group]
-            for bundle, group in zip(bundles, texts, strict=True)
-        }
+        nodes = embed_groups(texts, embedder=self.embedder, store=known)
+        vectors = dict(zip((b.document.doc_id for b in bundles), nodes, strict=True))
         self.store.staged.put(vectors, meta=self._decisive().stored, as_of=as_of)
 
     def _bundles(self, done: set[str]) -> Iterator[DocumentBundle]:
-        """Yield the documents but those that are done; some may have been deleted meanwhile."""
+        """Yield the unfinished documents; some may have been deleted meanwhile."""
         for card in self.store.document_cards():
             if card.doc_id not in done:
                 bundle = self.store.bundle(card.doc_id)
@@ -239,20 +204,20 @@ class Reembedding:
         return texts_to_embed(bundle, self.vectors)
 
     def _speed(self, sample: Sequence[NodeText]) -> float:
-        """Return the seconds that a character takes."""
+        """Return the seconds per character."""
         if not sample:
             return 0.0
-        embed(sample[:1], embedder=self.embedder, store=_EmptyStore())  # what is loaded once
+        embed(sample[:1], embedder=self.embedder, store=_EmptyStore())  # warm-up
         began = time.monotonic()
         embed(sample, embedder=self.embedder, store=_EmptyStore())
         return (time.monotonic() - began) / max(1, sum(len(text.text) for text in sample))
 
 
 class _Known:
-    """The vectors of a store, those in use and those staged.
+    """The vectors of a store, in use and staged.
 
     Attributes:
-        missing: How many were asked for and were not there.
+        missing: How many requested vectors did not exist.
     """
 
     def __init__(self, store: Store) -> None:
@@ -260,7 +225,7 @@ class _Known:
         self.missing = 0
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return those that are there."""
+        """Return the vectors that exist."""
         found = self._store.staged.vectors(keys)
         found |= self._store.vectors([key for key in keys if key not in found])
         self.missing += len(keys) - len(found)
@@ -273,7 +238,7 @@ class _Known:
 
 
 class _EmptyStore:
-    """Holds no vectors."""
+    """A store without vectors."""
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return none."""

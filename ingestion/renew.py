@@ -1,4 +1,4 @@
-"""Make held documents anew from their stored text: after a correction, or a decision on names."""
+"""Rebuild stored documents from their text after a correction or a decision on names."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,16 +9,22 @@ from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
+from kgrag.ingestion.load.statement import stated_digest
+from kgrag.ingestion.pipeline import rules_digest
+from kgrag.ingestion.prepare import kept_knowledge, prepare
 from kgrag.ingestion.vector_set import VectorSet
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
+from kgrag.text.visible import place_shown
+from kgrag.types import Document
 
 
 def settle(*, store: Store, embedder: Embedder, sizes: ChunkSizes, vectors: VectorSet) -> int:
-    """Make anew what does not say yet what a person decided; return how many documents.
+    """Rebuild the documents that pending decisions concern; return how many.
 
-    Decisions and the list of what they concern are stored at once: whatever cuts this short, the
-    list stays, and it is begun again.
+    Decisions and the list of documents that they concern are stored together: the list stays
+    after an interruption, and the work is repeated.
     """
     doc_ids = store.unsettled()
     if not doc_ids:
@@ -37,17 +43,10 @@ def renew(
     sizes: ChunkSizes,
     vectors: VectorSet,
 ) -> int:
-    """Store documents as rules and people's decisions make them now; return how many.
+    """Rebuild and store documents with the present rules and decisions; return how many.
 
-    No file is read and no model asked: what models read stays, names resolved anew; texts that
-    are the same as before keep their vectors.
-
-    Args:
-        doc_ids: Held documents; others are passed over.
-        store: The knowledge base.
-        embedder: Its encoder.
-        sizes: Its chunk sizes.
-        vectors: Which nodes carry vectors.
+    No file is read and no model is called: model results are kept with names resolved again, and
+    unchanged texts keep their vectors. Ids without a stored document are ignored.
     """
     curation = Curation.of(store)
     states = {state.doc_id: state for state in store.sources()}
@@ -63,3 +62,47 @@ def renew(
             store.upsert_document(made, source=states[doc_id].source)
             n += 1
     return n
+
+
+def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
+    """Load a document from one of its files; None where none contains it any more.
+
+    `sources` are absolute paths, `#id` appended for a record.
+    """
+    for name in sources:
+        path, _, record = name.rpartition("#")
+        source = Source(place_shown(name))
+        if record and not source.path.exists():
+            source = Source(place_shown(path), record)
+        if source.media_type is None or not source.path.is_file():
+            continue
+        for item in load_all(source, stated=Sidecars().stated(source.path)):
+            if not isinstance(item, Failure) and item.doc_id == doc_id:
+                return item
+    return None
+
+
+def rebuilt(
+    document: Document, *, store: Store, curation: Curation, sizes: ChunkSizes, fingerprint: str
+) -> DocumentBundle:
+    """Return a document rebuilt by rules, with the knowledge that is kept; without vectors.
+
+    The document itself may be missing in the store. `fingerprint` is the former one, which names
+    the model that read it; empty where model results were lost, so that it is read again.
+    """
+    wanted = Fingerprint.of(
+        document.content_hash,
+        document.media_type,
+        settings=rules_digest(sizes),
+        stated=stated_digest(document.properties),
+    )
+    held = Fingerprint.parse(fingerprint) if fingerprint else wanted
+    wanted = replace(wanted, model="" if held.failed else held.model)
+    made = prepare(document, fingerprint=wanted, sizes=sizes, store=store, curation=curation)
+    facts, mentions, summaries = kept_knowledge(made, sizes=sizes, store=store, curation=curation)
+    return replace(
+        made,
+        facts=[*made.facts, *facts],
+        mentions=[*made.mentions, *mentions],
+        summaries=summaries,
+    )

@@ -1,4 +1,4 @@
-"""What became of every file of a batch, and what models gave and cost."""
+"""Reports of ingestion: outcomes of files, results and costs of models."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,13 +19,12 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file or record.
+    """The outcome of one file or record.
 
     Attributes:
         source: The file as shown to the user.
-        status: `duplicate` is a copy of a document that another file holds; `retried` is one
-            whose failed passages were asked for again; `not followed` is a link that leads out
-            of the folder in which it was found.
+        status: `duplicate` is a copy of a document from another file; `retried` had failed
+            passages that were read again; `not followed` is a link that leads out of its folder.
         doc_id: The document; empty where there is none.
         detail: Why it, or a passage of it, was skipped or failed, with the remedy.
         warnings: What the loader had to guess or leave out.
@@ -40,23 +39,21 @@ class Outcome:
     failed_passages: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag ingest --json` lists files."""
+        """Return a JSON-ready mapping, as in `kgrag ingest --json`."""
         return {"file": self.source, **as_dict(self, without=("source",))}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """What chat models gave in a run.
+    """The results and costs of chat models in a run.
 
     Attributes:
-        passages: Passages read.
-        facts: Facts that they gave, counted in each passage.
-        summaries: Summaries that they gave.
-        dropped: What they gave and was not taken, by reason.
+        facts: Extracted facts, counted in each passage.
+        dropped: Unusable items, by reason.
         failed: Passages that could not be read, by kind of failure.
         spent: Calls and tokens, by stage.
         cost: By currency; empty where no price is known.
-        unavailable: Why no model could be asked any more; empty if it could.
+        unavailable: Why no model could be called any more; empty if it could.
     """
 
     passages: int = 0
@@ -80,34 +77,26 @@ class ModelReport:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """Outcomes in the order in which files were met; every file has one.
-
-    Attributes:
-        outcomes: One for each file or record.
-        seconds: Wall-clock time of all that was done.
-        model: What chat models gave; None where none was to be asked.
-        waiting: Passages of unchanged documents that failed in an earlier run.
-        index_seconds: What of `seconds` the search indexes took.
-    """
+    """Outcomes in the order of files; every file has one."""
 
     outcomes: tuple[Outcome, ...]
-    seconds: float
-    model: ModelReport | None = None
-    waiting: int = 0
-    index_seconds: float = 0.0
+    seconds: float  # wall-clock time in all
+    model: ModelReport | None = None  # results of chat models; None where none was used
+    waiting: int = 0  # passages of unchanged documents that failed in an earlier run
+    index_seconds: float = 0.0  # part of `seconds` spent on search indexes
 
     @property
     def counts(self) -> dict[Status, int]:
-        """Return how many files came out each way, zeros left out."""
+        """Return the number of files by status, zeros left out."""
         return dict(Counter(outcome.status for outcome in self.outcomes))
 
     @property
     def failed(self) -> list[Outcome]:
-        """Return the outcomes that a user must look at: nothing, or not all, was taken in."""
+        """Return the outcomes where nothing, or not all, could be ingested."""
         return [o for o in self.outcomes if o.status == "failed" or o.failed_passages]
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag ingest --json` prints it."""
+        """Return a JSON-ready mapping, as printed by `kgrag ingest --json`."""
         told: dict[str, object] = {
             "counts": self.counts,
             "seconds": self.seconds,
@@ -123,12 +112,11 @@ class Plan:
     """What a run would do.
 
     Attributes:
-        outcomes: One for each file or record.
-        n_chunks: Chunks to encode at most.
+        n_chunks: Maximum number of chunks to encode.
         passages: Passages that a model would read.
-        predictions: Calls and tokens, by stage; empty where no model would be asked.
+        predictions: Calls and tokens, by stage; empty without models.
         cost: By currency; empty where no price is known.
-        sampled: What the calls took that were made to learn this, by stage; empty for none.
+        sampled: Calls and tokens spent on measuring rates, by stage; empty for none.
         sample_cost: Their cost, as `cost`.
     """
 
@@ -147,11 +135,11 @@ class Plan:
 
     @property
     def counts(self) -> dict[Status, int]:
-        """Return how many files would come out each way, zeros left out."""
+        """Return the number of files by expected status, zeros left out."""
         return dict(Counter(outcome.status for outcome in self.outcomes))
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag ingest --dry-run --json` prints it."""
+        """Return a JSON-ready mapping, as printed by `kgrag ingest --dry-run --json`."""
         return {
             "counts": self.counts,
             "chunks": self.n_chunks,

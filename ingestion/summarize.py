@@ -1,4 +1,4 @@
-"""Number the parts of a passage that are worth a summary, and read the summaries of a model."""
+"""Number the parts of a passage to summarise, and parse a model's summaries."""
 
 import re
 from collections import Counter
@@ -14,8 +14,8 @@ from kgrag.llm.chat import Schema
 from kgrag.types import Chunk, Summary
 
 LEVEL = "chunk"
-MISSING = "summary missing"  # why one that was asked for is not there
-_LEAST_PARENT = 100  # characters, blanks left out: a shorter text is its own summary
+MISSING = "summary missing"
+_LEAST_PARENT = 100  # characters without blanks; shorter texts need no summary
 _LEAST_CHILD = 300
 _PLACE_KIND = re.compile(r"(?<=..)(?:省|市|县|区|州|盟|旗|自治区)$")
 _NUMBERS = re.compile(r"\d+")
@@ -33,25 +33,25 @@ ITEMS: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one summary is asked for: a child, or a parent.
+    """A child or parent to summarise.
 
     Attributes:
-        key: `3` for the child that is marked ⟦3⟧ in the prompt, `1-3` for a parent of several.
+        key: `3` for the child marked ⟦3⟧ in the prompt, `1-3` for a parent of several.
         start: First character offset in the document's text.
         end: Offset after the last character.
     """
 
-    key: str
-    start: int
-    end: int
+    key: str  # `3` for the child marked ⟦3⟧ in the prompt, `1-3` for a parent of several
+    start: int  # first character offset in the document's text
+    end: int  # offset after the last character
 
 
 def parts(passage: Passage) -> list[Part]:
-    """Return what is worth a summary: parents, each followed by its children.
+    """Return the parts to summarise: parents, each followed by its children.
 
-    A parent is, unless it is a mere line or two; a child is where its parent has several, it has
-    300 characters or more (blanks left out), and it is no table of contents. After GRIM, section
-    3.1.1: summaries are nodes of their own beside those of the text.
+    Parents count unless they are very short; children if their parent has several, they have at
+    least 300 characters (blanks left out), and are no table of contents. After GRIM, section
+    3.1.1: summaries are nodes beside those of the text.
     """
     numbered = dict(enumerate(_units(passage), 1))
     found = []
@@ -64,15 +64,15 @@ def parts(passage: Passage) -> list[Part]:
         found.append(Part(key, parent.start, parent.end))
         if last > first:
             found += [Part(f"{n}", u.start, u.end) for n, u in own.items() if _is_worth(u)]
-    if not passage.parents:  # a part of a parent: see `Passage.halves`
+    if not passage.parents:  # half of a parent: see `Passage.halves`
         found = [Part(f"{n}", u.start, u.end) for n, u in numbered.items() if _is_worth(u)]
     return found
 
 
 def marked(passage: Passage) -> str:
-    """Return a passage's text with ⟦1⟧, ⟦2⟧ where its children begin.
+    """Return a passage's text with ⟦1⟧, ⟦2⟧ where its children start.
 
-    Such marks of the document's own become [1], [2], so that they cannot be taken for ours.
+    Such marks of the document itself become [1], [2].
     """
     pieces, at = [], passage.start
     for number, unit in enumerate(_units(passage), 1):
@@ -82,10 +82,10 @@ def marked(passage: Passage) -> str:
 
 
 def read_items(items: Iterable[object]) -> list[tuple[str, str]]:
-    """Return (key, summary) of each item of an answer; keys as `Part` has them.
+    """Return (key, summary) of each item of an answer; keys as in `Part`.
 
     Raises:
-        ValueError: If no item has the form asked for, though there are some.
+        ValueError: If there are items, but none has the requested form.
     """
     items = list(items)
     found = []
@@ -107,14 +107,10 @@ def summaries_of(
     source: str,
     about: SelfNames | None = None,
 ) -> tuple[list[Summary], Counter[str]]:
-    """Return the summaries of a passage's parts, and how many could not be used, by reason.
+    """Return the summaries of a passage's parts, and the number of unusable ones by reason.
 
-    Args:
-        items: As `read_items` gives them; the first for a part counts.
-        passage: Whose parts were numbered.
-        source: Name of the model.
-        about: What the document is called, and whose it is: a summary that names neither is
-            given its name, for one of the middle of a document might be of any.
+    The first item for a part counts. The document's name is prepended to a summary that names
+    neither document nor place, which might otherwise belong to any document.
     """
     wanted = {part.key: part for part in parts(passage)}
     found: dict[str, Summary] = {}
@@ -142,7 +138,7 @@ def summaries_of(
 
 
 def _named(text: str, about: SelfNames) -> str:
-    """Return a summary with its document's name before it, where it names neither that nor a place.
+    """Return a summary, preceded by the document's name if it names neither that nor a place.
 
     >>> about = SelfNames("节能规划", ("云岭省", "青川市"), "")
     >>> _named("建成绿色工厂500家。", about), _named("青川建成绿色工厂500家。", about)
@@ -156,11 +152,9 @@ def _named(text: str, about: SelfNames) -> str:
 
 
 def name_before(about: SelfNames, *, ascii: bool = False) -> str:
-    """Return what stands before a summary that names nobody; empty for a document without name.
+    """Return the prefix of a summary that names no document; empty for a document without name.
 
-    Args:
-        about: What the document is called, and whose it is.
-        ascii: Whether the summary has Latin characters alone.
+    `ascii` selects ASCII punctuation.
     """
     place = about.regions[-1] if about.regions else ""
     own = "" if _PLACE_KIND.sub("", place) in about.document else place
@@ -168,7 +162,7 @@ def name_before(about: SelfNames, *, ascii: bool = False) -> str:
 
 
 def _units(passage: Passage) -> list[Chunk]:
-    """Return the chunks that are numbered: children, or parents where there are none."""
+    """Return the numbered chunks: children, or parents where there are none."""
     return [c for c in passage.children or passage.parents if c.text.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Which nodes of a knowledge base carry vectors: as settings ask for it, and as recorded."""
+"""Which nodes of a knowledge base carry vectors: configured and recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,30 +15,26 @@ class VectorSet:
     """Which nodes carry vectors; summaries always do.
 
     Attributes:
-        sizes: Of the chunks that do, largest first.
-        facts: Whether facts do; those by which one document cites another never do.
+        sizes: Chunk sizes with vectors, largest first.
+        facts: Whether facts have vectors; citations of documents never do.
         late: Whether chunks are encoded in the context of their parent.
     """
 
-    sizes: tuple[int, ...]
-    facts: bool = True
-    late: bool = False
+    sizes: tuple[int, ...]  # chunk sizes with vectors, largest first
+    facts: bool = True  # whether facts have vectors; citations of documents never do
+    late: bool = False  # whether chunks are encoded in the context of their parent
 
     def meta(self) -> KbMeta:
-        """Return what a knowledge base records; how chunks are encoded, its encoder tells."""
+        """Return the metadata to record, without `late`, which the encoder's name includes."""
         return KbMeta.of(embedded_sizes=self.sizes, embedded_facts=self.facts)
 
 
 def configured_vectors(
     wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes, embedder: Embedder
 ) -> VectorSet:
-    """Return the set that settings ask for.
+    """Return the configured set; a `LateEmbedder` encodes chunks in the context of their parent.
 
-    Args:
-        wanted: Chunk sizes that are to carry vectors, in any order; none for the smallest.
-        facts: Whether facts are to.
-        sizes: Of the knowledge base.
-        embedder: A `LateEmbedder` encodes chunks in the context of their parent.
+    `wanted` are the chunk sizes to carry vectors, in any order; empty for the smallest.
 
     Raises:
         ConfigError: If there are no chunks of a size.
@@ -62,21 +58,13 @@ def vectors_to_add(
     sizes: ChunkSizes,
     embedder: Embedder,
 ) -> VectorSet:
-    """Return the set for new documents: the recorded one, or the configured one of a new base.
+    """Return the set for new documents: the recorded one, or the configured one of an empty base.
 
-    Settings that ask for nothing in particular (no sizes, facts with vectors) go along with what
-    is recorded.
-
-    Args:
-        meta: What the knowledge base records; one without the set has vectors of the smallest
-            chunks and of facts.
-        wanted: As for `configured_vectors`, like the rest.
-        facts: Whether facts are to carry vectors.
-        sizes: Of the knowledge base.
-        embedder: Its encoder.
+    Default settings (no sizes, facts with vectors) agree with any recorded set; metadata without
+    a set means the smallest chunks and facts. For the arguments see `configured_vectors`.
 
     Raises:
-        ConfigError: If settings ask for another set than is recorded, or for unknown sizes.
+        ConfigError: If settings differ from the recorded set, or sizes are unknown.
     """
     configured = configured_vectors(wanted, facts=facts, sizes=sizes, embedder=embedder)
     if meta.embedder is None:
@@ -90,14 +78,7 @@ def vectors_to_add(
 
 
 def other_vectors(meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes) -> str:
-    """Return which other vectors settings ask for than a knowledge base has; empty for none.
-
-    Args:
-        meta: What the knowledge base records.
-        wanted: As for `vectors_to_add`, like the rest.
-        facts: Whether facts are to carry vectors.
-        sizes: Of the knowledge base.
-    """
+    """Return how the configured vectors differ from the recorded ones; empty for no difference."""
     if meta.embedder is None:
         return ""
     recorded = _recorded_sizes(meta, sizes)

@@ -1,4 +1,4 @@
-"""Commands that answer: ask, and chat for questions that lean on the ones before."""
+"""Commands that answer questions: ask, and chat for follow-up questions."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -24,29 +23,27 @@ if TYPE_CHECKING:
     from kgrag.answering.conversation import Reply
     from kgrag.api import KnowledgeBase
 
-_HEADING = 30  # characters of a heading that are shown: some are whole provisions
-_SAYING: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {  # Chinese, English
-        "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
-        "understood": ("理解为：{}", "understood as: {}"),
-        "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
-        "page": ("，第 {} 页", ", page {}"),
-        "checked": ("离线检查：通过", "checked without a model: passed"),
-        "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
-        "passed": ("核验（{}）：通过", "verified ({}): passed"),
-        "failed": (
-            "核验（{}）：未通过，请对照引文",
-            "verified ({}): not passed, look at the quotes",
-        ),
-        "unverified": ("未能核验（{}）", "not verified ({})"),
-        "rounds": ("；共作答 {} 次", "; {} answers"),
-    }
-)
+_HEADING = 30  # characters of a heading shown: some are complete provisions
+_SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
+    "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
+    "understood": ("理解为：{}", "understood as: {}"),
+    "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
+    "page": ("，第 {} 页", ", page {}"),
+    "checked": ("离线检查：通过", "checked without a model: passed"),
+    "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
+    "passed": ("核验（{}）：通过", "verified ({}): passed"),
+    "failed": (
+        "核验（{}）：未通过，请对照引文",
+        "verified ({}): not passed, look at the quotes",
+    ),
+    "unverified": ("未能核验（{}）", "not verified ({})"),
+    "rounds": ("；共作答 {} 次", "; {} answers"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _AnswerOptions:
-    """How questions are answered, in one command or the other."""
+    """Options of both commands."""
 
     kb: str = KB
     system: str | None = option("Retrieval preset; grim by default.")
@@ -63,7 +60,7 @@ class _AnswerOptions:
     as_of: str | None = day()
 
     def asking(self, base: "KnowledgeBase", only: FilterOptions) -> "partial[Answer]":
-        """Return what answers a question as the options say."""
+        """Return a function that answers a question with these options."""
         return partial(
             base.ask,
             system=self.system,
@@ -76,7 +73,7 @@ class _AnswerOptions:
         )
 
     def note_what_is_ignored(self) -> None:
-        """Print a note where an option has no effect on who writes: a model, or rules."""
+        """Print a note for options without effect on the writer, a model or rules."""
         configured = click.get_current_context().obj.model_of("answer").is_configured
         by_model = self.writer == "model" or (not self.writer and configured)
         option = self.template or self.verify
@@ -145,7 +142,7 @@ def chat(given: _AnswerOptions, only: FilterOptions) -> int:
 
 
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
-    """Print what is said to a line; what a question was taken for goes to stderr."""
+    """Print the reply to a line; the interpretation of a question goes to stderr."""
     if reply.understood:
         echo(saying(line, "understood").format(reply.understood), err=True)
     if reply.answer is not None:
@@ -156,12 +153,12 @@ def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
 
 
 def _questions() -> Iterator[str]:
-    """Yield the lines that are typed, or piped in, until the end."""
-    if isinstance(sys.stdin, TextIOWrapper):  # a line that is not of its encoding is one line
+    """Yield the lines typed or piped in."""
+    if isinstance(sys.stdin, TextIOWrapper):  # accept lines in another encoding
         sys.stdin.reconfigure(errors="surrogateescape")
     if sys.stdin.isatty():
         with suppress(ImportError):  # as on Windows
-            import readline  # noqa: F401 - lets the line be edited
+            import readline  # noqa: F401 - makes the line editable
 
         invitation = "questions, a line each; /help tells what else, /quit ends"
         echo(said("words", invitation), err=True)
@@ -175,7 +172,7 @@ def _questions() -> Iterator[str]:
 
 
 def _stream(question: str) -> Callable[[str], None] | None:
-    """Return what shows a draft as it is written, on a terminal; its numbers are not final."""
+    """Return a function that shows a draft as it is written, on a terminal."""
     if not on_terminal():
         return None
     begun: list[bool] = []
@@ -197,15 +194,15 @@ def saying(question: str, name: str) -> str:
 
 
 def is_done(answer: "Answer") -> bool:
-    """Say whether the model that was to answer and the one that was to verify did."""
+    """Return whether the answering and verifying models answered."""
     verified = answer.verdict is None or answer.verdict.status != "unverified"
     return verified and not answer.fallback
 
 
 def print_answer(answer: "Answer", *, explain: bool) -> None:
-    """Print an answer, what it cites and what is known of it; notes go to stderr."""
+    """Print an answer, its citations and verdict; notes go to stderr."""
     if on_terminal() and answer.method != "extractive":
-        echo(err=True)  # behind the draft
+        echo(err=True)  # after the draft
         echo(err=True)
     if explain:
         _print_steps(answer)
@@ -243,7 +240,7 @@ def _shortened(heading: str) -> str:
 
 
 def _verdict(question: str, verdict: "Verdict") -> str:
-    """Return what verification says; scores stand among the steps."""
+    """Return the result of verification; scores are among the steps."""
     from kgrag.verification.attempt import NOT_VERIFIED
 
     if verdict.status == "unverified":

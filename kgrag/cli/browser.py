@@ -1,4 +1,4 @@
-"""The command that hands out the pack for Neo4j Browser: a style sheet and saved queries."""
+"""The command that writes the pack for Neo4j Browser: a style sheet and saved queries."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,27 +18,16 @@ _OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
-    """A query of the pack.
+    """A query of the pack."""
 
-    Attributes:
-        file: Its file's name.
-        title: Its number and name in Chinese.
-        english: Its name in English.
-        text: The query with its comments, the first of which is the title.
-    """
-
-    file: str
-    title: str
-    english: str
-    text: str
+    file: str  # name of its file
+    title: str  # its number and name in Chinese
+    english: str  # its name in English
+    text: str  # with its comments, the first of which is the title
 
 
 def saved_queries(base: str = "") -> list[SavedQuery]:
-    """Return the queries of the pack in the order of their numbers.
-
-    Args:
-        base: Name of the knowledge base in its database.
-    """
+    """Return the queries of the pack by number; `base` names the knowledge base in its database."""
     from kgrag.store.neo4j.statements import of_base
 
     files = resources.files("kgrag.cypher").joinpath("browser").iterdir()
@@ -53,14 +42,11 @@ def saved_queries(base: str = "") -> list[SavedQuery]:
 
 
 def style_sheet(base: str = "") -> str:
-    """Return the style sheet in GraSS, the language of Neo4j Browser for styles.
+    """Return the style sheet in GraSS, the style language of Neo4j Browser.
 
-    The Browser has one at a time, so that of a knowledge base with a name draws the one without a
-    name, too: also nodes that have no label but our own, since another program has a constraint
+    The Browser has one at a time, so the sheet of a named knowledge base includes the rules of the
+    unnamed one, also for nodes with only our own label, since another program may have a constraint
     on the readable one.
-
-    Args:
-        base: Name of the knowledge base in its database.
     """
     from kgrag.store.neo4j.statements import of_base
 
@@ -73,12 +59,8 @@ def style_sheet(base: str = "") -> str:
 def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:
     """Write the style sheet and the saved queries to a folder; return the queries.
 
-    The queries are one archive, because the Browser takes one file at a time. It lists them in a
-    folder of the archive's name for it, by their first lines.
-
-    Args:
-        folder: Made where it is missing.
-        base: Name of the knowledge base in its database.
+    The queries are in one archive, because the Browser takes one file at a time. It lists them by
+    their first lines, in a folder with the archive's name for it.
     """
     from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -95,9 +77,7 @@ def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:
 def page_address(kb: str, page: str | None = None) -> str:
     """Return the address of the Browser's page that connects to a knowledge base.
 
-    Args:
-        kb: Address of the knowledge base.
-        page: Address of the Browser; by default the server's own on its usual port.
+    `page` is the address of the Browser; by default the server's own on its usual port.
 
     Raises:
         StoreUnavailableError: If `kb` is not the address of a Neo4j server.

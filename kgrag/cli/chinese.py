@@ -1,6 +1,6 @@
-"""The language of help and of what tables and results are called: English, or Chinese.
+"""The language of help, tables and results: English, or Chinese.
 
-What is written in English in the code, `chinese.toml` has in Chinese.
+English texts are in the code, their translations in `chinese.toml`.
 """
 
 import inspect
@@ -17,16 +17,16 @@ import click
 
 from kgrag.types import Language
 
-# The first that is set decides: what the user wants of us, then of all programs (POSIX, 8.2).
+# The first that is set decides: ours, then those for all programs (POSIX, 8.2).
 _VARIABLES = ("KGRAG_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 _NAME = re.compile(r"[A-Z]{2,}(?: RANGE)?")  # of a value: FILE, INTEGER RANGE
-# What no line is broken in: a word in Latin letters, a character with the marks that follow it.
+# Without line breaks: a word in Latin letters, a character with the punctuation after it.
 _UNBROKEN = re.compile(r"[“《（]*(?:[!-~…]+|.)[，。；：、）》”]*", re.DOTALL)
-_COLUMN = 32  # columns that names of options take at most
+_COLUMN = 32  # maximum columns of names of options
 
 
 def language() -> Language:
-    """Return the language in which people read help and tables."""
+    """Return the language of help and tables."""
     told = next(filter(None, map(os.environ.get, _VARIABLES)), "")
     return "zh" if told.lower().startswith("zh") else "en"
 
@@ -39,12 +39,12 @@ def catalogue() -> Mapping[str, Mapping[str, str]]:
 
 
 def said(kind: str, text: str) -> str:
-    """Return a text in the user's language; in English where the catalogue lacks it."""
+    """Return a text in the user's language; in English without a translation."""
     return catalogue()[kind].get(text, text) if language() == "zh" else text
 
 
 def width(text: str) -> int:
-    """Return the columns that a terminal needs: two for a Chinese character.
+    r"""Return the columns of a text on a terminal: two for a Chinese character.
 
     >>> width("GDP增长"), width("e\u0301")
     (7, 1)
@@ -54,7 +54,7 @@ def width(text: str) -> int:
 
 
 def padded(text: str, columns: int) -> str:
-    """Return a text with spaces after it up to so many columns of a terminal."""
+    """Pad a text with spaces to so many columns."""
     return text + " " * (columns - width(text))
 
 
@@ -62,7 +62,7 @@ def help_of(command: click.Command, ctx: click.Context) -> str:
     """Return the help of a command in Chinese."""
     made = _told(command)
     made.params = [_with_help(option) for option in command.get_params(ctx)]
-    made.add_help_option = False  # it is one of the options by now
+    made.add_help_option = False  # already among the options
     if isinstance(made, click.Group):
         made.commands = {name: _told(below) for name, below in made.commands.items()}
     formatter = _Formatter(width=ctx.terminal_width, max_width=ctx.max_content_width)
@@ -71,7 +71,7 @@ def help_of(command: click.Command, ctx: click.Context) -> str:
 
 
 def _told(command: click.Command) -> click.Command:
-    """Return a copy of a command whose help is in Chinese."""
+    """Return a copy of a command with Chinese help."""
     made = copy(command)
     made.help = said("help", inspect.cleandoc(command.help or ""))
     made.short_help = made.help.partition("\n\n")[0]
@@ -79,7 +79,7 @@ def _told(command: click.Command) -> click.Command:
 
 
 def _with_help(parameter: click.Parameter) -> click.Parameter:
-    """Return a copy of an option whose help is in Chinese; an argument has none."""
+    """Return a copy of an option with Chinese help; an argument has none."""
     made = copy(parameter)
     if isinstance(made, click.Option) and made.help:
         made.help = said("help", made.help)
@@ -87,14 +87,14 @@ def _with_help(parameter: click.Parameter) -> click.Parameter:
 
 
 class _Formatter(click.HelpFormatter):
-    """Writes help in Chinese: with click's own words, too, and lines of as many columns."""
+    """Formats help in Chinese, click's own words included, by columns of a terminal."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how a command is called."""
         super().write_usage(prog, _named(args), prefix or said("names", "Usage:"))
 
     def write_heading(self, heading: str) -> None:
-        """Write what a list is of."""
+        """Write the heading of a list."""
         self.write(f"{said('names', heading)}：\n")
 
     def write_text(self, text: str) -> None:
@@ -118,12 +118,12 @@ class _Formatter(click.HelpFormatter):
 
 
 def _named(text: str) -> str:
-    """Return names of options and values with the values in Chinese."""
+    """Translate the values in names of options."""
     return _NAME.sub(lambda name: said("names", name[0]), text)
 
 
 def _with_remarks(text: str) -> str:
-    """Return the text on an option with what click remarks at its end in Chinese."""
+    """Translate click's remarks at the end of an option's help."""
     if not text.endswith("]"):
         return text
     told, _, remarks = text[:-1].rpartition("[")
@@ -132,7 +132,7 @@ def _with_remarks(text: str) -> str:
 
 
 def _lines(text: str, columns: int) -> list[str]:
-    """Return a text in lines of so many columns, which begin with no closing mark.
+    """Wrap a text to so many columns; no line starts with closing punctuation.
 
     >>> _lines("配置文件；默认为当前文件夹的 kgrag.toml。", 18)
     ['配置文件；默认为当', '前文件夹的', 'kgrag.toml。']

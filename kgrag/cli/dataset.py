@@ -1,4 +1,4 @@
-"""Commands for data sets of one's own documents: dataset generate, dataset export."""
+"""Commands for data sets from documents: dataset generate, dataset export."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -139,11 +139,7 @@ def export(
 
 
 def _ranks(text: str) -> tuple[int, int]:
-    """Return the first and the last rank.
-
-    Raises:
-        click.BadParameter: If they are none.
-    """
+    """Parse the first and the last rank; click.BadParameter if malformed."""
     first, _, last = text.partition("-")
     if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 1000):
         raise click.BadParameter(

@@ -1,4 +1,4 @@
-"""Commands that list documents and entities, and correct what was read: docs, entities."""
+"""Commands that list documents and entities, and correct them: docs, entities."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Corrections:
-    """What is corrected of a document's metadata."""
+    """Corrections of a document's metadata."""
 
     title: str | None = option("Title of the body.", metavar="TITLE")
     issuer: str | None = option(
@@ -80,7 +80,7 @@ def _print_cards(
 
 
 def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None:
-    """Print a line for each, and how many there are of each kind."""
+    """Print a line for each, and counts by kind."""
     for problem in problems:
         if as_json:
             print_json(problem.to_dict())

@@ -1,4 +1,4 @@
-"""Commands that measure: eval retrieval, experiment, compare, answers."""
+"""Evaluation commands: eval retrieval, experiment, compare, answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -164,7 +164,7 @@ def compare(
 
 
 def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":
-    """Return a run; say what it lacks.
+    """Return a run, with a note on missing questions.
 
     Raises:
         EvaluationError: If it cannot be read, or has none of the questions.
@@ -192,7 +192,7 @@ def _with_gold(path: Path, gold: "QuerySet") -> "QuerySet":
 
 
 def _queries_of(path: Path, gold: "QuerySet") -> "tuple[GoldQuery, ...]":
-    """Return the questions; say how many have no gold."""
+    """Return the questions, with a note on those without gold."""
     if n := _with_gold(path, gold).n_without_gold:
         echo(f"note: {n} questions of {path} without gold are left out", err=True)
     return gold.queries
@@ -239,7 +239,7 @@ def _print_reports(
 
 @dataclass(frozen=True, kw_only=True)
 class _AnswersOptions:
-    """Whose answers are measured, and by whom."""
+    """Options of `eval answers`."""
 
     questions: Path = argument(type=EXISTING)
     kb: str = KB
@@ -292,7 +292,7 @@ def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) ->
 
 @dataclass(frozen=True)
 class _Measuring:
-    """Questions, and who is asked."""
+    """Measures answers to questions."""
 
     base: "KnowledgeBase"
     queries: "Sequence[GoldQuery]"

@@ -1,4 +1,4 @@
-"""What the command line says when a command ends early: stopped, or the machine runs short."""
+"""Messages of commands that end early: stopped, or out of resources."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import FrameType, MappingProxyType
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from kgrag.cli.opened import amount
@@ -19,25 +19,23 @@ from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
 
-_AGAIN_S = 0.05  # until an interruption that was lost is raised again
-_PATIENCE_S = 2.0  # to end in order, before it is said that something is waited for
-_GO_ON: Mapping[str, str] = MappingProxyType(
-    {
-        "ingest": "what models answered is kept: run it again to go on",
-        "reembed": "the old vectors answer, what is encoded is kept: run it again to go on",
-        "copy": "each document that was copied is whole: run it again to go on",
-        "import-facts": "what was imported is whole: run it again to go on",
-        "import-summaries": "what was imported is whole: run it again to go on",
-        "drop": "what is left cannot be opened any more: run it again to delete it",
-        "models": "no model was changed: run it again",
-    }
-)
+_AGAIN_S = 0.05  # until a lost interruption is raised again
+_PATIENCE_S = 2.0  # to end in order, before a message about waiting
+_GO_ON: Mapping[str, str] = {
+    "ingest": "what models answered is kept: run it again to go on",
+    "reembed": "the old vectors answer, what is encoded is kept: run it again to go on",
+    "copy": "each document that was copied is whole: run it again to go on",
+    "import-facts": "what was imported is whole: run it again to go on",
+    "import-summaries": "what was imported is whole: run it again to go on",
+    "drop": "what is left cannot be opened any more: run it again to delete it",
+    "models": "no model was changed: run it again",
+}
 _MEMORY = "memory is short"
 _ENOUGH = (
     f"{_MEMORY} ({{}}): end other programs, take in fewer files at once, or allow more memory; "
     "what was stored is whole: run it again to go on"
 )
-# What libraries in C, C++ and Rust say in errors of other classes, or where one cannot be loaded.
+# Messages of libraries in C, C++ and Rust with other classes of errors, or on loading.
 _ALLOCATION = re.compile(
     r"bad_alloc|cannot allocate|failed to (?:allocate|spawn)|out of memory|can't start new thread"
     r"|failed to map segment|memory allocation",
@@ -60,14 +58,14 @@ _OTHER = "see to that place, or name another"
 
 
 class Terminated(KeyboardInterrupt):
-    """The system asked for an end (SIGTERM): it comes about as after Ctrl-C."""
+    """Raised for SIGTERM, and handled like Ctrl-C."""
 
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
     """Raise Terminated for the first SIGTERM inside; a second one ends the process at once."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
+        yield  # only the main thread handles signals
         return
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -82,10 +80,10 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 
 def end_at_once_when_asked_again() -> None:
-    """Let the second Ctrl-C or SIGTERM end this process, whatever it is doing.
+    """Let the second Ctrl-C or SIGTERM end this process immediately.
 
-    Python handles a signal between two steps of its own, and a step may take minutes in a
-    library: they are counted in a thread. Windows knows no such signals.
+    Python handles a signal between two of its own steps, and a step in a library may take minutes:
+    signals are counted in a thread. Not on Windows.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         return
@@ -97,7 +95,7 @@ def end_at_once_when_asked_again() -> None:
 
 
 def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
-    """Raise an interruption anew that came while an object was collected, where Python drops it."""
+    """Raise an interruption again that Python dropped during garbage collection."""
     kind = lost.exc_type
     if not issubclass(kind, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
@@ -118,7 +116,7 @@ def _count(reading: int) -> None:
 
 
 def _heard(reading: int) -> int:
-    """Wait for the next signal that asks for an end; return its number."""
+    """Wait for the next interrupting signal; return its number."""
     while True:
         number = os.read(reading, 1)[0]
         if number in (signal.SIGINT, signal.SIGTERM):
@@ -126,7 +124,7 @@ def _heard(reading: int) -> int:
 
 
 def leave(code: object) -> None:
-    """End this process if a signal has ended its command: no thread keeps it alive."""
+    """End this process if a signal ended its command, whatever threads are running."""
     if code not in (128 + signal.SIGINT, 128 + signal.SIGTERM):
         return
     for stream in (sys.stdout, sys.stderr):
@@ -136,24 +134,24 @@ def leave(code: object) -> None:
 
 
 def exit_code(cause: BaseException | None) -> int:
-    """Return the exit code of who was ended by a signal: 128 and its number."""
+    """Return the exit code after a signal: 128 and its number."""
     ended_by = signal.SIGTERM if isinstance(cause, Terminated) else signal.SIGINT
     return 128 + ended_by
 
 
 def say_stopped(command: str | None) -> None:
-    """Say that a command was stopped, and how it goes on where it wrote something."""
+    """Print that a command was stopped, and how to continue if it wrote something."""
     more = _GO_ON.get(command or "")
     echo(f"kgrag: stopped; {more}" if more else "kgrag: stopped", err=True)
 
 
 @contextmanager
 def telling_what_is_stored(base: "KnowledgeBase") -> Iterator[None]:
-    """Say how many documents are stored where a command that stores them ends early."""
+    """Print how many documents are stored where a command that stores them ends early."""
     try:
         yield
     except StoreUnavailableError:
-        raise  # nor can be asked what it holds
+        raise  # documents cannot be counted either
     except (StoreError, KeyboardInterrupt, MemoryError, OSError):
         with suppress(KgragError, MemoryError, OSError):
             stored = amount(base.counts().documents, "document")
@@ -162,7 +160,7 @@ def telling_what_is_stored(base: "KnowledgeBase") -> Iterator[None]:
 
 
 def shortage(exc: BaseException) -> str | None:
-    """Return what to tell of an error that the machine is to blame for; None for any other.
+    """Return the message for an error due to a lack of resources; None for any other.
 
     >>> shortage(OSError(28, "No space left on device", "out.jsonl"))
     'out.jsonl: No space left on device: free space on the disk, and run it again'

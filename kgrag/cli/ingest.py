@@ -1,4 +1,4 @@
-"""Commands that take in: ingest, convert, import-facts, import-summaries."""
+"""Commands that add content: ingest, convert, import-facts, import-summaries."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class _IngestOptions:
-    """What is ingested, and how."""
+    """Options of `ingest`."""
 
     paths: tuple[Path, ...] = argument(type=click.Path(path_type=Path))
     kb: str = KB
@@ -50,7 +50,7 @@ class _IngestOptions:
     )
 
     def check(self) -> None:
-        """Raise a UsageError if options make no sense together."""
+        """Raise a UsageError for contradicting options."""
         if not self.paths and not self.retry_failed:
             raise click.UsageError("Missing argument 'PATHS...'.")
         if self.retry_failed and (self.dry_run or self.no_model):
@@ -62,7 +62,7 @@ class _IngestOptions:
 
     @property
     def model(self) -> "Use":
-        """Whether a model reads what is ingested."""
+        """Whether a model reads the documents."""
         return "none" if self.no_model else "auto"
 
     def plan(self, base: "KnowledgeBase") -> "Plan":
@@ -72,7 +72,7 @@ class _IngestOptions:
         )
 
     def ingest(self, base: "KnowledgeBase", progress: _Progress) -> "IngestReport":
-        """Ingest the files, or read again what a model could not read of them."""
+        """Ingest the files, or retry their failed passages."""
         if self.retry_failed:
             return base.retry_failed(self.paths, progress=progress)
         return base.ingest(
@@ -102,13 +102,13 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
             echo(f"note: {note}", err=True)
         with progress_bar("ingest") as progress, telling_what_is_stored(base):
             report = given.ingest(base, progress)
-    # What the user waited for: opening and closing, too.
+    # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
     return int(bool(report.failed))
 
 
 def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
-    """Return what would be done; a knowledge base that is not there is not made."""
+    """Return what would be done, without creating a missing knowledge base."""
     from tempfile import TemporaryDirectory
 
     from kgrag.errors import NoKnowledgeBaseError
@@ -118,7 +118,7 @@ def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
         with opened(given.kb) as base:
             return given.plan(base)
     except NoKnowledgeBaseError:
-        if given.sample:  # what is paid for is kept where the knowledge base will be
+        if given.sample:  # paid answers are kept where the knowledge base will be
             ctx.obj = keeping_calls(ctx.obj, given.kb)
         aside = TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps what is open
         with aside as empty, opened(empty, create=True) as base:
@@ -186,7 +186,7 @@ COMMANDS = (ingest, import_facts, import_summaries, convert)
 
 
 def print_plan(plan: "Plan", as_json: bool) -> None:
-    """Print how many files would come out each way, and what models would take."""
+    """Print the expected outcomes of files, and the usage of models."""
     for outcome in plan.outcomes:
         if outcome.status in ("failed", "skipped"):
             echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
@@ -212,7 +212,7 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
-    """Print what became of the files, and what models gave and took."""
+    """Print the outcomes of files, and the results and usage of models."""
     if as_json:
         print_json(report.to_dict())
         return
@@ -244,7 +244,7 @@ def _print_outcome(outcome: "Outcome") -> None:
 
 
 def _print_links(outcomes: "Sequence[Outcome]") -> None:
-    """Say in one line which links were not followed."""
+    """Print one line about links that were not followed."""
     links = [outcome.source for outcome in outcomes if outcome.status == "not followed"]
     if links:
         echo(
@@ -255,7 +255,7 @@ def _print_links(outcomes: "Sequence[Outcome]") -> None:
 
 
 def _print_model(model: "ModelReport") -> None:
-    """Print what models gave and took; nothing where there was nothing to read."""
+    """Print the results and usage of models, if any."""
     failed = sum(model.failed.values())
     if not model.passages and not failed:
         return
@@ -273,7 +273,7 @@ def _print_model(model: "ModelReport") -> None:
 
 
 def _given(model: "ModelReport") -> str:
-    """Return what passages gave, and what was not taken of it."""
+    """Return what models extracted and what was dropped, in words."""
     facts, summaries = amount(model.facts, "fact"), amount(model.summaries, "summary", "summaries")
     given = f"{amount(model.passages, 'passage')} gave {facts} and {summaries}"
     if not model.dropped:
@@ -282,7 +282,7 @@ def _given(model: "ModelReport") -> str:
 
 
 def _basis(n_calls: int) -> str:
-    """Return what a prediction rests on, and how to make it better."""
+    """Return the basis of a prediction, and how to improve it."""
     if n_calls:
         return f"by what {amount(n_calls, 'call')} took before"
     return "by rule of thumb; --sample 30 asks the model itself"
@@ -296,7 +296,7 @@ def _spent(spent: "StageUsage") -> str:
 
 
 def _money(cost: Mapping[str, float]) -> str:
-    """Return a cost in words, four digits: small runs cost less than a cent."""
+    """Return a cost in words, with four digits: small runs cost less than a cent."""
     shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in sorted(cost.items()))
     return f"cost {shown}" if shown else "no price is known for the cost"
 

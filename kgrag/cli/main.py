@@ -44,7 +44,7 @@ from kgrag.errors import KgragError
 
 
 class _Commands(click.Group):
-    """Commands with kgrag's exit codes: 1 with what and why on stderr, 2 for usage, 130 stopped."""
+    """Commands with kgrag's exit codes: 1 with an error on stderr, 2 for usage, 130 if stopped."""
 
     def main(
         self,
@@ -54,7 +54,7 @@ class _Commands(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command that the arguments name; what is printed passes the door."""
+        """Run the command of the arguments."""
         open_door()
         run: Callable[[], Any] = partial(
             super().main, args, prog_name, complete_var, standalone_mode=False, **extra
@@ -86,7 +86,7 @@ class _Commands(click.Group):
             ctx.exit(exit_code(exc))
         except click.exceptions.Exit:
             raise
-        except BaseException as exc:  # a panic in Rust, of which one may be, is no Exception
+        except BaseException as exc:  # a Rust panic is not an Exception
             told = shortage(exc)
             if told is None:
                 raise
@@ -118,7 +118,7 @@ let_help_pass_the_door(main)
 
 
 def run() -> None:
-    """Run kgrag as a process of its own."""
+    """Run kgrag as a process."""
     end_at_once_when_asked_again()
     try:
         main()

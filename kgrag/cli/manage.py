@@ -1,4 +1,4 @@
-"""Commands for a whole knowledge base: verify, repair, copy, export, delete, drop, stats."""
+"""Commands for knowledge bases: verify, repair, copy, export, delete, drop, stats."""
 
 import sys
 import time
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from kgrag.maintenance.copying import Comparison, CopyReport
     from kgrag.maintenance.repairing import RepairReport
 
-_SHOWN = 160  # characters of a line that differs
-_BEFORE = 40  # of these, before the first that differs
+_SHOWN = 160  # characters of a different line
+_BEFORE = 40  # of these, before the difference
 _MOST_DOCUMENTS = 20  # shown; JSON has all
 _NONE = "no model was asked for this knowledge base"
 
@@ -97,7 +97,7 @@ def copy(
 
 
 def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
-    """Print what was copied; return whether both hold as much."""
+    """Print what was copied; return whether both have equal counts."""
     took = f"{seconds:.1f} s{index_share(index_seconds)}"
     echo(f"{report.written} copied, {report.unchanged} unchanged in {took}")
     if report.source == report.target:
@@ -183,11 +183,7 @@ def drop(*, kb: str = KB, yes: bool = option("Do not ask first.")) -> None:
 
 
 def _is_wanted(held: str) -> bool:
-    """Ask whether all of a knowledge base may go.
-
-    Raises:
-        UsageError: If nobody is there to answer.
-    """
+    """Ask for confirmation; UsageError without a terminal."""
     if not _at_a_terminal():
         raise click.UsageError("nobody is there to ask: --yes drops it")
     return click.confirm(f"{held}. Delete all of it?", err=True)
@@ -230,7 +226,7 @@ def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
 
 
 def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
-    """Print what the ledger says; it may be there before the knowledge base is: --sample."""
+    """Print the ledger, which may exist before the knowledge base: --sample."""
     from kgrag.errors import NoKnowledgeBaseError
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import calls_file
@@ -270,10 +266,10 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
 
 
 def _prices(config: "Config") -> "dict[str, Price]":
-    """Return prices by model: the providers', and before them what settings say.
+    """Return prices by model: configured ones, else the providers'.
 
-    The ledger knows models by name only. Where a configured endpoint serves a name and says no
-    price, that name has none; two endpoints with one name must have one price.
+    The ledger knows models by name only. A name served by a configured endpoint without a price has
+    none; two endpoints with one name must have one price.
     """
     from kgrag.config import STAGES
     from kgrag.llm.providers import PROVIDERS, settings_for
@@ -309,12 +305,12 @@ def _row(
 
 
 def _named(rows: "Sequence[dict[str, object]]") -> list[dict[str, object]]:
-    """Return rows under names in the user's language."""
+    """Translate the names of columns."""
     return [{said("words", name): value for name, value in row.items()} for row in rows]
 
 
 def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:
-    """Return (amount, currency); None where the model's price is not known."""
+    """Return (amount, currency); None if the model's price is unknown."""
     price = prices.get(total.model)
     return None if price is None else (price.of(total.usage), price.currency)
 

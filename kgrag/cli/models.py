@@ -1,4 +1,4 @@
-"""Commands for models: models, reembed, which changes to another encoder, and prompts."""
+"""Commands for models: models, reembed, prompts."""
 
 import time
 from dataclasses import asdict, dataclass, replace
@@ -60,7 +60,7 @@ def list_(as_json: bool = JSON) -> None:
 
 
 def _row(model: "Listed") -> dict[str, object]:
-    """Return what there is to say of a model; nothing of its use where its card is damaged."""
+    """Return the data of a model; settings are missing where its card is damaged."""
     card = model.card
     return {
         "name": model.name,
@@ -101,7 +101,7 @@ def pull(name: str = argument(default="bge-small-zh")) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _ModelOptions:
-    """How a model is called and used, where its files do not say it."""
+    """Name and settings of a model, where its files do not state them."""
 
     name: str | None = option("How you will call it; from the path by default.")
     file: str | None = option("The model's path in the folder, where there are several.")
@@ -174,7 +174,7 @@ def reembed(
 
 
 def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
-    """Return settings with another model: one of this machine, else of the endpoint."""
+    """Return settings with another model, local or of the endpoint."""
     from kgrag.embedding.choose import is_here, without_endpoint
 
     return replace(without_endpoint(configured) if is_here(model) else configured, model=model)
@@ -225,7 +225,7 @@ def _print_dropped(encoder: str, what: str) -> None:
 
 
 def _warn_of_settings(configured: "Config", model: str | None) -> None:
-    """Say where settings name another encoder than the knowledge base has now."""
+    """Print a note where settings name another encoder than the knowledge base has now."""
     named = configured.embedding
     said = named.model or named.provider or named.base_url
     changed = _with_model(named, model) if model else named
@@ -237,7 +237,6 @@ def _warn_of_settings(configured: "Config", model: str | None) -> None:
 
 
 def _change(before: str, after: str) -> str:
-    """Return the change in words."""
     return after if before in ("", after) else f"{before} → {after}"
 
 

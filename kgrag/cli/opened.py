@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kgrag.config import Config
     from kgrag.llm.chat import ChatModel
 
-# What Python raises where it meets a value of another kind than was stored.
+# Python's errors for damaged values.
 _OF_WRONG_KINDS = (TypeError, ValueError, AttributeError, LookupError)
 
 
@@ -26,19 +26,15 @@ def opened(
     config: "Config | None" = None,
     model: "ChatModel | None" = None,
 ) -> Iterator["KnowledgeBase"]:
-    """Open the knowledge base of the current command and close it after.
+    """Open the knowledge base of the current command, and close it at the end.
 
-    Args:
-        kb: What `--kb` names.
-        create: Make a new one where there is none.
-        config: Settings; the command's for None.
-        model: Of every stage, in the place of those of the settings.
+    `config` overrides the command's settings, `model` the model of every stage.
     """
     from kgrag.api import KnowledgeBase
 
     settings = config or click.get_current_context().obj
     with KnowledgeBase.open(kb, create=create, config=settings, model=model) as knowledge_base:
-        if create and not knowledge_base.store.all_meta():  # it is new
+        if create and not knowledge_base.store.all_meta():  # new
             print_foreign(knowledge_base.store.count_foreign())
         try:
             yield knowledge_base
@@ -49,12 +45,12 @@ def opened(
 
 
 def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
-    """Raise a StoreError in place of an error of Python's, if what is stored can be to blame.
+    """Raise a StoreError in place of a Python error if the data is damaged.
 
-    A flipped bit may make a text of a number, or of bytes; `verify` sees it.
+    A bit flip may turn a number or bytes into a text.
     """
     problems = []
-    with suppress(KgragError, OSError, ValueError):  # of a machine that runs short, too
+    with suppress(KgragError, OSError, ValueError):  # also lack of resources
         problems = base.verify()
     if problems:
         first = problems[0]
@@ -65,7 +61,7 @@ def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
 
 
 def print_foreign(n: int) -> None:
-    """Say that nodes of other programs stand beside ours in a database, where there are any."""
+    """Print a note about nodes of other programs with our labels, if any."""
     if n:
         echo(
             f"note: {amount(n, 'node')} of other programs under the same labels "
@@ -75,7 +71,7 @@ def print_foreign(n: int) -> None:
 
 
 def index_share(seconds: float) -> str:
-    """Return what the search indexes took of a time, in brackets; nothing for less than a second.
+    """Return the part of a time spent on search indexes, in brackets, from a second on.
 
     >>> index_share(405.2), index_share(0.3)
     (' (405 s of it for the search indexes)', '')
@@ -84,7 +80,7 @@ def index_share(seconds: float) -> str:
 
 
 def amount(n: int, one: str, more: str = "") -> str:
-    """Return a number of things in words; `more` is the plural where an s does not make it.
+    """Return a number of things in words; `more` is an irregular plural.
 
     >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
     ('1 file', '0 files', '2 summaries')

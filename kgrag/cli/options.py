@@ -33,18 +33,16 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Declared:
-    """What click is told of a field: given its name and type, the parameters that fill it."""
+    """The click parameters of a field, given its name and type."""
 
     parameters: Callable[[str, Any], list[click.Parameter]]
 
 
 def option(help: str | None = None, *names: str, **settings: Any) -> Any:
-    """Declare an option.
+    """Declare an option; `chinese.toml` has the Chinese help.
 
-    Args:
-        help: Its help, in English; `chinese.toml` has it in Chinese.
-        names: How it is given, where the field's name does not say it.
-        settings: Those of `click.Option`, where the field's type does not say them.
+    `names` replace the name derived from the field's; `settings` are those of `click.Option` that
+    the type does not determine.
     """
 
     def made(field: str, kind: Any) -> list[click.Parameter]:
@@ -60,7 +58,7 @@ def option(help: str | None = None, *names: str, **settings: Any) -> Any:
 
 
 def argument(**settings: Any) -> Any:
-    """Declare an argument, with the settings of `click.Argument`; a tuple takes all there are."""
+    """Declare an argument, with the settings of `click.Argument`; a tuple takes all."""
 
     def made(field: str, kind: Any) -> list[click.Parameter]:
         number = -1 if get_origin(kind) is tuple else 1
@@ -70,7 +68,7 @@ def argument(**settings: Any) -> Any:
 
 
 def flags(**values: str) -> Any:
-    """Declare a flag for each value of a field, with its help; the last that is given counts."""
+    """Declare a flag for each value of a field, with its help; the last one given counts."""
     return _Declared(
         lambda field, _: [
             click.Option([f"--{value}", field], flag_value=value, help=help)
@@ -80,7 +78,7 @@ def flags(**values: str) -> Any:
 
 
 def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an option that follow from the type of its field."""
+    """Return the settings of an option that its field's type determines."""
     if kind is bool:
         return {"is_flag": True}
     if kind in (str, int):
@@ -99,13 +97,10 @@ def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 def command(
     name: str | None = None, *, under: click.Group | None = None
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Make a function a command, whose parameters say which options it has.
+    """Make a function a command with the options of its parameters.
 
-    It returns its exit code, or None for 0.
-
-    Args:
-        name: The function's by default.
-        under: Group that it is a command of.
+    It returns its exit code, or None for 0. The name is the function's by default; `under` is the
+    command's group.
     """
 
     def decorate(function: Callable[..., int | None]) -> click.Command:
@@ -118,7 +113,7 @@ def command(
 
 
 def group(name: str | None = None) -> Callable[[Callable[..., None]], click.Group]:
-    """Make a function a group, run also without a command, as `command` makes a command."""
+    """Make a function a group that also runs without a command; see `command`."""
 
     def decorate(function: Callable[..., None]) -> click.Group:
         made = click.group(name, invoke_without_command=True, params=list(_parameters(function)))
@@ -128,7 +123,7 @@ def group(name: str | None = None) -> Callable[[Callable[..., None]], click.Grou
 
 
 def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
-    """Yield what a function, or a dataclass, declares, in order."""
+    """Yield the parameters that a function or dataclass declares, in order."""
     for name, parameter in inspect.signature(function).parameters.items():
         kind: Any = parameter.annotation
         if isinstance(parameter.default, _Declared):
@@ -138,7 +133,7 @@ def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
 
 
 def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes what click gives, and makes the dataclasses of it."""
+    """Return a function that takes click's values and builds the dataclasses."""
 
     @functools.wraps(function)
     def called(**values: object) -> Any:
@@ -159,7 +154,7 @@ def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
 def year_span(
     _: click.Context, option: click.Parameter, text: str | None
 ) -> tuple[int, int] | None:
-    """Return the years that an option gives, the first and the last; a callback for click."""
+    """Parse a range of years; a callback for click."""
     from kgrag.retrieval.filter import parse_years
 
     try:
@@ -169,7 +164,7 @@ def year_span(
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """Return a day as ISO 8601."""
+    """Parse a day to ISO 8601; a callback for click."""
     from kgrag.text.as_of import parse_as_of
 
     try:
@@ -192,13 +187,13 @@ def day(
     "that were issued later are left out; those repealed, expired, replaced or drafts then come "
     "last, marked, unless the question quotes their title. Without it all are marked as of today.",
 ) -> Any:
-    """Declare an option that takes a day, and gives it as ISO 8601."""
+    """Declare an option for a day in ISO 8601."""
     return option(help, metavar="DATE", callback=_day)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterOptions:
-    """Which documents are searched; all options must hold, one value of each is enough."""
+    """Which documents to search; all options must match, each with one of its values."""
 
     documents: tuple[str, ...] = option(
         "Only this document: id, file, file name or title.", "--doc", metavar="NAME"
@@ -220,7 +215,7 @@ class FilterOptions:
 
     @property
     def filter(self) -> "Filter | None":
-        """The filter; None where no option is given."""
+        """The filter; None without options."""
         if not (self.documents or self.regions or self.kinds or self.years):
             return None
         from kgrag.retrieval.filter import Filter

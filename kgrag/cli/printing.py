@@ -1,7 +1,7 @@
-"""The one door of the command line: whatever is printed passes it, on stdout and on stderr.
+"""All output of the command line, on stdout and stderr.
 
-Nothing that a text holds acts on the terminal (`kgrag.text.visible`), and no character ends
-in an error because the output's encoding lacks it.
+No text can control the terminal (`kgrag.text.visible`), and no character is an error because the
+output's encoding lacks it.
 """
 
 import codecs
@@ -18,45 +18,38 @@ import click
 from kgrag.cli.chinese import help_of, language
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
-_LIKENESS = "kgrag-likeness"  # what streams do with what they lack, where others write to them
-_LOST = "kgrag.lost"  # key of what a run's context counts: characters shown as ? only
+_LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
+_LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as ?
 
 
 def echo(line: str = "", *, err: bool = False) -> None:
-    """Print one line; a line break in it is shown, so that no name makes up a line of ours.
-
-    Args:
-        line: As it stands, whatever it holds.
-        err: To stderr.
-    """
+    """Print one line; line breaks in it are shown, so that names cannot forge lines."""
     _print(visible_line(line) + "\n", err=err)
 
 
 def echo_text(text: str, *, err: bool = False) -> None:
     """Print a text of several lines, such as an answer or a table.
 
-    Args:
-        text: What of it stands on one line only, like a name, has passed `visible_line`.
-        err: To stderr.
+    Names in it must have passed `visible_line`.
     """
     _print(visible(text) + "\n", err=err)
 
 
 def echo_draft(piece: str) -> None:
-    """Print a piece of a text as it comes, dimmed, on stderr, without ending the line.
+    """Print a piece of a text as it arrives, dimmed, on stderr, without ending the line.
 
-    A sequence that is split over pieces is not obeyed either: each of its characters is shown.
+    Control sequences split over pieces are also shown as characters.
     """
     _print(visible(piece), err=True, dim=True)
 
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
-    """Print a value as one line of JSON; in ASCII where the output is not in UTF-8."""
+    """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
     _print(json_line(value, encoding=_encoding(err=False), sort_keys=sort_keys) + "\n", err=False)
 
 
 def print_usage_error(error: click.ClickException) -> None:
-    """Print what is wrong with a command's arguments, and how it is used."""
+    """Print an error of a command's arguments, and its usage."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         echo_text(context.get_usage(), err=True)
@@ -66,7 +59,7 @@ def print_usage_error(error: click.ClickException) -> None:
 
 
 def print_loss() -> None:
-    """Say once at a run's end that its output lacks characters, and the remedy."""
+    """Print a note with remedy at a run's end if its output lost characters."""
     lost = _counts().get(_LOST, {})
     if lost:
         encodings = ", ".join(sorted(lost))
@@ -79,7 +72,7 @@ def print_loss() -> None:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function that moves a bar on a terminal, and does nothing elsewhere."""
+    """Return a function that moves a bar on a terminal, and does nothing elsewhere."""
     from tqdm import tqdm
 
     with tqdm(desc=label, unit="", disable=not on_terminal(), leave=False) as bar:
@@ -95,12 +88,12 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def on_terminal() -> bool:
-    """Say whether somebody sees stderr as it is written."""
+    """Return whether stderr is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _Log(logging.Handler):
-    """Prints a record of the log on stderr, on a line of its own."""
+    """Prints log records on stderr, a line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -110,10 +103,10 @@ class _Log(logging.Handler):
 
 
 def log_to_stderr(level: int) -> None:
-    """Print the log from a level on, and what libraries warn of.
+    """Print log records from a level on, and warnings of libraries.
 
-    What the driver of Neo4j has to say, its errors say, too, and ours say it in words: its lines
-    are for who asks for more.
+    Messages of the Neo4j driver repeat its errors, which ours state in words: they are shown at
+    lower levels only.
     """
     handler = _Log()
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
@@ -124,7 +117,7 @@ def log_to_stderr(level: int) -> None:
 
 
 def open_door() -> None:
-    """Let stdout and stderr replace what they lack also where another library writes to them."""
+    """Let stdout and stderr replace unsupported characters of other libraries' output, too."""
     codecs.register_error(_LIKENESS, _replace)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -133,7 +126,7 @@ def open_door() -> None:
 
 
 class _Context(click.Context):
-    """What a command is run in; its help is in the user's language, in characters of stdout."""
+    """The context of a command; its help is in the user's language and encoding."""
 
     def get_help(self) -> str:
         told = help_of(self.command, self) if language() == "zh" else super().get_help()
@@ -141,14 +134,14 @@ class _Context(click.Context):
 
 
 def let_help_pass_the_door(command: click.Command) -> None:
-    """Have the help of a command, and of those below it, printed in the output's encoding."""
+    """Print the help of a command and its subcommands in the output's encoding."""
     command.context_class = _Context
     for below in getattr(command, "commands", {}).values():
         let_help_pass_the_door(below)
 
 
 def close_stdout() -> None:
-    """Let nothing more be written to stdout, so that its end raises nothing."""
+    """Discard further output to stdout, so that closing it raises nothing."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -174,6 +167,6 @@ def _encoding(*, err: bool) -> str:
 
 
 def _counts() -> dict[str, dict[str, int]]:
-    """Return what is counted for this run; nothing is kept outside one."""
+    """Return the counts of this run; an unused mapping outside one."""
     context = click.get_current_context(silent=True)
     return {} if context is None else context.find_root().meta

@@ -1,4 +1,4 @@
-"""The command that passes on a query: Cypher on Neo4j, SQL over the views in a folder."""
+"""The command for queries: Cypher on Neo4j, SQL over the views in a folder."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from kgrag.text.visible import visible_line
 if TYPE_CHECKING:
     from kgrag.retrieval.graph_query import GraphAnswer
 
-_WIDEST = 60  # columns of a cell; the rest of its text is cut
+_WIDEST = 60  # columns of a cell; longer texts are truncated
 
 
 def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> float:
-    """Return a time to wait; `nan`, which click's ranges let through, is refused."""
+    """Validate a time; click's ranges accept `nan`."""
     try:
         return checked_seconds("it", value)
     except OutOfRangeError as exc:
@@ -60,7 +60,7 @@ def query(
 
 
 def _print_graph_answer(answer: "GraphAnswer", as_json: bool) -> int:
-    """Print the query that a model wrote, and its rows; return 1 where it was refused."""
+    """Print a model's query and its rows; return 1 where it was refused."""
     if as_json:
         print_json(answer.to_dict())
     else:
@@ -73,7 +73,7 @@ def _print_graph_answer(answer: "GraphAnswer", as_json: bool) -> int:
 
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as aligned columns under their names; numbers stand to the right.
+    """Return rows as aligned columns with headings; numbers are right-aligned.
 
     >>> print(table([{"name": "绿色", "n": 12}, {"name": "a", "n": 3}]))
     name   n
@@ -107,7 +107,7 @@ def _cell(value: object) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return a text on one line, with what would move a terminal's cursor as escapes."""
+    """Return a text on one line, without control characters."""
     line = visible_line(" ".join(text.split()))
     if width(line) <= _WIDEST:
         return line

@@ -1,4 +1,4 @@
-"""Commands that look for something: search for chunks, graph for facts around an entity."""
+"""Search commands: search for chunks, graph for facts around an entity."""
 
 import re
 from collections import defaultdict
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from kgrag.types import Chunk, Evidence, Fact
 
 
-_MOST = 6  # words of the question that are shown
+_MOST = 6  # words of the question shown
 _SCORE = r"(?P<score>-?\d+\.\d+)"
 _ASKED = "asked for: {what}"
 _TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings{words}{numbers}"
-# What retrieval says of a chunk (`ScoredChunk.via`), and how people are told.
+# Reasons of retrieval (`ScoredChunk.via`), and their wording for users.
 _KINDS = tuple(
     (re.compile(form.replace("SCORE", _SCORE), re.DOTALL), told)
     for form, told in (
@@ -55,7 +55,7 @@ _KINDS = tuple(
         (r"section (?P<what>.+)", "section {what}"),
         (r"cited: (?P<what>.+)", "cited by the document named: {what}"),
         (r"graph query", "query to the graph"),
-        (r"merged from 1 of 1 .+", ""),  # it is whole
+        (r"merged from 1 of 1 .+", ""),  # complete
         (r"merged from (?P<n>\d+) of (?P=n) chunks of \d+", "merged from {n} parts"),
         (r"merged from (?P<n>\d+) of (?P<of>\d+) chunks of \d+", "merged from {n} of {of} parts"),
         (r"filled between .+", "stands between two results"),
@@ -71,7 +71,7 @@ _KINDS = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class _SearchOptions:
-    """What is searched for, and how."""
+    """Options of `search`."""
 
     question: str | None = argument(required=False)
     kb: str = KB
@@ -86,7 +86,7 @@ class _SearchOptions:
 
     @property
     def analysis(self) -> "Analysis":
-        """Who reads a question."""
+        """Who analyses a question."""
         return "model" if self.analyse else "rules"
 
 
@@ -123,7 +123,7 @@ def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> i
 def _run_batch(
     base: "KnowledgeBase", batch: Path, out: Path, given: _SearchOptions, system: str
 ) -> bool:
-    """Search for the questions of a file; return whether all were read, line and question."""
+    """Search for the questions of a file; return whether all could be read and analysed."""
     from kgrag.evaluation.queries import read_questions
     from kgrag.evaluation.runs import write_run
 
@@ -215,23 +215,17 @@ def _span(place: "Chunk | Evidence") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reason:
-    """One way by which a result came.
+    """A reason for a result."""
 
-    Attributes:
-        kind: Of `_KINDS`: how people are told.
-        side: Of a question that was asked in parts: scores compare within one only.
-        details: Of this result, as retrieval says them; a `score` where there is one.
-    """
-
-    kind: str
-    side: str
-    details: Mapping[str, str]
+    kind: str  # its wording, from `_KINDS`
+    side: str  # part of the question; scores are comparable within one only
+    details: Mapping[str, str]  # values of this result, with a `score` if there is one
 
 
 def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
-    """Return how each result of a question came: a line of reasons, the strongest first.
+    """Return for each result of a question a line of reasons, the strongest first.
 
-    Ranks are among those of these results that came by the same way.
+    Ranks are among the results with the same reason.
     """
     reasons = [_reasons(result.via) for result in results]
     scores: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
@@ -247,9 +241,9 @@ def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
 
 
 def _reasons(via: Iterable[str]) -> list[_Reason]:
-    """Return what retrieval says of a chunk; what is said of one side twice, with two scores, once.
+    """Parse the reasons of a chunk; repeated ones with different scores count once.
 
-    A fact is found by its words, by its vector and as a figure.
+    A fact is found by its words, its vector and as a figure.
     """
     read: dict[tuple[object, ...], _Reason] = {}
     side = ""
@@ -280,7 +274,7 @@ def _told(one: _Reason, scores: Sequence[float], question: str, result: ScoredCh
 
 
 def _matched(question: str, text: str) -> str:
-    """Return the longest words of a question that stand in a text, after a space; or nothing."""
+    """Return the longest words of a question in a text, after a space; or nothing."""
     from kgrag.text.words import words
 
     own = set(words(text))

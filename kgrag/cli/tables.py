@@ -1,4 +1,4 @@
-"""The commands for complete tables: figures, duties, citations, and what changed."""
+"""Commands for complete tables: figures, duties, citations, and changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _TableOptions:
-    """Where a table is taken from, and how it is shown or written."""
+    """Source and output of a table."""
 
     kb: str = KB
     csv: Path | None = option("Write CSV to this file.", type=FILE)
@@ -40,7 +40,7 @@ class _TableOptions:
     as_json: bool = JSON
 
     def show(self, make: "Callable[[Tables], Table]") -> None:
-        """Print the table that is made of a knowledge base, or write it to files."""
+        """Print a table of a knowledge base, or write it to files."""
         from kgrag.tables.table import said
 
         with opened(self.kb) as base:
@@ -54,7 +54,7 @@ class _TableOptions:
         self._write(found, language)
 
     def _write(self, found: "Table", language: "Language") -> None:
-        """Write the files that are asked for; each is there whole, or as it was."""
+        """Write the requested files atomically."""
         from kgrag.files.whole_file import written_whole
         from kgrag.tables.export import as_csv, as_html, as_xlsx
 
@@ -79,7 +79,7 @@ class _FigureOptions:
     standing: "Standing | None" = flags(planned="Only aims.", achieved="Only results.")
 
     def chosen(self) -> "_Chosen":
-        """Return what chooses figures, as `Tables` takes it."""
+        """Return the arguments of `Tables` that select figures."""
         return {
             "regions": self.places,
             "years": self.due,
@@ -216,7 +216,7 @@ def conflicts(
 
 
 def _print(found: "Table", language: "Language") -> None:
-    """Print a table, then where its rows stand, then what it says of itself."""
+    """Print a table, the sources of its rows, and its notes."""
     from kgrag.tables.table import shown
 
     filled = [

@@ -1,4 +1,4 @@
-"""Installing a model from the user's own files: a folder, a zip or a jar."""
+"""Installing a model from local files: a folder, a zip or a jar."""
 
 import contextlib
 import dataclasses
@@ -53,27 +53,27 @@ from kgrag.text.visible import shown_path
 
 _MAX_BYTES = 8 * 1024**3  # of an archive, unpacked
 _MAX_FILES = 10_000  # those of a model are a few dozen
-# Weights hardly shrink, a tokenizer to a tenth; deflate packs zeros a thousandfold.
+# Highest compression ratio: weights hardly shrink, a tokenizer to a tenth; zeros a thousandfold.
 _MAX_SHRUNK = 100
-_MAY_SHRINK = 16 * 1024**2  # bytes that may be of zeros
-# bzip2 and LZMA pack a disk of zeros into some kilobytes, and LZMA asks for gigabytes of memory.
+_MAY_SHRINK = 16 * 1024**2  # bytes of a file without that limit
+# bzip2 and LZMA pack a disk of zeros into some kilobytes, and LZMA needs gigabytes of memory.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_MAX_LISTING = 16 * 1024**2  # bytes of the list of files, which is read into memory
+_MAX_LISTING = 16 * 1024**2  # bytes of the central directory, which is read into memory
 _END = b"PK\x05\x06"
-_END_BYTES = 22 + 65_535  # of the record at the end, and the longest remark behind it
+_END_BYTES = 22 + 65_535  # of the end record and the longest comment after it
 _UNPACK = "unpack it yourself and give the folder, if you trust it"
 
 _MAX_WEIGHTS = 64 * 1024**3  # bytes of a model
 _MAX_TOKENIZER = 256 * 1024**2  # the largest known are of some 35 MB
 _PRECISIONS = {"F32": "float32", "F16": "float16", "BF16": "bfloat16", "F64": "float64"}
-# What would have a config choose code: that of the makers, or a kernel from the hub.
+# Keys of a config that would run code of the makers, or a kernel from the hub.
 _CODE_KEYS = ("auto_map", "attn_implementation", "_attn_implementation", "use_kernels")
 
 _MOST_NUMBERS = 32_768  # of a vector; the largest encoders give 8,192
-# Longer than the 512 tokens at which most encoders end: a card that says more is found out. A
-# second or two on a processor, where 8,192 would take a minute.
+# Longer than the 512 tokens of most encoders, to detect a card that claims more. Takes a second or
+# two on a processor, where 8,192 would take a minute.
 _PROBE_TOKENS = 1024
-# Time and memory are taken by what a config says, before its weights are compared with it.
+# Loading takes time and memory by these, before the weights are compared with the config.
 _MOST = {"max_position_embeddings": 10_000_000, "num_hidden_layers": 1_000}
 _VOCABULARIES = (
     "vocab.txt",
@@ -98,29 +98,20 @@ def add_model(
 ) -> ModelCard:
     """Install a model from files and return its card.
 
-    Files that are known by their hashes bring their own card. So do files that are given the
-    name of a catalogued model, once they pass its checks. The settings of all others are those
-    given here, else what the folder says of itself (`read_folder`), else the defaults of
-    `ModelCard`.
+    The path is a folder, `.zip`, `.jar` or `.whl` with an `.onnx` file and its `*tokenizer*.json`,
+    or else in its makers' format: `config.json` and `model.safetensors`; `file` is the model's path
+    in it, needed if there are several. The name has lower-case letters, digits and `.-_`, by
+    default the catalogue's name of known files, else the path's.
 
-    Args:
-        path: A folder, `.zip`, `.jar` or `.whl` with an `.onnx` file and its `*tokenizer*.json`,
-            or else in its makers' format: `config.json` and `model.safetensors`.
-        file: The model's path in it; for None there must be exactly one.
-        name: How the user will call it: lower-case letters, digits and `.-_`. For None the
-            catalogue's name of known files, else the path's.
-        pooling: As the model was trained: `cls`, `mean` or `last`.
-        query_instruction: Put before a question.
-        passage_instruction: Put before a passage.
-        max_tokens: Longer texts are cut.
-        languages: Codes of those that it reads well, comma-separated.
-        replace: Whether it may take the place of another model of this name.
+    Files with known hashes get their card from the catalogue; so do files that are given the name
+    of a catalogued model and pass its checks. For all others, settings are those given here, else
+    those of the folder (`read_folder`), else the defaults of `ModelCard`, which also describes
+    them.
 
     Raises:
-        ModelError: If the path does not hold a model that works, the name is not allowed, or
-            another model has it.
+        ModelError: If the path has no working model, or the name is not allowed or taken.
         MissingDependencyError: If it needs an extra.
-        ValueError: If a setting is unknown, out of range, or damaged on its way here.
+        ValueError: If a setting is unknown, out of range, or damaged.
     """
     if pooling not in (None, *get_args(Pooling)) or (max_tokens is not None and max_tokens < 1):
         raise ValueError(f"got pooling {pooling!r} and max_tokens {max_tokens}")
@@ -158,7 +149,7 @@ def _install(
             else:
                 card = add_transformers(model, staging, card)
         except (ModelError, MissingDependencyError) as exc:
-            ours = (str(folder), str(staging.path))  # folders of ours tell the user nothing
+            ours = (str(folder), str(staging.path))  # temporary folders mean nothing to users
             text = str(exc).replace(ours[0], str(path)).replace(ours[1], str(path))
             raise type(exc)(text) from exc
         if not replace:
@@ -167,17 +158,16 @@ def _install(
 
 
 def gather(path: Path, staging: ModelFolder) -> None:
-    """Copy the one ONNX model of a folder, zip or jar and its tokenizer into a folder."""
+    """Copy the single ONNX model of a folder, zip or jar and its tokenizer into a folder."""
     with unpacked(path, staging.unpacked) as folder:
         model = model_file(folder)
         copy_onnx(model, tokenizer_file(folder, model), staging.path)
 
 
 def check_entry(entry: CatalogEntry, folder: ModelFolder) -> ModelCard:
-    """Return the card of the files in a folder, once they are proven to be a catalogued model.
+    """Return the card of files after verifying that they are a catalogued model.
 
-    Known hashes prove it; other files must load, give the dimension and tell the entry's
-    passages apart.
+    Files without known hashes must load, have the right dimension and rank the entry's passages.
 
     Raises:
         ModelError: If they are not that model.
@@ -198,7 +188,7 @@ def check_entry(entry: CatalogEntry, folder: ModelFolder) -> ModelCard:
 
 
 def with_files(card: ModelCard, folder: ModelFolder) -> ModelCard:
-    """Return the card with the hashes and the precision of the ONNX files in a folder."""
+    """Return the card with hashes and precision of the ONNX files in a folder."""
     file = read_onnx_file(folder.path / MODEL_FILE)
     hashes = [f"{name} {file_sha256(folder.path / name)}" for name in file.weights]
     return dataclasses.replace(
@@ -211,7 +201,7 @@ def with_files(card: ModelCard, folder: ModelFolder) -> ModelCard:
 
 
 def _known(given: ModelCard, staging: ModelFolder, *, is_named: bool) -> ModelCard:
-    """Return the card of ONNX files: the catalogue's where they are known, else the given one."""
+    """Return the card of ONNX files: the catalogue's if they are known, else the given one."""
     for entry in CATALOG:
         if is_named and entry.card.name == given.name:
             return check_entry(entry, staging)
@@ -227,10 +217,10 @@ def _files(card: ModelCard) -> tuple[str, str, str]:
 
 
 def proven(card: ModelCard, folder: ModelFolder) -> ModelCard:
-    """Return the card with the dimension of the vectors that the model in a folder gives.
+    """Load the model in a folder and return the card with its dimension.
 
     Raises:
-        ModelError: If it cannot be loaded or run, or cannot read as much as the card says.
+        ModelError: If it cannot be loaded or run, or reads fewer tokens than the card says.
     """
     embedder = LocalEmbedder.from_card(folder.path, card)
     embedder.dimension = dimension = embedder.probe(1)
@@ -252,7 +242,7 @@ def proven(card: ModelCard, folder: ModelFolder) -> ModelCard:
 
 
 def _check_place(card: ModelCard) -> None:
-    """Refuse the name of another model; a damaged one, or the same, may be replaced."""
+    """Refuse the name of another model; a damaged or equal one may be replaced."""
     for other in installed_models():
         if other.name == card.name and other.identity != card.identity:
             raise ModelError(
@@ -264,11 +254,11 @@ def _check_place(card: ModelCard) -> None:
 
 
 def add_transformers(model: Path, staging: ModelFolder, card: ModelCard) -> ModelCard:
-    """Copy a model in its makers' format into a folder and return its card, once it is proven.
+    """Copy and test a model in its makers' format, and return its card.
 
     Raises:
-        ModelError: If files are missing or damaged, the model is of an unknown kind, needs code
-            of its makers or other weights, or cannot read as much as the card says.
+        ModelError: If files are missing or damaged, the model is of an unknown kind, needs code of
+            its makers or other weights, or reads fewer tokens than the card says.
     """
     path = model.parent
     config, stated = read_json(path / CONFIG_FILE), read_folder(path)
@@ -294,7 +284,7 @@ def add_transformers(model: Path, staging: ModelFolder, card: ModelCard) -> Mode
 
 
 def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> None:
-    """Refuse what cannot work before gigabytes are copied."""
+    """Refuse unusable models before gigabytes are copied."""
     kind, file = config.get("model_type"), path / CONFIG_FILE
     if not isinstance(kind, str):
         raise ModelError(f"{file} names no model_type. Remedy: download it again")
@@ -327,7 +317,7 @@ def _check_config(path: Path, config: Mapping[str, object], card: ModelCard) -> 
 
 def _needs_code(path: Path, config: Mapping[str, object]) -> str:
     remedy = "choose a model that transformers knows itself"
-    if "lora_adaptations" in config:  # jina-embeddings-v3 as its makers first published it
+    if "lora_adaptations" in config:  # the first release of jina-embeddings-v3
         remedy = "download its transformers form, jinaai/jina-embeddings-v3-hf"
     return (
         f"the model in {path} needs code of its makers ({CONFIG_FILE} has auto_map), which kgrag "
@@ -337,14 +327,12 @@ def _needs_code(path: Path, config: Mapping[str, object]) -> str:
 
 @contextlib.contextmanager
 def unpacked(path: Path, target: Path) -> Iterator[Path]:
-    """Yield a folder as it is; of an archive, one that holds its files until the end.
+    """Yield a folder, or the temporary folder of an unpacked archive.
 
-    Args:
-        path: A folder, or a `.zip`, `.jar` or `.whl`.
-        target: Where an archive is unpacked; must not exist.
+    `target`, where a `.zip`, `.jar` or `.whl` is unpacked, must not exist.
 
     Raises:
-        ModelError: If the path cannot be read, or is too much.
+        ModelError: If the path cannot be read, or is too large.
     """
     if path.is_dir():
         yield path
@@ -354,8 +342,7 @@ def unpacked(path: Path, target: Path) -> Iterator[Path]:
             _check_listing(path)
             with zipfile.ZipFile(path) as archive:
                 _check_members(path, archive.infolist(), target)
-                # no member gives more than it says, none leaves the folder, and a link is
-                # written as a file: zipfile sees to it
+                # zipfile enforces stated sizes, stays in the folder and writes links as files
                 archive.extractall(target)
         # zipfile raises the others for encrypted members, unknown compression and damage
         except (
@@ -372,7 +359,7 @@ def unpacked(path: Path, target: Path) -> Iterator[Path]:
 
 
 def _check_listing(path: Path) -> None:
-    """Refuse a list of files that would not fit into memory, before it is read."""
+    """Refuse a central directory that does not fit into memory, before it is read."""
     if not path.is_file():
         raise ValueError("it is no file" if path.exists() else "there is no such file")
     with path.open("rb") as file:
@@ -386,7 +373,7 @@ def _check_listing(path: Path) -> None:
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> None:
-    """Refuse what would fill the disk."""
+    """Refuse archives that would fill the disk."""
     if len(members) > _MAX_FILES:
         raise ModelError(f"{path} holds {len(members)} files, more than a model has; {_UNPACK}")
     for member in members:
@@ -405,22 +392,20 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo], target: Path) -> 
 
 
 def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
-    """Copy a model, the weights beside it and a tokenizer into a folder, under our names."""
-    # weights under their own names, by which the model finds them
+    """Copy a model, its external weights and a tokenizer into a folder, with standard names."""
+    # the model refers to weights by name
     weights = {name: model.parent / name for name in read_onnx_file(model).weights}
     _copy({**weights, MODEL_FILE: model, TOKENIZER_FILE: tokenizer}, target)
 
 
 def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
-    """Copy what is needed, and nothing that could be run; return the precision of the weights.
+    """Copy the files needed, and no code, into an empty folder; return the weights' precision.
 
-    Args:
-        model: The weights, or the index of their parts.
-        target: An empty folder.
-        adapters: Folders of the adapters, relative to the model's.
+    `model` is the file of weights, or the index of their parts; adapters are folders relative to
+    it.
 
     Raises:
-        ModelError: If a file is missing, or no safetensors file, or not a whole one.
+        ModelError: If a file is missing, or not a complete safetensors file.
     """
     path, names = model.parent, [model.name]
     if model.name != SAFETENSORS[0]:
@@ -445,14 +430,14 @@ def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
     _copy(files, target)
     config = {key: v for key, v in read_json(path / CONFIG_FILE).items() if key not in _CODE_KEYS}
     (target / CONFIG_FILE).write_text(json.dumps(config, indent=2), encoding="utf-8")
-    return _precision(target / names[-1])  # the others are proven when they are loaded
+    return _precision(target / names[-1])  # the others are checked when they are loaded
 
 
 def _copy(files: Mapping[str, Path], target: Path) -> None:
-    """Copy files, by their names there, into a folder.
+    """Copy files into a folder, by their names there.
 
     Raises:
-        ModelError: If one is missing, they are larger than a model's, or there is no room.
+        ModelError: If one is missing or too large, or the disk is full.
     """
     for file in files.values():
         if not file.is_file():
@@ -471,10 +456,10 @@ def _copy(files: Mapping[str, Path], target: Path) -> None:
 
 
 def _precision(path: Path) -> str:
-    """Return the precision of most weights in a safetensors file, e.g. `bfloat16`.
+    """Return the most common precision of weights in a safetensors file, e.g. `bfloat16`.
 
     Raises:
-        ModelError: If the file is no safetensors file, or cut short.
+        ModelError: If the file is not a complete safetensors file.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -496,7 +481,6 @@ def _precision(path: Path) -> str:
 
 
 def _check_room(size: int, folder: Path) -> None:
-    """Refuse to write so many bytes to a disk that lacks them."""
     free = shutil.disk_usage(folder).free
     if size > free:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Models by name: what a model is (its card), what it may be called, and which can be pulled."""
+"""Model cards, names of models, and the catalogue of models to pull."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,72 +13,49 @@ Pooling = Literal["cls", "mean", "last"]
 Format = Literal["onnx", "transformers"]
 
 DEFAULT_MODEL = "bge-small-zh"
-STAGING = ".staging-"  # begins the folder of a model that is being installed
+STAGING = ".staging-"  # prefix of the folder of a model being installed
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _RESERVED = re.compile(
     r"hash(-\d+)?"  # the stand-in's names
-    r"|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\."  # no folder may be called so on Windows
+    r"|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\."  # not allowed as folders on Windows
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """How a model is to be used, and which files it is.
+    """The settings of a model, and the hashes of its files (sha256, hex; empty if unknown).
 
-    Attributes:
-        name: What the user calls it, e.g. `bge-small-zh`.
-        dimension: Length of a vector.
-        pooling: Which token states become the vector: the first (`cls`), all (`mean`), or the
-            last one (`last`).
-        query_instruction: Put before a question.
-        passage_instruction: Put before a passage.
-        max_tokens: Longer texts are cut; special tokens count.
-        lower_case: Lower the case before the tokenizer sees a text.
-        languages: Codes of the languages that it reads well, comma-separated (`zh`, `zh,en`);
-            empty for any.
-        licence: Of the model, as its makers state it; empty where unknown.
-        source: Where the files came from, for people.
-        format: Which files they are, and with that what runs them.
-        query_adapter: Name of the adapter that encodes questions; empty for none. Only of
-            `transformers` models, like the next.
-        passage_adapter: Name of the adapter that encodes passages.
-        precision: Of the weights, as the files have it: `float32`, `float16`, `int8`, …; empty
-            where it was not measured.
-        model_sha256: Of the model's weights, hex; empty while unknown.
-        weights_sha256: Of the weights that lie beside an onnx file, hex; empty for none.
-        tokenizer_sha256: Of the tokenizer file, hex; empty while unknown.
-        n_bytes: Of its files together; 0 where an older kgrag installed it.
-        folder: Where the files are; None where the model is not installed.
+    Instructions are prefixes of texts. Adapters are of `transformers` models only.
     """
 
-    name: str
-    dimension: int
-    pooling: Pooling = "mean"
+    name: str  # e.g. `bge-small-zh`
+    dimension: int  # length of a vector
+    pooling: Pooling = "mean"  # token states of a vector: the first (`cls`), all, or the last one
     query_instruction: str = ""
     passage_instruction: str = ""
-    max_tokens: int = 512
-    lower_case: bool = False
-    languages: str = ""
-    licence: str = ""
-    source: str = ""
-    format: Format = "onnx"
-    query_adapter: str = ""
+    max_tokens: int = 512  # longer texts are truncated; special tokens count
+    lower_case: bool = False  # whether texts are lower-cased before tokenisation
+    languages: str = ""  # supported well: `zh`, `zh,en`; empty for any
+    licence: str = ""  # as stated by the makers; empty if unknown
+    source: str = ""  # origin of the files, for display
+    format: Format = "onnx"  # of the files, which determines the runtime
+    query_adapter: str = ""  # name of the adapter for questions; empty for none
     passage_adapter: str = ""
-    precision: str = ""
+    precision: str = ""  # of the weights in the files: `float32`, `int8`, …; empty if unknown
     model_sha256: str = ""
-    weights_sha256: str = ""
+    weights_sha256: str = ""  # of the external weights of an ONNX file; empty for none
     tokenizer_sha256: str = ""
-    n_bytes: int = field(default=0, compare=False)  # it is no part of what a model is
-    folder: Path | None = None
+    n_bytes: int = field(default=0, compare=False)  # not part of a model's identity
+    folder: Path | None = None  # None if the model is not installed
 
     @property
     def identity(self) -> str:
-        """Return the name that a knowledge base records: equal only if all vectors are.
+        """Return the name that a knowledge base records; equal only if all vectors are.
 
-        It holds 12 characters of the model file's hash, and 4 that stand for the tokenizer and
-        the settings: the same file pooled otherwise is another model.
+        It includes 12 characters of the model file's hash, and 4 for the tokenizer and settings:
+        the same file with another pooling is another model.
         """
-        # What the first models did not have is left out: knowledge bases record their identity.
+        # Later fields are left out where empty, to keep the identities that are recorded.
         more: tuple[str, ...] = ()
         if self.format != "onnx":
             more = (self.format, self.query_adapter, self.passage_adapter, self.precision)
@@ -98,7 +75,7 @@ class ModelCard:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return what the vectors depend on, for people."""
+        """Return the settings that vectors depend on, for display."""
         settings = {"model": self.name, "pooling": self.pooling, "max_tokens": str(self.max_tokens)}
         for task in TASKS:
             parts = {"adapter": self.adapter(task), "instruction": self.instruction(task)}
@@ -107,16 +84,16 @@ class ModelCard:
         return {**settings, "lower_case": "yes"} if self.lower_case else settings
 
     def instruction(self, task: Task) -> str:
-        """Return what goes before a text of this task."""
+        """Return the prefix of texts for a task."""
         return self.query_instruction if task == "query" else self.passage_instruction
 
     def adapter(self, task: Task) -> str:
-        """Return the name of the adapter for this task; empty for none."""
+        """Return the name of the adapter for a task; empty for none."""
         return self.query_adapter if task == "query" else self.passage_adapter
 
 
 def is_name(name: str) -> bool:
-    """Return whether a model may be called so: the name becomes a folder's, and a command's word.
+    """Return whether a model may have a name, which is also that of a folder.
 
     >>> is_name("bge-m3"), is_name("BAAI/bge-m3"), is_name("hash-64")
     (True, False, False)
@@ -125,9 +102,7 @@ def is_name(name: str) -> bool:
 
 
 def name_from(text: str) -> str:
-    """Return the name that a model gets after a file, a folder or its name on the hub.
-
-    A name that a model may have stays as it is.
+    """Return a valid name of a model, derived from a file, folder or name on the hub.
 
     >>> name_from("BAAI/BGE M3"), name_from("hash")
     ('bge-m3', 'model')
@@ -140,7 +115,7 @@ def name_from(text: str) -> str:
 
 
 def remedy(name: str) -> str:
-    """Return the sentence that says how to install a model of this name.
+    """Return the sentence on how to install a model of this name.
 
     >>> remedy("bge-small-zh")
     'Remedy: kgrag models pull bge-small-zh'
@@ -151,7 +126,7 @@ def remedy(name: str) -> str:
     """
     if any(entry.card.name == name for entry in CATALOG):
         return f"Remedy: kgrag models pull {name}"
-    if name.startswith(STAGING):  # it is being installed, and named later
+    if name.startswith(STAGING):  # being installed, without a name yet
         return "Remedy: download its files again"
     other = name_from(name)
     changed = "" if other == name else f", and {other} in place of {name!r}"
@@ -162,32 +137,21 @@ def remedy(name: str) -> str:
 class CatalogEntry:
     """A model that can be pulled.
 
-    Attributes:
-        card: How it is used, with the hashes of the files in the jar.
-        hub_repo: Repository on the Hugging Face hub.
-        maven_artifact: `group:artifact:version` of a jar on Maven Central that holds both files.
-        size_mb: Rough size of the download.
-        checks: (question, passage that answers, passage that does not): files with other hashes
-            than the card's are accepted only if the model tells them apart.
-        hub_model: The model file's path in the repository.
-        hub_tokenizer: The tokenizer file's path in it.
+    Checks are (question, passage that answers, passage that does not): files with other hashes than
+    the card's are accepted only if the model ranks these correctly.
     """
 
-    card: ModelCard
-    hub_repo: str
-    maven_artifact: str
-    size_mb: int
+    card: ModelCard  # with the hashes of the files in the jar
+    hub_repo: str  # repository on the Hugging Face hub
+    maven_artifact: str  # `group:artifact:version` of a jar on Maven Central with both files
+    size_mb: int  # approximate size of the download
     checks: tuple[tuple[str, str, str], ...]
     hub_model: str = "onnx/model_quantized.onnx"
     hub_tokenizer: str = "tokenizer.json"
 
 
 def find_entry(name: str) -> CatalogEntry:
-    """Return the entry of this name.
-
-    Raises:
-        ModelNotFoundError: If there is none.
-    """
+    """Return the entry of this name; ModelNotFoundError if there is none."""
     for entry in CATALOG:
         if entry.card.name == name:
             return entry
@@ -205,7 +169,7 @@ CATALOG: tuple[CatalogEntry, ...] = (
             pooling="cls",
             query_instruction="为这个句子生成表示以用于检索相关文章：",
             max_tokens=512,
-            lower_case=True,  # it knows no capitals: PUE and CCUS would be one unknown word
+            lower_case=True,  # has no capitals: PUE and CCUS would both be unknown words
             languages="zh",
             licence="MIT",
             source="BAAI/bge-small-zh-v1.5, quantised to int8",

@@ -1,4 +1,4 @@
-"""Choosing the encoder: by name, or the best that is installed. Nothing is fetched here."""
+"""Choosing the encoder: by name, or the best one installed; nothing is downloaded."""
 
 import logging
 import re
@@ -24,30 +24,28 @@ from kgrag.plugins import Group, Plugin, by_name, find
 _log = logging.getLogger(__name__)
 _GROUP: Group = "kgrag.embedders"
 _OWN = frozenset(entry.card.name for entry in CATALOG)  # names that no plugin may have
-_UNSET = {"late chunking": "off"}  # what a setting is called that is not there; else "none"
-# What of the settings is for endpoints only, and what for models of this machine.
+_UNSET = {"late chunking": "off"}  # words for a missing setting, otherwise "none"
+# Settings for endpoints only, and for local models only.
 _OF_ENDPOINTS = (
     *("provider", "base_url", "api_key_env", "query_instruction", "passage_instruction"),
     *("languages", "batch_texts", "batch_tokens", "concurrency", "timeout_s", "attempts"),
 )
 _OF_THIS_MACHINE = ("threads",)
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,3}))?")
-_ENDPOINT = "endpoint-"  # begins the identity of one behind an endpoint
-# An encoder's identity: the model's, `@` and the dimension where it is cut, and `+late`.
+_ENDPOINT = "endpoint-"  # prefix of identities of endpoints
+# An encoder's identity: the model's, `@` and the dimension if truncated, and `+late`.
 _IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late>\+late)?")
 
 
 def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
-    """Return the encoder that settings name; settings that do not apply to it are logged.
+    """Return the configured encoder; settings that do not apply to it are logged.
 
-    Args:
-        config: Settings; an endpoint is not asked yet.
-        recorded: Identity of the encoder that a knowledge base was built with: what settings
-            say nothing of.
+    `recorded` is the identity of the encoder that a knowledge base was built with, the default
+    where settings name none. An endpoint is not called yet.
 
     Raises:
         ModelNotFoundError: If it is not installed.
-        ModelError: If it is damaged, or cannot do what is asked of it.
+        ModelError: If it is damaged, or does not support the settings.
         MissingDependencyError: If it needs an extra that is not installed.
     """
     _warn_of_ignored(config)
@@ -66,7 +64,7 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
 
 
 def without_endpoint(config: EmbeddingConfig) -> EmbeddingConfig:
-    """Return settings without those that are for endpoints only."""
+    """Return settings with the defaults for endpoints."""
     default = EmbeddingConfig()
     return replace(config, **{name: getattr(default, name) for name in _OF_ENDPOINTS})
 
@@ -87,23 +85,20 @@ def _warn_of_ignored(config: EmbeddingConfig) -> None:
 def open_embedder(
     name: str | None = None, *, threads: int | None = None, dimension: int = 0
 ) -> Embedder:
-    """Return an encoder of this machine.
+    """Return a local encoder, with vectors truncated to a dimension if one is given.
 
-    Args:
-        name: `hash` (or `hash-1024`) is the stand-in; else the name of an installed model or of
-            a plugin's, or an identity as a knowledge base records it. None is `bge-small-zh`
-            where it is installed, the stand-in where it is not.
-        threads: Texts encoded at once; the cores that this process may use for None.
-        dimension: Length to cut vectors to, whatever an identity says; 0 for that.
+    `hash` (or `hash-1024`) is the stand-in; other names are those of installed models or plugins,
+    or identities recorded by knowledge bases. None is `bge-small-zh` if installed, otherwise the
+    stand-in. `threads` are the texts encoded at once; None for the available cores.
 
     Raises:
         ModelNotFoundError: If that model is not installed; the text has the command.
         ModelError: If it is installed, but damaged, or its vectors are shorter.
         MissingDependencyError: If it needs an extra that is not installed.
-        PluginError: If it is a plugin's, and the plugin cannot be used.
+        PluginError: If it is a plugin that cannot be used.
     """
     if name is None:
-        # A damaged installation is an error: it must not turn into the stand-in unnoticed.
+        # A damaged installation is an error: no silent fallback to the stand-in.
         name = DEFAULT_MODEL if (models_folder() / DEFAULT_MODEL).is_dir() else "hash"
     parts = _IDENTITY.fullmatch(name)
     if parts is None:  # it has a line break
@@ -135,7 +130,7 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
             return LocalEmbedder.from_folder(models_folder() / card.name, threads=threads)
     short = re.sub(r"-[0-9a-f]{12}-[0-9a-f]{4}$", "", name)  # the name in an identity
     if (models_folder() / short).is_dir():
-        # it is there, but its card cannot be read, or is another: say that
+        # installed, but its card is damaged: raises
         ModelFolder(models_folder() / short).card()
     plugin = plugin_of(name)
     if plugin is not None:
@@ -147,28 +142,24 @@ def _open_whole(name: str, *, threads: int | None) -> Embedder:
 
 
 def is_here(name: str) -> bool:
-    """Return whether this is the stand-in, a model that is installed, or a plugin's."""
+    """Return whether this is the stand-in, an installed model, or a plugin."""
     cards = installed_models()
     known = _STAND_IN.fullmatch(name) or any(name in (c.name, c.identity) for c in cards)
     return bool(known) or plugin_of(name) is not None
 
 
 def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
-    """Return an encoder that a knowledge base can be searched with.
-
-    Args:
-        meta: What the knowledge base records; of a new one nothing of an encoder.
-        choose: Gives the encoder.
+    """Return the encoder of `choose` if it fits a knowledge base's metadata.
 
     Raises:
         ModelNotFoundError: If it is not installed.
         ModelMismatchError: If it is another one.
-        ModelError: If it is an endpoint that has to be asked, and cannot be.
+        ModelError: If it is an endpoint that has to be called, and fails.
     """
     identity = meta.embedder
     try:
         embedder = choose()
-        is_another = identity is not None and identity != embedder.name  # an endpoint is asked
+        is_another = identity is not None and identity != embedder.name  # may call an endpoint
     except ModelNotFoundError as exc:
         if origin := _origin(meta.embedder_settings or {}):
             exc = ModelNotFoundError(
@@ -182,7 +173,7 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
         raise type(exc)(f"{exc}\n{WITHOUT_ENCODER}") from exc
     if identity is not None and is_another:
         different = "".join(f"\n  {line}" for line in differences(meta, embedder))
-        # without settings a model of this machine is found again, an endpoint is not
+        # without settings a local model is found again, an endpoint is not
         is_endpoint = identity.startswith(_ENDPOINT)
         back = "name it in [embedding]" if is_endpoint else "take [embedding] out"
         raise ModelMismatchError(
@@ -195,7 +186,7 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
 
 
 def stand_in_note(embedder: Embedder) -> str | None:
-    """Return what the user should know of a stand-in and the command that ends it, or None."""
+    """Return a note for users of the stand-in, with the command to replace it; else None."""
     if not embedder.is_stand_in:
         return None
     return (
@@ -206,10 +197,9 @@ def stand_in_note(embedder: Embedder) -> str | None:
 
 
 def plugin_of(name: str) -> Plugin | None:
-    """Return the plugin that has an encoder; None where none has. Nothing is imported.
+    """Return the plugin of an encoder, given the plugin's name or the encoder's identity.
 
-    Args:
-        name: The plugin's name, or the identity of its encoder, which begins with it and `-`.
+    The identity starts with the name and `-`. Nothing is imported; None if there is none.
 
     Raises:
         PluginError: If two plugins have this name.
@@ -220,15 +210,11 @@ def plugin_of(name: str) -> Plugin | None:
 
 
 def open_plugin(plugin: Plugin, name: str) -> Embedder:
-    """Return a plugin's encoder.
-
-    Args:
-        plugin: Names what gives the encoder when it is called without arguments.
-        name: The plugin's name, or the identity of the encoder that is wanted.
+    """Return a plugin's encoder; `name` is the plugin's name or the expected identity.
 
     Raises:
-        PluginError: If it cannot be had, or has another name than it may have.
-        ModelNotFoundError: If it is not the one that is wanted.
+        PluginError: If it cannot be created, or its name is not allowed.
+        ModelNotFoundError: If it is not the expected one.
     """
     make = plugin.load()
     if not callable(make):
@@ -249,7 +235,7 @@ def open_plugin(plugin: Plugin, name: str) -> Embedder:
 
 
 def encoder_meta(embedder: Embedder) -> KbMeta:
-    """Return what a knowledge base records of its encoder."""
+    """Return the metadata that a knowledge base records of its encoder."""
     settings = {"dimension": str(embedder.dimension), **embedder.settings}
     return KbMeta.of(
         embedder=embedder.name,
@@ -260,7 +246,7 @@ def encoder_meta(embedder: Embedder) -> KbMeta:
 
 
 def _origin(settings: Mapping[str, str]) -> str:
-    """Return where an encoder of others came from, and the remedy where that is not there."""
+    """Return the origin of a third-party encoder, with a remedy; empty for others."""
     if package := settings.get(PLUGIN):
         return f"the plugin {package}. Remedy: pip install {package}"
     if given := settings.get(CLASS):
@@ -271,11 +257,8 @@ def _origin(settings: Mapping[str, str]) -> str:
 def differences(meta: KbMeta, embedder: Embedder) -> list[str]:
     """Return in words how an encoder differs from the recorded one; the model first.
 
-    Of another model only what both tell: that it has no such setting is no news.
-
-    Args:
-        meta: Of the knowledge base; one made by an older kgrag records only the identity.
-        embedder: The other.
+    For another model only settings that both have are compared. Metadata of an older kgrag may
+    record only the identity.
     """
     before = meta.embedder_settings
     if before is None:

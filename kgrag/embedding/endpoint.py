@@ -1,4 +1,4 @@
-"""Encoders behind any OpenAI-compatible `/embeddings` endpoint, and what providers want."""
+"""Encoders behind OpenAI-compatible `/embeddings` endpoints, with presets of providers."""
 
 import logging
 import re
@@ -22,7 +22,7 @@ from kgrag.ids import digest
 from kgrag.llm.address import ENCODER, SERVICES, AtService, Place, Service, place_of
 from kgrag.llm.endpoint import TOO_LONG, Posting, malformed
 
-_PER_TEXT = 2.0  # tokens before and after each
+_PER_TEXT = 2.0  # special tokens
 _ASCII = 0.3  # tokens of a character of Latin text, with the blanks
 _OTHER = 1.0  # of a Chinese one: 0.6 to 0.7 with large vocabularies, 1 with BERT's
 
@@ -30,12 +30,12 @@ _log = logging.getLogger(__name__)
 PREFIX = "endpoint-"  # of identities
 _PROBE = "维"  # encoded to learn the dimension
 # Providers count by the minute, and most do not say how long to wait; with shorter pauses five
-# tries would be over before the minute is.
+# attempts would end within it.
 _PAUSE_S = 20.0
-_SHORTEST = 16  # characters; a text that is too long for an endpoint is not cut below
+_SHORTEST = 16  # characters; texts too long for an endpoint are not truncated further
 
 
-# Many servers know no base64, which is what the client would ask for.
+# Many servers do not support base64, the client's default.
 _FLOATS: Mapping[str, str | bool] = {"encoding_format": "float"}
 _NONE: Mapping[Task, str] = {"query": "", "passage": ""}
 _JINA_TASKS: Mapping[Task, str] = {"query": "retrieval.query", "passage": "retrieval.passage"}
@@ -44,27 +44,17 @@ _JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider(AtService):
-    """A preset.
-
-    Attributes:
-        service: Where it is asked.
-        model: The model taken where none is named; empty where it is yours to name.
-        batch_texts: Texts sent at once.
-        batch_tokens: Tokens sent at once, estimated.
-        dimensions: Whether it cuts vectors itself when asked by the field `dimensions`; else
-            they are cut here.
-        fields: Sent with every request.
-    """
+    """A preset."""
 
     service: Service = field(default_factory=Service)
-    model: str = ""
-    batch_texts: int = 32
-    batch_tokens: int = 16_000
-    dimensions: bool = False
-    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)
+    model: str = ""  # the default; empty for none
+    batch_texts: int = 32  # at most in a request
+    batch_tokens: int = 16_000  # estimated, at most in a request
+    dimensions: bool = False  # whether it truncates vectors if asked to
+    fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)  # of every request
 
 
-# Largest batches are below the limits: what a kill may lose is what is under way.
+# Batches are below the limits, since a kill loses the requests in progress.
 PROVIDERS: Mapping[str, Provider] = {
     # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
     # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
@@ -99,12 +89,12 @@ PROVIDERS: Mapping[str, Provider] = {
     "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
     # text-embeddings-router --help: max-client-batch-size 32.
     "tei": Provider(service=SERVICES["tei"]),
-    # It encodes on the user's machine: a large batch would not be done in time.
+    # It encodes on the user's machine: a large batch would time out.
     "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
 }
 
-# What a model wants before a question and before a passage, as its card on the Hugging Face hub
-# says; by its name there, which servers mostly keep.
+# Query and passage instructions of models by name, from their cards on the Hugging Face hub;
+# servers mostly keep these names.
 _INSTRUCTIONS: tuple[tuple[str, str, str], ...] = (
     (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
     (
@@ -125,14 +115,12 @@ _INSTRUCTIONS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An encoder's endpoint with everything filled in.
+    """An encoder's endpoint with all defaults filled in.
 
     Attributes:
-        place: Where it is asked, for which model.
-        provider: How much is sent at once, and with which fields.
-        dimension: Length of the vectors that is asked for; 0 for the model's own.
-        tasks: What the field `task` says for each task; empty where it is not sent.
-        instructions: What is put before a text of each task.
+        dimension: Requested length of vectors; 0 for the model's own.
+        tasks: Field `task`; empty to omit it.
+        instructions: Prefixes of texts.
     """
 
     place: Place
@@ -143,12 +131,10 @@ class Endpoint:
 
 
 def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "EndpointEmbedder":
-    """Return the encoder that the settings name; nothing is sent, and no key read, yet.
+    """Return the configured encoder; nothing is sent, and no key read, yet.
 
-    Args:
-        config: Settings.
-        recorded: Identity of the encoder that a knowledge base was built with: if it is this
-            one, the endpoint need not be asked for its dimension.
+    If `recorded`, the identity of a knowledge base's encoder, is this one, the dimension is known
+    without a request.
     """
     endpoint = endpoint_for(config)
     known = re.fullmatch(rf"{PREFIX}{re.escape(endpoint.place.model)}-(\d+)-.*", recorded or "")
@@ -158,23 +144,18 @@ def open_endpoint(config: EmbeddingConfig, *, recorded: str | None = None) -> "E
 class EndpointEmbedder:
     """An encoder on a server: Jina's, SiliconFlow's, OpenAI's, or your own vLLM, TEI or Ollama.
 
-    Texts go out in batches, several at the same time. A batch that the endpoint calls too large
-    is halved, and a single text that is too long is cut to its first half, until they fit. Where
-    a shorter dimension is wanted than the endpoint gives, vectors are cut to their first numbers
-    (Matryoshka: Kusupati et al., 2022, arXiv 2205.13147). May be called from several threads.
-
-    The attributes are those of `Embedder`.
+    Batches are sent concurrently. A batch that is too large for the endpoint is halved, and a
+    single text that is too long is truncated to its first half, until they fit. For a shorter
+    dimension than the endpoint's, vectors are truncated (Matryoshka: Kusupati et al., 2022, arXiv
+    2205.13147). Thread-safe. Attributes are those of `Embedder`.
     """
 
     is_stand_in = False
 
     def __init__(self, endpoint: Endpoint, config: EmbeddingConfig, *, dimension: int = 0) -> None:
-        """Keep the settings; no client is built before the first request.
+        """Store the settings; no client is created before the first request.
 
-        Args:
-            endpoint: Where, and what is asked.
-            config: Languages, concurrency, attempts and the time that an answer may take.
-            dimension: Length that its vectors are known to have; 0 asks the endpoint.
+        `dimension` is the known length of vectors; 0 to call the endpoint for it.
         """
         self.languages = config.languages
         self.settings: Mapping[str, str] = _settings(endpoint)
@@ -183,7 +164,7 @@ class EndpointEmbedder:
         place = replace(endpoint.place, attempts=config.attempts)
         self._post = Posting(place, ENCODER, timeout_s=config.timeout_s, unsaid_s=_PAUSE_S)
         self._lock = threading.Lock()
-        # by all answers so far; 0 before the first
+        # dimension of all answers so far; 0 before the first
         self._seen = endpoint.dimension or dimension
 
     def __repr__(self) -> str:
@@ -191,7 +172,7 @@ class EndpointEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Return the length of a vector; asks the endpoint once where the settings do not say."""
+        """Return the length of a vector; calls the endpoint once if settings do not state it."""
         if not self._seen:
             self._vectors([_PROBE], "passage")
         return self._seen
@@ -200,7 +181,7 @@ class EndpointEmbedder:
     def name(self) -> str:
         """Return `endpoint-MODEL-DIMENSION-HASH`; the hash is of instructions and tasks.
 
-        Where the model runs is no part of it, so that a knowledge base may move.
+        The address is not included, so that a knowledge base may move.
         """
         wanted = (self._endpoint.instructions, self._endpoint.tasks)
         parts = [of[task] for of in wanted for task in TASKS]
@@ -210,10 +191,7 @@ class EndpointEmbedder:
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
 
-        Equal texts are sent once, empty ones not at all.
-
-        Raises:
-            ModelError: As `embed_batches`.
+        Equal texts are sent once, empty ones not at all. For errors see `embed_batches`.
         """
         distinct = list(dict.fromkeys(texts))
         parts = list(self.embed_batches(distinct, task))
@@ -226,21 +204,17 @@ class EndpointEmbedder:
     def embed_batches(
         self, texts: Sequence[str], task: Task
     ) -> Iterator[tuple[list[int], Vectors]]:
-        """Yield (places, their vectors) of a request's texts as soon as it is answered.
+        """Yield (positions, vectors) of each request's texts when answered; texts are distinct.
 
-        Empty texts are left out. When a request fails, those under way are still waited for, and
-        yielded, before the error is raised: they are paid.
-
-        Args:
-            texts: Distinct.
-            task: Decides the instruction, or the field `task`.
+        Empty texts are left out. When a request fails, those in progress are still yielded before
+        the error is raised: they are paid.
 
         Raises:
             ModelUnavailableError: If the endpoint cannot be reached, or refuses the key or model.
-            RateLimitError: If it goes on refusing for being asked too often.
-            TransientModelError: If it fails otherwise, at each attempt.
+            RateLimitError: If the rate limit is exceeded in all attempts.
+            TransientModelError: If all attempts fail otherwise.
             ModelOutputError: If its answer cannot be used.
-            ModelMismatchError: If the vectors' dimension is not the asked or former one.
+            ModelMismatchError: If the vectors' dimension is not the requested or previous one.
             ModelError: If it refuses the request.
         """
         most = self._endpoint.provider
@@ -264,7 +238,7 @@ class EndpointEmbedder:
                         other.cancel()
                     continue
                 yield under_way[future], vectors
-        except KeyboardInterrupt:  # nobody takes what is under way
+        except KeyboardInterrupt:  # drop the requests in progress
             is_waited_for = False
             raise
         finally:
@@ -275,7 +249,7 @@ class EndpointEmbedder:
             raise failure
 
     def _vectors(self, texts: Sequence[str], task: Task) -> Vectors:
-        """Return the vectors of texts that are sent at once, or in halves where that is refused."""
+        """Return the vectors of texts in one request, or in halves where that is refused."""
         try:
             answer = self._answer(texts, task)
         except ModelOutputError as exc:
@@ -292,9 +266,8 @@ class EndpointEmbedder:
         return self._fitted(read_vectors(answer, len(texts), self._post.place), texts)
 
     def _answer(self, texts: Sequence[str], task: Task) -> object:
-        """Return the JSON that the endpoint sends back, after as many tries as it takes."""
         endpoint = self._endpoint
-        # Half characters, which broken files bring, cannot be sent.
+        # Lone surrogates from damaged files cannot be sent.
         prompts = [
             (endpoint.instructions[task] + text).encode("utf-8", "replace").decode("utf-8")
             for text in texts
@@ -311,7 +284,7 @@ class EndpointEmbedder:
         return self._post(body)
 
     def _fitted(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
-        """Return vectors of the dimension that is asked for, and of unit length."""
+        """Truncate vectors to the requested dimension and normalise them."""
         asked, place = self._endpoint.dimension, self._post.place
         if asked:
             vectors = vectors[:, :asked]
@@ -348,7 +321,7 @@ def _settings(endpoint: Endpoint) -> dict[str, str]:
 
 
 def endpoint_for(config: EmbeddingConfig) -> Endpoint:
-    """Return an encoder's endpoint with what is empty filled in from its provider and model.
+    """Return an encoder's endpoint with the defaults of its provider and model.
 
     Raises:
         ConfigError: As `place_of`.
@@ -375,7 +348,7 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text has, rather too many than too few.
+    """Return an estimate of a text's tokens, rather too high.
 
     >>> estimate_tokens("绿色工厂 green factory")
     10
@@ -385,9 +358,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def in_batches(texts: Sequence[str], *, most_texts: int, most_tokens: int) -> list[list[int]]:
-    """Return the places of texts, in order, in batches of at most so many texts and tokens.
+    """Return the positions of texts, in order, in batches of at most so many texts and tokens.
 
-    A text that is too large by itself is alone in its batch, an empty one is in none.
+    A text that is too large is alone in its batch, an empty one is in none.
 
     >>> in_batches(["a", "b", " ", "c"], most_texts=2, most_tokens=100)
     [[0, 1], [3]]
@@ -410,8 +383,8 @@ def read_vectors(answer: object, n_texts: int, place: Place) -> Vectors:
     """Return `float32[n_texts, dimension]` from an answer's JSON, in the order of the texts.
 
     Raises:
-        ModelOutputError: If it is not an answer of vectors, holds one for each text not once,
-            of different lengths, empty, or not all finite numbers.
+        ModelOutputError: If there is not exactly one vector for each text, of equal length, with
+            finite numbers.
     """
     match answer:
         case {"data": [*items]} if items:
@@ -434,7 +407,7 @@ def read_vectors(answer: object, n_texts: int, place: Place) -> Vectors:
 
 
 def _in_order(items: Sequence[object], n_texts: int, place: Place) -> list[object]:
-    """Return the rows by their `index`; as they come where none has one."""
+    """Return the rows by `index`, or as they come if there is none."""
     if len(items) != n_texts:
         raise ModelOutputError(
             f"{place} gives {len(items)} vectors for {n_texts} texts; it cannot be told which is"

@@ -1,4 +1,4 @@
-"""The stand-in encoder: feature hashing of words and character n-grams; no model, no download."""
+"""The stand-in encoder: feature hashing of words and character n-grams, without a model."""
 
 import zlib
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from kgrag.text.words import normalize_name, words
 
 _Keys = NDArray[np.uint64]
 
-# Odd 64-bit constants that keep the three kinds of features apart, and those of splitmix64
+# Odd 64-bit constants that separate the three kinds of features, and those of splitmix64
 # (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
 _WORD_SALT = np.uint64(0x9E3779B97F4A7C15)
 _PAIR_SALT = np.uint64(0xD1B54A32D192ED03)
@@ -23,9 +23,9 @@ _POINT_BITS = np.uint64(21)  # a Unicode code point fits in 21 bits, so three fi
 class HashEmbedder:
     """Hashed words, character pairs and triples, weighted 1 + ln(tf), with random signs.
 
-    Signed feature hashing after Weinberger et al. 2009, "Feature Hashing for Large Scale
-    Multitask Learning". It finds what shares words or characters, not what shares meaning; it
-    stands in where no model is installed. Both tasks are encoded alike.
+    Signed feature hashing after Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask
+    Learning". It finds shared words and characters, not meaning; the default where no model is
+    installed. Both tasks are encoded alike.
     """
 
     is_stand_in = True
@@ -48,12 +48,12 @@ class HashEmbedder:
     def _vector(self, text: str) -> NDArray[np.float64]:
         features, counts = np.unique(_features(text), return_counts=True)
         mixed = _mix(features)
-        # The lowest bit is the sign, the others are the place: independent after mixing.
+        # The lowest bit is the sign, the others are the position: independent after mixing.
         signs = np.where(mixed & np.uint64(1), 1.0, -1.0)
         places = ((mixed >> np.uint64(1)) % np.uint64(self.dimension)).astype(np.intp)
         vector = np.zeros(self.dimension)
         np.add.at(vector, places, signs * (1 + np.log(counts)))
-        # no features, no length: the zero vector stays as it is
+        # without features it stays the zero vector
         return vector / (float(np.linalg.norm(vector)) or 1.0)
 
 
@@ -64,14 +64,14 @@ def _features(text: str) -> _Keys:
     points = np.frombuffer(bare, np.uint32).astype(np.uint64)
     pairs = points[:-1] << _POINT_BITS | points[1:]
     triples = pairs[:-1] << _POINT_BITS | points[2:]
-    if len(points) == 1:  # as in kgrag.text.words.character_pairs: it stands for itself
+    if len(points) == 1:  # a single character, as in kgrag.text.words.character_pairs
         pairs = points
     found = np.array(hashes, np.uint64)
     return np.concatenate([found ^ _WORD_SALT, pairs ^ _PAIR_SALT, triples ^ _TRIPLE_SALT])
 
 
 def _mix(keys: _Keys) -> _Keys:
-    """Return the keys scattered over 64 bits by the finaliser of splitmix64."""
+    """Scatter keys over 64 bits by the finaliser of splitmix64."""
     keys = (keys ^ keys >> np.uint64(30)) * _MIX[0]
     keys = (keys ^ keys >> np.uint64(27)) * _MIX[1]
     return keys ^ keys >> np.uint64(31)

@@ -1,4 +1,4 @@
-"""A folder of a model as the hub has it: the model, its tokenizer, and how they are to be used."""
+"""Reading a model folder in the hub's layout: model, tokenizer and settings."""
 
 import os
 import re
@@ -17,14 +17,14 @@ SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 
 _Json = Mapping[str, object]
 
-_MAX_FILES = 100_000  # in a folder that is looked through: a home folder is not a model's
+_MAX_FILES = 100_000  # in a folder that is searched: a home folder is not a model's
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 _SHOWN = 12
 _POOLINGS: Mapping[str, Pooling] = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_lasttoken": "last",
-    # newer files name the one instead
+    # values in newer files
     "cls": "cls",
     "mean": "mean",
     "lasttoken": "last",
@@ -38,23 +38,21 @@ _PASSAGE_PROMPTS = (
     "retrieval_passage",
     "search_document",
 )
-# Their positions begin behind the padding's, so that they read that many tokens less.
+# Their positions start after the padding's, which reduces the limit.
 _SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", JINA_V3)
-_MAX_JSON = 64 * 1024**2  # bytes; lists of the parts of the largest models have one
-_README = 100_000  # characters of a README whose head is read
+_MAX_JSON = 64 * 1024**2  # bytes; the largest models' lists of parts have 1 MB
+_README = 100_000  # characters of a README that are read
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state an astronomic one
 # The task instructions that jina-embeddings-v3 was trained with (`task_instructions` in the
-# config.json of jinaai/jina-embeddings-v3); its transformers form does not carry them.
+# config.json of jinaai/jina-embeddings-v3); its transformers form does not contain them.
 _JINA_QUERY = "Represent the query for retrieving evidence documents: "
 _JINA_PASSAGE = "Represent the document for retrieval: "
 
 
 def model_file(folder: Path, chosen: str | None = None) -> Path:
-    """Return the one model in a folder: an `.onnx` file, else safetensors.
+    """Return the single model in a folder and its subfolders: an `.onnx` file, else safetensors.
 
-    Args:
-        folder: Looked through with all folders in it.
-        chosen: Path of the model in the folder; None where there is only one.
+    `chosen` is the model's path in the folder; None if there is only one.
 
     Raises:
         ModelError: If there is none, more than one, or not the chosen one.
@@ -85,14 +83,14 @@ def model_file(folder: Path, chosen: str | None = None) -> Path:
 
 
 def _is_whole(file: Path) -> bool:
-    """Return whether a file stands for all weights of a model in its makers' format."""
+    """Return whether a file represents all weights of a model in its makers' format."""
     return (file.parent / CONFIG_FILE).is_file() and not (
         file.name == SAFETENSORS[1] and (file.parent / SAFETENSORS[0]).is_file()
     )
 
 
 def settings_folder(folder: Path, model: Path) -> Path:
-    """Return the folder at or above a model where its settings lie, as the hub has them."""
+    """Return the folder at or above a model that contains its settings."""
     for name in ("modules.json", CONFIG_FILE):
         for place in _upwards(folder, model):
             if (place / name).is_file():
@@ -101,7 +99,7 @@ def settings_folder(folder: Path, model: Path) -> Path:
 
 
 def tokenizer_file(folder: Path, model: Path) -> Path:
-    """Return the tokenizer that lies nearest to a model: beside it, above it, or elsewhere.
+    """Return the nearest tokenizer of a model: beside it, above it, or elsewhere.
 
     Raises:
         ModelError: If there is none, or several as near.
@@ -124,7 +122,7 @@ def tokenizer_file(folder: Path, model: Path) -> Path:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return all files in a folder, ordered; links to folders are not followed."""
+    """Return all files in a folder, ordered, without following links."""
     found: list[Path] = []
     for place, _, names in os.walk(folder):
         found += (file for name in names if (file := Path(place, name)).is_file())
@@ -137,13 +135,13 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _upwards(folder: Path, model: Path) -> list[Path]:
-    """Return the folders from a model's own up to the one that was given."""
+    """Return the folders from a model's up to the given one."""
     inner = model.parent.relative_to(folder).parts
     return [folder.joinpath(*inner[:n]) for n in range(len(inner), -1, -1)]
 
 
 def _is_tokenizer(file: Path) -> bool:
-    # tokenizer_config.json lies beside the tokenizer in every hub repository
+    # every hub repository also has a tokenizer_config.json
     name = file.name
     return file.suffix == ".json" and "tokenizer" in name and "tokenizer_config" not in name
 
@@ -157,13 +155,12 @@ def _listed(folder: Path, files: Sequence[Path]) -> str:
 
 
 def read_folder(path: Path) -> ModelCard:
-    """Return what a folder says of itself, and the card's defaults where it says nothing.
+    """Return the card of a folder, without hashes, with defaults for what is not stated.
 
-    Every file may be missing. Hashes are not made.
+    Every file may be missing.
 
     Raises:
-        ModelError: If a file is malformed, or asks for what would be left out: a layer behind
-            the pooling, another pooling.
+        ModelError: If a file is malformed, or requires an unsupported layer or pooling.
     """
     config = read_json(path / CONFIG_FILE)
     is_jina = config.get("model_type") == JINA_V3
@@ -177,7 +174,7 @@ def read_folder(path: Path) -> ModelCard:
         passage_instruction=_prompt(path, _PASSAGE_PROMPTS, _JINA_PASSAGE if is_jina else ""),
         max_tokens=_max_tokens(path, config),
         lower_case=read_json(path / "sentence_bert_config.json").get("do_lower_case") is True,
-        # a model that reads them all states so, beside some of them
+        # multilingual models also list some languages
         languages="" if "multilingual" in languages else ",".join(languages),
         licence=licence or ("cc-by-nc-4.0" if is_jina else ""),
         source=path.resolve().name,
@@ -201,7 +198,7 @@ def read_json(path: Path) -> _Json:
 
 
 def _parsed(path: Path, default: object) -> object:
-    """Return what is in a JSON file; the default where there is no such file."""
+    """Return the content of a JSON file; the default where there is no such file."""
     try:
         if not path.is_file():
             return default
@@ -214,7 +211,7 @@ def _parsed(path: Path, default: object) -> object:
 
 
 def most_tokens(config: _Json) -> int | None:
-    """Return how many tokens a model has positions for, by its config; None for no limit."""
+    """Return how many tokens a model has positions for; None for no limit."""
     positions = _number(config.get("max_position_embeddings"))
     if positions is None or config.get("model_type") not in _SHIFTED:
         return positions
@@ -230,14 +227,14 @@ def adapters(path: Path) -> list[str]:
 
 
 def _adapter(path: Path, task: str) -> str:
-    """Return the adapter of a task, however its name is spelt; else one for all retrieval."""
+    """Return the adapter of a task, in any spelling; else one for all retrieval."""
     spelt = {re.sub(r"[.-]", "_", Path(name).name): name for name in adapters(path)}
     return spelt.get(task) or spelt.get("retrieval", "")
 
 
 def _pooling(path: Path) -> Pooling:
     folder = path / "1_Pooling"
-    modules = _parsed(path / "modules.json", [])  # what sentence-transformers would run, in order
+    modules = _parsed(path / "modules.json", [])  # of sentence-transformers, in order
     for module in modules if isinstance(modules, list) else ():
         if not isinstance(module, dict):
             continue
@@ -270,7 +267,7 @@ def _stated_pooling(path: Path) -> Pooling:
 
 
 def _prompt(path: Path, names: Sequence[str], default: str) -> str:
-    """Return the prompt that a folder states under the first of the names that it has."""
+    """Return the prompt that a folder states under the first of some names."""
     stated = read_json(path / "config_sentence_transformers.json").get("prompts")
     prompts = stated if isinstance(stated, dict) else {}
     return next((text for name in names if isinstance(text := prompts.get(name), str)), default)
@@ -287,12 +284,11 @@ def _max_tokens(path: Path, config: _Json) -> int:
 
 
 def _number(value: object) -> int | None:
-    """Return a sensible whole number, or None."""
     return value if type(value) is int and 0 < value < _NO_LIMIT else None
 
 
 def _stated(readme: Path, key: str) -> list[str]:
-    """Return the words of a key, with one value or a list, at the head of a README."""
+    """Return the values of a key in the front matter of a README."""
     try:
         with readme.open(encoding="utf-8", errors="replace") as file:
             text = file.read(_README)

@@ -1,4 +1,4 @@
-"""Encoders of this machine: models in ONNX format or for transformers, from their folders."""
+"""Local encoders: models in ONNX format or for transformers."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -15,21 +15,21 @@ from kgrag.embedding.model_folder import ModelFolder
 from kgrag.embedding.tokens import TextTokenizer, lowered, pieces
 from kgrag.errors import ModelError
 
-# Only the first tokens count, and a word of more than 100 characters is one unknown token, so
-# that much text is enough; the rest need not be tokenised.
+# A word of more than 100 characters is one unknown token, so that this much text is enough for the
+# tokens that count.
 _CHARACTERS_PER_TOKEN = 100
 
 
 class Network(Protocol):
-    """A model in memory: token ids in, vectors or token states out.
+    """A loaded model: token ids in, vectors or token states out.
 
     Attributes:
-        batch_tokens: Tokens that a batch should not exceed, padding included.
-        pads: Whether a batch may hold texts of different lengths.
+        batch_tokens: At most in a batch, padding included.
+        pads: Whether a batch may have texts of different lengths.
     """
 
-    batch_tokens: int
-    pads: bool
+    batch_tokens: int  # maximum tokens of a batch, padding included
+    pads: bool  # whether a batch may have texts of different lengths
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised."""
@@ -41,16 +41,10 @@ class Network(Protocol):
 
 
 class LocalEmbedder:
-    """An encoder from a model's folder.
+    """An encoder from a model's folder, named by its card's identity; thread-safe.
 
-    Texts go in batches, the longest first, so that no thread has a long one left at the end, and
-    memory runs out at once; of ONNX models as many batches at a time as there are threads. May be
-    called from several threads.
-
-    Attributes:
-        name: The card's identity: name, hash of the model, hash of the settings.
-        dimension: As the card says, like languages and settings.
-        card: How the model is used.
+    Batches start with the longest texts, so that threads finish together, and a lack of memory
+    shows at once; ONNX models encode as many batches concurrently as there are threads.
     """
 
     is_stand_in = False
@@ -69,18 +63,15 @@ class LocalEmbedder:
 
     @classmethod
     def from_folder(cls, folder: Path, *, threads: int | None = None) -> Self:
-        """Return the encoder in a model's folder, once its files are checked.
+        """Return the encoder in a model's folder, after checking its files.
 
-        Args:
-            folder: As `ModelFolder` says.
-            threads: Texts encoded at once, by default the cores that this process may use; of a
-                transformers model the threads of torch in all of this process, by default as
-                they are.
+        `threads` are the texts encoded at once, by default the available cores; for a transformers
+        model the threads of torch in this process, by default unchanged.
 
         Raises:
             ModelNotFoundError: If a file is missing.
             MissingDependencyError: If `kgrag[jina]` is needed, and not installed.
-            ModelError: If a file is damaged or is not the one that the card describes.
+            ModelError: If a file is damaged or does not match the card.
         """
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be at least 1, got {threads}")
@@ -88,7 +79,7 @@ class LocalEmbedder:
 
     @classmethod
     def from_card(cls, folder: Path, card: ModelCard, *, threads: int | None = None) -> Self:
-        """Return the encoder in a folder, used as a card says; its files are not checked."""
+        """Return the encoder in a folder with the settings of a card; its files are not checked."""
         network: Network
         if card.format == "transformers":
             from kgrag.embedding.transformers_model import TransformersNetwork
@@ -105,10 +96,10 @@ class LocalEmbedder:
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
 
-        Equal texts are encoded once; longer ones than the model reads are cut.
+        Equal texts are encoded once; texts above the model's limit are truncated.
 
         Raises:
-            ModelError: If the model fails or gives vectors of another length.
+            ModelError: If the model fails or returns vectors of another length.
         """
         distinct = list(dict.fromkeys(texts))
         feeds = self._feeds(distinct, task)
@@ -121,18 +112,15 @@ class LocalEmbedder:
     def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
         """Return for each text `float32[number of its spans, dimension]`.
 
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the text is encoded
-        whole, as a passage, and the states of the tokens that a span touches are averaged. The
-        passage instruction is read before each window and is in no span.
-
-        Args:
-            texts: Longer than the model reads, they are read in overlapping windows.
-            spans: Of each text, (start, end) in characters; the row of one without tokens is
-                zero.
+        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the complete text is
+        encoded as a passage, and the states of the tokens that a span overlaps are averaged. Texts
+        above the model's limit are read in overlapping windows, each after the passage instruction,
+        which is in no span. Spans are (start, end) in characters; the row of one without tokens is
+        zero.
 
         Raises:
-            ModelError: If the model fails, gives vectors of whole texts only, or vectors of
-                another length.
+            ModelError: If the model fails, has no token states, or returns vectors of another
+                length.
         """
         sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
         cased = [lowered(text) for text in texts] if self.card.lower_case else texts
@@ -145,28 +133,25 @@ class LocalEmbedder:
             return [read[at].sums(rows) for at, rows in zip(places, states, strict=True)]
 
         found = self._encoded([piece.feed for piece in read], summed)
-        # in the order of the text, so that sums do not depend on batches
+        # in text order, so that sums do not depend on batches
         for at, part in sorted(found, key=lambda pair: pair[0]):
             sums[read[at].text] += part
         for text, rows in zip(texts, sums, strict=True):
             for row in np.flatnonzero(rows.any(axis=1)):
-                rows[row] = self._unit(rows[row], text)  # a mean points where its sum does
+                rows[row] = self._unit(rows[row], text)  # the mean has the sum's direction
         return sums
 
     def probe(self, n_tokens: int) -> int:
-        """Return how long the vector is that the model gives for a text of so many tokens.
-
-        No more are read than the card says.
-        """
+        """Return the dimension of a vector; encodes a text of so many tokens, up to the limit."""
         (tokens,) = self._tokenizer.encode(["绿色 green " * n_tokens])
         ids = tokens.ids[: min(self._tokenizer.limit, n_tokens)]
         return int(self._network.pooled([self._tokenizer.framed(ids)], "passage").shape[1])
 
     def _feeds(self, texts: Sequence[str], task: Task) -> list[list[int]]:
-        """Return what the model reads of each text; nothing of an empty one."""
+        """Return the token ids of each text; empty for an empty text."""
         instruction = self.card.instruction(task)
         most = _CHARACTERS_PER_TOKEN * self.card.max_tokens
-        # lower, not NFKC: that would turn Chinese marks into ASCII ones
+        # lower, not NFKC, which would convert Chinese punctuation to ASCII
         cased = [text.lower() for text in texts] if self.card.lower_case else texts
         tokens = self._tokenizer.encode([(instruction + text)[:most] for text in cased])
         limit = self._tokenizer.limit
@@ -180,9 +165,9 @@ class LocalEmbedder:
         feeds: Sequence[list[int]],
         work: Callable[[list[list[int]], list[int]], Iterable[Vectors]],
     ) -> Iterable[tuple[int, Vectors]]:
-        """Yield (place, what `work` gives for it) of each feed that is not empty.
+        """Yield (position, result) of each feed that is not empty.
 
-        `work` is given the feeds of a batch, and their places.
+        `work` gets the feeds of a batch and their positions.
         """
         groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
         with ThreadPoolExecutor(self._threads) as pool:
@@ -210,12 +195,10 @@ class LocalEmbedder:
 
 
 def batches(lengths: Sequence[int], tokens: int, *, pads: bool) -> list[list[int]]:
-    """Return the places of texts in batches, longest first.
+    """Return the positions of texts in batches, longest first.
 
-    Args:
-        lengths: Tokens of each text; those of 0 are in no batch.
-        tokens: Most tokens of a batch, padding included; a longer text goes alone.
-        pads: Whether texts of different lengths may be in one batch.
+    Batches have at most so many tokens, padding included, and without `pads` texts of equal length
+    only; a longer text is alone, an empty one in none.
 
     >>> batches([2, 9, 2, 0, 3, 2], 4, pads=False)
     [[1], [4], [0, 2], [5]]
@@ -234,7 +217,7 @@ def batches(lengths: Sequence[int], tokens: int, *, pads: bool) -> list[list[int
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""The folder of an installed model: its files, its card, its checks, and where it is found."""
+"""Folders of installed models: files, card, checks, installation and listing."""
 
 import contextlib
 import dataclasses
@@ -26,41 +26,33 @@ CARD_FILE = "card.json"
 _FILES_FILE = "files.json"  # sizes and hashes of all files of a transformers model
 
 _LOCK_TIMEOUT_S = 900  # longer than any pull may take
-# The hash of a gigabyte takes seconds: files with a known size are hashed again below this one.
+# Hashing a gigabyte takes seconds: larger files of known size are not hashed again.
 _QUICK_BYTES = 32 * 1024**2
 _T = TypeVar("_T")
-_Stated = dict[str, tuple[int | None, str]]  # size, where it is known, and sha256 by file
+_Stated = dict[str, tuple[int | None, str]]  # size, if known, and sha256 by file
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
     """A folder with a model's files and its `card.json`.
 
-    An ONNX model is `model.onnx`, `tokenizer.json`, and the weights that the first names. One for
-    transformers is `config.json`, safetensors, `tokenizer.json`, adapters, and `files.json`.
-
-    Attributes:
-        path: Where it is.
+    An ONNX model has `model.onnx`, `tokenizer.json`, and external weights; a model for transformers
+    `config.json`, safetensors, `tokenizer.json`, adapters, and `files.json`.
     """
 
     path: Path
 
     @property
     def unpacked(self) -> Path:
-        """Return where an archive is unpacked while its model is gathered here."""
+        """Return where an archive is unpacked during installation."""
         return self.path.with_suffix(".unpacked")
 
     def card(self) -> ModelCard:
-        """Return the card.
-
-        Raises:
-            ModelNotFoundError: If it is missing.
-            ModelError: If it is malformed.
-        """
+        """Return the card; ModelNotFoundError if it is missing, ModelError if it is malformed."""
         return dataclasses.replace(self._read(CARD_FILE, _card), folder=self.path)
 
     def write_card(self, card: ModelCard) -> None:
-        """Write the card; the folder itself is not recorded."""
+        """Write the card, without the path of the folder."""
         data = {key: value for key, value in dataclasses.asdict(card).items() if key != "folder"}
         text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
         (self.path / CARD_FILE).write_text(text, encoding="utf-8")
@@ -71,10 +63,7 @@ class ModelFolder:
         return sum(file.stat().st_size for file in files if file != self.path / CARD_FILE)
 
     def seal(self) -> tuple[str, str]:
-        """Write sizes and hashes of all files beside them; return the model's and tokenizer's hash.
-
-        The first is of all files but the tokenizer.
-        """
+        """Write `files.json`; return the hashes of all other files and of the tokenizer."""
         files = sorted(file for file in self.path.rglob("*") if file.is_file())
         stated: _Stated = {
             file.relative_to(self.path).as_posix(): (file.stat().st_size, file_sha256(file))
@@ -85,14 +74,14 @@ class ModelFolder:
         return _hashes(stated)
 
     def check(self) -> ModelCard:
-        """Return the card, once the files are found to be those that it describes.
+        """Return the card after comparing the files with it.
 
-        Weights may be gigabytes: of those beside an ONNX file nothing is compared, of those in
-        `files.json` that have 32 MB or more the size only.
+        Weights may be gigabytes: external weights of an ONNX file are not compared, and files of 32
+        MB or more in `files.json` only by size.
 
         Raises:
             ModelNotFoundError: If a file is missing.
-            ModelError: If one is another, or was changed.
+            ModelError: If one was changed.
         """
         card = self.card()
         for name, (size, sha256) in self._stated(card).items():
@@ -108,16 +97,15 @@ class ModelFolder:
         return card
 
     def intact_card(self) -> ModelCard | None:
-        """Return the card; None where the model is not there, or damaged."""
+        """Return the card; None where the model is missing or damaged."""
         with contextlib.suppress(ModelError, OSError):
             return self.check()
         return None
 
     def install(self, card: ModelCard) -> ModelCard:
-        """Write the card beside the gathered files and put the folder where models are found.
+        """Write the card with the files' size, and move the folder to the models.
 
-        The card is given the size of the files. Readers see the old model, for an instant none,
-        then the new one; never half of one.
+        Readers see the old model, for an instant none, then the new one; never a part.
         """
         card = dataclasses.replace(card, n_bytes=self.n_bytes())
         self.write_card(card)
@@ -130,7 +118,7 @@ class ModelFolder:
         return dataclasses.replace(card, folder=target)
 
     def _stated(self, card: ModelCard) -> _Stated:
-        """Return what the files are to be."""
+        """Return the expected files."""
         if card.format == "onnx":
             hashes = {MODEL_FILE: card.model_sha256, TOKENIZER_FILE: card.tokenizer_sha256}
             return {name: (None, sha256) for name, sha256 in hashes.items()}
@@ -145,7 +133,6 @@ class ModelFolder:
         return stated
 
     def _read(self, name: str, parse: Callable[[Any], _T]) -> _T:
-        """Return what a JSON file of the folder says."""
         path = self.path / name
         try:
             return parse(read_foreign(path.read_bytes()))
@@ -182,25 +169,25 @@ def _card(data: Any) -> ModelCard:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file's bytes, hex."""
+    """Return the sha256 of a file, hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def models_folder() -> Path:
-    """Return the folder that holds a folder for every model; it may not exist yet."""
+    """Return the folder of all models; it may not exist yet."""
     return cache_folder() / "models"
 
 
 def model_folders() -> list[ModelFolder]:
-    """Return the folders of all models, ordered by name; hidden ones are left out."""
+    """Return the folders of all models, ordered by name, without hidden ones."""
     root = models_folder()
     paths = sorted(root.iterdir()) if root.is_dir() else []
     return [ModelFolder(path) for path in paths if path.is_dir() and path.name[0] != "."]
 
 
 def installed_models() -> list[ModelCard]:
-    """Return the cards of the installed models, ordered by name; damaged ones are left out."""
+    """Return the cards of the installed models, ordered by name, without damaged ones."""
     cards = []
     for folder in model_folders():
         with contextlib.suppress(ModelError):
@@ -209,10 +196,10 @@ def installed_models() -> list[ModelCard]:
 
 
 def remove_model(name: str) -> None:
-    """Take an installed model away, damaged or not.
+    """Remove an installed model, damaged or not.
 
     Raises:
-        ModelNotFoundError: If none has this name.
+        ModelNotFoundError: If there is no model of this name.
     """
     seen = [folder.path.name for folder in model_folders()]
     if name not in seen:
@@ -220,19 +207,19 @@ def remove_model(name: str) -> None:
             f"no model {name!r} is installed; installed: {', '.join(seen) or 'none'}"
         )
     with installing() as staging:
-        # in one step, so that nobody finds half of it
+        # atomic
         (models_folder() / name).rename(staging.path / name)
 
 
 @contextlib.contextmanager
 def installing() -> Iterator[ModelFolder]:
-    """Yield an empty folder to gather a model's files in, alone among processes.
+    """Yield an empty staging folder, under a lock.
 
-    What killed attempts left behind is removed; so is the folder afterwards, unless it was
+    Leftovers of killed attempts are removed first, and the folder itself at the end unless it was
     installed.
 
     Raises:
-        ModelError: If the cache cannot be written, or another process keeps it too long.
+        ModelError: If the cache cannot be written, or another process holds the lock too long.
     """
     root = models_folder()
     try:
@@ -241,7 +228,7 @@ def installing() -> Iterator[ModelFolder]:
             for left in root.glob(f"{STAGING}*"):
                 shutil.rmtree(left, ignore_errors=True)
             staging = root / f"{STAGING}{os.getpid()}"
-            staging.mkdir()  # with the user's umask, so that others may read what is installed
+            staging.mkdir()  # with the user's umask, so that others may read the model
             try:
                 yield ModelFolder(staging)
             finally:
@@ -260,28 +247,18 @@ def installing() -> Iterator[ModelFolder]:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A model, installed or not, and the state of its files.
-
-    Attributes:
-        name: What the user calls it.
-        folder: Where its files are; None where it is not installed.
-        card: How it is used; None where it cannot be read.
-        n_bytes: Size of its files, or of the download.
-        problem: What is wrong with it, and the remedy; empty where nothing is, as far as sizes
-            tell: hashes are compared when it is opened.
-        plugin: The plugin that has it; empty for files of this machine. It is not imported.
-    """
+    """A model, installed or not, and its state."""
 
     name: str
-    folder: Path | None
-    card: ModelCard | None
-    n_bytes: int
-    problem: str = ""
-    plugin: str = ""
+    folder: Path | None  # None if it is not installed
+    card: ModelCard | None  # None if it cannot be read
+    n_bytes: int  # size of its files, or of the download
+    problem: str = ""  # with a remedy, as far as sizes show; empty for none
+    plugin: str = ""  # that provides it, not imported; empty for local files
 
 
 def listed_models() -> list[Listed]:
-    """Return the models on this machine by name, plugins' ones, then those that can be pulled."""
+    """Return the local models by name, then plugins, then models that can be pulled."""
     here = [_listed(folder) for folder in model_folders()]
     names = {model.name for model in here}
     plugins = installed("kgrag.embedders")

@@ -1,4 +1,4 @@
-"""Networks in ONNX format, run by onnxruntime, and what their files say of themselves."""
+"""Models in ONNX format, run by onnxruntime, and metadata of their files."""
 
 import math
 from collections import Counter
@@ -21,14 +21,14 @@ _Ids = NDArray[np.int64]
 _Feed = dict[str, NDArray[np.generic]]
 _Inputs = Mapping[str, onnxruntime.NodeArg]
 
-# What a graph may ask for, made from token ids without padding.
+# Inputs of a graph, computed from token ids without padding.
 _INPUTS: Mapping[str, Callable[[_Ids], _Ids]] = {
     "input_ids": lambda ids: ids,
     "attention_mask": np.ones_like,
     "token_type_ids": np.zeros_like,
     "position_ids": lambda ids: np.zeros_like(ids) + np.arange(ids.shape[1]),
 }
-_PAST = "past_key_values."  # what a decoder has read before: nothing
+_PAST = "past_key_values."  # of decoders, fed empty
 _TYPES: Mapping[str, type[np.generic]] = {
     "tensor(int64)": np.int64,
     "tensor(int32)": np.int32,
@@ -38,17 +38,17 @@ _TYPES: Mapping[str, type[np.generic]] = {
 }
 # `pooler_output` is left out: it is trained for another task.
 _POOLED = "sentence_embedding"
-SCORES = "logits"  # in the name of what a head for another task gives
+SCORES = "logits"  # in the name of outputs of other tasks
 _STATES = ("last_hidden_state", "token_embeddings")
 _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
     "cls": lambda states: states[:, 0],
     "mean": lambda states: states.mean(axis=1, dtype=np.float32),
     "last": lambda states: states[:, -1],
 }
-# Short texts of equal length are encoded together, up to so many tokens (benchmarks/decisions.md).
+# Maximum tokens of a batch of short texts of equal length (benchmarks/decisions.md).
 _BATCH_TOKENS = 256
 
-# What is read of an ONNX file: the fields of its messages, their numbers and kinds;
+# The fields read from an ONNX file, with their numbers and kinds;
 # https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "Model": {"graph": (7, "Graph")},
@@ -58,7 +58,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "Tensor": {"sizes": (1, "int64"), "type": (2, "int32"), "beside": (13, "Entry")},
     "Entry": {"key": (1, "string"), "value": (2, "string")},
 }
-# Operators that count in whole numbers, whatever type most of the weights have.
+# Operators of quantised models, whatever type most of the weights have.
 _QUANTISED = {
     "MatMulNBits": "int4",
     "DynamicQuantizeLinear": "int8",
@@ -73,17 +73,17 @@ _QUANTISED = {
 _WEIGHT_TYPES = {1: "float32", 2: "uint8", 3: "int8", 10: "float16", 11: "float64", 16: "bfloat16"}
 _MOST_SIZES = 32  # of a tensor's dimensions
 _MOST_ELEMENTS = 1 << 40  # numbers of a tensor
-_MOST_BYTES = 1 << 31  # of a protocol buffer: more weights lie beside it
+_MOST_BYTES = 1 << 31  # of a protocol buffer; larger models have external weights
 
 
 class OnnxNetwork:
-    """A graph in memory; any thread may run it, and each run uses one.
+    """A loaded graph; any thread may run it, and each run uses one thread.
 
-    Texts of a quantised model go one by one: a batch would scale all its rows together, so that
-    a text's vector would depend on its neighbours (cosine down to 0.99); alone, the same text
-    gives the same bytes in every call. Texts of a float32 model that have equally many tokens go
-    together while they are short; their vectors are the same in any company to 1e-6 in each
-    component. Nothing is padded: graphs need not know a mask.
+    Texts of a quantised model are encoded one by one: a batch would be scaled together, so that a
+    text's vector would depend on its neighbours (cosine down to 0.99); alone, the same text gives
+    the same bytes in every call. Short texts of a float32 model with equally many tokens are
+    batched; their vectors are the same in any batch to 1e-6 in each component. There is no padding:
+    graphs need no mask.
     """
 
     pads = False
@@ -97,10 +97,10 @@ class OnnxNetwork:
 
     @classmethod
     def from_folder(cls, folder: Path, card: ModelCard) -> "OnnxNetwork":
-        """Return the network in a folder's `model.onnx`.
+        """Load a folder's `model.onnx`.
 
         Raises:
-            ModelError: If it cannot be loaded, or is not that of a text encoder.
+            ModelError: If it cannot be loaded, or is not a text encoder.
         """
         what, todo = f"the model in {folder}", f". {remedy(folder.name)}"
         return cls(open_session(folder / MODEL_FILE, what, todo), card)
@@ -114,7 +114,7 @@ class OnnxNetwork:
         """Return for each text `float32[its tokens, dimension]`: the state of every token.
 
         Raises:
-            ModelError: If the graph gives vectors of texts only.
+            ModelError: If the graph only has vectors of texts.
         """
         if self._states is None:
             raise ModelError(
@@ -127,7 +127,7 @@ class OnnxNetwork:
         try:
             (found,) = self._session.run([output], feed_for(self._inputs, ids))
             return np.asarray(found, np.float32)
-        # the library raises bare Exceptions of its own making, numpy complains about odd shapes
+        # the library raises subclasses of Exception only, numpy errors of shapes
         except Exception as exc:
             raise ModelError(
                 f"the model failed on a text of {len(ids[0])} tokens: {on_a_line(exc)}"
@@ -135,15 +135,15 @@ class OnnxNetwork:
 
 
 def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.InferenceSession:
-    """Return the graph in a file; any thread may run it.
+    """Load a graph from a file; any thread may run it.
 
     Raises:
-        ModelError: If it cannot be loaded; `what` and `remedy` are its beginning and its end.
+        ModelError: If it cannot be loaded; `what` and `remedy` start and end its text.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # the callers' threads use the cores
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what matters arrives as exceptions
+    options.log_severity_level = 4  # errors arrive as exceptions
     providers = ["CPUExecutionProvider"]
     try:
         return onnxruntime.InferenceSession(str(model), options, providers=providers)
@@ -152,11 +152,7 @@ def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.Infere
 
 
 def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
-    """Return what a graph asks for, by name.
-
-    Raises:
-        ModelError: If it is not that of a model that reads texts.
-    """
+    """Return the inputs of a graph, by name; ModelError if it is not a text model."""
     inputs = {node.name: node for node in session.get_inputs()}
     unknown = [name for name in inputs if name not in _INPUTS and not name.startswith(_PAST)]
     if unknown or "input_ids" not in inputs:
@@ -168,7 +164,7 @@ def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
 
 
 def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
-    """Return what a graph asks for, by name, for texts of one length, given their token ids."""
+    """Return the inputs of a graph, by name, for the token ids of texts of one length."""
     table = np.array(ids, np.int64)
     fed: _Feed = {}
     for name, node in inputs.items():
@@ -181,16 +177,16 @@ def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
 
 
 def on_a_line(exc: Exception) -> str:
-    """Return what the library says, often many lines, as a short one."""
+    """Return an error message of the library, often many lines, as a short one."""
     line = " ".join(str(exc).split())
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
 
 
 def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
-    """Return the output with a state for each token, and the one with vectors or, else, states.
+    """Return the output with token states (None for none), and the one with vectors or else states.
 
     Raises:
-        ModelError: If there is none: all are scores, of the words of a vocabulary or of classes.
+        ModelError: If all outputs are scores, of words or classes.
     """
     ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
     if all(SCORES in name.casefold() for name in ranks):
@@ -201,7 +197,7 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
         )
     ranks = {name: rank for name, rank in ranks.items() if SCORES not in name.casefold()}
     states = [*(name for name in _STATES if name in ranks), *(n for n in ranks if ranks[n] == 3)]
-    # 0 is a rank that the graph leaves open
+    # 0 is an unknown rank
     vectors = [*states, *(name for rank in (2, 0) for name in ranks if ranks[name] == rank)]
     if not vectors:
         raise ModelError(
@@ -213,24 +209,17 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
 
 @dataclass(frozen=True, slots=True)
 class OnnxFile:
-    """What an ONNX file says of itself, and onnxruntime does not tell.
+    """Metadata of an ONNX file that onnxruntime does not expose."""
 
-    Attributes:
-        precision: `int8` or `int4` where it is quantised, else the type of most weights:
-            `float32`, `float16`, …; empty where it has none.
-        weights: Names of the files beside it that hold its weights, ordered.
-    """
-
-    precision: str
-    weights: tuple[str, ...]
+    precision: str  # `int8` or `int4` if quantised, else of most weights; empty without any
+    weights: tuple[str, ...]  # names of its files of external weights, ordered
 
 
 def read_onnx_file(path: Path) -> OnnxFile:
-    """Return what an ONNX file says of itself.
+    """Read the metadata of an ONNX file.
 
     Raises:
-        ModelError: If it is not an ONNX file, is cut short, or its weights lie elsewhere than
-            beside it.
+        ModelError: If it is not a complete ONNX file, or its weights are in another folder.
     """
     from google.protobuf.message import DecodeError  # onnxruntime brings it
 
@@ -275,7 +264,7 @@ def _read(model: Any) -> OnnxFile:
     elements: Counter[str] = Counter()  # by type
     weights: set[str] = set()
     graphs, tensors = [*model.graph], []
-    for graph in graphs:  # those of branches are added on the way
+    for graph in graphs:  # grows by the graphs of branches
         tensors += graph.tensor
         for node in graph.node:
             operators.update(node.operator)

@@ -1,4 +1,4 @@
-"""Installing a catalogued model: from files on this machine, the hub, or Maven Central."""
+"""Installing a catalogued model: from local files, the hub, or Maven Central."""
 
 import hashlib
 import logging
@@ -26,20 +26,20 @@ from kgrag.errors import ModelError
 _log = logging.getLogger(__name__)
 _HUB = "https://huggingface.co"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_WAIT_S = 5.0  # for a connection, and for every next piece of data
-_TOTAL_S = 120.0  # for the hub's files together, or a run of Maven
+_WAIT_S = 5.0  # for a connection, and for each block of data
+_TOTAL_S = 120.0  # for all files of the hub, or a run of Maven
 _MAX_BYTES = 1024**3  # of a file
 
-# Puts model.onnx and tokenizer.json into the folder, or raises ModelError with the reason.
+# Writes model.onnx and tokenizer.json into the folder, or raises ModelError with the reason.
 _Source = Callable[[CatalogEntry, ModelFolder], None]
 
 
 def pull_model(name: str) -> ModelCard:
-    """Install a catalogued model, unless it is there already, and return its card.
+    """Install a catalogued model, unless it is installed, and return its card.
 
     Raises:
         ModelNotFoundError: If the catalogue has no such model.
-        ModelError: If no source gave it; the text says why, for each.
+        ModelError: If no source has it; the text gives the reason for each.
     """
     return pull_entry(find_entry(name))
 
@@ -47,15 +47,15 @@ def pull_model(name: str) -> ModelCard:
 def pull_entry(entry: CatalogEntry) -> ModelCard:
     """Install the model of a catalogue entry; see `pull_model`.
 
-    Sources are tried in the order of `SOURCES`. Each one's files are checked before they are
-    taken. Processes that pull at the same time wait for the first one and find its work.
+    Sources are tried in the order of `SOURCES`, and their files checked. Concurrent processes wait
+    for the first one and use its result.
     """
     folder = ModelFolder(models_folder() / entry.card.name)
     if there := folder.intact_card():
         return there
     reasons = []
     with installing() as staging:
-        if there := folder.intact_card():  # another process was faster
+        if there := folder.intact_card():  # installed by another process meanwhile
             return there
         for label, source in SOURCES.items():
             try:
@@ -76,12 +76,12 @@ def pull_entry(entry: CatalogEntry) -> ModelCard:
 
 
 def _hub_files(entry: CatalogEntry) -> tuple[tuple[str, str], ...]:
-    """Return (path in the repository, name here); the small one first, to fail at once."""
+    """Return (path in the repository, local name); the small file first, to fail early."""
     return (entry.hub_tokenizer, TOKENIZER_FILE), (entry.hub_model, MODEL_FILE)
 
 
 def _from_hub_cache(entry: CatalogEntry, staging: ModelFolder) -> None:
-    """Copy the files that huggingface_hub has left on this machine."""
+    """Copy the files from the local cache of huggingface_hub."""
     from huggingface_hub import try_to_load_from_cache
 
     for path, name in _hub_files(entry):
@@ -95,7 +95,7 @@ def _from_hub(entry: CatalogEntry, staging: ModelFolder) -> None:
     from huggingface_hub import hf_hub_url
 
     endpoint = (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
-    if {"@", "?", "#"} & set(endpoint):  # errors show it
+    if {"@", "?", "#"} & set(endpoint):  # it is shown in errors
         raise ModelError("HF_ENDPOINT must hold no user, password or query (after @, ? or #)")
     deadline = time.monotonic() + _TOTAL_S
     for path, name in _hub_files(entry):
@@ -104,25 +104,20 @@ def _from_hub(entry: CatalogEntry, staging: ModelFolder) -> None:
 
 
 def download(url: str, target: Path, *, deadline: float) -> None:
-    """Write what an address of a hub gives to a file.
+    """Download a file of a hub by http or https, until `deadline` of `time.monotonic()`.
 
-    Requests are those of `huggingface_hub`, without the user's token: its proxies, certificates
-    and offline mode hold. Its own download reads blocks of 10 MB and tries again for minutes, so
-    the body is read here, where each piece is held against the limits.
-
-    Args:
-        url: http or https.
-        target: Overwritten.
-        deadline: Value of `time.monotonic()` at which to give up.
+    Requests use `huggingface_hub`, without the user's token, for its proxies, certificates and
+    offline mode. Its own download reads blocks of 10 MB and retries for minutes, so the body is
+    read here, where the limits are checked for each block.
 
     Raises:
-        ModelError: If the file cannot be had whole, within the limits.
+        ModelError: If the file cannot be downloaded within the limits.
     """
     from huggingface_hub import get_hf_file_metadata, get_session
 
     if not url.startswith(("https://", "http://")):
         raise ModelError(f"not a web address: {url}")
-    headers = {"Accept-Encoding": "identity"}  # or its length would not be the file's
+    headers = {"Accept-Encoding": "identity"}  # so that the length is the file's
     try:
         stated = get_hf_file_metadata(url, token=False, timeout=_WAIT_S)
         size = stated.size or 0
@@ -133,14 +128,14 @@ def download(url: str, target: Path, *, deadline: float) -> None:
             found = _write(url, response, target, size, deadline)
     except ModelError:
         raise
-    except Exception as exc:  # the library's client, and so its errors, differ by version
+    except Exception as exc:  # the library's client and errors differ by version
         raise ModelError(f"{url}: {' '.join(str(exc).split())}") from exc
     if _SHA256.fullmatch(stated.etag or "") and stated.etag != found:
         raise ModelError(f"{url}: the hub states sha256 {stated.etag}, the file has {found}")
 
 
 def _write(url: str, response: Any, target: Path, expected: int, deadline: float) -> str:
-    """Write a response's body, of so many bytes where that is known, and return its sha256, hex."""
+    """Write a response's body and return its sha256, hex; the expected size is 0 if unknown."""
     sha256, done = hashlib.sha256(), 0
     with target.open("wb") as out:
         for block in response.iter_bytes():
@@ -157,7 +152,7 @@ def _write(url: str, response: Any, target: Path, expected: int, deadline: float
 
 
 def _from_maven(entry: CatalogEntry, staging: ModelFolder) -> None:
-    """Let Maven, with the user's own mirrors and proxies, fetch a jar that holds the files."""
+    """Let Maven, with the user's mirrors and proxies, download a jar with the files."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise ModelError("mvn is not on PATH")
@@ -168,15 +163,15 @@ def _from_maven(entry: CatalogEntry, staging: ModelFolder) -> None:
         if not jars:
             raise ModelError(f"mvn brought no jar of {entry.maven_artifact}")
         gather(jars[0], staging)
-    # the jar is fixed by its version, so anything else is damage
+    # a version of a jar never changes, so other files are damaged
     if with_files(entry.card, staging) != entry.card:
         raise ModelError(f"the files in {entry.maven_artifact} are not the expected ones")
 
 
 def _run(command: list[str]) -> None:
-    """Run a command quietly; at the time limit, end it.
+    """Run a command quietly, with a time limit.
 
-    Its output goes to a file: what it has started, and outlives it, could keep a pipe open.
+    Its output goes to a file: a child process that outlives it could keep a pipe open.
     """
     with tempfile.TemporaryFile() as output:
         try:

@@ -1,4 +1,4 @@
-"""Texts to what models read: token ids with their places, windows over long texts."""
+"""Tokenisation for encoders: token ids with offsets, and windows over long texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from kgrag.embedding.embedder import Spans, Vectors
 from kgrag.embedding.model_folder import TOKENIZER_FILE
 from kgrag.errors import ModelError
 
-# Neighbouring windows share an eighth of their tokens, so that every state has seen at least a
-# sixteenth of a window on either side, at 8/7 of the cost.
+# Neighbouring windows share an eighth of their tokens, so that every token has at least a
+# sixteenth of a window as context on either side, at 8/7 of the cost.
 _OVERLAP = 8
 
 
 class TextTokenizer:
-    """A tokenizer that leaves cutting and padding to its caller; any thread may use it.
+    """A tokenizer without truncation and padding; thread-safe.
 
     Attributes:
-        limit: Most tokens that go between the special ones.
+        limit: Maximum tokens between the special ones.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
@@ -44,66 +44,57 @@ class TextTokenizer:
 
     @classmethod
     def from_folder(cls, folder: Path, *, max_tokens: int) -> "TextTokenizer":
-        """Return the tokenizer in a folder.
-
-        Raises:
-            ModelError: If it cannot be loaded.
-        """
+        """Load the tokenizer in a folder; ModelError if it cannot be loaded."""
         what, todo = f"the tokenizer in {folder}", "download it again, then kgrag models add"
         return cls(open_tokenizer(folder / TOKENIZER_FILE, what, todo), max_tokens=max_tokens)
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Return the tokens of each text, however long it is, without special ones."""
+        """Return all tokens of each text, without special ones."""
         return self._tokenizer.encode_batch(list(map(clean, texts)), add_special_tokens=False)
 
     def framed(self, ids: Sequence[int]) -> list[int]:
-        """Return ids with the special tokens around them, as the model reads them."""
+        """Return ids with the special tokens around them."""
         return [*self._before, *ids, *self._after]
 
     @property
     def n_before(self) -> int:
-        """Return how many special tokens come first."""
+        """Return the number of special tokens before a text."""
         return len(self._before)
 
 
 def open_tokenizer(file: Path, what: str, remedy: str) -> Tokenizer:
-    """Return the tokenizer in a file.
+    """Load a tokenizer from a file.
 
     Raises:
-        ModelError: If it cannot be loaded; `what` and `remedy` stand in it.
+        ModelError: If it cannot be loaded; its text contains `what` and `remedy`.
     """
     try:
         return Tokenizer.from_file(str(file))
-    except BaseException as exc:  # the library raises bare Exceptions, and panics of Rust
+    except BaseException as exc:  # the library raises bare Exceptions and Rust panics
         if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         raise ModelError(f"cannot load {what}: {exc}. Remedy: {remedy}") from exc
 
 
 def clean(text: str) -> str:
-    """Return a text without lone surrogates, which broken files bring: no tokenizer reads them."""
+    """Return a text without lone surrogates of damaged files, which no tokenizer accepts."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class Window(NamedTuple):
-    """A run of a text's tokens that a model reads at once, and those whose states are taken."""
+    """A range of a text's tokens that a model reads, and the part whose states are used."""
 
     start: int
-    end: int  # behind the last
+    end: int  # exclusive
     keep_from: int
-    keep_to: int  # behind the last
+    keep_to: int  # exclusive
 
 
 def windows(n_tokens: int, size: int) -> list[Window]:
-    """Return the windows over a text; each token is kept in exactly one of them.
+    """Return windows of at most `size` tokens; each token is kept in exactly one of them.
 
-    Overlapping windows follow Günther et al., 2024 (arXiv 2409.04701), who read texts longer
-    than the model in such macro chunks. An overlap is shared between its two windows, so that
-    each token is kept where it has context on both sides.
-
-    Args:
-        n_tokens: Of the text.
-        size: Most tokens of a window, at least 1.
+    Overlapping windows follow the macro chunks of Günther et al., 2024 (arXiv 2409.04701). An
+    overlap is split between its two windows, so that each token has context on both sides.
 
     >>> [(w.start, w.end, w.keep_from, w.keep_to) for w in windows(20, 8)]
     [(0, 8, 0, 7), (7, 15, 7, 13), (12, 20, 13, 20)]
@@ -118,11 +109,9 @@ def windows(n_tokens: int, size: int) -> list[Window]:
 def tokens_of_spans(
     offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
 ) -> NDArray[np.int64]:
-    """Return `int64[len(spans), 2]`: the first token that a span touches, and behind the last.
+    """Return `int64[len(spans), 2]`: the range of tokens that each span overlaps.
 
-    Args:
-        offsets: Of each token, (start, end) in characters, in reading order.
-        spans: (start, end) in characters; one without characters has no tokens.
+    `offsets` of tokens and spans are (start, end) in characters; an empty span has no tokens.
     """
     places = np.array(offsets, np.int64).reshape(-1, 2)
     wanted = np.array(spans, np.int64).reshape(-1, 2)
@@ -134,13 +123,12 @@ def tokens_of_spans(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One window over a text: what the model reads, and which of its states belong where.
+    """One window over a text, and the states that belong to its spans.
 
     Attributes:
-        text: Place of the text.
+        text: Position of the text.
         feed: Token ids: special ones, instruction, window, special ones.
-        kept: Of each span of the text the first place in the feed whose state is taken from this
-            window, and behind the last; `int64[number of spans, 2]`.
+        kept: For each span of the text, the range of the feed whose states it takes.
     """
 
     text: int
@@ -148,11 +136,7 @@ class Piece:
     kept: NDArray[np.int64]
 
     def sums(self, states: Vectors) -> Vectors:
-        """Return for each span the sum of its tokens' states that the window keeps.
-
-        Args:
-            states: Of all that the model read, `float32[len(feed), dimension]`.
-        """
+        """Return for each span the sum of its kept states, given those of the feed."""
         sums = np.zeros((len(self.kept), states.shape[1]), np.float32)
         for row, (first, behind) in enumerate(self.kept):
             if first < behind:
@@ -163,16 +147,12 @@ class Piece:
 def pieces(
     tokenizer: TextTokenizer, texts: Sequence[str], spans: Spans, *, instruction: str
 ) -> Iterator[Piece]:
-    """Yield what the model reads: each window over each text that has spans.
+    """Yield the windows over each text that has spans; spans of blanks alone have no tokens.
 
-    Args:
-        tokenizer: Of the model.
-        texts: In the case that the model reads.
-        spans: One of blanks alone has no tokens.
-        instruction: Read before each window, and in no span.
+    The instruction is read before each window, and is in no span.
 
     Raises:
-        ModelError: If the instruction alone is as long as the model reads.
+        ModelError: If the instruction alone reaches the model's limit.
     """
     rows = [row for row, of_text in enumerate(spans) if of_text]
     read = tokenizer.encode([instruction + texts[row] for row in rows])
@@ -196,7 +176,7 @@ def pieces(
 
 
 def lowered(text: str) -> str:
-    """Return a text in lower case with every character in its place.
+    """Return a text in lower case with unchanged offsets.
 
     >>> lowered("PUE"), len(lowered("İ"))
     ('pue', 1)
@@ -204,5 +184,5 @@ def lowered(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    # a few capitals have two small letters
+    # the lower case of some letters is two characters
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)

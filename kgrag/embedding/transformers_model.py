@@ -1,4 +1,4 @@
-"""Networks of transformers from a folder: loaded safely, whole, with adapters, and run."""
+"""Models for transformers: loaded safely, with adapters, and run."""
 
 import contextlib
 import threading
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-# Padded tokens of a batch: more take memory, and pad more; one long text of jina is as much.
+# Padded tokens of a batch: more need more memory and padding; a long text of jina has as many.
 _BATCH_TOKENS = {"cpu": 8192, "mps": 8192, "cuda": 16384}
 
 _Take = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
@@ -34,10 +34,10 @@ _POOL: Mapping[Pooling, _Take] = {
 
 
 class TransformersNetwork:
-    """A model in memory with an adapter for each task; any thread may use it, one at a time.
+    """A loaded model with an adapter for each task; thread-safe by a lock.
 
-    On the processor a text's vector is the same in any company to 1e-5 in each component. The
-    half precision of a graphics processor is some 1e-3 off (cosine 0.9999; measured with a random
+    On the processor a text's vector is the same in any batch to 1e-5 in each component. The half
+    precision of a graphics processor differs by some 1e-3 (cosine 0.9999; measured with a random
     model of 12 layers in bfloat16), which does not count as another model.
     """
 
@@ -50,7 +50,7 @@ class TransformersNetwork:
         self._pool = _POOL[pooling]
         self._adapters = adapters
         self._active: str | None = None
-        self._lock = threading.Lock()  # which adapter is in use is state of the model
+        self._lock = threading.Lock()  # the active adapter is state of the model
         self._pad = model.config.pad_token_id or 0
         self.batch_tokens = _BATCH_TOKENS[model.device.type]
 
@@ -58,20 +58,16 @@ class TransformersNetwork:
     def from_folder(
         cls, folder: Path, card: ModelCard, *, threads: int | None = None
     ) -> "TransformersNetwork":
-        """Return the model in a folder, with the pooling and the adapters of a card.
+        """Load the model in a folder, with the pooling and adapters of a card.
 
-        It is on the graphics processor where there is one, in bfloat16 or float16, else on the
-        processor in float32. No code of its makers is run, nothing is fetched, and only
-        safetensors files are opened.
-
-        Args:
-            folder: With `config.json`, the weights, and adapters in folders of their own.
-            card: Names the pooling and the adapters.
-            threads: Processor threads of torch, in all of this process; None leaves them.
+        It runs on the graphics processor if there is one, in bfloat16 or float16, else on the
+        processor in float32. No code of its makers is run, nothing is downloaded, and only
+        safetensors files are opened. `threads` sets the threads of torch in this process; None
+        leaves them.
 
         Raises:
             MissingDependencyError: If torch or transformers is not installed.
-            ModelError: If files are damaged, or weights that the model needs are missing.
+            ModelError: If files are damaged, or weights are missing.
         """
         with _imports(folder):
             import torch  # transformers imports without it, and fails later
@@ -89,14 +85,14 @@ class TransformersNetwork:
                 dtype=dtype,
                 output_loading_info=True,
             )
-            # encoders of sentences often come without the pooler, which we do not read
+            # sentence encoders often lack the pooler, which is not used
             missing = [key for key in report["missing_keys"] if "pooler." not in key]
             what = f"the weights in {folder} are not those of its config.json"
             _check_weights(what, missing, (), card.name)
             names = {"": ""}
             for adapter in map(card.adapter, TASKS):
                 if adapter not in names:
-                    # peft takes no dots in names, and finds its weights by them
+                    # peft does not allow dots in names, and finds weights by them
                     names[adapter] = f"kgrag_adapter_{len(names)}"
                     _load_adapter(model, folder / adapter, names[adapter], card.name)
             model = model.to(device).eval()
@@ -106,11 +102,9 @@ class TransformersNetwork:
         return cls(model, pooling=card.pooling, adapters=adapters)
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
-        """Return `float32[len(batch), dimension]`: the token states pooled, not normalised.
+        """Return `float32[len(batch), dimension]`: the pooled token states, not normalised.
 
-        Args:
-            batch: Token ids of each text, at least one, special tokens included.
-            task: Which adapter reads them.
+        `batch` are the token ids of each text, at least one, special tokens included.
         """
         return self._forward(batch, task, self._pool)
 
@@ -136,7 +130,7 @@ class TransformersNetwork:
                 states = self._model(input_ids=read, attention_mask=seen).last_hidden_state
                 taken = take(states.float(), seen.unsqueeze(2).float())
                 rows: Vectors = taken.cpu().numpy()
-        # torch raises RuntimeError and its kin, models whatever they like
+        # torch raises RuntimeError and subclasses, models anything
         except Exception as exc:
             raise ModelError(
                 f"the model failed on {len(batch)} texts of up to {width} tokens: {_line(exc)}. "
@@ -157,7 +151,7 @@ class TransformersNetwork:
 
 
 def choose_device() -> tuple[str, "torch.dtype"]:
-    """Return where to run and in which precision: a graphics processor if there is one."""
+    """Return device and precision: a graphics processor if there is one."""
     import torch
 
     if torch.cuda.is_available():
@@ -169,7 +163,7 @@ def choose_device() -> tuple[str, "torch.dtype"]:
 
 
 def knows(model_type: str, folder: Path) -> bool:
-    """Return whether transformers has the kind of model in a folder built in.
+    """Return whether transformers supports a type of model without further code.
 
     Raises:
         MissingDependencyError: If transformers is not installed.
@@ -180,11 +174,11 @@ def knows(model_type: str, folder: Path) -> bool:
 
 
 def convert_tokenizer(folder: Path, target: Path) -> None:
-    """Write the `tokenizer.json` of a model that comes with other tokenizer files.
+    """Write the `tokenizer.json` of a model with other tokenizer files.
 
     Raises:
         MissingDependencyError: If transformers is not installed.
-        ModelError: If they are of a kind that cannot be written so.
+        ModelError: If they cannot be converted.
     """
     with _imports(folder):
         import transformers
@@ -201,7 +195,7 @@ def _load_adapter(model: "PreTrainedModel", folder: Path, adapter: str, name: st
     report = model.load_adapter(
         str(folder), adapter_name=adapter, adapter_kwargs={"local_files_only": True}
     )
-    # adapters that were loaded before count as missing, too
+    # earlier adapters also count as missing
     missing = [key for key in report.missing_keys if adapter in key]
     what = f"the adapter {folder} does not fit the model"
     _check_weights(what, missing, report.unexpected_keys, name)
@@ -223,7 +217,7 @@ def _imports(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _loading(folder: Path, name: str) -> Iterator[None]:
-    """Keep bars and remarks of transformers from the user; map what is raised, of any kind."""
+    """Silence transformers, and map errors of any kind."""
     from transformers.utils import logging
 
     verbosity, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -249,5 +243,5 @@ def _again(name: str) -> str:
 
 
 def _line(exc: Exception) -> str:
-    """Return the beginning of what a library says; some say a page."""
+    """Return the start of an error message, which may be a page long."""
     return " ".join(str(exc).split())[:300] or type(exc).__name__

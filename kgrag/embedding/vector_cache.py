@@ -1,4 +1,4 @@
-"""A cache of vectors by text, so that each is paid for once, for all knowledge bases of a user."""
+"""A cache of vectors by text, shared by a user's knowledge bases, so that each is paid once."""
 
 import json
 import logging
@@ -19,34 +19,30 @@ from kgrag.ids import embedding_key
 _log = logging.getLogger(__name__)
 FILE_NAME = "vectors.db"
 
-_APPLICATION_ID = 0x6B67_7665  # "kgve": tells our files from other SQLite databases
+_APPLICATION_ID = 0x6B67_7665  # "kgve": distinguishes our files from other SQLite databases
 _BUSY_TIMEOUT_S = 30.0
 _PAGE_BYTES = 32_768  # seven vectors of 1024 numbers; with pages of 4096 a vector takes two
 _STORED = np.dtype("<f4")
 _MOST_BYTES = 2_000_000_000  # some 450,000 vectors of 1024 numbers
-_LEAVE_OUT = 10  # one in so many goes when the file is full
-_ROUNDING = 1e-3  # that a vector's length may be off 1
+_LEAVE_OUT = 10  # one in so many is deleted when the file is full
+_ROUNDING = 1e-3  # tolerance of a vector's length
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 class CachedEmbedder:
-    """An encoder in front of which a file keeps vectors, to give them again for the same text.
+    """An encoder with a cache file.
 
-    What a request brings is kept before the next is waited for: a run that is killed pays again
-    only for the requests under way. The file is a cache that any number of processes share:
-    where it cannot be used, the log says so and everything is encoded. The attributes are those
-    of the encoder.
+    Vectors are cached request by request: a killed run pays again only for requests in progress.
+    Any number of processes share the file; where it cannot be used, this is logged and everything
+    is encoded. Attributes are those of the encoder.
     """
 
     def __init__(
         self, embedder: EndpointEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
     ) -> None:
-        """Wrap an encoder; neither the file nor the encoder is asked yet.
+        """Wrap an encoder; neither file nor encoder is used yet.
 
-        Args:
-            embedder: Encodes what is not kept.
-            file: By convention `vectors.db` in the user's cache folder.
-            most_bytes: Size at which the tenth that was written first is left out.
+        The oldest tenth of vectors is deleted when the file reaches `most_bytes`.
         """
         self.is_stand_in = embedder.is_stand_in
         self.languages = embedder.languages
@@ -59,19 +55,19 @@ class CachedEmbedder:
 
     @cached_property
     def name(self) -> str:
-        """Return the encoder's name, which may have to be asked for."""
+        """Return the encoder's name, which may take a request."""
         return self._embedder.name
 
     @cached_property
     def dimension(self) -> int:
-        """Return the length of a vector, which may have to be asked for."""
+        """Return the length of a vector, which may take a request."""
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty.
 
         Raises:
-            ModelError: As the encoder does; what it gave before is kept.
+            ModelError: As the encoder does; vectors received before are cached.
         """
         keys = {text: embedding_key(self.name, f"{task}\n{text}") for text in texts if text.strip()}
         by_key = self._cache.find(list(keys.values()), dimension=self.dimension)
@@ -88,20 +84,20 @@ class CachedEmbedder:
 
 
 class VectorCache:
-    """One SQLite file of vectors by key; errors are logged, and never stop anything.
+    """One SQLite file of vectors by key; errors are logged and never raised.
 
-    It is opened for each use, so that nothing has to be closed, and threads and processes need
-    not know of each other: some milliseconds, while the next requests are under way.
+    It is opened for each use, which takes some milliseconds, so that nothing has to be closed or
+    shared between threads.
     """
 
     def __init__(self, file: Path, *, most_bytes: int = _MOST_BYTES) -> None:
-        """Name the file; it is made when the first vector is kept."""
+        """Set the file, which is created when the first vector is stored."""
         self._file = file
         self._most_bytes = most_bytes
         self._is_usable = True
 
     def find(self, keys: Sequence[str], *, dimension: int) -> dict[str, Vectors]:
-        """Return those of the vectors that are kept; none of another dimension, or damaged."""
+        """Return the cached vectors, except damaged ones and those of another dimension."""
         if not self._is_usable or not keys or not self._file.exists():
             return {}
         try:
@@ -114,16 +110,17 @@ class VectorCache:
         except sqlite3.Error as exc:
             self._went_wrong(exc)
             return {}
-        whole = [(key, blob) for key, blob in rows if _is_whole(blob, dimension)]
+        n_bytes = dimension * _STORED.itemsize
+        whole = [(k, b) for k, b in rows if isinstance(b, bytes) and len(b) == n_bytes]
         matrix = np.frombuffer(b"".join(blob for _, blob in whole), _STORED)
         matrix = matrix.reshape(len(whole), dimension)
-        with np.errstate(all="ignore"):  # of damaged numbers
+        with np.errstate(all="ignore"):  # damaged numbers
             is_unit = np.abs(np.linalg.norm(matrix, axis=1) - 1) < _ROUNDING
         return {key: row for (key, _), row, is_good in zip(whole, matrix, is_unit, strict=True)
                 if is_good}  # fmt: skip
 
     def keep(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors by key, in place of older ones; once this returns, a kill loses none."""
+        """Store vectors by key, replacing older ones; durable when this returns."""
         if not self._is_usable or not vectors:
             return
         rows = [(key, np.asarray(row, _STORED).tobytes()) for key, row in vectors.items()]
@@ -148,7 +145,7 @@ class VectorCache:
             connection.execute("COMMIT")
 
     def _connection(self) -> sqlite3.Connection:
-        """Return a connection, of a file with tables in it."""
+        """Return a connection, creating the table."""
         connection = sqlite3.connect(self._file, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -169,7 +166,7 @@ class VectorCache:
         return connection
 
     def _went_wrong(self, exc: Exception) -> bool:
-        """Say what is done about an error; return whether it is worth trying again."""
+        """Log an error; return whether to try again."""
         if str(getattr(exc, "sqlite_errorname", "")).startswith(_DAMAGED) and self._set_aside(exc):
             return True
         self._is_usable = False
@@ -181,10 +178,10 @@ class VectorCache:
         return False
 
     def _set_aside(self, exc: Exception) -> bool:
-        """Move a damaged file out of the way; return whether that was possible."""
+        """Move a damaged file away; return whether that was possible."""
         aside = self._file.with_name(f"{self._file.name}.damaged")
         try:
-            # A journal that is left would be played into the next file.
+            # A leftover journal would be applied to the next file.
             self._file.with_name(f"{self._file.name}-journal").unlink(missing_ok=True)
             self._file.replace(aside)
         except OSError:
@@ -192,10 +189,6 @@ class VectorCache:
         text = "%s: %s: set aside as %s; its vectors are encoded again when they are needed"
         _log.warning(text, self._file, exc, aside.name)
         return True
-
-
-def _is_whole(blob: object, dimension: int) -> bool:
-    return isinstance(blob, bytes) and len(blob) == dimension * _STORED.itemsize
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:

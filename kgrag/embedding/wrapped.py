@@ -1,4 +1,4 @@
-"""Encoders around others: those of strangers checked, vectors cut, chunks in their context."""
+"""Wrappers of encoders: validation of third-party ones, truncated vectors, late chunking."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -17,25 +17,21 @@ from kgrag.embedding.embedder import (
 )
 from kgrag.errors import KgragError, ModelError
 
-LATE = "+late"  # ends the name of an encoder for late chunking
-PLUGIN, CLASS = "plugin", "class"  # settings of encoders that others than kgrag give
-_LENGTHS = 1e-3  # how far from 1 the length of a row may be that is left as it is
+LATE = "+late"  # suffix of the name of an encoder for late chunking
+PLUGIN, CLASS = "plugin", "class"  # settings of third-party encoders
+_LENGTHS = 1e-3  # tolerance of unit length
 _T = TypeVar("_T")
 
 
 class CheckedEmbedder:
-    """An encoder of others, whose vectors are checked, made `float32` and unit length.
+    """A third-party encoder whose vectors are validated, converted to `float32` and normalised.
 
-    The attributes are those of the encoder, with defaults where it has none; its class is one of
-    its settings.
+    Attributes are those of the encoder, with defaults for missing ones; its class is one of its
+    settings.
     """
 
     def __init__(self, embedder: PlainEmbedder, *, plugin: str = "") -> None:
-        """Check what it is.
-
-        Args:
-            embedder: The encoder.
-            plugin: Name of the package that it comes with; empty if a program gave it.
+        """Validate the encoder; `plugin` is the package that provides it, if any.
 
         Raises:
             ModelError: If it is no encoder.
@@ -61,7 +57,7 @@ class CheckedEmbedder:
         """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).
 
         Raises:
-            ModelError: If the encoder fails, or gives something else.
+            ModelError: If the encoder fails, or returns something else.
         """
         return self._checked(self._called(lambda: self._given.embed(texts, task)), len(texts))
 
@@ -82,10 +78,9 @@ class CheckedEmbedder:
             raise self._error(f"failed: {type(exc).__name__}: {exc}") from exc
 
     def _checked(self, given: object, n_rows: int) -> Vectors:
-        """Return rows as they are to be."""
         try:
             listed: Any = given if hasattr(given, "__len__") else [*cast("Iterable[Any]", given)]
-            with np.errstate(over="ignore"):  # it is not finite then
+            with np.errstate(over="ignore"):  # checked below
                 rows = np.asarray(listed, np.float32)
         except (TypeError, ValueError) as exc:
             raise self._error(f"gave no rows of numbers of one length: {exc}") from exc
@@ -111,11 +106,9 @@ class CheckedEmbedder:
 
 
 def checked(embedder: PlainEmbedder, *, plugin: str = "") -> Embedder:
-    """Return an encoder that gives what `Embedder` promises; itself where it is kgrag's own.
+    """Return an encoder that satisfies `Embedder`; unchanged if it is kgrag's own.
 
-    Args:
-        embedder: The encoder.
-        plugin: Name of the package that it comes with; empty if a program gave it.
+    `plugin` is the package that provides it, if any.
 
     Raises:
         ModelError: If it is no encoder.
@@ -126,10 +119,10 @@ def checked(embedder: PlainEmbedder, *, plugin: str = "") -> Embedder:
 
 
 class _TruncatedEmbedder:
-    """An encoder whose vectors are cut to their first components and made unit again.
+    """An encoder whose vectors are truncated to their first components and normalised.
 
-    Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name:
-    vectors of different lengths do not go together.
+    Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name, since
+    vectors of different lengths cannot be compared.
     """
 
     def __init__(self, embedder: Embedder, dimension: int) -> None:
@@ -159,26 +152,25 @@ class _TruncatedEmbedder:
     def _cut(self, vectors: Vectors) -> Vectors:
         cut = vectors[:, : self.dimension]
         lengths = np.linalg.norm(cut, axis=1, keepdims=True)
-        lengths[lengths == 0] = 1  # the zero vectors of empty texts stay as they are
+        lengths[lengths == 0] = 1  # keeps the zero vectors of empty texts
         return np.asarray(cut / lengths, np.float32)
 
 
 def truncated(embedder: Embedder, dimension: int) -> Embedder:
-    """Return an encoder with vectors of a dimension; itself where it has that one.
+    """Return an encoder with vectors of a dimension; unchanged if it has that one.
 
     Raises:
-        ModelError: If the encoder gives shorter ones.
+        ModelError: If its vectors are shorter.
     """
     return embedder if dimension == embedder.dimension else _TruncatedEmbedder(embedder, dimension)
 
 
 class LateEmbedder:
-    """An encoder that is to encode chunks in the context of their parent.
+    """An encoder that encodes chunks in the context of their parent.
 
-    Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3). What has no context, such
-    as questions and summaries, is encoded as ever. A class of its own, so that a knowledge base
-    that was built with it refuses vectors without context, and the other way round; its name
-    ends with `+late`.
+    Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3). Texts without context, such
+    as questions and summaries, are encoded as usual. Its name ends with `+late`, so that a
+    knowledge base refuses vectors of the other kind.
     """
 
     def __init__(self, embedder: ContextualEmbedder) -> None:
@@ -192,10 +184,10 @@ class LateEmbedder:
 
 
 def late(embedder: Embedder) -> LateEmbedder:
-    """Return the encoder, to encode chunks in the context of their parent; itself if it does.
+    """Return the encoder for late chunking; unchanged if it already is.
 
     Raises:
-        ModelError: If it cannot; says which can.
+        ModelError: If it does not support it; says which do.
     """
     if isinstance(embedder, LateEmbedder):
         return embedder

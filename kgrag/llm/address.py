@@ -1,30 +1,29 @@
-"""Addresses and keys of endpoints, and texts about them that do not show a key."""
+"""Addresses and keys of endpoints, and texts about them without keys."""
 
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from kgrag.errors import ConfigError, ModelUnavailableError
 
-# Characters of a key, or of a part of it between dots, that is hidden. Servers on this machine take
-# "x", "none" or "EMPTY" for a key: those are no secrets, and words of any text.
+# Minimum length of a key, or of a part of it between dots, that is hidden. Local servers accept
+# "x", "none" or "EMPTY" as keys: those are no secrets, and occur in any text.
 _SHORTEST_SECRET = 8
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An endpoint and the model that is asked there."""
+    """An endpoint and a model there."""
 
     url: str
     model: str
-    key: str = ""  # which no text may show; empty for none
-    key_env: str = ""  # the environment variable that the key comes from; empty for none
-    attempts: int = 1  # how often each request is tried
+    key: str = ""  # secret; empty for none
+    key_env: str = ""  # environment variable of the key; empty for none
+    attempts: int = 1  # of each request
 
     def __repr__(self) -> str:
         return f"Place({self.model!r} at {self.url!r})"
@@ -34,12 +33,12 @@ class Place:
 
     @property
     def secrets(self) -> list[str]:
-        """Return what no text may show: the key, and the parts of one that has dots."""
+        """Return the key, and the parts of one that has dots."""
         parts = dict.fromkeys([self.key, *self.key.split(".")])
         return [secret for secret in parts if len(secret) >= _SHORTEST_SECRET]
 
     def hide(self, text: str) -> str:
-        """Return text with *** for the key, and for the parts of a key that has dots."""
+        """Return a text with *** for the secrets."""
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
@@ -47,17 +46,17 @@ class Place:
     def shown(self, said: object, *, most: int = 200) -> str:
         """Return the first characters of an endpoint's message, on one line and without the key.
 
-        The key is hidden first: cut in the middle, it would not be found.
+        The key is hidden first: truncated, it would not be found.
         """
         return " ".join(self.hide(str(said)).split())[:most]
 
     def tells(self, exc: BaseException) -> bool:
-        """Return whether an error, or one that it was raised from, holds the key."""
+        """Return whether an error, or one of its causes, contains the key."""
         return any(self.hide(text) != text for e in chain(exc) for text in (str(e), repr(e)))
 
 
 def chain(exc: BaseException) -> Iterator[BaseException]:
-    """Yield an error and those that it was raised from, latest first."""
+    """Yield an error and its causes, latest first."""
     seen: set[int] = set()
     link: BaseException | None = exc
     while link is not None and id(link) not in seen:
@@ -68,50 +67,37 @@ def chain(exc: BaseException) -> Iterator[BaseException]:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The address of a provider or a server on this machine, and the variable of its key."""
+    """The address of a provider or local server, and the variable of its key."""
 
     base_url: str = ""  # without the path of a request
     api_key_env: str = ""  # empty where no key is needed
 
 
 class AtService:
-    """A preset whose address and key variable are those of its service."""
+    """A preset: a service, and the default model there."""
 
     __slots__ = ()
     service: Service
-
-    @property
-    def base_url(self) -> str:
-        """Return its address."""
-        return self.service.base_url
-
-    @property
-    def api_key_env(self) -> str:
-        """Return the variable that holds its key; empty where none is needed."""
-        return self.service.api_key_env
+    model: str
 
 
-SERVICES: Mapping[str, Service] = MappingProxyType(
-    {
-        "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),
-        "dashscope": Service(
-            "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"
-        ),
-        "deepseek": Service("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
-        "glm": Service("https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY"),
-        "jina": Service("https://api.jina.ai/v1", "JINA_API_KEY"),
-        "moonshot": Service("https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
-        "ollama": Service("http://localhost:11434/v1"),
-        "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY"),
-        "siliconflow": Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
-        "tei": Service("http://localhost:8080/v1"),
-        "vllm": Service("http://localhost:8000/v1"),
-    }
-)
+SERVICES: Mapping[str, Service] = {
+    "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),
+    "dashscope": Service("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+    "deepseek": Service("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "glm": Service("https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY"),
+    "jina": Service("https://api.jina.ai/v1", "JINA_API_KEY"),
+    "moonshot": Service("https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
+    "ollama": Service("http://localhost:11434/v1"),
+    "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "siliconflow": Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
+    "tei": Service("http://localhost:8080/v1"),
+    "vllm": Service("http://localhost:8000/v1"),
+}
 
 
 class _Named(Protocol):
-    """Settings of an endpoint, or a preset; an empty string means that nothing is set."""
+    """Settings of an endpoint; empty strings mean not set."""
 
     @property
     def base_url(self) -> str: ...
@@ -123,11 +109,11 @@ class _Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the settings that configures an endpoint."""
+    """A settings table that configures an endpoint."""
 
     name: str
-    path: str  # of requests, below the address; people copy it with the address
-    url: str  # an example for errors, as is the variable of a key
+    path: str  # of requests, below the address; users copy it with the address
+    url: str  # an example for errors, as `variable`
     variable: str
 
 
@@ -136,15 +122,15 @@ ENCODER = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_AP
 RERANKER = Table("rerank", "/rerank", "http://localhost:8080", "JINA_API_KEY")
 
 
-def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, _Named]) -> Place:
-    """Return the endpoint that a table asks for, without its key.
+def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, AtService]) -> Place:
+    """Return the endpoint that a table configures, without its key.
 
-    The preset of the provider, if one is named, fills in what is not set.
+    The provider's preset, if any, fills in what is not set.
 
     Raises:
-        ConfigError: If the provider is unknown, the address is missing, malformed or holds a
+        ConfigError: If the provider is unknown, the address is missing, malformed or contains a
             password or query, no model is named, or `api_key_env` is no name of a variable.
-            What may be a secret is not shown.
+            Possible secrets are not shown.
     """
     if provider and provider not in presets:
         raise ConfigError(
@@ -156,14 +142,15 @@ def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, _
             f" {table.variable}; a key itself does not belong into a file"
         )
     preset = presets.get(provider)
-    url = _address(table, asked.base_url or (preset.base_url if preset else ""))
+    service = preset.service if preset else Service()
+    url = _address(table, asked.base_url or service.base_url)
     model = asked.model or (preset.model if preset else "")
     if not model:
         raise ConfigError(
             f'no model is named for {url}: set {table.name}.model = "..." in kgrag.toml'
             f" (GET {url}/models lists what is served)"
         )
-    return Place(url, model, key_env=asked.api_key_env or (preset.api_key_env if preset else ""))
+    return Place(url, model, key_env=asked.api_key_env or service.api_key_env)
 
 
 def _address(table: Table, url: str) -> str:
@@ -189,7 +176,7 @@ def read_key(place: Place) -> str:
     """Return the key of an endpoint from the environment; empty where it needs none.
 
     Raises:
-        ModelUnavailableError: If the variable is not set, or what it holds cannot be sent.
+        ModelUnavailableError: If the variable is not set or malformed.
     """
     name = place.key_env
     if not name:

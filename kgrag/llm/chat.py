@@ -1,4 +1,4 @@
-"""The protocol of chat models, one call with messages in and one completion out, and its types."""
+"""The protocol of chat models, and its types."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from kgrag.errors import ModelOutputError
 
-OK = "ok"  # outcome of an answer that could be used
+OK = "ok"  # outcome of a usable answer
 Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
 Finish = Literal["stop", "length", "filter", "other"]
 Schema = Mapping[str, object]
@@ -23,25 +23,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one call asks.
+    """A call of a model.
 
-    Only messages, schema, its name and `max_tokens` are part of the cache's key.
+    Only messages, schema, its name and `max_tokens` are part of the cache key; not the last `added`
+    messages, which followed a bad answer, so that the corrected answer is cached for the question.
 
     Attributes:
         messages: The conversation so far, the last one by the user.
-        stage: Who asks, for settings and the ledger.
-        schema: JSON schema of the answer; None where the answer is plain text.
+        stage: For settings and the ledger.
+        schema: JSON schema of the answer; None for plain text.
         schema_name: Its name, letters and underscores; empty without a schema.
-        doc_id: The document that it is about, for the ledger.
-        max_tokens: Longest answer; the model's configured limit for None.
-        added: How many of the last messages were added after a bad answer; they are no part of
-            the key, so that the corrected answer is kept for the question itself.
-        deadline: Moment, on the clock of `time.monotonic`, at which waiting and sending end; None
-            for a call that may take as long as it takes, also wait for an endpoint that is down.
-        anew: Whether to ask again though the answer was cut before.
-        fresh: Whether to ask again though an answer is kept, which turned out to be of no use.
-        streamed: Whether the answer is to be streamed though nobody reads along.
-        former: The same request as an earlier version of kgrag sent it, for the cache.
+        doc_id: The document concerned, for the ledger.
+        max_tokens: Longest answer; None for the model's configured limit.
+        deadline: Of waiting and sending, on `time.monotonic`; None for none.
+        anew: Whether to ask again though a truncated answer is cached.
+        fresh: Whether to ask again though an answer is cached, which was unusable.
+        streamed: Whether to stream the answer without a reader.
+        former: As sent by an earlier version, for the cache.
     """
 
     messages: tuple[Message, ...]
@@ -64,27 +62,27 @@ class Usage:
 
     prompt: int = 0  # sent
     completion: int = 0  # answered
-    cached: int = 0  # those of `prompt` that the endpoint had in its own cache
-    estimated: bool = False  # by us, the endpoint having given none
+    cached: int = 0  # part of `prompt` in the endpoint's own cache
+    estimated: bool = False  # by us, where the endpoint does not count
 
 
 @dataclass(frozen=True, slots=True)
 class StageUsage:
     """Calls of a stage and their tokens, as in `Usage`."""
 
-    calls: int = 0  # answers that were paid for, also those that could not be used
-    kept: int = 0  # answers that had been paid for before; they add no tokens
+    calls: int = 0  # paid answers, unusable ones included
+    kept: int = 0  # answers from the cache, without tokens
     prompt: int = 0
     completion: int = 0
     cached: int = 0
 
     @property
     def usage(self) -> Usage:
-        """Return the tokens, to be priced."""
+        """Return the tokens, for pricing."""
         return Usage(self.prompt, self.completion, self.cached)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with the names that `--json` gives."""
+        """Return a JSON-ready mapping, with the names of `--json`."""
         return {
             "calls": self.calls,
             "kept": self.kept,
@@ -94,21 +92,17 @@ class StageUsage:
         }
 
     def __add__(self, other: "StageUsage") -> "StageUsage":
-        """Return both together."""
+        """Return the sum."""
         return StageUsage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a call gave.
+    """The result of a call.
 
     Attributes:
-        text: The answer.
-        model: The model that gave it.
-        finish: Why it ended: `stop`, `length` (cut at the limit), `filter` (withheld), `other`.
-        usage: Tokens.
-        from_cache: Whether it was paid before and nothing was sent now.
-        reports_to: Called with what came of it.
+        finish: `stop`, `length` (limit reached), `filter` (withheld) or `other`.
+        from_cache: Whether it was paid before and nothing was sent.
     """
 
     text: str
@@ -119,17 +113,17 @@ class Completion:
     reports_to: tuple[Callable[[str], object], ...] = field(default=(), repr=False, compare=False)
 
     def reporting_to(self, listener: Callable[[str], object]) -> "Completion":
-        """Return the same answer with one more listener to `report`."""
+        """Return the same answer with another listener to `report`."""
         return replace(self, reports_to=(*self.reports_to, listener))
 
     def report(self, outcome: str) -> None:
-        """Report what came of the answer, `OK` or as `outcome_of` names it; only `OK` is kept."""
+        """Report the outcome, `OK` or from `outcome_of`; only `OK` is cached."""
         for listener in self.reports_to:
             listener(outcome)
 
 
 def outcome_of(error: BaseException) -> str:
-    """Return the name of what was wrong: the kind of a bad answer, or the error's class."""
+    """Return the outcome of an error: the kind of a bad answer, or the error's class."""
     return error.kind if isinstance(error, ModelOutputError) else type(error).__name__
 
 
@@ -145,15 +139,11 @@ class ChatModel(Protocol):
         ...
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the answer to a request.
+        """Return the answer to a request; thread-safe.
 
-        Safe for threads. The reader of the answer calls `Completion.report` when it is known
-        whether it could be used: only then is it kept for later.
-
-        Args:
-            request: What is asked.
-            on_text: Called with each piece of the answer as it comes; not with one that was paid
-                before, which its reader shows when it can be used.
+        The caller calls `Completion.report` when it is known whether the answer was usable: only
+        then is it cached. `on_text` is called with each piece of the answer as it arrives, but not
+        with a cached one.
 
         Raises:
             BudgetExceededError: If the request's deadline is over before the call could be sent.

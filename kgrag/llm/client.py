@@ -1,6 +1,6 @@
-"""A chat model behind an endpoint of the OpenAI protocol, without retries.
+"""A client for a chat model behind an OpenAI-compatible endpoint, without retries.
 
-The request's form (`Dialect`), the reading of answers (`Piece`), their streams, and the client.
+Requests (`Dialect`), parsing of answers (`Piece`), streams, and the client.
 """
 
 import json
@@ -43,43 +43,43 @@ _CONTEXT = re.compile(r"maximum context length (?:is|of) (\d+)", re.IGNORECASE)
 _IN_PROMPT = re.compile(
     r"(\d+) (?:in the messages|input tokens|prompt tokens)|prompt contains (\d+)"
 )
-_LEAST_ROOM = 256  # tokens: a shorter answer is none
+_LEAST_ROOM = 256  # tokens of the shortest useful limit
 _FINISH: dict[str, Finish] = {
     "stop": "stop",
     "length": "length",
     "content_filter": "filter",
     "sensitive": "filter",  # GLM's word
 }
-# The endpoint gave up, as GLM, DeepSeek and vLLM word it.
+# The endpoint gave up, in the words of GLM, DeepSeek and vLLM.
 _BROKEN = frozenset(["network_error", "insufficient_system_resource", "error", "abort"])
 
-_LOOK = 2_000  # characters between looks for a loop
-_SEEN = 8_000  # latest characters, which each look searches
-_LOOKS = 2  # in a row that find one: the first may see a rule of dashes, or a row of a table
+_LOOK = 2_000  # characters between checks for repetition
+_SEEN = 8_000  # latest characters, which are checked
+_LOOKS = 2  # positive checks in a row: the first may be a rule of dashes, or a row of a table
 _MOST_THOUGHT = 1_000_000  # characters; some endpoints do not count them as answered
 
-_TIMES_STREAMED = 5  # the time for a piece, at least, is what a whole stream may take
-_SLOWEST = 4  # tokens a second: a model that is slower is of no use
-_CHARS_PER_TOKEN = 8  # at most, for any language: a longer answer does not keep to its limit
+_TIMES_STREAMED = 5  # minimum time for a stream, in times of that for a piece
+_SLOWEST = 4  # tokens a second of the slowest useful model
+_CHARS_PER_TOKEN = 8  # at most, in any language: a longer answer exceeds its limit
 _MOST_BYTES = 64_000_000  # of an answer that is not streamed
 _NO_TIME = "the time for this question is over (verify.timeout_s)"
-_FALLBACKS = 8  # a dialect has six fields to leave out or lower; one more for the room
+_FALLBACKS = 8  # a dialect has six fields to drop or lower; one more for the context length
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Which of the protocol's optional fields an endpoint accepts."""
+    """The optional fields of the protocol that an endpoint accepts."""
 
     json: JsonMode = "schema"  # sends the schema; `object` asks for any JSON, `none` for nothing
     limit: str = "max_tokens"  # OpenAI's newer models have `max_completion_tokens`
     temperature: bool = True  # some models have theirs fixed
     stream_usage: bool = True  # whether streams are asked to end with their token counts
-    most: int = 0  # longest answer that it accepts; 0 where it has refused none
+    most: int = 0  # longest accepted answer; 0 if unknown
 
     def without(self, complaint: str, *, sent: int = 0) -> "Dialect | None":
-        """Return the next simpler dialect after a refusal (400 or 422); None if no field helps.
+        """Return a simpler dialect after a refusal (400 or 422); None if no field helps.
 
-        The longest answer that was asked for was of `sent` tokens.
+        `sent` is the largest answer length requested, in tokens.
 
         >>> Dialect().without("Unknown field: response_format.json_schema").json
         'object'
@@ -100,10 +100,10 @@ class Dialect:
     def body(
         self, request: Request, *, model: str, max_tokens: int, temperature: float, stream: bool
     ) -> dict[str, object]:
-        """Return the JSON that is posted; `max_tokens` counts where the request sets none."""
+        """Return the JSON to post; `max_tokens` is the default for the request's."""
         body: dict[str, object] = {
             "model": model,
-            # Half characters, as damaged files hold them, have no form in UTF-8.
+            # Lone surrogates of damaged files cannot be encoded in UTF-8.
             "messages": [
                 {"role": m.role, "content": m.content.encode("utf-8", "replace").decode("utf-8")}
                 for m in request.messages
@@ -125,20 +125,20 @@ class Dialect:
         return body
 
     def longest(self, request: Request, max_tokens: int) -> int:
-        """Return the longest answer that is asked for, `max_tokens` where the request sets none."""
+        """Return the requested length of the answer, by default `max_tokens`."""
         wanted = max_tokens if request.max_tokens is None else request.max_tokens
         return min(wanted, self.most) if self.most else wanted
 
 
 def _room(complaint: str) -> int:
-    """Return the tokens that a context leaves for an answer, read from a refusal; else 0."""
+    """Return the tokens that the context leaves for an answer, parsed from a refusal; else 0."""
     context, prompt = _CONTEXT.search(complaint), _IN_PROMPT.search(complaint)
     room = int(context[1]) - int(prompt[1] or prompt[2]) if context and prompt else 0
     return room if room >= _LEAST_ROOM else 0
 
 
 def _longest_allowed(said: str, sent: int) -> int:
-    """Return the longest answer that a refusal allows, less than was asked for; else 0."""
+    """Return the longest answer that a refusal allows, if less than requested; else 0."""
     if not _ABOUT_LIMIT.search(said) or _CONTEXT.search(said):
         return 0
     told = [int(n) for match in _LONGEST.finditer(said) for n in match.groups() if n]
@@ -147,20 +147,20 @@ def _longest_allowed(said: str, sent: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A whole answer, or what one event of a stream adds to it."""
+    """A complete answer, or one event of a stream."""
 
     text: str = ""
-    thought: str = ""  # of a reasoning model, where the endpoint keeps thoughts apart
+    thought: str = ""  # of a reasoning model, where the endpoint separates it
     finish: Finish | None = None  # None while the answer goes on
     usage: Usage | None = None
 
 
 def read_answer(body: object) -> Piece:
-    """Return the answer in a response's body, as parsed from JSON.
+    """Parse the JSON body of a response.
 
     Raises:
-        TransientModelError: If there is none: gateways answer so when what is behind them fails.
-            Its text holds the body as it is, to be cut where the key is hidden.
+        TransientModelError: If it has no answer, as of gateways whose backend fails. Its text is
+            the body, to be truncated where the key is hidden.
     """
     piece = _read(body, "message")
     if piece is None:
@@ -169,7 +169,7 @@ def read_answer(body: object) -> Piece:
 
 
 def read_event(event: object) -> Piece:
-    """Return what an event of a stream adds; BrokenOffError if the endpoint gave up."""
+    """Parse an event of a stream; BrokenOffError if the endpoint gave up."""
     usage = _read_usage(event.get("usage")) if isinstance(event, Mapping) else None
     return _read(event, "delta") or Piece(usage=usage)
 
@@ -197,9 +197,9 @@ def _finish(reason: object) -> Finish | None:
 
 
 def _read_usage(usage: object) -> Usage | None:
-    """Return the tokens in a field `usage`; None where it does not give both counts.
+    """Parse a field `usage`; None where it lacks a count.
 
-    Cached tokens are given in one of three ways: OpenAI's, DeepSeek's and Moonshot's.
+    Cached tokens have one of three forms: OpenAI's, DeepSeek's and Moonshot's.
     """
     if not isinstance(usage, Mapping):
         return None
@@ -213,7 +213,7 @@ def _read_usage(usage: object) -> Usage | None:
 
 
 def _text(content: object) -> str:
-    """Return words that come as a string, or as a list of parts with a string each."""
+    """Return a text given as a string, or as a list of parts."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         return "".join(part for part in parts if isinstance(part, str))
@@ -221,17 +221,17 @@ def _text(content: object) -> str:
 
 
 def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piece:
-    """Return a whole answer, shown piece by piece without its thoughts.
+    """Return a complete answer, passing on pieces without thoughts.
 
-    One that runs in circles, or has more than `most_chars` characters besides thoughts that come
-    apart, is ended and counts as cut at the limit.
+    One that repeats itself, or exceeds `most_chars` characters without separate thoughts, is ended
+    and counts as truncated.
 
     Raises:
         BrokenOffError: If the pieces end before the answer does.
     """
     thoughts = ThoughtFilter()
     text = thought = recent = ""
-    unseen = loops = 0  # characters since the last look for a loop; looks that found one
+    unseen = loops = 0  # characters since the last check; positive checks
     finish: Finish | None = None
     usage: Usage | None = None
     try:
@@ -249,7 +249,7 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
                 finish = finish or "length"
                 break
     except BrokenOffError:
-        if finish is None:  # else it is whole: the endpoint only keeps the line open
+        if finish is None:  # else complete: the endpoint only keeps the connection open
             raise
     if rest := thoughts.end():
         on_text(rest)
@@ -265,15 +265,15 @@ def in_time(
     deadline: float,
     late: str,
 ) -> Generator[_T, None, None]:
-    """Yield what is produced in a thread of its own, and raise its errors.
+    """Yield items that a thread produces, and raise its errors.
 
-    A library's timeout is one for each read: an endpoint that sends a blank now and then never
-    runs into it, nor does one whose name is looked up for ever. A None that is produced is no sign
-    of life and not yielded. A thread that nobody waits for ends when it next yields.
+    A library's timeout is for each read: an endpoint that sends blanks, or a hanging name lookup,
+    never reaches it. A None that is produced neither resets the wait nor is yielded. An abandoned
+    thread ends at its next item.
 
     Raises:
-        BrokenOffError: With the text `late`, if the next item does not come within `wait_s`
-            seconds and before the deadline, a moment on the clock of `time.monotonic`.
+        BrokenOffError: With the text `late`, if the next item does not arrive within `wait_s`
+            seconds and before `deadline`, on the clock of `time.monotonic`.
     """
     arrived: SimpleQueue[_T | BaseException | None] = SimpleQueue()
     gone = threading.Event()
@@ -287,7 +287,7 @@ def in_time(
                         break
                     if item is not None:
                         arrived.put(item)
-        except BaseException as exc:  # raised in the thread that waits
+        except BaseException as exc:  # raised in the waiting thread
             end = exc
         arrived.put(end)
 
@@ -309,31 +309,31 @@ def in_time(
 
 
 def without_key(pieces: Iterable[Piece], place: Place) -> Iterator[Piece]:
-    """Yield the pieces of an answer without the endpoint's key, split or whole.
+    """Yield the pieces of an answer without the endpoint's key, even if split.
 
-    Some models repeat what they were sent, and gateways the headers. What may be the beginning of
-    the key is held back until its end is known.
+    Some models repeat their prompt, and gateways the headers. A possible start of the key is held
+    back until its end is known.
     """
     text = thought = ""
     for piece in pieces:
         text, thought = place.hide(text + piece.text), place.hide(thought + piece.thought)
         ends = len(text), len(thought)
-        if piece.finish is None:  # else what comes after may never end
+        if piece.finish is None:  # else nothing may follow
             ends = ends[0] - _begun(text, place), ends[1] - _begun(thought, place)
         yield replace(piece, text=text[: ends[0]], thought=thought[: ends[1]])
         text, thought = text[ends[0] :], thought[ends[1] :]
 
 
 def _begun(text: str, place: Place) -> int:
-    """Return how many characters at a text's end may be the beginning of a secret."""
+    """Return how many characters at a text's end may be the start of a secret."""
     parts = (secret[:n] for secret in place.secrets for n in range(1, len(secret)))
     return max((len(part) for part in parts if text.endswith(part)), default=0)
 
 
 class OpenAIChat:
-    """A model behind an OpenAI-compatible endpoint; no error tells its key.
+    """A model behind an OpenAI-compatible endpoint; errors do not contain its key.
 
-    Fields that the endpoint refuses (a schema, a temperature, ...) are left out from then on.
+    Fields that the endpoint refuses (a schema, a temperature, ...) are omitted from then on.
     """
 
     def __init__(
@@ -345,15 +345,11 @@ class OpenAIChat:
         temperature: float = 0.0,
         json_mode: JsonMode = "schema",
     ) -> None:
-        """Keep the settings; nothing is sent, and no client built, before the first call.
+        """Store the settings; no client is created before the first call.
 
-        Args:
-            place: The endpoint, the model and the key.
-            timeout_s: Seconds that an answer may take, or each piece of a streamed one, which may
-                take as long as a slow model needs for `max_tokens`.
-            max_tokens: Longest answer where a request sets none.
-            temperature: 0 for the most likely answer.
-            json_mode: How JSON is asked for, to begin with.
+        `timeout_s` is for an answer, or for each piece of a streamed one, which in all may take as
+        long as a slow model needs for `max_tokens`, the longest answer where a request sets none.
+        `json_mode` is the first mode of requesting JSON.
         """
         self._place = place
         self._timeout_s = timeout_s
@@ -381,8 +377,8 @@ class OpenAIChat:
         Raises:
             BudgetExceededError: If the request's deadline is over; nothing is sent.
             RateLimitError: If the endpoint is asked too often.
-            BrokenOffError: If no whole answer came, or not in time.
-            TransientModelError: If the call failed in a way that may pass.
+            BrokenOffError: If the answer is incomplete or late.
+            TransientModelError: If the call failed temporarily.
             ModelUnavailableError: If it refuses the key or model, or the account is empty.
             ModelOutputError: If its filter withheld the answer.
             ModelError: If it refuses the request, e.g. for its length.
@@ -396,14 +392,14 @@ class OpenAIChat:
         return Completion(text, self.name, piece.finish or "stop", usage)
 
     def _answer(self, request: Request, on_text: OnText | None) -> Piece:
-        """Return the whole answer, which is streamed where somebody reads along."""
+        """Return the complete answer, streamed for a reader."""
         streamed = on_text is not None or request.streamed
         now = time.monotonic()
         deadline = math.inf if request.deadline is None else request.deadline
         if deadline <= now:
             raise BudgetExceededError(f"{self._place} is not asked: {_NO_TIME}")
         by_settings = self._timeout_s
-        if streamed:  # and never silent for long
+        if streamed:  # each piece within timeout_s
             most = self._dialect.longest(request, self._max_tokens)
             by_settings = max(_TIMES_STREAMED * by_settings, by_settings + most / _SLOWEST)
         ends_first = deadline < now + self._timeout_s
@@ -422,12 +418,12 @@ class OpenAIChat:
             )
 
     def _pieces(self, request: Request, *, streamed: bool) -> Generator[Piece | None, None, None]:
-        """Yield the answer as it comes; None where nothing of it has come."""
+        """Yield the answer as it arrives; None for data without content."""
         with self._sent(request, streamed=streamed) as answer:
             response = answer.response
             if streamed and "application/json" not in response.headers.get("content-type", ""):
                 for piece in map(read_event, answer):
-                    yield piece if piece != Piece() else None  # which is no sign of life
+                    yield piece if piece != Piece() else None
                 return
             body = bytearray()
             for part in response.iter_bytes():
@@ -442,7 +438,7 @@ class OpenAIChat:
                 raise TransientModelError(told) from None
 
     def _sent(self, request: Request, *, streamed: bool) -> "openai.Stream[object]":
-        """Return the response, not read yet, to the request, simpler where that is refused."""
+        """Return the unread response to the request, simplified where that is refused."""
         import openai
 
         client = self._opened()

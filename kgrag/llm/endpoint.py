@@ -1,4 +1,4 @@
-"""Requests to an endpoint, of chat models, encoders and rerankers: client, errors, retries."""
+"""Requests to endpoints of chat models, encoders and rerankers: client, errors, retries."""
 
 import logging
 import math
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
-TOO_LONG = "too long"  # kind of a ModelOutputError: fewer or shorter texts may do
-LONGEST_ASKED_S = 120.0  # that an endpoint may ask to wait: nobody waits longer for an answer
-_LONGEST_S = 60.0  # of a pause that we choose
-_LONGEST_TEXT = 400  # characters of an error of ours that ends in an endpoint's words
+TOO_LONG = "too long"  # kind of a ModelOutputError: fewer or shorter texts may be accepted
+LONGEST_ASKED_S = 120.0  # longest pause that an endpoint may request
+_LONGEST_S = 60.0  # longest pause that we choose
+_LONGEST_TEXT = 400  # characters of our errors that quote an endpoint
 _LOCAL = frozenset(["localhost", "127.0.0.1", "::1"])
-_CONNECT_S = 10.0  # to wait for a connection, at most
-_CONNECT_SHARE = 0.8  # of the time for an answer, at most
+_CONNECT_S = 10.0  # maximum time for a connection
+_CONNECT_SHARE = 0.8  # its maximum share of the time for an answer
 
 
 def open_client(place: Place, *, timeout_s: float) -> "openai.OpenAI":
-    """Return a client that tries each request once and takes nothing of OpenAI's environment.
+    """Return a client without retries that ignores OpenAI's environment variables.
 
-    An answer may take `timeout_s` seconds, or each piece of a streamed one.
+    `timeout_s` is for an answer, or each piece of a streamed one.
     """
     import openai
 
-    # A missing connection is reported sooner than a missing answer.
+    # Shorter for connecting, so that the two errors can be distinguished.
     timeout = openai.Timeout(timeout_s, connect=min(_CONNECT_SHARE * timeout_s, _CONNECT_S))
     client = openai.OpenAI(
         base_url=place.url,
@@ -64,8 +64,8 @@ def open_client(place: Place, *, timeout_s: float) -> "openai.OpenAI":
     return client
 
 
-# What endpoints say in words only; where a provider has a number for it, that too (GLM: 1113
-# arrears, 1211 unknown model, 1261 prompt too long, 1301 unsafe).
+# Faults that endpoints state in words only, with providers' codes (GLM: 1113 arrears, 1211 unknown
+# model, 1261 prompt too long, 1301 unsafe).
 _NO_MONEY = re.compile(
     r"insufficient[_ ](account[_ ])?(quota|balance)|exceeded_current_quota|account balance|arrear"
     r"|billing_(hard_limit|not_active)|余额不足|欠费|\b1113\b",
@@ -84,7 +84,7 @@ _NO_ENCODER = re.compile(
 # invalid, it should not be larger than 10", Jina "can contain at most 512 items", OpenAI "maximum
 # context length is 8192 tokens" and "max 300000 tokens per request", TEI "must have less than 512
 # tokens", Ollama "exceeds the context length", llama.cpp "input is too large to process" (with
-# 500). A server that took too long was not sent too much.
+# 500). "took too long" does not match.
 _TOO_MUCH = re.compile(
     r"batch size|at most \d+ items|(?<!took )too long|too large to process|input too large"
     r"|too many (inputs|items|texts|tokens)|context[_ ]length|context window|tokens per request"
@@ -101,8 +101,8 @@ _BUSY = (408, 409, 425)
 _NOT_CONNECTED = frozenset(["ConnectError", "ConnectTimeout", "ProxyError"])
 _TRANSPORT = frozenset(["httpx", "httpx2", "httpcore", "httpcore2", "h11", "ssl", "anyio"])
 
-# Class and text of the error for each kind of fault: {told} are the endpoint's words with its name,
-# {place} its name, {key} where its key is set, {error} the class of the first error.
+# Class and text of the error for each kind of fault: {told} is the endpoint's message with its
+# name, {place} its name, {key} where its key is set, {error} the class of the first error.
 _ERRORS: Mapping[str, tuple[Callable[[str], ModelError], str]] = {
     "money": (ModelUnavailableError, "{told}; the account has nothing left: top it up"),
     "key": (ModelUnavailableError, "{told}; check the key in {key}, and that it may use {model}"),
@@ -162,12 +162,10 @@ _REMEDIES: Mapping[str, Mapping[str, str]] = {
 
 
 def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
-    """Return our error for one raised by a request to an endpoint; None for any other error.
+    """Return our error for an error of a request to an endpoint; None for other errors.
 
-    Args:
-        exc: Of openai, of the HTTP library below it, or of reading the answer.
-        place: The endpoint.
-        table: The settings that remedies name: `CHAT`, `ENCODER` or `RERANKER`.
+    `exc` is of openai, the HTTP library below it, or of parsing; `table` selects the remedies:
+    `CHAT`, `ENCODER` or `RERANKER`.
     """
     if isinstance(exc, ModelError):
         exc.args = tuple(place.shown(arg, most=_LONGEST_TEXT) for arg in exc.args)
@@ -179,10 +177,10 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
     is_chat = table is CHAT
     if kind == ("no encoder" if is_chat else "withheld"):
         kind = "refused"
-    elif is_chat and kind == "malformed":  # of a stream: it broke in the middle
+    elif is_chat and kind == "malformed":  # an interrupted stream
         kind = "broken"
     make, text = _ERRORS[kind]
-    if not is_chat:  # chat models are retried, and told so, elsewhere
+    if not is_chat:  # `Retried` adds this for chat models
         if kind == "often":
             text += "" if wait is None else f" (it asks to wait {wait:.10g} s)"
         elif isinstance(make, type) and issubclass(make, TransientModelError):
@@ -205,7 +203,7 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
 
 
 def attempt(call: Callable[[], _T], place: Place, table: Table) -> _T:
-    """Return what a call that sends a request gives, its errors turned into ours by `mapped`."""
+    """Call a function that sends a request, with errors converted by `mapped`."""
     try:
         return call()
     except Exception as exc:
@@ -213,22 +211,22 @@ def attempt(call: Callable[[], _T], place: Place, table: Table) -> _T:
         if error is None:
             raise
         cause = None if error is exc or place.tells(exc) else exc
-    # Outside of the handler, so that what was caught, which may hold the key, is not its context.
+    # Outside of the handler, so that the original, which may contain the key, is not its context.
     raise error from cause
 
 
 def malformed(place: Place, what: str) -> ModelOutputError:
-    """Return the error for an answer of an encoder that holds no vectors but something else."""
+    """Return the error for an encoder's answer without vectors."""
     return ModelOutputError(f"{place} gives {what}; {_NO_VECTORS}", kind="malformed")
 
 
 def in_words(attempts: int) -> str:
-    """Return how often a request was tried, for an error's text."""
+    """Return the number of attempts in words, for errors."""
     return f"(after {attempts} {'attempt' if attempts == 1 else 'attempts'})"
 
 
 class _Fault(NamedTuple):
-    """What went wrong with one request: its kind, as in `_ERRORS`, in words without the key."""
+    """The fault of a request: its kind, a key of `_ERRORS`, and a message without the key."""
 
     kind: str
     told: str
@@ -237,7 +235,7 @@ class _Fault(NamedTuple):
 
 
 def _fault_of(exc: Exception, place: Place) -> _Fault | None:
-    """Return what an error tells of an endpoint; None for an error of another origin."""
+    """Return the fault of an error; None for an error of another origin."""
     import openai
 
     if isinstance(exc, openai.APIStatusError):
@@ -263,12 +261,12 @@ def _fault_of(exc: Exception, place: Place) -> _Fault | None:
     of_library = isinstance(exc, openai.OpenAIError) or bool(modules & _TRANSPORT)
     for link in links if of_library else [exc]:
         if any(kind.__name__.endswith("DecodeError") for kind in type(link).__mro__):
-            return fault("malformed", link)  # what led to it says nothing: StopIteration: 0
+            return fault("malformed", link)  # its cause is not informative: StopIteration: 0
     return fault("broken", links[-1]) if of_library else None
 
 
 def kind_of(status: int, said: str) -> str:
-    """Return what a status and the words with it mean, as a key of `_ERRORS`.
+    """Classify a status and message as a key of `_ERRORS`.
 
     >>> kind_of(429, "余额不足 (code 1113)"), kind_of(400, "maximum context length is 8192")
     ('money', 'size')
@@ -290,9 +288,9 @@ def kind_of(status: int, said: str) -> str:
 
 
 def said_by(exc: Exception, place: Place) -> str:
-    """Return the endpoint's words in an error of openai's, on one line, without the key.
+    """Return the endpoint's message in an error of openai, on one line, without the key.
 
-    Codes are kept: some providers distinguish faults by nothing else.
+    Codes are included: some providers distinguish faults by nothing else.
     """
     match getattr(exc, "body", None):
         case None:
@@ -306,7 +304,7 @@ def said_by(exc: Exception, place: Place) -> str:
 
 
 def _retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Return the seconds to wait that response headers ask for, if any; a date is after `now`."""
+    """Return the seconds to wait in response headers, if any; dates are relative to `now`."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             wait = float(headers.get(name, "")) / unit
@@ -330,21 +328,13 @@ def retrying(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> "tenacity.Retrying":
-    """Return what calls a function until it succeeds, and raises its last error if it does not.
+    """Return a caller that repeats calls after TransientModelError, raising the last error.
 
-    A call is repeated after a TransientModelError. Pauses are random below 1, 2, 4, ... 60 s
-    ("full jitter", so that callers who failed together do not come back together), or as long as
-    the endpoint asks for. There is no pause after the last attempt, where an endpoint that is
-    asked too often asks for more than 120 s, or where it would end beyond the deadline.
-
-    Args:
-        attempts: Calls in all, at least 1.
-        deadline: Moment on the clock; None for none.
-        unsaid_s: Pause after a RateLimitError that names none; None for a random one.
-        is_hopeless: Whether not to repeat a call after an error.
-        note: Called before each pause with the error, the attempt's number from 1, the seconds.
-        clock: Gives seconds.
-        sleep: Waits the given seconds.
+    Pauses are random below 1, 2, 4, ... 60 s ("full jitter", to spread simultaneous failures), or
+    as long as the endpoint requests, or `unsaid_s` after a RateLimitError without a request. It
+    gives up after the last attempt, when an endpoint with rate limits requests more than 120 s,
+    when `is_hopeless`, or when the pause would end beyond the deadline on the clock. `note` is
+    called before each pause with the error, the attempt's number from 1, the seconds.
     """
     import tenacity
 
@@ -357,7 +347,7 @@ def retrying(
         if isinstance(error, RateLimitError):
             asked = unsaid_s if asked is None else asked
         elif asked is not None and asked > LONGEST_ASKED_S:
-            asked = None  # a server that is down for an hour is tried sooner
+            asked = None  # try a server that is down for an hour sooner
         longest = min(_LONGEST_S, 2.0 ** (state.attempt_number - 1))
         return random.random() * longest if asked is None else asked
 
@@ -381,7 +371,7 @@ def retrying(
 
 
 def asks_too_long(error: TransientModelError) -> bool:
-    """Return whether an endpoint that is asked too often asks for more than the longest pause.
+    """Return whether a rate-limited endpoint requests more than the longest pause.
 
     >>> asks_too_long(RateLimitError("daily quota", retry_after_s=86_400))
     True
@@ -391,7 +381,7 @@ def asks_too_long(error: TransientModelError) -> bool:
 
 
 class Posting:
-    """Posts JSON to an endpoint, with retries; safe for threads.
+    """Posts JSON to an endpoint, with retries; thread-safe.
 
     Attributes:
         place: The endpoint; with its key after the first request.
@@ -406,10 +396,10 @@ class Posting:
         unsaid_s: float | None = None,
         within_s: float | None = None,
     ) -> None:
-        """Keep the settings; no client is built, and no key read, before the first request.
+        """Store the settings; no client is created, and no key read, before the first request.
 
-        An answer may take `timeout_s` seconds, and no further try begins after `within_s`;
-        `unsaid_s` is that of `retrying`.
+        `timeout_s` is for an answer, `within_s` for starting attempts; for `unsaid_s` see
+        `retrying`.
         """
         self.place = place
         self._table = table
@@ -420,7 +410,7 @@ class Posting:
         self._client: openai.OpenAI | None = None
 
     def __call__(self, body: Mapping[str, object]) -> object:
-        """Return the JSON that the endpoint answers with.
+        """Return the JSON of the answer.
 
         Raises:
             ModelUnavailableError: If the endpoint cannot be reached, or refuses the key or model.
@@ -443,7 +433,7 @@ class Posting:
             raise ModelUnavailableError(str(exc)) from exc.__cause__
 
     def _note(self, error: TransientModelError, _: int, pause_s: float) -> None:
-        if isinstance(error, RateLimitError):  # a wait that nobody explains is a bug
+        if isinstance(error, RateLimitError):  # explain the wait
             told = "%s is asked too often (429); pause in seconds: %g"
             _log.warning(told, self.place, pause_s)
 
@@ -452,6 +442,6 @@ class Posting:
             if self._client is None:
                 self.place = replace(self.place, key=read_key(self.place))
                 self._client = open_client(self.place, timeout_s=self._timeout_s)
-                # The owner of an encoder does not know that there is something to close.
+                # Encoders have no method to close.
                 weakref.finalize(self, self._client.close)
             return self._client

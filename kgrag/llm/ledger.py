@@ -1,4 +1,4 @@
-"""The file of paid answers and the ledger of all calls, and what further calls will take."""
+"""The file of paid answers and the ledger of all calls, and predictions of further calls."""
 
 import json
 import sqlite3
@@ -19,12 +19,12 @@ from kgrag.ids import digest
 from kgrag.llm.chat import OK, Completion, Finish, Request, Stage, Usage
 from kgrag.llm.tokens import estimate_request, estimate_tokens, material
 
-CACHED = "cached"  # outcome of a request whose answer had been paid for
+CACHED = "cached"  # outcome of a request answered from the cache
 
-_APPLICATION_ID = 0x6B67_6361  # "kgca": tells our files from other SQLite databases
+_APPLICATION_ID = 0x6B67_6361  # "kgca": distinguishes our files from other SQLite databases
 _VERSION = 1
 _BUSY_TIMEOUT_S = 30.0
-_RECENT = 500  # past calls that predictions rest on: prompts and models change
+_RECENT = 500  # past calls used for predictions: prompts and models change
 _DELETE = "delete it: only answers that were paid for and the ledger are lost"
 _OTHER = (StoreUnavailableError, "name a file that you may read and write")
 _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
@@ -42,19 +42,19 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What a stage, a document or a model took of one model, since prices differ."""
+    """Usage of one model by a stage or document; per model, since prices differ."""
 
     group: str  # the stage, document id or model
     model: str
     sent: int  # calls, failed ones included
-    from_cache: int  # answers that were paid before
-    failed: int  # calls sent whose answer did not come or could not be used
+    from_cache: int  # answers paid before
+    failed: int  # calls sent without a usable answer
     usage: Usage  # of the calls sent
-    seconds: float  # of the calls sent; longer than the clock's where they ran side by side
+    seconds: float  # of the calls sent, concurrent ones added
 
 
 class PastCall(NamedTuple):
-    """A paid call: its tokens and characters, and whether its answer could be used."""
+    """A paid call: its tokens and characters, and whether its answer was usable."""
 
     prompt: int
     completion: int
@@ -67,7 +67,8 @@ class PastCall(NamedTuple):
 class Calls:
     """One SQLite file, for any number of threads and processes.
 
-    One connection behind a lock: a call of a model takes a second, keeping its answer 0.1 ms.
+    There is one connection with a lock: a call of a model takes a second, storing its answer 0.1
+    ms.
     """
 
     def __init__(self, file: Path, connection: sqlite3.Connection) -> None:
@@ -77,10 +78,10 @@ class Calls:
 
     @classmethod
     def open(cls, path: str | Path) -> "Calls":
-        """Open the file, or make it with its folder; nobody but its owner may read it.
+        """Open or create the file, readable by its owner only.
 
         Raises:
-            StoreUnavailableError: If it cannot be read and written, or is not such a file.
+            StoreUnavailableError: If it cannot be read and written, or is another kind of file.
             StoreError: If it is damaged, or a newer kgrag made it.
         """
         file = Path(path)
@@ -92,8 +93,8 @@ class Calls:
             connection = sqlite3.connect(
                 file,
                 timeout=_BUSY_TIMEOUT_S,
-                isolation_level=None,  # each statement is a transaction of its own
-                check_same_thread=False,  # the lock sees to that
+                isolation_level=None,  # each statement is a transaction
+                check_same_thread=False,  # guarded by the lock
             )
             try:
                 connection.execute("PRAGMA synchronous = NORMAL")
@@ -109,7 +110,7 @@ class Calls:
             self._connection.close()
 
     def answer(self, key: str) -> Completion | None:
-        """Return a kept answer, with the tokens that it was paid with, or None."""
+        """Return a cached answer, with the tokens paid for it, or None."""
         sql = (
             "SELECT text, model, finish, prompt, completion, cached, estimated "
             "FROM answers WHERE key = ?"
@@ -120,18 +121,18 @@ class Calls:
         return None
 
     def has_answer(self, key: str) -> bool:
-        """Return whether an answer is kept."""
+        """Return whether an answer is cached."""
         return bool(self._run("SELECT 1 FROM answers WHERE key = ?", key))
 
     def keep(self, key: str, completion: Completion) -> None:
-        """Keep an answer, in place of an older one; once this returns, a kill cannot lose it."""
+        """Store an answer, replacing an older one; durable when this returns."""
         usage = completion.usage
         self._run(
             "INSERT OR REPLACE INTO answers "
             "(key, text, model, finish, prompt, completion, cached, estimated, created) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             key,
-            # Half characters, which no file can hold, become question marks.
+            # Lone surrogates become question marks.
             completion.text.encode("utf-8", "replace").decode("utf-8"),
             completion.model,
             completion.finish,
@@ -142,9 +143,9 @@ class Calls:
     def record(
         self, request: Request, model: str, *, usage: Usage, seconds: float, outcome: str
     ) -> int:
-        """Add a call that has just ended to the ledger and return the number of its line.
+        """Add a finished call to the ledger and return its line number.
 
-        Tokens are zeros where nothing came back, and for a hit those that were paid once. The
+        Tokens are zeros if nothing came back, and for a cached answer those paid before. The
         outcome is `OK`, `CACHED`, the kind of a ModelOutputError, or an error's class name.
         """
         with self._lock, _mapped(self._file):
@@ -162,12 +163,12 @@ class Calls:
             return added.lastrowid or 0
 
     def amend(self, number: int, outcome: str) -> None:
-        """Change the outcome of a line of the ledger, by the number that `record` returned."""
+        """Change the outcome of a line of the ledger."""
         self._run("UPDATE ledger SET outcome = ? WHERE number = ?", outcome, number)
 
     def totals(self, by: Literal["stage", "doc_id"]) -> list[UsageTotal]:
         """Return sums of the ledger, by group and model, in alphabetical order."""
-        if by not in ("stage", "doc_id"):  # it becomes a part of the statement
+        if by not in ("stage", "doc_id"):  # part of the statement
             raise ValueError(f"totals are by stage or doc_id, got {by!r}")
         rows = self._run(
             f"SELECT {by}, model, sum(outcome <> '{CACHED}'), sum(outcome = '{CACHED}'), "
@@ -184,12 +185,12 @@ class Calls:
         ]
 
     def past(self, model: str, stage: Stage, schema_name: str) -> list[PastCall]:
-        """Return the latest 500 paid calls of a kind, also those without use, newest first."""
+        """Return the latest 500 paid calls of a kind, unusable ones included, newest first."""
         rows = self._run(
             "SELECT prompt, completion, cached, estimated_prompt, material_chars, "
             f"outcome = '{OK}' "
             f"FROM ledger WHERE model = ? AND stage = ? AND schema_name = ? AND prompt > 0 "
-            # Calls that broke, which have a class's name, say nothing of those that do not.
+            # Without failed calls, whose outcome is a class name.
             f"AND outcome <> '{CACHED}' AND outcome NOT GLOB '[A-Z]*' "
             f"ORDER BY number DESC LIMIT {_RECENT}",
             *(model, stage, schema_name),
@@ -202,7 +203,7 @@ class Calls:
 
 
 def _prepare(connection: sqlite3.Connection, file: Path) -> None:
-    """Check whose file it is, and make the tables in a new one."""
+    """Check the file's application and version, and create its tables."""
     application, version, tables = whose(connection)
     if application != _APPLICATION_ID and (application or version or tables):
         raise StoreUnavailableError(
@@ -218,7 +219,7 @@ def _prepare(connection: sqlite3.Connection, file: Path) -> None:
 
 @contextmanager
 def _mapped(file: Path) -> Iterator[None]:
-    """Raise StoreError or StoreUnavailableError for SQLite's errors inside."""
+    """Raise StoreError or StoreUnavailableError for SQLite's errors."""
     try:
         yield
     except sqlite3.Error as exc:
@@ -228,11 +229,11 @@ def _mapped(file: Path) -> Iterator[None]:
 
 
 def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) -> str:
-    """Return the key of a request's answer: a hash of all that the answer depends on.
+    """Return the key of a request's answer: a hash of everything that determines it.
 
-    Parameters are what decides it besides, e.g. endpoint and temperature. Stage and document are
-    left out, so that equal text is paid once; so are messages that were added after a bad answer
-    (`Request.added`), so that the corrected answer is found by the question itself.
+    Parameters are further inputs, e.g. endpoint and temperature. Stage and document are left out,
+    so that equal text is paid once; so are messages added after a bad answer (`Request.added`), so
+    that the corrected answer is found for the question itself.
     """
     schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
     settings = [part for name in sorted(parameters) for part in (name, parameters[name])]
@@ -249,53 +250,53 @@ def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) 
 
 
 def cut_key(key: str, request: Request, limit: str = "") -> str:
-    """Return the key of an answer that was cut or ran in circles.
+    """Return the key of an answer that was truncated or repeats itself.
 
-    A good answer to what was corrected is kept for the question; a bad one for itself, and for
-    the limit that cut it where the settings leave that to the provider.
+    A good answer after a correction is cached for the question; a bad one for the correction, and
+    for the limit that truncated it where the provider sets it.
     """
     return digest("cut", key, str(request.added), *filter(None, [limit]), length=32)
 
 
-_ENOUGH = 8  # calls, for a line rather than a share
-_SPREAD = 0.2  # of the mean; less of it tells nothing about a slope
+_ENOUGH = 8  # calls for a regression
+_SPREAD = 0.2  # minimum standard deviation for a slope, as a share of the mean
 
 
 class Rates(NamedTuple):
-    """What an answered request takes on average, tokens of unusable answers included.
+    """Average usage of an answered request, unusable answers included.
 
-    The answer's tokens are a number for the call, and more for each character of material, or for
-    each token of it where nothing is known of past calls: other languages have other characters.
+    The answer's tokens are a constant for the call, plus a share of the material's characters, or
+    of its tokens where there are no past calls: languages differ in characters.
     """
 
-    calls: int  # that this rests on
+    calls: int  # sample size
     attempts: float  # paid calls per answer, at least 1
     prompt: float  # tokens sent per estimated token
-    cached: float  # share of the tokens sent that the endpoint had in its cache, in [0, 1]
+    cached: float  # share of the tokens sent in the endpoint's cache, in [0, 1]
     per_call: float
     per_char: float
     per_token: float = 0.0
 
     def completion(self, chars: int, tokens: int = 0) -> float:
-        """Return the tokens answered to a request with that much material."""
+        """Return the tokens answered for that much material."""
         return self.per_call + self.per_char * chars + self.per_token * tokens
 
 
 # Without history, by name of the schema: tokens of the answer per call and per token of material.
 # A thorough model answered 1,638 tokens for 1,000 characters of policy as compact objects with
 # summaries (four documents); as rows with the fields of values that is about 1,400, or 2.1 for each
-# token of the text. One that is less thorough takes half as much, which a sample shows.
+# token of the text. Less thorough models take half as much, which a sample shows.
 _DEFAULTS = {
     "facts_rows": (20.0, 1.97),
     "summaries": (20.0, 0.3),
     "knowledge_rows": (30.0, 2.1),
     "question": (240.0, 0.0),  # 180 questions read by a model: 241 on average, 455 at most
 }
-_DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short whatever is read
+_DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short for any material
 
 
 def rates_of(calls: Sequence[PastCall]) -> Rates | None:
-    """Return the rates of past calls of one kind; None where none of them gave an answer."""
+    """Return the rates of past calls of one kind; None without a usable answer."""
     used = [call for call in calls if call.used]
     estimated = sum(call.estimated_prompt for call in used)
     if not estimated:
@@ -314,10 +315,10 @@ def rates_of(calls: Sequence[PastCall]) -> Rates | None:
 
 
 def _line(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
-    """Return (y at 0, slope), neither negative, of points with x >= 0 and y >= 0.
+    """Return (intercept, slope), not negative, for points with x >= 0 and y >= 0.
 
-    The line of least squares where the points are many and far enough apart; else, and where
-    that line would fall or begin below 0, one through their mean: from the origin, or flat.
+    Least squares where the points are many and far enough apart; otherwise, and where that line
+    would be negative, a line through the mean: from the origin, or flat.
     """
     mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
     if not mean_x:
@@ -330,21 +331,21 @@ def _line(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What requests are expected to take.
+    """The expected usage of requests.
 
-    The basis are past calls, the fewest of any kind of request; 0 where one of the kinds has no
+    `basis` is the smallest number of past calls of any kind of request; 0 where a kind has no
     history and the defaults are used.
     """
 
-    calls: int  # that will be paid, repeated ones included
-    cached_calls: int  # requests whose answer is kept already and costs nothing
+    calls: int  # to be paid, repeated ones included
+    cached_calls: int  # requests whose answer is cached
     prompt_tokens: int
-    cached_tokens: int  # those of them that the endpoint will have in its own cache
+    cached_tokens: int  # part of them in the endpoint's own cache
     completion_tokens: int
     basis: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with the names that `--json` gives."""
+        """Return a JSON-ready mapping, with the names of `--json`."""
         return {
             "calls": self.calls,
             "kept": self.cached_calls,
@@ -355,19 +356,19 @@ class Prediction:
 
     @property
     def usage(self) -> Usage:
-        """Return the tokens, to be priced."""
+        """Return the tokens, for pricing."""
         return Usage(self.prompt_tokens, self.completion_tokens, self.cached_tokens, estimated=True)
 
 
 def predict(
     requests: Iterable[Request], *, model: str, parameters: Mapping[str, str], calls: Calls
 ) -> Prediction:
-    """Return what requests will take of one model.
+    """Return the expected usage of requests by one model.
 
-    A request takes what past requests of its stage and schema took (`rates_of`): the prompt
-    in proportion to its estimated tokens, the answer to the characters of its material, and where
-    there were none to its tokens. Requests that are equal are sent once; those whose answer is
-    kept, also by what a former version asked, not at all. Parameters are those of `request_key`.
+    It follows past requests of the same stage and schema (`rates_of`): the prompt in proportion to
+    its estimated tokens, the answer to the material's characters, or without history to its tokens.
+    Equal requests are sent once; those with a cached answer, also to the former request, not at
+    all. Parameters are those of `request_key`.
     """
     seen: set[str] = set()
     history: dict[tuple[Stage, str], Rates | None] = {}

@@ -1,6 +1,6 @@
-"""What is put around a chat model: ledger, limits, retries, circuit breaker, cache, counters.
+"""Middleware for chat models: ledger, limits, retries, circuit breaker, cache, counters.
 
-Each is a chat model around another one; `kgrag.llm.models` puts them together.
+Each is a chat model around another one; `kgrag.llm.models` combines them.
 """
 
 import logging
@@ -51,7 +51,7 @@ class _Around:
 
 
 class Clock:
-    """The time by which calls wait; once it is stopped, nothing waits and no call begins."""
+    """The clock of waiting calls; once stopped, nothing waits and no call starts."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -77,10 +77,10 @@ class Clock:
 
 @dataclass(eq=False, repr=False)
 class Recorded(_Around):
-    """Writes every call into the ledger, good or failed.
+    """Records every call in the ledger, successful or not.
 
-    Where a call was sent and no count came back, because it timed out, broke off or was
-    interrupted, our estimate is written: of the tokens sent, and of those that were streamed.
+    Where a call timed out, broke off or was interrupted, the tokens sent and streamed are
+    estimated.
     """
 
     calls: Calls
@@ -123,7 +123,7 @@ class Recorded(_Around):
 
 
 _MINUTE_S = 60.0
-_TINY_S = 1e-6  # lost to rounding: who slept as long as asked must not be asked again
+_TINY_S = 1e-6  # rounding tolerance of waits
 _LONGEST_PAUSE_S = 60.0  # without Retry-After
 _WEIGHT = 0.1  # of the newest answer in the mean length of answers
 
@@ -131,13 +131,13 @@ _WEIGHT = 0.1  # of the newest answer in the mean length of answers
 @dataclass(slots=True)
 class _Use:
     at: float
-    amount: float  # an estimate, until the true one is known
+    amount: float  # an estimate until the actual one is known
 
 
 class Window:
-    """An amount that may be used in any 60 seconds, however the provider cuts its minutes.
+    """A sliding limit for any 60 seconds, however the provider counts its minutes.
 
-    A limit of 0 is none. Not safe for threads: `Limits` locks it.
+    A limit of 0 is none. Not thread-safe: `Limits` locks it.
     """
 
     def __init__(self, limit: float) -> None:
@@ -147,7 +147,7 @@ class Window:
     def wait(self, now: float, amount: float) -> float:
         """Return the seconds until so much may be used; 0 for at once.
 
-        More than the limit may be used when nothing else is: it would never be possible otherwise.
+        More than the limit is allowed if nothing else is in use: otherwise it would never be.
         """
         while self._uses and now - self._uses[0].at >= _MINUTE_S - _TINY_S:
             self._uses.popleft()
@@ -163,22 +163,22 @@ class Window:
         return wait
 
     def use(self, now: float, amount: float) -> _Use:
-        """Enter a use and return it, for correction."""
+        """Add a use and return it, for correction."""
         self._uses.append(_Use(now, amount))
         return self._uses[-1]
 
 
 class _Permit(NamedTuple):
-    epoch: int  # how often the endpoint had refused when the call began
+    epoch: int  # refusals of the endpoint when the call started
     tokens: _Use
 
 
 class Limits:
-    """What may be under way at an endpoint, shared by all who call it; safe for threads.
+    """Shared limits of calls to an endpoint; thread-safe.
 
-    The calls at a time adapt as TCP's window does: a refusal (429) halves them and makes all
-    callers pause, a window full of successes adds one, up to what is configured. Refusals of
-    calls that began before the last halving say nothing new and halve nothing.
+    Concurrency adapts as TCP's window does: a refusal (429) halves it and makes all callers pause,
+    a window full of successes adds one, up to the configured value. Refusals of calls that started
+    before the last halving are not counted again.
     """
 
     def __init__(
@@ -188,15 +188,15 @@ class Limits:
         requests_per_minute: int = 0,
         tokens_per_minute: int = 0,
     ) -> None:
-        """Begin with everything allowed: calls at a time, calls begun and tokens in any 60 s.
+        """Start with the maximum of concurrent calls, and of calls and tokens in any 60 s.
 
-        A number of 0 is no limit, but for calls at a time.
+        0 means no limit, except for concurrency.
         """
         self._clock = clock
         self._most = self.allowed = concurrency
         self._requests = Window(requests_per_minute)
         self._tokens = Window(tokens_per_minute)
-        self._door = threading.Lock()  # held by the one caller who enters next
+        self._door = threading.Lock()  # of the next caller to enter
         self._changed = threading.Condition()
         self._under_way = 0
         self._epoch = 0
@@ -206,10 +206,10 @@ class Limits:
         self._mean_answer = 0.0  # tokens
 
     def enter(self, prompt: int, *, deadline: float | None = None) -> _Permit:
-        """Wait until a call that sends `prompt` tokens may begin, and begin it.
+        """Wait until a call that sends `prompt` tokens may start, and start it.
 
         Raises:
-            BudgetExceededError: If it may not begin before the deadline.
+            BudgetExceededError: If it may not start before the deadline.
             ModelUnavailableError: If the clock was stopped.
         """
         if not self._door.acquire(timeout=self._left(deadline)):
@@ -242,13 +242,13 @@ class Limits:
         return min(left, threading.TIMEOUT_MAX)
 
     def leave(self) -> None:
-        """End a call, whatever came of it."""
+        """End a call, successful or not."""
         with self._changed:
             self._under_way -= 1
             self._changed.notify()
 
     def answered(self, permit: _Permit, usage: Usage) -> None:
-        """Enter an answer: its true tokens, and that the endpoint did not refuse."""
+        """Record an answer and its actual tokens."""
         with self._changed:
             permit.tokens.amount = usage.prompt + usage.completion
             self._mean_answer += _WEIGHT * (usage.completion - self._mean_answer)
@@ -261,7 +261,7 @@ class Limits:
                 self._changed.notify()
 
     def refused(self, permit: _Permit, retry_after_s: float | None) -> None:
-        """Enter that the endpoint was asked too often, and the pause that it asks for, if any."""
+        """Record a rate-limit refusal, and the requested pause, if any."""
         with self._changed:
             permit.tokens.amount = 0
             if permit.epoch == self._epoch:
@@ -273,7 +273,7 @@ class Limits:
                 return
             if retry_after_s is None:
                 pause = min(_LONGEST_PAUSE_S, 2.0 ** min(self._refused - 1, 6))
-            else:  # a call that is to wait too long fails, and so will the next
+            else:  # after a request for a longer pause calls fail instead
                 pause = retry_after_s if retry_after_s <= LONGEST_ASKED_S else 0.0
             self._paused_until = max(self._paused_until, self._clock.now() + pause)
             _log.info("asked too often: %d at a time, after %.1f s", self.allowed, pause)
@@ -288,12 +288,12 @@ def _no_place() -> BudgetExceededError:
 
 @dataclass(eq=False, repr=False)
 class Limited(_Around):
-    """Calls the model no more than its limits allow."""
+    """Calls the model within its limits."""
 
     limits: Limits
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the model's answer; BudgetExceededError if its turn comes after the deadline."""
+        """Return the model's answer; BudgetExceededError if it cannot start before the deadline."""
         permit = self.limits.enter(estimate_request(request), deadline=request.deadline)
         try:
             completion = self.model.complete(request, on_text=on_text)
@@ -309,7 +309,7 @@ class Limited(_Around):
 
 @dataclass(eq=False, repr=False)
 class Retried(_Around):
-    """Repeats a call after TransientModelError, up to `attempts` tries; see `retrying`."""
+    """Repeats a call after TransientModelError, up to `attempts` times; see `retrying`."""
 
     clock: Clock
     attempts: int = 5
@@ -318,10 +318,10 @@ class Retried(_Around):
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
-            ModelUnavailableError: If no connection came about, whenever it was tried, or the
-                endpoint asks to wait for more than 120 s.
-            TransientModelError: If the last try failed, too, or an answer broke off of which the
-                reader has seen a part already.
+            ModelUnavailableError: If no attempt connected, or the endpoint requests a pause of more
+                than 120 s.
+            TransientModelError: If the last attempt failed, or an answer broke off after its reader
+                got a part.
         """
         shown = False
 
@@ -352,7 +352,7 @@ class Retried(_Around):
                     f"{exc}; it asks to wait {exc.retry_after_s:,.0f} s: try again then, or name"
                     " another model or endpoint in [llm]; what was answered is kept"
                 )
-                # not from exc: it would count as what may pass while somebody waits
+                # not from exc, which would count as temporary
                 raise ModelUnavailableError(told) from exc.__cause__
             told = f"{exc} {in_words(tries.statistics['attempt_number'])}"
             if isinstance(exc, ModelUnreachableError):
@@ -364,37 +364,37 @@ class Retried(_Around):
             raise TransientModelError(told) from exc
 
 
-_IN_A_ROW = 3  # calls that fail, each after all its tries, before the endpoint counts as down
+_IN_A_ROW = 3  # calls that fail after all attempts, before the endpoint counts as down
 _RESTS_S = (10.0, 30.0, 60.0)  # before the first trial, the second, and each further one
-_PATIENCE = 2  # trials that fail before nobody waits for another
-_TICK_S = 0.5  # how often those who wait look whether the trial is done
+_PATIENCE = 2  # failed trials before callers stop waiting
+_TICK_S = 0.5  # between checks of waiting callers
 
 
 class Circuit:
-    """What is known of an endpoint's health, shared by all who call it; safe for threads.
+    """A circuit breaker for an endpoint, shared by all callers; thread-safe.
 
-    It opens on a ModelUnavailableError; when three calls in a row failed with
-    TransientModelError; and when one that can wait did, and no call was answered that began in
-    the second half of the time that it was tried. While it is open, no call is made but a trial
-    after 10 s, 30 s, and then every 60 s. If what opened it may pass, callers who can wait are
-    let in when a trial was answered, and fail when the second was not; all others fail at once.
+    It opens on a ModelUnavailableError; when three calls in a row failed with TransientModelError;
+    and when one that can wait did, and no answered call started in the second half of its duration.
+    While it is open, only trials are made, after 10 s, 30 s, and then every 60 s. If the cause is
+    temporary, callers that can wait continue when a trial was answered, and fail when the second
+    was not; all others fail at once.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self._lock = threading.Lock()
         self._failed = 0  # in a row
-        self._why = ""  # set while it is open
+        self._why = ""  # not empty while it is open
         self._may_pass = False
         self._trials = 0  # that failed
         self._next_trial = 0.0
-        self._answered = -math.inf  # when the latest call began that was
+        self._answered = -math.inf  # start of the latest answered call
 
     def enter(self, *, can_wait: bool) -> bool:
-        """Return when a call may be made, and whether it is a trial.
+        """Wait until a call may be made; return whether it is a trial.
 
         Raises:
-            ModelUnavailableError: If none may be made; says why the circuit was opened.
+            ModelUnavailableError: If none may be made, with the reason for opening.
         """
         while True:
             self.clock.check()
@@ -410,7 +410,7 @@ class Circuit:
             self.clock.sleep(min(wait, _TICK_S))
 
     def succeeded(self, *, since: float) -> None:
-        """Enter an answer, good or bad, to a call that began at a moment: the endpoint is there."""
+        """Record an answer, good or bad, to a call that started at `since`."""
         with self._lock:
             self._failed = self._trials = 0
             self._why = ""
@@ -424,10 +424,10 @@ class Circuit:
         can_wait: bool = False,
         trial: bool = False,
     ) -> bool:
-        """Enter a call that began at a moment and failed after all its tries.
+        """Record a call that started at `since` and failed after all attempts.
 
         Returns:
-            Whether the call may be answered later: the endpoint is down in a way that may pass.
+            Whether the call may be answered later: the endpoint is down temporarily.
         """
         unavailable = isinstance(error, ModelUnavailableError)
         may_pass = isinstance(error.__cause__ if unavailable else error, TransientModelError)
@@ -444,7 +444,7 @@ class Circuit:
 
     def _open(self, error: ModelError, *, may_pass: bool, waits: bool) -> None:
         if self._why and not self._may_pass:
-            return  # the first reason that does not pass is the one to mend
+            return  # keep the first permanent reason
         is_new = not self._why
         self._may_pass = may_pass
         self._why = str(error)
@@ -453,7 +453,7 @@ class Circuit:
             self._why = f"{calls} failed, the last with: {error}"
         if is_new:
             self._rest()
-            if may_pass and waits:  # a wait that nobody explains is a bug
+            if may_pass and waits:  # explain the wait
                 _log.warning("%s; waiting for the endpoint to come back", self._why)
 
     def _rest(self) -> None:
@@ -464,8 +464,8 @@ class Circuit:
 class Breaker(_Around):
     """Does not call the model while its circuit is open.
 
-    Calls without a deadline can wait for an endpoint that comes back, unless somebody reads
-    along. The model of trials is the same, but tried once.
+    Calls without deadline and reader wait for an endpoint to recover. The model of trials is the
+    same, without retries.
     """
 
     trial: ChatModel
@@ -475,11 +475,11 @@ class Breaker(_Around):
         """Return the model's answer; see `ChatModel.complete`.
 
         Raises:
-            ModelUnavailableError: While the circuit is open; for calls that can wait when two
-                trials have failed.
+            ModelUnavailableError: While the circuit is open; for calls that can wait after two
+                failed trials.
         """
         circuit, can_wait = self.circuit, request.deadline is None and on_text is None
-        failures: list[ModelError] = []  # of this call, each after all its tries
+        failures: list[ModelError] = []  # of this call, each after all attempts
         while True:
             try:
                 trial = circuit.enter(can_wait=can_wait)
@@ -490,11 +490,11 @@ class Breaker(_Around):
             try:
                 model = self.trial if trial else self.model
                 completion = model.complete(request, on_text=on_text)
-            except BudgetExceededError:  # says nothing of the endpoint
+            except BudgetExceededError:  # not the endpoint's fault
                 raise
             except (ModelUnavailableError, TransientModelError) as exc:
                 if request.deadline is not None and circuit.clock.now() >= request.deadline:
-                    raise  # ended by its own deadline, which the endpoint cannot help
+                    raise  # ended by the call's deadline
                 later = circuit.failed(exc, since=begun, can_wait=can_wait, trial=trial)
                 if not trial:
                     failures.append(exc)
@@ -508,19 +508,19 @@ class Breaker(_Around):
                 return completion
 
 
-_JUDGED_S = 5.0  # to read an answer takes far less; a reader that never reports blocks nobody
-_CUT = ("truncated", "repeating")  # kinds of failure: the same request would end the same way
+_JUDGED_S = 5.0  # maximum wait for a report; parsing an answer takes far less
+_CUT = ("truncated", "repeating")  # kinds of failure that the same request would repeat
 
 
 class _Lead:
-    """The call that is made for a request, for equal ones to wait for."""
+    """The call in progress that equal requests wait for."""
 
     def __init__(self) -> None:
         self.answered = threading.Event()
-        self.judged = threading.Event()  # its reader has reported
+        self.judged = threading.Event()  # its outcome was reported
 
     def wait(self, left_s: float) -> bool:
-        """Wait until it is known what came of it, and return whether it was in time."""
+        """Wait for the outcome, and return whether it was in time."""
         if self.answered.wait(left_s):
             self.judged.wait(min(left_s, _JUDGED_S))
         return self.answered.is_set()
@@ -530,27 +530,25 @@ class _Lead:
 class Cached(_Around):
     """Pays for each answer once, over all runs that share the file.
 
-    Only answers that are reported to be `OK` are kept, and of requests about a document
-    those that were cut or ran in circles: who reads the document again is told so at once, and
-    asks for less. (A question that is asked again is tried again, and so is a request `anew`.)
-    Equal requests that are under way at the same time are sent once: the others wait until the
-    answer is kept.
+    Answers reported as `OK` are cached, and for requests about a document those that were truncated
+    or repeat themselves: the next reader of the document learns this at once, and asks for less. (A
+    question is tried again, and so is a request `anew`.) Equal concurrent requests are sent once:
+    the others wait until the answer is cached.
     """
 
     calls: Calls
-    parameters: Mapping[str, str]  # what an answer depends on besides model and request
-    # Longest answer, where the parameters do not hold it: one that was cut there is asked for
-    # again with another.
+    parameters: Mapping[str, str]  # further inputs of an answer
+    # Longest answer, where it is not a parameter: a truncated one is asked for again with another.
     limit: str = ""
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _leads: dict[str, _Lead] = field(init=False, default_factory=dict)
 
     def key(self, request: Request) -> str:
-        """Return the key under which the answer to a request is kept."""
+        """Return the cache key of a request."""
         return request_key(request, model=self.name, parameters=self.parameters)
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the kept answer, or the model's; StoreError if the file cannot be used."""
+        """Return the cached answer, or the model's; StoreError if the file cannot be used."""
         key = self.key(request)
         lead, waited = self._lead(key, request.deadline)
         try:
@@ -567,7 +565,7 @@ class Cached(_Around):
         def keep(outcome: str) -> None:
             try:
                 if outcome == OK:
-                    self.calls.keep(key, answer)  # before anything else can happen to it
+                    self.calls.keep(key, answer)
                 elif request.doc_id and outcome in _CUT:
                     self.calls.keep(cut_key(key, request, self.limit), answer)
             finally:
@@ -576,7 +574,7 @@ class Cached(_Around):
         return answer.reporting_to(keep)
 
     def _lead(self, key: str, deadline: float | None) -> tuple[_Lead, bool]:
-        """Return when no equal call is under way, and whether one was.
+        """Wait until no equal call is in progress; return the lead, and whether there was one.
 
         Raises:
             BudgetExceededError: If the others are not done before the deadline.
@@ -602,11 +600,11 @@ class Cached(_Around):
         lead.judged.set()
 
     def _kept(self, key: str, request: Request, *, waited: bool) -> Completion | None:
-        """Return the answer that is kept, good or cut; None where the model is to be asked.
+        """Return the cached answer, good or truncated; None to ask the model.
 
-        Where another caller was waited for, its answer is as fresh as any.
+        After waiting for another caller its answer counts as fresh.
         """
-        # A correction of a bad answer is asked for in the present words, not in former ones.
+        # Corrections of bad answers have no former request.
         former = self.key(request.former) if request.former and not request.added else ""
         kept = None
         if not request.fresh or waited:
@@ -629,10 +627,10 @@ class Cached(_Around):
 
 @dataclass(eq=False, repr=False)
 class Counted(_Around):
-    """Remembers the completions that the model gave, oldest first, and counts calls.
+    """Collects the model's completions, oldest first, and counts calls.
 
-    Calls that failed count, and answers that could not be used: they took time and may have been
-    paid for. Calls that were not sent because a question had used up its budget do not.
+    Failed calls and unusable answers count, since they took time and may have been paid; calls that
+    were not sent for lack of budget do not.
     """
 
     calls: int = field(init=False, default=0)
@@ -655,7 +653,7 @@ class Counted(_Around):
 
 
 class Meter:
-    """Adds up what all models take that it is given to; unlike `Counted` it keeps no answers."""
+    """Sums the usage of several models; unlike `Counted` without answers."""
 
     def __init__(self) -> None:
         self._spent: defaultdict[str, StageUsage] = defaultdict(StageUsage)
@@ -663,7 +661,7 @@ class Meter:
 
     @property
     def spent(self) -> Mapping[str, StageUsage]:
-        """Return what was spent so far, by stage."""
+        """Return the usage so far, by stage."""
         with self._lock:
             return dict(self._spent)
 
@@ -678,7 +676,7 @@ class Meter:
 
 @dataclass(eq=False, repr=False)
 class Metered(_Around):
-    """Has the model's answers counted for the stage whose model, and price, it is."""
+    """Counts the model's answers for a stage."""
 
     meter: Meter
     stage: str
@@ -686,7 +684,7 @@ class Metered(_Around):
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; see `ChatModel.complete`."""
         completion = self.model.complete(request, on_text=on_text)
-        if not completion.from_cache:  # paid, whether it can be used or not
+        if not completion.from_cache:  # paid, usable or not
             self.meter.add(self.stage, completion)
             return completion
 

@@ -1,4 +1,4 @@
-"""The chat model of each stage: from the settings, or one that a program gives."""
+"""The chat model of each stage: from the settings, or passed by a program."""
 
 import threading
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from kgrag.llm.providers import Endpoint, settings_for
 if TYPE_CHECKING:
     from kgrag.llm.client import OpenAIChat
 
-# The limit in the keys of answers where the provider sets it: it was once the same for all, and an
-# answer that is whole does not depend on it.
+# The limit in cache keys where the provider sets it, formerly the same for all; complete answers do
+# not depend on it.
 _KEPT_UNDER = 4000
 
 
 def calls_file(location: str | Path, config: Config) -> Path:
-    """Return the file of the answers and the ledger of a knowledge base, a folder or an address.
+    """Return the file of answers and ledger of a knowledge base, a folder or an address.
 
     Raises:
         ModelError: If it belongs into the user's cache folder and there is none.
@@ -39,13 +39,13 @@ def calls_file(location: str | Path, config: Config) -> Path:
 
 
 def keeping_calls(config: Config, location: str | Path) -> Config:
-    """Return settings by which any knowledge base keeps its calls where that at `location` will."""
+    """Return settings that store calls where a knowledge base at `location` would."""
     calls = str(calls_file(location, config))
     return replace(config, llm=replace(config.llm, calls=calls))
 
 
 class ChatModels:
-    """The models of a knowledge base and their file of calls, opened when they are first needed.
+    """The models of a knowledge base and their file of calls, opened on demand.
 
     Attributes:
         given: The model of every stage; None for those of the settings.
@@ -54,10 +54,10 @@ class ChatModels:
     def __init__(
         self, config: Config, location: str | Path, given: ChatModel | None = None
     ) -> None:
-        """Keep the settings and where the knowledge base is; nothing is opened yet.
+        """Store the settings; nothing is opened yet.
 
         Raises:
-            ConfigError: If what is given is no model.
+            ConfigError: If `given` is no model.
         """
         if given is not None and not (
             isinstance(getattr(given, "name", None), str)
@@ -82,7 +82,7 @@ class ChatModels:
         return self.fresh()
 
     def fresh(self) -> "Models":
-        """Return models that have not been asked: one that was out of reach may be back."""
+        """Return new models, without the state of unreachable endpoints."""
         config = self._config
         config_of = config.model_of if self.given is None else lambda stage: config.llm
         return Models(config_of, calls=self.calls, given=self.given)
@@ -94,16 +94,16 @@ class ChatModels:
     def close(self) -> None:
         """Release files and connections."""
         for name in ("models", "calls"):
-            if name in self.__dict__:  # opened
+            if name in self.__dict__:  # was opened
                 self.__dict__.pop(name).close()
 
 
 class Models:
-    """Builds the model of a stage when it is first asked for, and keeps it; safe for threads.
+    """Builds and caches the model of each stage on demand; thread-safe.
 
-    Stages that ask the same model at the same endpoint share its health and, where they are the
-    same, its limits: it counts them together. A model that a program gives is that of every
-    stage: its answers are kept, its calls recorded and limited; retries are its own concern.
+    Stages with the same model at the same endpoint share its circuit and, if equal, its limits. A
+    model passed by a program serves every stage: its answers are cached, its calls recorded and
+    limited, but not retried.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class Models:
         clock: Clock | None = None,
         given: ChatModel | None = None,
     ) -> None:
-        """Keep the settings, of a given model its limits; nothing is built yet.
+        """Store the settings, for a given model its limits; nothing is built yet.
 
-        The file of calls stays open when the models are closed. A given model is safe for threads.
+        `calls` is not closed with the models. A given model must be thread-safe.
         """
         self._config_of = config_of
         self._calls = calls
@@ -133,10 +133,10 @@ class Models:
         return self._given is not None or self._config_of(stage).is_configured
 
     def endpoint(self, stage: str) -> Endpoint:
-        """Return where a stage's configured model is, and what it costs; needs no key.
+        """Return a stage's configured endpoint and price; needs no key.
 
         Raises:
-            ConfigError: If it has none, or its settings lack something.
+            ConfigError: If it has none, or its settings are incomplete.
         """
         config = self._config_of(stage)
         if not config.is_configured:
@@ -151,7 +151,7 @@ class Models:
         return self._given.name if self._given is not None else self.endpoint(stage).place.model
 
     def are_together(self, one: str, other: str) -> bool:
-        """Return whether two stages ask the same endpoint."""
+        """Return whether two stages use the same endpoint."""
         if self._given is not None:
             return True
         if not (self.is_configured(one) and self.is_configured(other)):
@@ -188,11 +188,11 @@ class Models:
             return self._models[config]
 
     def stop(self) -> None:
-        """Let calls under way end, but none wait, be tried again or begin; may be repeated."""
+        """Let calls in progress end, but none wait, be repeated or start; may be repeated."""
         self._clock.stop()
 
     def close(self) -> None:
-        """Close the connections of all models that were built; a given one stays open."""
+        """Close the connections of the models built; a given one stays open."""
         with self._lock:
             clients, self._clients = self._clients, []
             self._models.clear()
@@ -219,14 +219,14 @@ class Models:
         return Cached(breaker, calls=self._calls, parameters=parameters, limit=limit)
 
     def _limited(self, model: ChatModel, place: Place | None, config: ModelConfig) -> Limited:
-        """Return a model whose calls are recorded, within the limits of its endpoint."""
+        """Return a model with recorded calls, within the limits of its endpoint."""
         rates = (config.concurrency, config.requests_per_minute, config.tokens_per_minute)
         limits = self._limits.setdefault((place, *rates), Limits(self._clock, *rates))
         return Limited(Recorded(model, calls=self._calls), limits=limits)
 
 
 class _Guarded:
-    """A chat model whose errors are kgrag's."""
+    """Converts errors of a program's chat model to kgrag's."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model

@@ -1,13 +1,13 @@
-"""Record what a model answers, and play it: an evaluation runs again without the model.
+"""Record and replay the answers of a model, to repeat an evaluation without it.
 
 A file of recordings has a line of JSON for each answer:
 
     {"prompt": HASH, "answer": HASH, "model": NAME, "stage": …, "schema": NAME, "finish": …,
      "prompt_tokens": N, "completion_tokens": N, "messages": [{"role", "content"}], "text": …}
 
-The first hash is of the messages, role and content of each in order, the second of the answer:
-a line that was changed by hand is refused. Nothing else of a request decides which answer is
-played, so that a recording serves at another address, with another limit or way to ask for JSON.
+The first hash is of the messages, role and content of each in order, the second of the answer: a
+line that was edited is refused. Nothing else of a request selects the answer, so that a recording
+works for another address, limit or JSON mode.
 """
 
 import json
@@ -29,10 +29,10 @@ _SHOWN = 60  # characters of a prompt in an error
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One answer of a model, with what it was asked and by which stage.
+    """One answer of a model, with its request.
 
-    The schema is the name of that of the answer, empty for plain text; tokens are as counted by
-    the model or its endpoint.
+    The schema is the name of the answer's, empty for plain text; tokens are as counted by the model
+    or its endpoint.
     """
 
     messages: tuple[Message, ...]
@@ -52,16 +52,12 @@ class Recording:
         record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
-            line = json.dumps(record)  # half characters have no form in UTF-8
+            line = json.dumps(record)  # lone surrogates cannot be encoded in UTF-8
         return f"{line}\n"
 
     @classmethod
     def from_line(cls, line: str) -> "Recording":
-        """Return what a line holds.
-
-        Raises:
-            ValueError: If it is malformed, or a hash is not that of what it stands for.
-        """
+        """Parse a line; ValueError if it is malformed, or a hash does not match."""
         record = json.loads(line)
         if not isinstance(record, dict):
             raise ValueError("not a JSON object")
@@ -77,28 +73,27 @@ class Recording:
 
     @property
     def completion(self) -> Completion:
-        """Return the answer as a model gives it."""
+        """Return the answer as a completion."""
         usage = Usage(self.prompt_tokens, self.completion_tokens)
         return Completion(self.text, self.model, self.finish, usage)
 
 
 def prompt_hash(messages: Iterable[Message]) -> str:
-    """Return the hash by which an answer is found again."""
+    """Return the hash by which an answer is found."""
     parts = [part for m in messages for part in (m.role, m.content)]
     return digest("prompt", *parts, length=_HASH)
 
 
 def _answer_hash(text: str) -> str:
-    """Return the hash of an answer."""
     return digest("answer", text, length=_HASH)
 
 
 @dataclass(eq=False, repr=False)
 class Recorder:
-    """A chat model that writes another one's answers to a file, a line each.
+    """A chat model that records another one's answers in a file.
 
-    Calls that fail are not recorded; an existing file is continued. Only its owner may read it:
-    prompts hold the text of documents. Recorders that write one file share a lock.
+    Failed calls are not recorded; an existing file is continued. Only its owner may read it, since
+    prompts contain text of documents. Recorders of one file share a lock.
     """
 
     model: ChatModel
@@ -111,7 +106,7 @@ class Recorder:
         return self.model.name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the model's answer, once it is in the file; EvaluationError if it cannot be."""
+        """Record and return the model's answer; EvaluationError if the file cannot be written."""
         completion = self.model.complete(request, on_text=on_text)
         recording = Recording(
             request.messages,
@@ -137,13 +132,13 @@ class Recorder:
 
 
 class Player:
-    """A chat model that gives recorded answers.
+    """A chat model that replays recorded answers.
 
-    A prompt that was answered several times gets these answers in their order, then the last.
+    A prompt with several answers gets them in order, then the last one repeatedly.
     """
 
     def __init__(self, recordings: Iterable[Recording]) -> None:
-        """Take recordings in their order; the name is that of the first one's model."""
+        """Take recordings in order; the name is that of the first one's model."""
         self.name = ""
         self._by_prompt: defaultdict[str, list[Recording]] = defaultdict(list)
         for recording in recordings:
@@ -155,7 +150,7 @@ class Player:
 
     @classmethod
     def read(cls, path: str | Path) -> "Player":
-        """Return what plays a file that `Recorder` wrote.
+        """Load a file of `Recorder`.
 
         Raises:
             EvaluationError: If it cannot be read, or a line is no recording; names the line.
@@ -175,7 +170,7 @@ class Player:
 
     @property
     def unplayed(self) -> list[Recording]:
-        """Return what was recorded and not asked for so far."""
+        """Return the recordings not replayed so far."""
         with self._lock:
             played = dict(self._played)
         return [r for key, rows in self._by_prompt.items() for r in rows[played.get(key, 0) :]]
@@ -184,8 +179,8 @@ class Player:
         """Return the recorded answer.
 
         Raises:
-            ModelError: If nothing was recorded for these messages; says which recorded prompt is
-                most like them, and where it differs.
+            ModelError: If there is none for these messages; shows the most similar recorded prompt,
+                and where it differs.
         """
         key = prompt_hash(request.messages)
         rows = self._by_prompt.get(key)
@@ -212,6 +207,6 @@ class Player:
 
 
 def _alike(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common prefix of two texts."""
     ends = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(ends, min(len(one), len(other)))

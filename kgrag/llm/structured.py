@@ -1,6 +1,6 @@
-"""Ask a model for JSON, or for text, and accept only what can be used; ask once more if not.
+"""Ask a model for JSON or text, validate the answer, and ask once more if it is unusable.
 
-Below the two functions that ask stands what reads an answer: JSON, thoughts, loops, refusals.
+After the two functions that ask follows the reading of answers: JSON, thoughts, loops, refusals.
 """
 
 import json
@@ -22,10 +22,10 @@ Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
-_AT_ONCE = ("truncated", "filtered")  # the same request would end the same way
+_AT_ONCE = ("truncated", "filtered")  # kinds of errors that the same request would repeat
 _SHOWN = 120  # characters of a bad answer in an error
-_HEAD, _TAIL = 600, 200  # characters of a bad answer that the model is shown
-# What a user can do about it, besides asking again.
+_HEAD, _TAIL = 600, 200  # characters of a bad answer sent back to the model
+# Remedies besides asking again.
 _REMEDIES = {
     "truncated": "llm.max_tokens allows longer ones",
     "empty": "a model that thinks first may need more llm.max_tokens",
@@ -55,19 +55,14 @@ _PROBLEMS: dict[Language, dict[str, str]] = {
 
 
 def ask(model: ChatModel, request: Request, parse: Callable[[Json], _T]) -> _T:
-    """Return what a model's JSON answer means.
+    """Return the parsed JSON answer of a model.
 
-    An answer that cannot be used is asked for once more, with the error shown to the model. One
-    that was cut at the token limit is not: ask for less.
-
-    Args:
-        model: Whom to ask.
-        request: What is asked; its prompt describes the JSON.
-        parse: Makes the JSON into what is wanted; raises ValueError, saying in few words what is
-            wrong, where it has another form. May be called more than once.
+    An unusable answer is asked for once more, with the error shown to the model; a truncated one is
+    not: ask for less. `parse` converts the JSON; it raises a short ValueError for another form, and
+    may be called more than once.
 
     Raises:
-        ModelOutputError: If the second answer cannot be used either, or the first was cut or
+        ModelOutputError: If the second answer is unusable too, or the first was truncated or
             withheld.
         ModelError: If the call fails.
     """
@@ -82,19 +77,12 @@ def ask_text(
 ) -> Completion:
     """Return a model's answer in plain text.
 
-    An answer that is empty, declines, runs in circles or fails the check is asked for once more,
-    unless part of it has been passed to `on_text`.
-
-    Args:
-        model: Whom to ask.
-        request: What is asked.
-        check: Raises ValueError, saying in few words what is wrong with an answer. Not called for
-            one that was kept: what was taken once, after a second try, would be paid anew.
-        on_text: Called with each piece of the answer as it comes.
+    An answer that is empty, a refusal, repeats itself or fails the check is asked for once more,
+    unless part of it was passed to `on_text`. `check` raises a short ValueError; it is not called
+    for a cached answer, which was accepted before.
 
     Raises:
-        ModelOutputError: If no answer can be used; with kind `truncated` where it was cut at the
-            token limit.
+        ModelOutputError: If no answer is usable; with kind `truncated` at the token limit.
         ModelError: If the call fails.
     """
 
@@ -117,9 +105,9 @@ def _complete(
     *,
     is_first: bool = True,
 ) -> _T:
-    """Return what the first answer that can be used means: a kept one, a fresh one, a second one.
+    """Return the value of the first usable answer: a cached one, a fresh one, a second one.
 
-    `read` makes an answer into what is wanted, and raises ModelOutputError if it cannot be used.
+    `read` converts an answer, and raises ModelOutputError if it is unusable.
     """
     begun = False
 
@@ -132,7 +120,7 @@ def _complete(
     on_piece = None if on_text is None else showing
     completion = model.complete(request, on_text=on_piece)
     if completion.from_cache:
-        with suppress(ModelOutputError):  # what reads it has changed
+        with suppress(ModelOutputError):  # accepted by a former version
             return _judged(completion, read, on_text)
         completion = model.complete(replace(request, fresh=True), on_text=on_piece)
     try:
@@ -145,7 +133,7 @@ def _complete(
 
 
 def _judged(completion: Completion, read: Callable[[Completion], _T], on_text: OnText | None) -> _T:
-    """Return what an answer means, and report whether it could be used."""
+    """Convert an answer, and report whether it was usable."""
     try:
         value = read(completion)
     except BaseException as exc:
@@ -158,7 +146,7 @@ def _judged(completion: Completion, read: Callable[[Completion], _T], on_text: O
 
 
 def _corrected(request: Request, answer: str, error: ModelOutputError) -> Request:
-    """Return the request with the bad answer, shortened, and what is wrong with it."""
+    """Return the request with the bad answer, shortened, and its error."""
     language: Language = "en" if is_latin(request.messages[0].content) else "zh"
     detail = _on_one_line(str(error.__cause__ or error.kind), 2 * _SHOWN)
     problem = _PROBLEMS[language].get(error.kind, "{detail}").format(detail=detail)
@@ -173,7 +161,7 @@ def _corrected(request: Request, answer: str, error: ModelOutputError) -> Reques
 def _parsed(completion: Completion, request: Request, parse: Callable[[Json], _T]) -> _T:
     if completion.finish == "filter":
         raise _unusable("filtered", completion)
-    # An answer cut at the limit may be whole, with blanks behind it; it must not be repaired.
+    # An answer at the limit may be complete, with blanks after it; it must not be repaired.
     read = find_json if completion.finish == "length" else read_json
     try:
         value = read(completion.text)
@@ -188,7 +176,7 @@ def _parsed(completion: Completion, request: Request, parse: Callable[[Json], _T
 
 
 def _apply(function: Callable[[_S], _T], value: _S, completion: Completion) -> _T:
-    """Return what the caller's function makes of an answer; its errors name the model."""
+    """Apply the caller's function to an answer; its errors name the model."""
     try:
         return function(value)
     except ValueError as exc:
@@ -198,7 +186,7 @@ def _apply(function: Callable[[_S], _T], value: _S, completion: Completion) -> _
 
 
 def _check_finish(completion: Completion) -> None:
-    """Raise ModelOutputError for an answer that is empty, withheld, cut or running in circles."""
+    """Raise ModelOutputError for an answer that is empty, withheld, truncated or repeats itself."""
     if completion.finish == "filter":
         raise _unusable("filtered", completion)
     if not completion.text.strip():
@@ -210,7 +198,7 @@ def _check_finish(completion: Completion) -> None:
 
 
 def _in_its_object(value: Json, request: Request) -> Json:
-    """Return a bare list in the object that its schema wants around it."""
+    """Return a bare list in the object that its schema requires around it."""
     properties = (request.schema or {}).get("properties")
     if not isinstance(value, list) or not isinstance(properties, dict):
         return value
@@ -232,27 +220,27 @@ def _on_one_line(text: str, most: int) -> str:
     return line if len(line) <= most else line[:most] + "…"
 
 
-_THOUGHT_END = re.compile(r"\A[^{\[]*?</think>")  # some servers leave out where it begins
+_THOUGHT_END = re.compile(r"\A[^{\[]*?</think>")  # some servers omit the start tag
 _FENCED = re.compile(
     r"```[ \t]*(?:json)?[ \t]*\n?(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE
 )
-# What begins an object or a list, and not a remark in brackets like {注} or [1].
+# The start of an object or a list, not a remark in brackets like {注} or [1].
 _BEGINNING = re.compile(r"\{(?=\s*(?:[\"'“‘”’}]|[A-Za-z_]\w*\s*[:：]))|\[(?=\s*[\"'“‘”’\[{\]])")
 _CURLY_KEY = re.compile(r"[“”‘’]([A-Za-z_]\w{0,39})[“”‘’]\s*[:：]")
 _KEY_COLON = re.compile(r"(\"[A-Za-z_]\w{0,39}\")\s*：")
 _CURLY_VALUE = re.compile(r"(?<=[:：\[,，])(\s*)‘([^‘’\"]*)’(?=\s*[,，}\]])")
 _HALF = re.compile("[\ud800-\udfff]")
 _DEEPEST = 100
-_CLOSED = re.compile(r"[\"'”’{}\[\]]\s*[}\]]\Z")  # a bracket that ends no citation inside a text
-# Not strict: line breaks and tabs inside strings are what models forget to escape most often.
+_CLOSED = re.compile(r"[\"'”’{}\[\]]\s*[}\]]\Z")  # not the bracket of a citation in a text
+# Not strict: models often do not escape line breaks and tabs in strings.
 _DECODER = json.JSONDecoder(strict=False)
-_MOST_REPAIRED = 40_000  # characters; repairing takes longer than linear time
+_MOST_REPAIRED = 40_000  # characters; repair is slower than linear
 
 
 def read_json(text: str) -> Json:
-    """Return the JSON in an answer, repaired where it is damaged.
+    """Return the JSON in an answer, repaired if damaged.
 
-    Thoughts, code fences and prose around it are left out. Quotation marks, commas, colons, line
+    Thoughts, code fences and prose around it are ignored. Quotation marks, commas, colons, line
     breaks and closing brackets are repaired.
 
     Raises:
@@ -268,12 +256,12 @@ def read_json(text: str) -> Json:
 
 
 def find_json(text: str) -> Json:
-    """Return the JSON in an answer as it stands: all of it, or the longest whole piece.
+    """Return the JSON in an answer without repair: all of it, or the longest complete part.
 
-    Line breaks inside strings are accepted. Half characters become U+FFFD.
+    Line breaks in strings are accepted; lone surrogates become U+FFFD.
 
     Raises:
-        ValueError: If there is none, or what begins like JSON is damaged.
+        ValueError: If there is none, or it is damaged.
     """
     whole, damaged = _found(text)
     if not whole or damaged:
@@ -282,7 +270,7 @@ def find_json(text: str) -> Json:
 
 
 def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
-    """Return (length, value) of whole pieces of JSON, the longest first, and the damaged rest."""
+    """Return (length, value) of complete JSON, the longest first, and the damaged rest."""
     answer = without_thoughts(text.lstrip("\ufeff"))
     answer = _THOUGHT_END.sub("", answer).lstrip("\ufeff").strip()
     with suppress(ValueError, RecursionError):
@@ -297,13 +285,13 @@ def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
             value, position = _DECODER.raw_decode(answer, match.start())
             found.append((position - match.start(), _sound(value)))
         except (ValueError, RecursionError):
-            damaged = answer[match.start() :]  # what follows may be part of it, and is not read
+            damaged = answer[match.start() :]  # the rest may be part of it
             break
     return sorted(found, key=itemgetter(0), reverse=True), damaged
 
 
 def _is_inside(text: str, mark: int) -> bool:
-    """Return whether a mark stands inside the text's first object or list: it is a part of it."""
+    """Return whether an offset is inside the text's first object or list."""
     first = _BEGINNING.search(text, 0, mark)
     if first is None:
         return False
@@ -314,7 +302,7 @@ def _is_inside(text: str, mark: int) -> bool:
 
 
 def _repaired(damaged: str) -> Json:
-    """Return what can be read in a damaged object or list, with what follows it."""
+    """Return what can be parsed of a damaged object or list, with what follows it."""
     block = _with_ascii_marks(damaged.rstrip().removesuffix("```").rstrip())
     if _is_cut(block):
         raise ModelOutputError("the answer ends in the middle of its JSON", kind="truncated")
@@ -324,7 +312,7 @@ def _repaired(damaged: str) -> Json:
     import json_repair
 
     value: Json = None
-    with suppress(Exception):  # whatever it stumbles over, the answer is what is wrong
+    with suppress(Exception):  # any error means a bad answer
         value = _sound(json_repair.loads(block, skip_json_loads=True))  # type: ignore[arg-type]
     if not value or not isinstance(value, dict | list):
         raise ModelOutputError("the answer's JSON is beyond repair", kind="malformed")
@@ -332,13 +320,13 @@ def _repaired(damaged: str) -> Json:
 
 
 def _with_ascii_marks(block: str) -> str:
-    """Return a damaged block with the Chinese marks replaced that `json_repair` does not know."""
+    """Replace Chinese punctuation that `json_repair` does not know."""
     block = _CURLY_KEY.sub(r'"\1":', block)
     return _KEY_COLON.sub(r"\1:", _CURLY_VALUE.sub(r'\1"\2"', block))
 
 
 def _is_cut(block: str) -> bool:
-    """Return whether a block stops in the middle; if only its last brackets lack, it does not."""
+    """Return whether a block ends in the middle, more than its last brackets missing."""
     depth, inside, escaped = 0, False, False
     for character in block:
         if escaped:
@@ -355,10 +343,7 @@ def _is_cut(block: str) -> bool:
 
 
 def _sound(value: Json, depth: int = 0) -> Json:
-    """Return a value without what no file can hold: half characters, NaN and infinity.
-
-    ValueError if it is nested deeper than anything that was asked for.
-    """
+    """Replace lone surrogates, NaN and infinity; ValueError if it is nested too deeply."""
     if depth > _DEEPEST:
         raise ValueError(f"nested deeper than {_DEEPEST}")
     if isinstance(value, str):
@@ -372,21 +357,21 @@ def _sound(value: Json, depth: int = 0) -> Json:
     return value
 
 
-_TIMES = 8  # as often in a row is no list and no emphasis any more
-_LONGEST_UNIT = 200  # characters of what repeats at the end
-_LEAST = 80  # characters that it fills: a rule of dashes is shorter
+_TIMES = 8  # repetitions in a row, more than in a list or for emphasis
+_LONGEST_UNIT = 200  # characters of the repeated end
+_LEAST = 80  # characters in all: a rule of dashes is shorter
 _ITEM_END = re.compile(r"[\n。；;!?！？{}\[\]]")
-_NUMBER = re.compile(r'"\w+":\s*[-+.\d]+,?')  # of a list of scores, a line each
-_SHORTEST_ITEM = 8  # characters; shorter ones, e.g. scores, are equal for good reasons
-_ITEMS = 5  # items that repeat together
+_NUMBER = re.compile(r'"\w+":\s*[-+.\d]+,?')  # in a list of scores, a line each
+_SHORTEST_ITEM = 8  # characters; shorter ones, e.g. scores, may be equal
+_ITEMS = 5  # longest repeated sequence of items
 
 
 def repeats(text: str) -> bool:
-    """Return whether a text runs in circles.
+    """Return whether a text repeats itself.
 
-    That is: it ends in a unit of up to 200 characters said eight times or more, or the same item
-    (a line, sentence or list element of eight characters or more), or the same few items, stand
-    in it eight times in a row.
+    It ends in a unit of up to 200 characters repeated eight times or more, or contains the same
+    sequence of up to five items (lines, sentences or list elements of eight characters or more)
+    eight times in a row.
 
     >>> repeats("一是节能。" + "二是降碳，" * 40), repeats("一是节能。二是降碳。")
     (True, False)
@@ -414,7 +399,7 @@ def _has_equal_items(text: str) -> bool:
     return False
 
 
-_LONGEST_REFUSAL = 200  # characters; who says more has not declined
+_LONGEST_REFUSAL = 200  # characters; longer answers are none
 _ALWAYS = re.compile(
     r"作为(?:一个|一名|一款)?(?:(?:AI|人工智能)(?:语言)?(?:模型|助手|助理)|大?语言模型)"
     r"|换个话题|检测到.{0,20}(?:不安全|敏感)"
@@ -431,7 +416,7 @@ _DECLINED = re.compile(
     r"|create|discuss|engage)",
     re.IGNORECASE,
 )
-# Who names the documents says that they hold no answer, and that is one.
+# Stating that the documents contain no answer is an answer.
 _ABOUT_DOCUMENTS = re.compile(
     r"文档|文件|资料|材料|上下文|文中|原文|段落|未提及|没有提到"
     r"|\b(?:documents?|passages?|context|sources?|texts?|materials?)\b",
@@ -440,9 +425,9 @@ _ABOUT_DOCUMENTS = re.compile(
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether a short answer declines the task rather than answering it.
+    """Return whether a short answer declines the task.
 
-    That the documents say nothing about a question is an answer, not a refusal.
+    That the documents contain nothing about a question is an answer, not a refusal.
 
     >>> is_refusal("抱歉，我无法回答这个问题。"), is_refusal("抱歉，文档中没有相关内容。")
     (True, False)
@@ -457,12 +442,12 @@ def is_refusal(text: str) -> bool:
 
 _LONGEST_QUESTION = 300  # characters: real questions have up to 90, and rewritten ones grow
 _LABEL = re.compile(r"^(?:改写|补充)?后?的?问题[:：]\s*|^(?:\w+ )?question:\s*", re.IGNORECASE)
-# Marks around all of it; “双碳” at its beginning keeps its own.
+# Quotation marks around all of it, not just “双碳” at its start.
 _QUOTED = re.compile(r"[\"'“‘「`*]+([^\"'“”‘’「」`*]+)[\"'”’」`*]+")
 
 
 def one_question(text: str) -> str:
-    r"""Return a question on one line, without a label before it or quotation marks around it.
+    r"""Return a question on one line, without a label or quotation marks.
 
     Raises:
         ValueError: If it has no word, has several lines, or is too long for a question.
@@ -486,17 +471,17 @@ _BEGIN, _END = "<think>", "</think>"
 
 
 class ThoughtFilter:
-    """Removes thoughts from an answer that comes in pieces.
+    """Removes thoughts from a streamed answer.
 
-    A thought is `<think>...</think>` at the very start of an answer, as reasoning models write it
-    where the endpoint does not keep it apart. One that never ends leaves an empty answer.
+    A thought is `<think>...</think>` at the very start of an answer, as written by reasoning models
+    where the endpoint does not separate it. One that never ends leaves an empty answer.
     """
 
     def __init__(self) -> None:
-        self._held: str | None = ""  # what comes before the answer; None once it has begun
+        self._held: str | None = ""  # text before the answer; None once it has started
 
     def feed(self, piece: str) -> str:
-        """Return what can be shown of the answer after one more piece; may be empty."""
+        """Return the displayable part of the answer after another piece; may be empty."""
         if self._held is None:
             return piece
         self._held += piece
@@ -507,14 +492,14 @@ class ThoughtFilter:
             return self.end()
         thought, found, rest = start.removeprefix(_BEGIN).partition(_END)
         if not found:
-            self._held = _BEGIN + thought[-len(_END) :]  # the mark may come in two pieces
+            self._held = _BEGIN + thought[-len(_END) :]  # the tag may be split
         elif answer := rest.lstrip():
             self._held = None
             return answer
         return ""
 
     def end(self) -> str:
-        """Return what was held back, when no more pieces come."""
+        """Return the text held back at the end."""
         held, self._held = self._held or "", None
         return "" if held.lstrip().startswith(_BEGIN) else held
 

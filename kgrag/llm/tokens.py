@@ -1,17 +1,17 @@
-"""Estimate tokens before a model counts them."""
+"""Estimation of token counts."""
 
 import math
 import re
 
 from kgrag.llm.chat import Request
 
-_PER_MESSAGE = 4  # its role and the marks around it
-_PER_REQUEST = 3  # the beginning of the answer
+_PER_MESSAGE = 4  # role and separators
+_PER_REQUEST = 3  # start of the answer
 
 # Tokens of one character. Chinese: 0.6 as DeepSeek documents (about the same for GLM and Qwen,
-# whose vocabularies of 150,000 hold the common words of two characters). Latin: 0.25 to 0.3 with
-# the blanks between words, which are part of the word's token. Digits: alone with Qwen, up to
-# three in a token with DeepSeek. Marks: alone, but often one token with a neighbour or blank.
+# whose vocabularies of 150,000 include common words of two characters). Latin: 0.25 to 0.3 with
+# the blanks between words, which are part of the word's token. Digits: single with Qwen, up to
+# three in a token with DeepSeek. Punctuation: single, but often with a neighbour or blank.
 _CLASSES = (
     (re.compile(r"[\u2e80-\u2fff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]"), 0.63),
     (re.compile(r"[A-Za-z]"), 0.24),
@@ -26,12 +26,11 @@ _FENCED = re.compile(r"<(\w+) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text has, 0 for none.
+    """Return an estimate of a text's tokens, 0 for an empty one.
 
-    By classes of characters; the weights stand for the vocabularies of GLM-4, DeepSeek and Qwen
-    (0.6 to 0.7 tokens a Chinese character, 0.25 to 0.3 a Latin one) and were taken from what
-    their makers state, not measured. Expect 15 % either way; `kgrag.llm.ledger` corrects the
-    estimate by what each model counted.
+    By classes of characters; the weights follow what the makers of GLM-4, DeepSeek and Qwen state
+    (0.6 to 0.7 tokens a Chinese character, 0.25 to 0.3 a Latin one), and were not measured. Expect
+    an error of 15 %; `kgrag.llm.ledger` corrects it by each model's counts.
 
     >>> estimate_tokens("到2025年，绿色建筑占比达到70%。")
     13
@@ -45,15 +44,15 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_request(request: Request) -> int:
-    """Return about how many tokens of a prompt a request is.
+    """Return an estimate of a request's prompt tokens.
 
-    Its schema is left out: endpoints either are not sent it or use it to rule out tokens.
+    The schema is left out: endpoints do not receive it or use it to constrain tokens.
     """
     messages = sum(_PER_MESSAGE + estimate_tokens(m.content) for m in request.messages)
     return _PER_REQUEST + messages
 
 
 def material(request: Request) -> list[str]:
-    """Return what is fenced in the user's messages; the messages if nothing is."""
+    """Return the fenced texts in the user's messages; the messages if there are none."""
     texts = [m.content for m in request.messages if m.role == "user"]
     return [match[3] for text in texts for match in _FENCED.finditer(text)] or texts

@@ -15,8 +15,7 @@ from kgrag.errors import ConfigError, IngestionError
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
-from kgrag.ingestion.pipeline import Progress, ingest
-from kgrag.ingestion.planning import PlanBuilder
+from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
@@ -124,12 +123,12 @@ class Intake:
         return self._finished(report, progress, began)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
-        """Ask the model again for failed passages; see `kgrag.ingestion.retry.retry_failed`.
+        """Ask the model again for failed passages; see `kgrag.ingestion.pipeline.retry_failed`.
 
         Raises:
             ConfigError: If no model is configured.
         """
-        from kgrag.ingestion.retry import retry_failed
+        from kgrag.ingestion.pipeline import retry_failed
 
         began = time.monotonic()
         with self._enricher("auto") as enricher:

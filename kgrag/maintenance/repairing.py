@@ -15,8 +15,7 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.renew import settle
-from kgrag.ingestion.reread import rebuilt, reread
+from kgrag.ingestion.renew import rebuilt, reread, settle
 from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from kgrag import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.ingestion.load import discover
-from kgrag.ingestion.reread import reread
+from kgrag.ingestion.renew import reread
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="names are text there")
 NAME = "关于绿色工厂的通知"

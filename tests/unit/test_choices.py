@@ -5,8 +5,7 @@ from typing import get_args
 from kgrag import config
 from kgrag.answering.generate import TEMPLATES
 from kgrag.embedding.endpoint import PROVIDERS as EMBEDDING_PROVIDERS
-from kgrag.ingestion.reading import _TASKS
-from kgrag.ingestion.requests import BEYOND
+from kgrag.ingestion.reading import _BEYOND, _TASKS
 from kgrag.llm.client import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
 from kgrag.reranking.endpoint import PROVIDERS as RERANK_PROVIDERS
@@ -21,5 +20,5 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     assert set(get_args(config.Template)) == set(TEMPLATES)
     assert set(get_args(config.VerifyMethod)) == {*METHODS, "none"}
     assert set(get_args(config.ExtractCalls)) == set(_TASKS)
-    assert set(get_args(config.ExtractFacts)) == set(BEYOND)
+    assert set(get_args(config.ExtractFacts)) == set(_BEYOND)
     assert get_args(config.JsonMode) == JSON_MODES == ("schema", "object", "none")

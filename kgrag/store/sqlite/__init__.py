@@ -1,1 +1,1 @@
-"""The embedded store: SQLite, with search caches that follow it."""
+"""The embedded store: SQLite with search indexes as caches."""

@@ -1,4 +1,4 @@
-"""The folder of search caches: what each reflects, and who may write it."""
+"""The folder of search caches: the commit that each reflects, and write locks."""
 
 import json
 import logging
@@ -17,29 +17,23 @@ _LOCK_TIMEOUT_S = 600.0  # another process may be building a large index
 
 
 class CacheUnwritableError(Exception):
-    """The folder may not be written; the caller does without (never reaches the user)."""
+    """The folder cannot be written; callers do without (never reaches the user)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What stands beside a cache on the disk.
+    """Metadata of a cache on disk."""
 
-    Attributes:
-        mark: The commit that it reflects.
-        content: File or folder that holds it.
-        details: What its reader needs to know besides.
-    """
-
-    mark: Mark
-    content: Path
-    details: Mapping[str, object]
+    mark: Mark  # the commit that it reflects
+    content: Path  # its file or folder
+    details: Mapping[str, object]  # further data for its reader
 
 
 class CacheFolder:
-    """Named caches below one folder, each with its note.
+    """Named caches in one folder, each with a note.
 
-    A cache is what its note names: writing the note last makes a half-written cache as good as
-    none, and a crash between content and note only makes the next reader do the work again.
+    Writing the note last makes the replacement atomic: without it there is no cache, and a crash
+    only makes the next reader rebuild.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,7 +55,7 @@ class CacheFolder:
             return None
 
     def write(self, name: str, format_: str, note: Note) -> None:
-        """Make `note.content` the cache of this name, and remove what was before."""
+        """Make `note.content` the cache of this name, and remove the previous content."""
         text = json.dumps(
             {
                 "format": format_,
@@ -82,12 +76,12 @@ class CacheFolder:
                 remove(old)
 
     def forget(self, name: str) -> None:
-        """Let there be no cache of this name; its content goes when the next is written."""
+        """Invalidate a cache; its content is removed by the next write."""
         with suppress(OSError):
             self._note(name).unlink()
 
     def fresh(self, name: str, mark: Mark) -> Path:
-        """Return a path for new content, with nothing there yet."""
+        """Return an unused path for new content."""
         path = self.folder / f"{name}.{mark.seq}-{mark.stamp}"
         counter = 0
         while path.exists():
@@ -97,10 +91,10 @@ class CacheFolder:
 
     @contextmanager
     def exclusive(self, name: str) -> Iterator[None]:
-        """Hold off other processes (and threads) that would write the same cache.
+        """Lock a cache against other writers, processes and threads.
 
         Raises:
-            CacheUnwritableError: If the folder may not be written, or another process holds on.
+            CacheUnwritableError: If the folder cannot be written, or the lock times out.
         """
         from filelock import FileLock, Timeout
 
@@ -116,7 +110,7 @@ class CacheFolder:
             lock.release()
 
     def names(self, prefix: str) -> list[str]:
-        """Return the names of the caches that begin so, in order."""
+        """Return the names of caches with a prefix, in order."""
         return sorted(path.stem for path in self.folder.glob(f"{prefix}*.json"))
 
     def _note(self, name: str) -> Path:
@@ -124,8 +118,8 @@ class CacheFolder:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder; leave it where that cannot be."""
-    # A process that still reads it keeps it open; on some systems it cannot go before that.
+    """Remove a file or folder, ignoring failures."""
+    # On some systems a file that another process has open cannot be removed.
     with suppress(OSError):
         if path.is_dir():
             shutil.rmtree(path)

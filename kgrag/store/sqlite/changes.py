@@ -1,4 +1,4 @@
-"""The change log: what changed since a search cache was written."""
+"""The change log, by which search caches find what changed since they were written."""
 
 import secrets
 import sqlite3
@@ -14,23 +14,18 @@ ALL_PARTS: tuple[Part, ...] = ("chunks", "vectors", "knowledge")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A commit, as a search cache names the one that it reflects.
+    """The commit that a search cache reflects."""
 
-    Attributes:
-        seq: Its number, from 1; 0 before the first.
-        stamp: What it alone has, so that a cache cannot be taken for one of another database.
-    """
-
-    seq: int = 0
-    stamp: str = ""
+    seq: int = 0  # its number, from 1; 0 before the first
+    stamp: str = ""  # random, so that a cache of another database is not mistaken for this one's
 
 
 def record_change(
     connection: sqlite3.Connection, doc_ids: Iterable[str], parts: Iterable[Part] = ALL_PARTS
 ) -> None:
-    """Note in the running transaction that parts of documents change."""
+    """Log in the running transaction that parts of documents change."""
     seq = current_mark(connection).seq + 1
-    # A random stamp, not a clock: it is no content, and two copies of a folder must differ.
+    # Random, not a clock: two copies of a folder must differ.
     run(connection, "add_commit", seq, secrets.token_hex(8))
     rows = [(doc_id, part, seq) for doc_id in doc_ids for part in parts]
     run_each(connection, "put_change", rows)
@@ -49,5 +44,5 @@ def is_known(connection: sqlite3.Connection, mark: Mark) -> bool:
 
 
 def changed_since(connection: sqlite3.Connection, mark: Mark, part: Part) -> list[str]:
-    """Return the documents whose part changed after the mark, deleted ones too, in order."""
+    """Return the documents whose part changed after the mark, deleted ones included, in order."""
     return [doc_id for (doc_id,) in run(connection, "changed_since", part, mark.seq)]

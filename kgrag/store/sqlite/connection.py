@@ -1,4 +1,4 @@
-"""The database file: opening and migrating it, one writer, and a reader for every thread."""
+"""The database file: opening, migrations, one writer, and a pool of readers."""
 
 import logging
 import sqlite3
@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 
 from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
 from kgrag.files.sqlite_file import use_write_ahead_log, whose
@@ -30,39 +29,32 @@ logger = logging.getLogger(__name__)
 FILE_NAME = "kgrag.db"
 BUSY_TIMEOUT_S = 10.0
 _READ_ONLY = "?mode=ro&immutable=1"
-# A vector of 512 numbers takes 2 KB, so that a page of 4 KB would hold one, and half of it nothing.
+# A vector of 512 numbers takes 2 KB; of a page of 4 KB half would be unused.
 _PAGE_BYTES = 8192
-# Ids are hashes, so a document's rows lie all over the file: the pages that it changes should
-# fit in memory, and be copied back for several documents at once.
+# Ids are hashes, so a document's rows are scattered over the file: the pages that it changes
+# should fit in memory, and be checkpointed for several documents at once.
 _CACHE_KIB = 64 * 1024
 _CHECKPOINT_PAGES = 16_384
-# All of a small file. Of a large one (SQLite maps 2 GB at most) a map is no faster than the cache,
-# and what was read through it counts as the memory of the process.
+# All of a small file. For a large one (SQLite maps 2 GB at most) mapping is no faster than the
+# cache, and the pages read count as memory of the process.
 _MAPPED_BYTES = 512 * 1024 * 1024
-# Schema versions that are slow to reach, in seconds for a gigabyte of the file: at 600,000 vectors
-# in 2.4 GB, at 4.9 million facts in 9.7 GB, at 106 documents in 35 MB, at 400,000 facts in 0.4 GB.
-# The others take no time.
-_SECONDS_PER_GB: Mapping[int, float] = MappingProxyType({2: 8.0, 4: 12.0, 6: 6.0, 7: 9.0})
+# Slow migrations, in seconds for a gigabyte of the file: measured at 600,000 vectors in 2.4 GB,
+# 4.9 million facts in 9.7 GB, 106 documents in 35 MB, 400,000 facts in 0.4 GB.
+_SECONDS_PER_GB: Mapping[int, float] = {2: 8.0, 4: 12.0, 6: 6.0, 7: 9.0}
 _WORTH_SAYING_S = 20.0
-_SEALED = 6  # the schema version from which on all that is stored has a checksum
-# SQLite's names for a folder that may not be written, and for a disk without 32 KB for the file
-# beside the database by which connections know of each other.
+_SEALED = 6  # the first schema version with checksums
+# SQLite's errors for a folder that cannot be written, and for a disk without 32 KB for the
+# shared-memory file beside the database.
 _UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR_SHM")
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What can be seen of a database's files only before SQLite opens them.
+    """The state of a database's files before SQLite opened them."""
 
-    Attributes:
-        identity: Of the file: device and inode.
-        wrong_header: What is wrong in its header, in words; empty for nothing.
-        lost: What a damaged log lost, in words; empty for nothing.
-    """
-
-    identity: tuple[int, int]
-    wrong_header: str = ""
-    lost: str = ""
+    identity: tuple[int, int]  # of the file: device and inode
+    wrong_header: str = ""  # damage of its header, in words; empty for none
+    lost: str = ""  # what a damaged log lost, in words; empty for nothing
 
 
 class Database:
@@ -71,7 +63,7 @@ class Database:
     Attributes:
         file: The database file.
         uri: Where connections connect to.
-        seen: What its files were like before.
+        seen: State of its files before opening.
     """
 
     def __init__(self, file: Path, *, uri: str, seen: Seen) -> None:
@@ -86,15 +78,13 @@ class Database:
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True) -> "Database":
-        """Open the database of a folder, bringing its schema up to date.
+        """Open the database of a folder, migrating its schema.
 
-        Args:
-            folder: Holds `kgrag.db`.
-            create: Make folder and file where they are missing; an empty file becomes one.
+        With `create`, a missing folder or file is created, and an empty file initialised.
 
         Raises:
-            NoKnowledgeBaseError: If the file is missing or empty (and not to be made).
-            StoreUnavailableError: If it may not be read, is locked, or is not a knowledge base.
+            NoKnowledgeBaseError: If the file is missing or empty, without `create`.
+            StoreUnavailableError: If it cannot be read, is locked, or is not a knowledge base.
             NewerVersionError: If a newer kgrag made it.
         """
         file = folder / FILE_NAME
@@ -110,26 +100,22 @@ class Database:
 
     @property
     def writable(self) -> bool:
-        """Whether the file may be written."""
+        """Whether the file can be written."""
         return _READ_ONLY not in self.uri
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not closed yet."""
+        """Whether it is not closed."""
         return not self._closed
 
     def check_open(self) -> None:
-        """Refuse to go on after `close`.
-
-        Raises:
-            StoreError: If it is closed.
-        """
+        """Raise StoreError after `close`."""
         if self._closed:
             raise StoreError(f"the knowledge base {self.file.parent} is closed: open it again")
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection that sees one state of the database throughout."""
+        """Return a connection in a read transaction: a single state of the database."""
         with mapped(self.file):
             connection = self._take()
             try:
@@ -140,7 +126,7 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Give the writing connection within a transaction: all is stored, or nothing."""
+        """Return the writing connection in a transaction."""
         with self._write_lock, mapped(self.file):
             self.check_open()
             if self._writer is None:
@@ -154,7 +140,7 @@ class Database:
                     self._writer.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections that are not in use; those in use close when given back."""
+        """Close all idle connections; others are closed when they are returned."""
         with self._write_lock, self._idle_lock:
             self._closed = True
             for connection in (*self._idle, self._writer):
@@ -180,16 +166,16 @@ class Database:
         connection.close()
 
 
-# The databases that this process has open, and a lock while it opens another.
+# The open databases of this process, and a lock for opening another.
 _OPENED: "weakref.WeakSet[Database]" = weakref.WeakSet()
 _OPENING = threading.Lock()
 
 
 def _looked_at(file: Path, *, create: bool) -> tuple[str, CrashedLog]:
-    """Return what is wrong in the header of a file that may be opened, and its log.
+    """Check the header of a file; return its damage, and the file's log.
 
-    A file that this process has open already is not read: closing it again would let go of the
-    locks on it, and another process would take it, and its log, for its own alone.
+    A file that this process already has open is not read: closing it again would release SQLite's
+    locks on it, and another process would take the file and its log for its own.
     """
     try:
         if create:
@@ -211,13 +197,13 @@ def _identity(file: Path) -> tuple[int, int]:
 
 
 def connect(uri: str) -> sqlite3.Connection:
-    """Return a connection set up for kgrag; transactions are begun by hand."""
+    """Return a configured connection; transactions are started explicitly."""
     connection = sqlite3.connect(
         uri,
         uri=True,
         timeout=BUSY_TIMEOUT_S,
         isolation_level=None,
-        # The pool above hands a connection to one thread at a time.
+        # The pool gives a connection to one thread at a time.
         check_same_thread=False,
         cached_statements=256,
     )
@@ -235,7 +221,7 @@ def connect(uri: str) -> sqlite3.Connection:
 
 
 def renew(connection: sqlite3.Connection) -> None:
-    """Let a connection that `Database.read` gave see the latest state of the database."""
+    """Move a connection from `Database.read` to the latest state of the database."""
     connection.execute("ROLLBACK")
     connection.execute("BEGIN")
 
@@ -246,7 +232,7 @@ def known_version() -> int:
 
 
 def _migrations() -> list[str]:
-    """Return the schema scripts; the first makes version 1, the second version 2, and so on."""
+    """Return the migration scripts in order, the first creating version 1."""
     folder = resources.files("kgrag.store.sqlite").joinpath("migrations")
     scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
     return [script.read_text(encoding="utf-8") for script in scripts]
@@ -275,10 +261,10 @@ def _prepare(file: Path, log: CrashedLog) -> tuple[str, str]:
 
 
 def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
-    """Return the URI of a file that may not be written: on a disk that is read-only, or full.
+    """Return the URI of a file that cannot be written, on a read-only or full disk.
 
-    SQLite needs a file beside the database for its write-ahead log unless it is told that nobody
-    writes; that holds if no log is left over.
+    SQLite needs a file beside the database for its write-ahead log unless it may assume that nobody
+    writes, which holds if no log is left.
     """
     log = log_of(file)
     if not file.is_file() or (log.exists() and log.stat().st_size):
@@ -314,7 +300,7 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
 def _migrate(connection: sqlite3.Connection, file: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have been faster while we waited for the lock.
+        # Another process may have migrated it while we waited for the lock.
         version = _version(connection, file)
         _announce(file, version)
         make_schema(connection, version)
@@ -329,14 +315,14 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def make_schema(connection: sqlite3.Connection, version: int = 0) -> None:
-    """Bring the tables of a schema version to the newest; 0 is that of an empty database."""
+    """Run the migrations after a schema version; 0 is an empty database."""
     for script in _migrations()[version:]:
         for statement in _statements(script):
             connection.execute(statement)
 
 
 def _announce(file: Path, version: int) -> None:
-    """Say that bringing a schema up to date takes a while, where it does."""
+    """Log that a migration takes a while."""
     n_bytes = file.stat().st_size
     rates = (rate for due, rate in _SECONDS_PER_GB.items() if due > version)
     seconds = sum(rates) * n_bytes / 1e9
@@ -351,7 +337,7 @@ def _announce(file: Path, version: int) -> None:
 
 
 def _statements(script: str) -> Iterator[str]:
-    # Not executescript: it commits first, and a half migrated file must never be seen.
+    # Not executescript, which commits first: a migration must be atomic.
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

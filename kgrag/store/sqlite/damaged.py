@@ -1,4 +1,4 @@
-"""A damaged database: what of it is as it was stored, and a new one in its place."""
+"""Salvage a damaged database, and replace it by a repaired one."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
@@ -34,48 +33,37 @@ from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
 
 logger = logging.getLogger(__name__)
 
-# What is read of a damaged database. Entities and indexes follow from the rest.
+# Tables to salvage; entities and indexes are derived from them.
 _TABLES = (
     *("meta", "state", "commits", "changes", "documents", "sources", "headings", "chunks"),
     *("summaries", "entity_names", "facts", "evidence", "mentions", "embeddings", "node_vectors"),
     *("staged_documents", "corrections", "decisions", "seals"),
 )
-# The tables of each part of a document. Names of its files are kept: whether a file holds it is
-# seen in the file.
-_TABLES_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "text": ("documents", "headings"),
-        "chunks": ("chunks",),
-        "summaries": ("summaries",),
-        "knowledge": ("entity_names", "evidence", "mentions"),
-        "vectors": ("node_vectors",),
-    }
-)
+# Tables of each part of a document. Its sources are kept; the files themselves can be checked.
+_TABLES_OF: Mapping[str, tuple[str, ...]] = {
+    "text": ("documents", "headings"),
+    "chunks": ("chunks",),
+    "summaries": ("summaries",),
+    "knowledge": ("entity_names", "evidence", "mentions"),
+    "vectors": ("node_vectors",),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A damaged knowledge base, and the new one that is to take its place.
+    """A damaged knowledge base, and the new one that will replace it."""
 
-    Attributes:
-        intact: Holds what of documents is as it was stored, and nothing else of them.
-        new: An empty knowledge base.
-        documents: What of each document is not as it was stored, as in `PARTS`; `vectors` also
-            where those of its nodes are gone. Empty for a whole one.
-        sources: Names of files by document, as they can be read; of unknown documents, too.
-    """
-
-    intact: SQLiteStore
-    new: SQLiteStore
-    documents: Mapping[str, Collection[str]]
-    sources: Mapping[str, list[str]]
+    intact: SQLiteStore  # the undamaged parts of documents
+    new: SQLiteStore  # an empty knowledge base
+    documents: Mapping[str, Collection[str]]  # damaged ones of `PARTS`, including missing `vectors`
+    sources: Mapping[str, list[str]]  # readable names of files by document, also of unknown ones
     _read: Database
     _made: Database
     _file: Path
     _as_of: Mark | None
 
     def settings(self) -> tuple[dict[str, str], list[str]]:
-        """Return settings and notes that are as they were stored, and the keys of the others."""
+        """Return undamaged settings and notes, and the keys of damaged ones."""
         with self._read.read() as connection:
             rows, lost = intact_rows(connection, "meta")
         return {key: str(row[1]) for key, row in rows.items()}, lost
@@ -86,11 +74,11 @@ class Damaged:
             return [size for (size,) in run(connection, "embedded_sizes")]
 
     def decided(self) -> tuple[list[Correction], list[Decision], list[str]]:
-        """Return what a person decided, and which corrections are lost, in words."""
+        """Return corrections and decisions, and in words the corrections that are lost."""
         with self._read.read() as connection:
             corrected, lost = intact_rows(connection, "corrections")
             decided, gone = intact_rows(connection, "decisions")
-        names = [*decided.values(), *map(json.loads, gone)]  # the key of a decision is all of it
+        names = [*decided.values(), *map(json.loads, gone)]  # the key contains all fields
         return (
             [cast("Correction", row) for row in corrected.values()],
             [Decision(*name) for name in names],
@@ -98,19 +86,19 @@ class Damaged:
         )
 
     def has_staged(self) -> bool:
-        """Return whether vectors of another encoder are staged; they are left out."""
+        """Return whether there are staged vectors, which are not salvaged."""
         with self._read.read() as connection:
             return run(connection, "staged_documents").fetchone() is not None
 
     def has_all(self, doc_id: str, parts: Collection[Part]) -> bool:
-        """Return whether parts of a document in the new knowledge base are as they once were."""
+        """Return whether parts of a document are the same in the new knowledge base."""
         with self._read.read() as before, self._made.read() as now:
             return all(sealed(before, doc_id, p) == sealed(now, doc_id, p) for p in parts)
 
     def replace(self) -> Path:
-        """Let the new knowledge base take the place of the damaged one; return where that is kept.
+        """Replace the damaged knowledge base by the new one; return the path of the damaged copy.
 
-        Search caches, of what was damaged, are forgotten.
+        Search caches are invalidated.
 
         Raises:
             StoreUnavailableError: If it was changed meanwhile.
@@ -131,10 +119,10 @@ class Damaged:
 
 @contextmanager
 def damaged(folder: Path) -> Iterator[Damaged]:
-    """Give what can be read of a damaged knowledge base; it stays as it is until `replace`.
+    """Salvage a damaged knowledge base, which is not changed before `replace`.
 
     Raises:
-        StoreError: If nothing of it can be read, or another process is writing to it.
+        StoreError: If nothing can be read, or another process is writing to it.
     """
     file = folder / FILE_NAME
     place = folder / f"repair-{secrets.token_hex(4)}"
@@ -146,7 +134,7 @@ def damaged(folder: Path) -> Iterator[Damaged]:
             copied.parent.mkdir()
             _copy(file, copied)
             mend_header(copied)
-            with suppress(StoreError):  # of an older kgrag: its columns have other names
+            with suppress(StoreError):  # migrates a database of an older kgrag
                 Database.open(copied.parent).close()
             with (
                 closing(Database.open(place / "read")) as read,
@@ -161,7 +149,7 @@ def damaged(folder: Path) -> Iterator[Damaged]:
 
 
 def _copy(file: Path, to: Path) -> None:
-    """Copy a database file and its log, while nobody writes.
+    """Copy a database file and its log under a write lock.
 
     Raises:
         sqlite3.OperationalError: If another process is writing.
@@ -173,18 +161,18 @@ def _copy(file: Path, to: Path) -> None:
             if not is_damage(exc) and exc.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LO")):
                 raise
             # Too damaged to be written by anybody.
-        # The log last: what a checkpoint writes meanwhile stands in it still.
+        # The log last: it still contains what a checkpoint writes meanwhile.
         shutil.copyfile(file, to)
         if log_of(file).is_file():
             shutil.copyfile(log_of(file), log_of(to))
 
 
 def _reading(file: Path) -> sqlite3.Connection:
-    """Return a connection that changes nothing, and reads what is no UTF-8 all the same."""
+    """Return a read-only connection that tolerates invalid UTF-8."""
     uri = f"{file.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
     try:
-        # A table whose statement is damaged hides no other.
+        # Keeps other tables readable where one's schema is damaged.
         connection.execute("PRAGMA writable_schema = ON")
     except BaseException:
         connection.close()
@@ -194,7 +182,7 @@ def _reading(file: Path) -> sqlite3.Connection:
 
 
 def _latest_mark(file: Path) -> Mark | None:
-    """Return the latest commit of a database; None where that cannot be read."""
+    """Return the latest commit of a database; None where it cannot be read."""
     with suppress(sqlite3.DatabaseError), closing(_reading(file)) as connection:
         return current_mark(connection)
     return None
@@ -203,7 +191,7 @@ def _latest_mark(file: Path) -> Mark | None:
 def _fill(
     read: Database, copied: Path, file: Path
 ) -> tuple[dict[str, set[str]], dict[str, list[str]]]:
-    """Fill an empty database with what is as it was stored; see `Damaged` for what is returned."""
+    """Copy undamaged data into an empty database; for what is returned see `Damaged`."""
     sources: defaultdict[str, list[str]] = defaultdict(list)
     with closing(connect(read.uri)) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -228,7 +216,7 @@ def _fill(
 
 
 def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
-    """Copy a table's rows; where a page cannot be read, those on both sides of it."""
+    """Copy a table's rows; around an unreadable page, from both ends."""
     described = target.execute(f"PRAGMA table_info ({table})").fetchall()
     keys = [f'"{name}"' for _, name, *_, at in sorted(described, key=lambda row: row[5]) if at]
     order, option = keys, ""
@@ -238,7 +226,7 @@ def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: st
         try:
             there = {row[1] for row in source.execute(f"PRAGMA table_info ({table})")}
             names = [f'"{name}"' for _, name, *_ in described if name in there]
-            if names:  # none of an older kgrag, or where the table's statement is damaged
+            if names:  # none in an older kgrag, or where the table's schema is damaged
                 listed, places = ", ".join(names), ", ".join("?" * len(names))
                 by = ", ".join(f"{column} {direction}" for column in order)
                 rows = source.execute(f"SELECT {listed} FROM {table} {option} ORDER BY {by}")
@@ -252,7 +240,7 @@ def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: st
 
 
 def _broken(connection: sqlite3.Connection, sources: Collection[str]) -> dict[str, set[str]]:
-    """Return what of each document does not fit its seal; a damaged seal says nothing of it."""
+    """Return the parts of each document that do not match an undamaged seal."""
     held = {doc_id for (doc_id,) in run(connection, "doc_ids")}
     parts: defaultdict[str, set[str]] = defaultdict(set, {doc_id: set() for doc_id in held})
     unsealed: Counter[str] = Counter()
@@ -263,7 +251,7 @@ def _broken(connection: sqlite3.Connection, sources: Collection[str]) -> dict[st
             parts[broken.subject].add(broken.part)
     for (doc_id,) in run(connection, "documents_lacking_vectors"):
         parts[doc_id].add("vectors")
-    # A row whose id has changed: its document is known by its seals.
+    # Rows whose id is damaged: their document is known by its seals.
     strange = {d for d in held if unsealed[d] == len(PARTS) and d not in sources}
     return {
         doc_id: of
@@ -273,7 +261,7 @@ def _broken(connection: sqlite3.Connection, sources: Collection[str]) -> dict[st
 
 
 def _continue(made: Database, read: Database) -> None:
-    """Let a new database count its commits from the latest one: who has it open compares them."""
+    """Let a new database continue the commit numbers, which open connections compare."""
     with read.read() as connection:
         (seq,) = run(connection, "latest_number").fetchone()
     with made.write() as connection:
@@ -281,14 +269,10 @@ def _continue(made: Database, read: Database) -> None:
 
 
 def _put_in_place(new: Path, file: Path, *, as_of: Mark | None) -> None:
-    """Let a database be as another, in one transaction where it still is a database.
+    """Replace the content of a database, in one transaction if it is still a database.
 
-    Processes that have it open see the new state in their next transaction.
-
-    Args:
-        new: Whole, and open nowhere.
-        file: The damaged one.
-        as_of: Its latest commit when what is new was read from it.
+    Processes that have it open see the new state in their next transaction. `new` is complete and
+    not open; `as_of` is the file's latest commit when it was salvaged.
 
     Raises:
         StoreUnavailableError: If it has been changed since.

@@ -1,4 +1,4 @@
-"""Reading documents, chunks and summaries: one statement a call, however many ids."""
+"""Reading documents, chunks and summaries, with one statement a call for any number of ids."""
 
 import json
 import sqlite3
@@ -6,20 +6,21 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from kgrag.errors import StoreError
 from kgrag.store.contents import SourceState
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.role import Role, Row
+from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.texts import metadata_of, told_metadata
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 
 class Documents(Role):
-    """Reading documents; see `kgrag.store.documents` for what each method promises."""
+    """Reading documents; implements part of `kgrag.store.documents`."""
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
         super().__init__(database, cache)
@@ -27,7 +28,7 @@ class Documents(Role):
 
     def sources(self) -> list[SourceState]:
         """Return every known source, ordered by source."""
-        return self._read(lambda row: SourceState(*row), "sources")
+        return self._read(SourceState, "sources")
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
         """Return documents with text."""
@@ -43,26 +44,26 @@ class Documents(Role):
             return _cards_of(connection, doc_ids)
 
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of documents in text order, by document."""
+        """Return headings in text order, by document."""
         found: dict[str, list[Heading]] = {}
         for doc_id, *heading in self._rows("headings", json_list(doc_ids)):
             found.setdefault(doc_id, []).append(Heading(*heading))
         return found
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return chunks in the order asked."""
+        """Return chunks in the given order."""
         return self._read(chunk, "chunks", json_list(chunk_ids))
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return a group's chunks of documents."""
+        """Return the chunks of one size of documents."""
         return self._read(chunk, "chunks_of", json_list(doc_ids), size)
 
     def all_chunks_of(self, doc_id: str) -> list[Chunk]:
-        """Return all groups of a document, parents first, each in reading order."""
+        """Return all chunks of a document, parents first, each group in reading order."""
         return self._read(chunk, "all_chunks_of", doc_id)
 
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return one group of children."""
+        """Return the children of one size."""
         return self._read(chunk, "children", json_list(parent_ids), size)
 
     def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
@@ -80,20 +81,20 @@ class Documents(Role):
         return [chunk for family in families.values() for chunk in family]
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
-        """Return summaries in the order asked, or all by document and place."""
+        """Return summaries in the given order, or all by document and span."""
         if summary_ids is None:
             return self._read(summary, "all_summaries")
         return self._read(summary, "summaries", json_list(summary_ids))
 
     def summaries_of(self, doc_id: str) -> list[Summary]:
-        """Return a document's summaries, ordered by place."""
+        """Return a document's summaries, ordered by span."""
         return self._read(summary, "summaries_of", doc_id)
 
 
 class Cards:
-    """The cards of all documents, kept from one reading to the next.
+    """A cache of all document cards, which searches need after every change.
 
-    Only what changed is read again: searches look at all cards after every change.
+    Only changed documents are read again.
     """
 
     def __init__(self) -> None:
@@ -117,9 +118,9 @@ class Cards:
 def _renewed(
     cards: dict[str, Document], connection: sqlite3.Connection, changed: list[str]
 ) -> dict[str, Document]:
-    """Return cards with those of changed documents read again, and none of deleted ones.
+    """Return cards without deleted documents, those of changed documents read again.
 
-    Sources come and go without a change of content, so that the files are read in any case.
+    Files are always read: sources change independently of content.
     """
     gone = set(changed)
     renewed = {doc_id: card for doc_id, card in cards.items() if doc_id not in gone}
@@ -131,21 +132,17 @@ def _renewed(
 
 
 def _all_cards(connection: sqlite3.Connection) -> list[Document]:
-    return [_card(row) for row in run(connection, "all_document_cards")]
+    return [document(*row) for row in run(connection, "all_document_cards")]
 
 
 def _cards_of(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> list[Document]:
-    return [_card(row) for row in run(connection, "document_cards", json_list(doc_ids))]
+    return [document(*row) for row in run(connection, "document_cards", json_list(doc_ids))]
 
 
-def _card(row: Row) -> Document:
-    return document((*row, "[]", ""))
-
-
-def document(row: Row) -> Document:
-    """Return the document of a row as `documents` has them; StoreError if it is damaged."""
-    doc_id, title, media_type, content_hash, warnings, properties, metadata, *rest = row
-    file, segments, text = rest
+def document(*row: Any) -> Document:
+    """Return the document of a row, or its card; StoreError if it is damaged."""
+    doc_id, title, media_type, content_hash, warnings, properties, metadata, file, *rest = row
+    segments, text = rest or ("[]", "")
     told = json.loads(properties)
     try:
         known = metadata_of(metadata)
@@ -167,16 +164,16 @@ def document(row: Row) -> Document:
     )
 
 
-def chunk(row: Row) -> Chunk:
-    """Return the chunk of a row as `chunks` has them."""
+def chunk(*row: Any) -> Chunk:
+    """Convert a row of the statement `chunks`."""
     return Chunk(*(*row[:-1], _heading_path(row[-1])))
 
 
-def summary(row: Row) -> Summary:
-    """Return the summary of a row as `summaries` has them."""
+def summary(*row: Any) -> Summary:
+    """Convert a row of the statement `summaries`."""
     return Summary(*(*row[:-1], tuple(json.loads(row[-1]))))
 
 
-@lru_cache(maxsize=4096)  # the chunks of a section have the same
+@lru_cache(maxsize=4096)  # chunks of a section share it
 def _heading_path(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))

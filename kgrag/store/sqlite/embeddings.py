@@ -1,4 +1,4 @@
-"""Vectors as rows: each distinct text's once, however many nodes share it."""
+"""Vectors as rows, one for each distinct text."""
 
 import re
 import sqlite3
@@ -24,11 +24,11 @@ def add_vectors(
     vectors: Sequence[NodeVector],
     affected: Affected,
 ) -> bool:
-    """Insert a document's vectors where they are missing; return whether any was.
+    """Insert a document's missing vectors; return whether there were any.
 
     Raises:
         ValueError: If a vector is not finite or neither of unit length nor zero.
-        StoreError: If its dimension is not the stored one, or it is neither given nor stored.
+        StoreError: If its dimension differs from the stored one, or it is neither given nor stored.
     """
     if not vectors:
         return False
@@ -37,8 +37,11 @@ def add_vectors(
         check_vector(vector, key)
     _check_dimension(connection, given)
     run_each(connection, "add_embedding", [sealed_row(key, v) for key, v in given.items()])
-    affected.keys.update(v.key for v in vectors)
-    _check_keys(connection, sorted({v.key for v in vectors}))
+    keys = {v.key for v in vectors}
+    affected.keys.update(keys)
+    missing = run(connection, "missing_key", json_list(sorted(keys))).fetchone()
+    if missing:
+        raise StoreError(f"vector {missing[0]} is not stored: give it with its numbers")
     before = connection.total_changes
     rows = [(v.node_id, v.kind, doc_id, v.key) for v in vectors]
     run_each(connection, "add_node_vector", rows)
@@ -49,7 +52,7 @@ def stored_dimension(connection: sqlite3.Connection) -> int | None:
     """Return the dimension of the stored vectors, None before the first.
 
     Raises:
-        StoreError: If what is recorded is no dimension.
+        StoreError: If the recorded value is no dimension.
     """
     row = run(connection, "dimension").fetchone()
     if row is None:
@@ -60,24 +63,15 @@ def stored_dimension(connection: sqlite3.Connection) -> int | None:
 
 
 def check_query(connection: sqlite3.Connection, vector: Vector) -> None:
-    """Refuse to compare a vector with stored ones of another dimension.
-
-    Raises:
-        StoreError: If the dimensions differ.
-    """
+    """Raise StoreError if the dimension differs from that of stored vectors."""
     dimension = stored_dimension(connection)
     if dimension is not None and vector.shape != (dimension,):
         raise other_dimension("the query", vector, dimension)
 
 
-def to_blob(vector: Vector) -> bytes:
-    """Return a vector as it is stored."""
-    return np.ascontiguousarray(vector, dtype=_STORED).tobytes()
-
-
 def sealed_row(key: str, vector: Vector) -> tuple[str, bytes, int]:
     """Return the row of a vector, with its checksum."""
-    blob = to_blob(vector)
+    blob = np.ascontiguousarray(vector, dtype=_STORED).tobytes()
     return key, blob, seal_of_vector(key, blob)
 
 
@@ -92,12 +86,6 @@ def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[st
     return {key: from_blob(blob) for key, blob in rows}
 
 
-def vectors_of(connection: sqlite3.Connection, node_ids: Sequence[str]) -> dict[str, Vector]:
-    """Return the vector of each node that has one."""
-    rows = run(connection, "vectors_of", json_list(node_ids))
-    return {node_id: from_blob(blob) for node_id, blob in rows}
-
-
 def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:
     dimension = stored_dimension(connection)
     for key, vector in given.items():
@@ -106,9 +94,3 @@ def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -
             run(connection, "set_dimension", str(dimension))
         if vector.size != dimension:
             raise other_dimension(f"vector {key}", vector, dimension)
-
-
-def _check_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> None:
-    missing = run(connection, "missing_key", json_list(keys)).fetchone()
-    if missing:
-        raise StoreError(f"vector {missing[0]} is not stored: give it with its numbers")

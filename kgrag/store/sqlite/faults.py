@@ -1,4 +1,4 @@
-"""Turn what SQLite and the file system report into kgrag's errors, with a remedy."""
+"""Convert errors of SQLite and the file system to kgrag's errors, with a remedy."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgrag.errors import StoreError, StoreUnavailableError
 
-# By the beginning of SQLite's name for the error: our class, and what the user can do.
+# By prefix of SQLite's error name: our class, and the remedy.
 _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
     "SQLITE_BUSY": (
         StoreUnavailableError,
@@ -45,7 +45,7 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
 _OTHER = (StoreError, "run `kgrag verify` on the knowledge base")
 
 
-# What SQLite reports of the system, not of what is stored; its other errors are damage.
+# SQLite's errors of the system; all others mean damaged data.
 _OF_THE_SYSTEM = (
     *("BUSY", "LOCKED", "CANTOPEN", "PERM", "READONLY", "FULL", "IOERR", "NOMEM", "INTERRUPT"),
     *("PROTOCOL", "AUTH"),
@@ -53,9 +53,9 @@ _OF_THE_SYSTEM = (
 
 
 def is_damage(exc: BaseException) -> bool:
-    """Return whether an error that reading rows led to tells of damage in them.
+    """Return whether an error while reading rows means damaged data.
 
-    Wrong values raise errors of Python, too: a text that is no UTF-8, a number in its place.
+    Damaged values also raise Python errors: invalid UTF-8, a number in place of a text.
     """
     name = getattr(exc, "sqlite_errorname", "").removeprefix("SQLITE_")
     return not name.startswith(_OF_THE_SYSTEM)
@@ -63,7 +63,7 @@ def is_damage(exc: BaseException) -> bool:
 
 @contextmanager
 def mapped(file: Path) -> Iterator[None]:
-    """Raise StoreError or StoreUnavailableError for what goes wrong inside with `file`."""
+    """Raise StoreError or StoreUnavailableError for errors with `file` in the block."""
     try:
         yield
     except sqlite3.Error as exc:
@@ -80,7 +80,7 @@ def mapped(file: Path) -> Iterator[None]:
 
 
 def store_error(file: Path, exc: sqlite3.Error) -> StoreError:
-    """Return the error to raise for an error of SQLite's."""
+    """Return the error to raise for an error of SQLite."""
     name = getattr(exc, "sqlite_errorname", "")
     kind, remedy = next((v for k, v in _REMEDIES.items() if name.startswith(k)), _OTHER)
     return kind(f"{file}: {exc}: {remedy}")

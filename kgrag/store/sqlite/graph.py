@@ -1,4 +1,4 @@
-"""Reading the knowledge graph: entities, facts and what is known from where."""
+"""Reading the knowledge graph: entities, facts and their evidence."""
 
 import sqlite3
 import threading
@@ -30,31 +30,31 @@ from kgrag.text.words import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
-_MOST = 50_000  # entities, some 10 MB
+_MOST = 50_000  # cached entities, some 10 MB
 
 _TRIGRAM = 3  # shortest key of FTS5's trigram index
 _CANDIDATES = 10  # names compared for each one wanted; FTS5's ranking is coarser than Dice
 
 
 class Named(dict[str, Entity]):
-    """Entities by id, of which none that facts or mentions name may be missing."""
+    """Entities by id; a missing one means damage."""
 
     def __missing__(self, entity_id: str) -> Entity:
-        """Raise StoreError: what names it is damaged."""
+        """Raise StoreError."""
         raise nameless(entity_id)
 
 
 class KnownEntities:
-    """Entities by id as of one commit; after another they are read again."""
+    """A cache of entities by id, valid for one commit."""
 
     def __init__(self) -> None:
-        """Know none."""
+        """Start empty."""
         self._mark = Mark()
         self._known = Named()
         self._lock = threading.Lock()
 
     def of(self, connection: sqlite3.Connection, entity_ids: Collection[str]) -> Named:
-        """Return entities by id, and maybe others; to ask for one that is not held raises."""
+        """Return entities by id, maybe with others; looking up a missing one raises."""
         mark = current_mark(connection)
         with self._lock:
             if self._mark != mark or len(self._known) > _MOST:
@@ -68,23 +68,22 @@ class KnownEntities:
 
 
 class Graph(Documents):
-    """Reading the knowledge graph; see `kgrag.store.graph` for what each method promises."""
+    """Reading the knowledge graph; implements part of `kgrag.store.graph`."""
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
         super().__init__(database, cache)
         self._known_entities = KnownEntities()
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        """Return entities that bear one of the names, ordered by id."""
+        """Return the entities with one of the names, ordered by id."""
         normalized = {normalize_name(name) for name in (*names, *map(cited_name, names))}
-        return self._read(_entity, "find_entities", id_list(normalized))
+        return self._read(Entity, "find_entities", id_list(normalized))
 
     def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
         """Return (entity_id, likeness in (0, 1]) of names that contain or resemble a text.
 
-        Likeness is the Dice coefficient of character pairs, or the share of the name that the
-        text makes up where it is contained, whichever is more; 1 for the name itself. Best first,
-        ties by entity id.
+        Likeness is the Dice coefficient of character pairs, or the text's share of a name that
+        contains it, whichever is larger. Best first, ties by entity id.
         """
         wanted = normalize_name(text)
         if not wanted or top_k < 1:
@@ -101,8 +100,8 @@ class Graph(Documents):
         return most_alike(wanted, names, top_k)
 
     def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
-        """Return entities in the order asked."""
-        return self._read(_entity, "entities", json_list(entity_ids))
+        """Return entities in the given order."""
+        return self._read(Entity, "entities", json_list(entity_ids))
 
     def facts_around(
         self,
@@ -123,12 +122,12 @@ class Graph(Documents):
         doc_ids: Collection[str] | None = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
-        """Return facts around entities without their evidence, those first that say some words."""
+        """Return facts around entities without evidence, those that contain given words first."""
         with self.snapshot() as here:
             return here._named(here._around(entity_ids, limit, doc_ids, saying))
 
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
-        """Return facts in the order asked, each once, with the chunks that state them."""
+        """Return facts in the given order, each once, with the chunks that state them."""
         stating: dict[str, list[str]] = {fact_id: [] for fact_id in fact_ids}
         found: dict[str, Row] = {}
         with self.snapshot() as here:
@@ -139,15 +138,17 @@ class Graph(Documents):
         return [(t, tuple(stating[t.fact_id])) for t in triples]
 
     def facts(self, fact_ids: Iterable[str]) -> list[Fact]:
-        """Return facts with all their evidence, in the order asked, each once."""
+        """Return facts with all their evidence, in the given order, each once."""
         ids = list(dict.fromkeys(fact_ids))
         with self.snapshot() as here:
             by_id = {row[0]: row for row in here._rows("facts", json_list(ids))}
             return here._with_evidence([by_id[f] for f in ids if f in by_id])
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
-        """Return (fact id, chunk id) of the evidence of facts, in no order."""
-        return self._read(_pair, "stating_chunks", json_list(fact_ids))
+        """Return (fact id, chunk id) of the evidence of facts, unordered."""
+        return self._read(
+            lambda fact_id, chunk_id: (fact_id, chunk_id), "stating_chunks", json_list(fact_ids)
+        )
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
         """Return facts with evidence in chunks, with all their evidence, ordered by id."""
@@ -155,14 +156,14 @@ class Graph(Documents):
             return here.facts(f for (f,) in here._rows("facts_of_chunks", json_list(chunk_ids)))
 
     def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of facts around each entity; one about itself counts once."""
+        """Return the number of facts around each entity; self-loops count once."""
         return dict(self._rows("entity_degrees", json_list(entity_ids)))
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
-        """Return facts, mentions and summaries of one document, in its own wording.
+        """Return facts, mentions and summaries of one document, in its wording.
 
-        Where the document writes a name in several ways, the smallest is given, and a type other
-        than `entity` if there is one.
+        Of several spellings of a name in the document, the smallest is used, with a type other than
+        `entity` if there is one.
         """
         with self.snapshot() as here:
             names = Named((row[0], Entity(*row)) for row in here._rows("names_in_document", doc_id))
@@ -181,9 +182,12 @@ class Graph(Documents):
         return found
 
     def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
-        """Return entities whose id comes after one, with the number of facts around each."""
+        """Return entities after an id, with the number of facts around each."""
         return self._read(
-            lambda row: CountedEntity(Entity(*row[:3]), row[3]), "entity_page", after, max(limit, 0)
+            lambda *row: CountedEntity(Entity(*row[:3]), row[3]),
+            "entity_page",
+            after,
+            max(limit, 0),
         )
 
     def statements(
@@ -194,7 +198,7 @@ class Graph(Documents):
         predicates: Collection[str] | None = None,
         around: Collection[str] | None = None,
     ) -> list[Statement]:
-        """Return the places whose qualifiers are of a kind, in order."""
+        """Return the evidence with qualifiers of a kind, in order."""
         if around is not None:
             found = self._read(_statement, "statements_around", id_list(set(around)), kind)
             if predicates is not None:
@@ -209,7 +213,7 @@ class Graph(Documents):
         return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
 
     def _short_names(self, wanted: str, top_k: int) -> dict[str, str]:
-        """Return the shortest names that begin with the text; if too few, that contain it."""
+        """Return the shortest names with the text as a prefix; if too few, that contain it."""
         beyond = wanted + chr(0x10FFFF)
         names: dict[str, str] = dict(self._rows("names_beginning", wanted, beyond, top_k))
         if len(names) >= top_k:
@@ -237,7 +241,7 @@ class Graph(Documents):
         return list(found.values())
 
     def _named(self, rows: Sequence[Row], known: KnownEntities | None = None) -> list[Triple]:
-        """Return triples with the entities at both ends, each of which is read once."""
+        """Return triples with the entities at both ends."""
         ends = {end for _, subject, _, object_ in rows for end in (subject, object_)}
         with self._reading() as connection:
             named = (known or self._known_entities).of(connection, ends)
@@ -247,7 +251,6 @@ class Graph(Documents):
         ]
 
     def _with_evidence(self, rows: Sequence[Row]) -> list[Fact]:
-        """Return facts with all their evidence in order."""
         found: defaultdict[str, list[Evidence]] = defaultdict(list)
         for fact_id, *place in self._rows("evidence", json_list(row[0] for row in rows)):
             found[fact_id].append(evidence(place))
@@ -258,12 +261,8 @@ class Graph(Documents):
         return [Fact(*triple, tuple(found[triple.fact_id])) for triple in named]
 
 
-def _entity(row: Row) -> Entity:
-    return Entity(*row)
-
-
 def evidence(place: Sequence[Any]) -> Evidence:
-    """Return the evidence of the columns that all statements have of it, in their order."""
+    """Convert the columns of evidence, which all statements return in the same order."""
     doc_id, start, end, chunk_id, extractor, confidence, text = place
     return Evidence(doc_id, start, end, chunk_id, extractor, confidence, qualifiers_of(text))
 
@@ -272,15 +271,11 @@ def _place_of(e: Evidence) -> tuple[str, int, int, str, str, str]:
     return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
-def _statement(row: Row) -> Statement:
+def _statement(*row: Any) -> Statement:
     doc_id, start, end, extractor, text, chunk_id, confidence, *triple = row
     fact_id, predicate, *ends = triple
     fact = Triple(fact_id, Entity(*ends[:3]), predicate, Entity(*ends[3:]))
     return Statement(doc_id, start, end, fact, qualifiers_of(text), extractor, chunk_id, confidence)
-
-
-def _pair(row: Row) -> tuple[str, str]:
-    return row[0], row[1]
 
 
 def _facts_of_document(rows: Sequence[Row], names: dict[str, Entity]) -> list[Fact]:
@@ -297,11 +292,11 @@ def _facts_of_document(rows: Sequence[Row], names: dict[str, Entity]) -> list[Fa
 
 
 def _any_piece(wanted: str) -> str:
-    """Return an FTS5 query for any three characters in a row."""
+    """Return an FTS5 query for any three consecutive characters."""
     pieces = sorted({wanted[i : i + _TRIGRAM] for i in range(len(wanted) - _TRIGRAM + 1)})
     return " OR ".join(map(_quoted, pieces))
 
 
 def _quoted(text: str) -> str:
-    """Return an FTS5 string: nothing in it is an operator."""
+    """Return an FTS5 string, without operators."""
     return '"' + text.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""Look at a database's files before SQLite opens them: whose they are, and what is damaged."""
+"""Check a database's files before SQLite opens them: ownership and damage."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 
 from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
 
-APPLICATION_ID = 0x6B67_7261  # "kgra": tells our files from other SQLite databases
-# The tables that every schema version has; the newest schema is compared by `verify`.
+APPLICATION_ID = 0x6B67_7261  # "kgra": distinguishes our files from other SQLite databases
+# Tables of every schema version; `verify` compares the newest schema.
 TABLES = frozenset(
     (
         *("meta", "state", "commits", "changes", "documents", "sources", "headings", "chunks"),
@@ -21,51 +21,45 @@ _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100  # sqlite.org/fileformat2.html, section 1.3
 _FRACTIONS = bytes((64, 32, 32))
 _APPLICATION = slice(68, 72)
-_BUSY_TIMEOUT_S = 10.0  # another process may be making it
-_SEEN = 16  # bytes of a file's beginning that a message shows
-# sqlite.org/walformat.html: of a frame's header, pages after the commit that it ends or 0; salts
+_BUSY_TIMEOUT_S = 10.0  # another process may be creating it
+_SEEN = 16  # first bytes shown in messages
+# sqlite.org/walformat.html
 _LOG_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
 _FRAME_BYTES = _FRAME_HEADER_BYTES + 8192
 _LOCKS = Path("/proc/locks")  # man 5 proc: the third from the end of a line is MAJOR:MINOR:INODE
 
 
 def log_of(file: Path) -> Path:
-    """Return the write-ahead log beside a database file."""
+    """Return the path of a database file's write-ahead log."""
     return file.with_name(file.name + "-wal")
 
 
 @dataclass(frozen=True, slots=True)
 class CrashedLog:
-    """A write-ahead log that a crash left, as it was before SQLite read it.
+    """A write-ahead log that a crash left, before SQLite reads it.
 
-    SQLite takes it up to the first frame whose checksum is wrong, which is right for the torn end
-    that a crash leaves. Commits behind such a frame were reported as stored, and are lost in
-    silence: a bit flipped, or the power failed before the disk had written all.
-
-    Attributes:
-        file: The log.
-        header: Its first bytes.
-        last_commit: Number of the last frame that ends a commit, from 1; 0 for none.
+    SQLite reads it up to the first frame with a wrong checksum, which is right for the torn end
+    after a crash. But later commits, which had been reported as stored, are lost silently if a bit
+    flipped, or the power failed before everything was on disk.
     """
 
-    file: Path
-    header: bytes = b""
-    last_commit: int = 0
+    file: Path  # the log
+    header: bytes = b""  # its first bytes
+    last_commit: int = 0  # number of the last frame that ends a commit, from 1; 0 for none
 
     @classmethod
     def of(cls, database: Path) -> "CrashedLog":
-        """Return the log of a database; as an empty one where a process has it open."""
+        """Return the log of a database; an empty one where a process has it open."""
         log = log_of(database)
-        with suppress(OSError):  # SQLite will say it
+        with suppress(OSError):  # SQLite will report it
             if log.stat().st_size > _LOG_HEADER_BYTES and not _in_use(database):
                 return cls(log, *_commits(log))
         return cls(log)
 
     def lost(self, connection: sqlite3.Connection) -> str:
-        """Return what SQLite left out when it read the log, in words; empty for nothing.
+        """Return in words what SQLite skipped in the log; empty for nothing.
 
-        Args:
-            connection: The first one to the database.
+        `connection` is the first one to the database.
         """
         if not self.last_commit:
             return ""
@@ -83,10 +77,10 @@ class CrashedLog:
 
 
 def _commits(log: Path) -> tuple[bytes, int]:
-    """Return the header of a log, and the number of the last frame of it that ends a commit.
+    """Return the header of a log, and the number of its last frame that ends a commit.
 
-    Frames of an earlier round may follow, with other salts. Salts that differ in one bit are the
-    same, damaged.
+    Frames of an earlier round, with other salts, may follow. Salts that differ in one bit are
+    damaged ones of this round.
     """
     last = 0
     with log.open("rb", buffering=0) as opened:
@@ -102,9 +96,9 @@ def _commits(log: Path) -> tuple[bytes, int]:
 
 
 def _in_use(file: Path) -> bool:
-    """Return whether a process has the database open, so that its log is not read anew.
+    """Return whether a process has the database open, so that its log is not read again.
 
-    Asking by a lock of our own would let go of those that this process may have.
+    A lock to find out would release this process's other locks.
     """
     try:
         held = {line.split()[-3].rpartition(":")[2] for line in _LOCKS.read_text().splitlines()}
@@ -118,22 +112,17 @@ def _in_use(file: Path) -> bool:
 
 
 def check_file(file: Path, *, create: bool) -> str:
-    """Refuse a file that cannot be a knowledge base; only its first bytes are read.
+    """Check the first bytes of a database file; return its damage in words, empty for none.
 
-    Args:
-        file: The database file. This process must not have it open: closing it here would let go
-            of all locks that SQLite holds on it (sqlite.org/howtocorrupt.html, section 2.2).
-        create: A file that is missing or empty (as a crash leaves one that had just been made)
-            is to become one.
-
-    Returns:
-        What is wrong in the header of a file that can be opened; empty for nothing. Some of its
-        bytes decide whether it may be written, and are of no use to who only reads.
+    Some bytes of a header only decide whether the file may be written; their damage does not
+    prevent reading. With `create`, a missing or empty file (as after a crash) is allowed. This
+    process must not have the file open: closing it would release all of SQLite's locks on it
+    (sqlite.org/howtocorrupt.html, section 2.2).
 
     Raises:
-        NoKnowledgeBaseError: If it is missing or empty, and not to be made.
-        StoreUnavailableError: If it is a folder, of another program, cut short, or missing
-            beside its log.
+        NoKnowledgeBaseError: If it is missing or empty, without `create`.
+        StoreUnavailableError: If it is a folder, of another program, truncated, or missing beside
+            its log.
     """
     if file.is_dir():
         raise StoreUnavailableError(
@@ -166,11 +155,7 @@ def _wrong(header: bytes) -> str:
 
 
 def mend_header(file: Path) -> None:
-    """Set right what is the same in every file of ours.
-
-    Args:
-        file: A copy that may be written.
-    """
+    """Restore the constant fields of the header in a writable copy."""
     fixed = {
         0: _MAGIC,
         16: (8192).to_bytes(2),  # bytes of a page
@@ -188,11 +173,7 @@ def mend_header(file: Path) -> None:
 
 
 def check_tables(connection: sqlite3.Connection, file: Path) -> None:
-    """Refuse a knowledge base that has lost a table.
-
-    Raises:
-        StoreUnavailableError: If one is missing.
-    """
+    """Raise StoreUnavailableError if a table is missing."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     missing = sorted(TABLES - names)
     if missing:
@@ -210,7 +191,7 @@ def foreign(file: Path) -> StoreUnavailableError:
 
 
 def _check_lost(file: Path) -> None:
-    """Refuse a log without its database: SQLite would delete it, and what it holds."""
+    """Refuse a log without its database: SQLite would delete it."""
     log = log_of(file)
     if log.is_file() and log.stat().st_size:
         raise StoreUnavailableError(
@@ -233,9 +214,9 @@ def _check_header(file: Path, header: bytes) -> None:
 
 
 def uri_of(file: PurePath) -> str:
-    """Return the URI by which SQLite opens a file, given by its absolute path.
+    """Return the URI by which SQLite opens a file, given its absolute path.
 
-    The server of a Windows share, as an authority, is not what SQLite takes: it stands in the path.
+    SQLite does not take the server of a Windows share as authority, but in the path.
 
     >>> from pathlib import PureWindowsPath
     >>> uri_of(PureWindowsPath("//server/share/kb/kgrag.db"))
@@ -246,17 +227,14 @@ def uri_of(file: PurePath) -> str:
 
 
 def _check_unmarked(file: Path, header: bytes, *, create: bool) -> None:
-    """Let pass only what a crash leaves of a new file: no table yet, or all still in the log.
+    """Accept only what a crash leaves of a new file: no table yet, or all still in the log.
 
-    Nothing is written, neither to the file nor to its log: it may be another program's.
-
-    Raises:
-        StoreUnavailableError: If it is another program's.
-        NoKnowledgeBaseError: If nothing is in it, and it is not to be made.
+    Neither the file nor its log is written: they may be another program's, for which
+    StoreUnavailableError is raised; NoKnowledgeBaseError for an empty one without `create`.
     """
     if any(header[_APPLICATION]):
         raise foreign(file)
-    # Without a log there is nothing to wait for, and no file need be made beside it.
+    # Without a log there is nothing to wait for, and no file needs to be created beside it.
     log = log_of(file)
     has_log = log.is_file() and log.stat().st_size > 0
     uri = uri_of(file.absolute()) + ("?mode=ro" if has_log else "?mode=ro&immutable=1")

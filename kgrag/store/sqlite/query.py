@@ -1,4 +1,4 @@
-"""Queries in SQL that others wrote: read-only, over the views, within limits.
+"""User queries in SQL: read-only, over views, with limits.
 
 The views, with their columns (spans are character offsets in a document's text):
 
@@ -14,8 +14,8 @@ The views, with their columns (spans are character offsets in a document's text)
     kg_evidence    fact_id, doc_id, chunk_id, start, end, extractor, confidence, qualifiers
     kg_mentions    entity_id, name, doc_id, chunk_id, start, end, extractor, confidence
 
-What documents state with qualifiers, a row for each place, with doc_id, fact_id, start, end,
-chunk_id, extractor, confidence and:
+Qualified statements, a row for each place, with doc_id, fact_id, start, end, chunk_id, extractor,
+confidence and:
 
     kg_targets     indicator, predicate, object, value, value_to, unit, comparator, bound, year,
                    period, base_year, base_value, region, scope, standing, binding, condition
@@ -25,7 +25,7 @@ chunk_id, extractor, confidence and:
                    region, scope, condition, deadline
     kg_definitions term, predicate, meaning
 
-A statement runs in a process of its own, `kgrag.store.sqlite.query_process`.
+A statement runs in a separate process, `kgrag.store.sqlite.query_process`.
 """
 
 import json
@@ -49,9 +49,9 @@ _TABLES = (
 )
 _STATED = ("targets", "duties", "references", "conditions", "definitions")
 VIEWS = tuple(f"kg_{name}" for name in (*_TABLES, *_STATED))
-_GRACE_S = 1.0  # for the process to start, and to say itself that time is up
+_GRACE_S = 1.0  # for the process to start, and to report a timeout itself
 _LONGEST_S = 86_400.0
-# SQLite's names for what is wrong with the storage rather than with the statement.
+# SQLite's errors of the storage rather than the statement.
 _STORAGE = (
     *("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_LOCKED"),
     *("SQLITE_NOTADB", "SQLITE_PERM", "SQLITE_PROTOCOL"),
@@ -61,20 +61,15 @@ Row = dict[str, object]
 
 
 def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) -> list[Row]:
-    """Return the rows of one SELECT over the views.
+    """Return the rows of one SELECT over the views, without parameters.
 
-    Args:
-        database: What to query.
-        sql: One statement without parameters.
-        max_rows: At most so many rows.
-        timeout_s: Seconds after which it is stopped, one second later at the latest; a day at
-            most.
+    It is stopped after `timeout_s`, one second later at the latest; a day at most.
 
     Raises:
-        StatementError: If it is not one SELECT over the views, is malformed, takes too long or
-            too much memory, or returns too much.
+        StatementError: If it is not one SELECT over the views, is malformed, takes too long or too
+            much memory, or returns too much.
         StoreError: If the storage fails, or no process can be started.
-        ValueError: If there is nothing that max_rows or timeout_s allow.
+        ValueError: If max_rows or timeout_s is out of range.
     """
     database.check_open()
     if max_rows < 1 or not 0 < timeout_s <= _LONGEST_S:
@@ -99,7 +94,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
 
 
 def _answer(request: str, seconds: float) -> dict[str, Any]:
-    """Return what the process answers; it is ended after so many seconds.
+    """Return the answer of the process, which is killed after so many seconds.
 
     Raises:
         subprocess.TimeoutExpired: If it has not answered by then.
@@ -135,11 +130,11 @@ def _answer(request: str, seconds: float) -> dict[str, Any]:
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, ...]]:
-    """Give the end of a pipe that is closed when this process ends; none on Windows.
+    """Return the end of a pipe that closes when this process ends; none on Windows.
 
-    There, its time limit ends a process whose parent is gone.
+    There, its time limit ends an orphaned process.
     """
-    if sys.platform == "win32":  # passes no such ends on
+    if sys.platform == "win32":  # cannot inherit it
         yield ()
         return
     theirs, ours = os.pipe()
@@ -151,7 +146,7 @@ def _lifeline() -> Iterator[tuple[int, ...]]:
 
 
 def _value(value: object) -> object:
-    """Return a value of a row as SQLite gave it; see `query_process.as_json`."""
+    """Decode a value; see `query_process.as_json`."""
     return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
 
 

@@ -1,9 +1,9 @@
 """Run one SELECT within limits: the script of the process that `kgrag.store.sqlite.query` starts.
 
-Only the standard library is imported, so that the process is there in some 30 ms. It is a process
-because nothing else stops everything: SQLite looks at the clock between two steps of its machine,
-not within a call of a function, and not while it prepares a statement. There, 800 characters of
-nested WITH, or of subqueries whose expressions are put into each other, take gigabytes.
+Only the standard library is imported, so that it starts in some 30 ms. Only ending a process stops
+everything: SQLite checks the time between two steps of its virtual machine, not within a function
+call, and not while preparing a statement, where 800 characters of nested WITH or subqueries can
+take gigabytes.
 """
 
 import _thread
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 
-_STEPS = 1000  # of SQLite's machine between two looks at the clock
-_MOST_MEMORY = 1 << 30  # bytes of the whole process
+_STEPS = 1000  # of SQLite's virtual machine between two checks of the time
+_MOST_MEMORY = 1 << 30  # bytes of the process
 _MOST_BYTES = 32_000_000  # of all rows; the texts of 250 policy documents are 10 million
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 10_000_000,  # bytes of one value: more than any document's text
@@ -29,9 +29,9 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 32,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000,  # bytes; a long title has 300
 }
-# What sqlite.org/lang_corefunc, _aggfunc, _datefunc, _mathfunc, json1 and windowfunctions list,
-# but for functions that make long values out of nothing (printf, format, zeroblob, randomblob),
-# are slower than their arguments are long (json_patch), reach into the engine or tell of it.
+# From sqlite.org/lang_corefunc, _aggfunc, _datefunc, _mathfunc, json1 and windowfunctions, without
+# functions that create long values (printf, format, zeroblob, randomblob), take more than linear
+# time (json_patch), or access or describe the engine.
 _ALLOWED = """
     abs char coalesce concat concat_ws glob hex if ifnull iif instr length like likelihood likely
     lower ltrim max min nullif octet_length quote random replace round rtrim sign soundex substr
@@ -59,18 +59,12 @@ Answer = dict[str, object]
 
 
 def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s: float) -> Answer:
-    """Return what a statement gave.
+    """Return the result of a statement without parameters.
 
-    Args:
-        sql: One statement without parameters.
-        uri: The database.
-        views: What it may read, beside its own words and JSON.
-        max_rows: At most so many rows.
-        timeout_s: Seconds after which it is stopped, where SQLite looks at the clock.
+    It is stopped after `timeout_s` where SQLite checks the time.
 
     Returns:
-        `names` and `rows`; or the `reason` why there are none, with SQLite's name of the `error`
-        where SQLite says so.
+        `names` and `rows`; or the `reason` for a failure, with SQLite's name of the `error` if any.
     """
     try:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout_s)
@@ -93,7 +87,7 @@ def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s
 
 
 def _limit(connection: sqlite3.Connection, views: Iterable[str], *, until: float) -> None:
-    connection.execute("PRAGMA temp_store = MEMORY")  # which is limited, unlike the disk
+    connection.execute("PRAGMA temp_store = MEMORY")  # memory is limited, unlike the disk
     behind = _hidden(connection, views)
     connection.execute("PRAGMA query_only = ON")
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up
@@ -104,10 +98,10 @@ def _limit(connection: sqlite3.Connection, views: Iterable[str], *, until: float
 
 
 def _hidden(connection: sqlite3.Connection, views: Iterable[str]) -> dict[str, str]:
-    """Put each view behind another one, whose name nobody can guess; return the latter's names.
+    """Hide each view behind a secretly named one; return the secret names.
 
-    SQLite says of a table that is read within which view it is read, but calls a WITH of the
-    statement's own by its name, too, which may be that of a view.
+    SQLite's authorizer names the view within which a table is read, but a WITH clause of the
+    statement may have the name of a view, too.
     """
     secret = os.urandom(16).hex()
     behind = {view: f"{secret}_{view}" for view in views}
@@ -120,7 +114,7 @@ def _hidden(connection: sqlite3.Connection, views: Iterable[str]) -> dict[str, s
 
 
 def _authorizer(behind: Mapping[str, str]) -> Authorizer:
-    """Return what allows a SELECT over some views, and nothing else."""
+    """Return an authorizer that allows a SELECT over some views only."""
     open_to_all = {*behind, *behind.values(), *_OF_JSON}
     within = frozenset(behind.values())
 
@@ -129,7 +123,7 @@ def _authorizer(behind: Mapping[str, str]) -> Authorizer:
     ) -> int:
         allowed = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
         if action == sqlite3.SQLITE_READ:
-            # No column: rows are only counted; `first` may be the statement's own WITH name then.
+            # No column: rows are only counted; `first` may be the name of a WITH clause then.
             allowed = first in open_to_all or by in within or not second
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = second in _FUNCTIONS
@@ -139,11 +133,7 @@ def _authorizer(behind: Mapping[str, str]) -> Authorizer:
 
 
 def _bounded(cursor: sqlite3.Cursor, max_rows: int) -> Iterator[tuple[object, ...]]:
-    """Yield rows.
-
-    Raises:
-        ValueError: If they hold too much.
-    """
+    """Yield rows; ValueError if they are too large in all."""
     size = 0
     for row in islice(cursor, max_rows):
         size += sum(map(_size, row))
@@ -165,10 +155,7 @@ def as_json(value: Answer) -> bytes:
 
 
 def bound_process(seconds: float) -> None:
-    """Let the system end this process once it has computed for so long, and bound its memory.
-
-    Windows knows no such limits.
-    """
+    """Limit CPU time and memory of this process; not possible on Windows."""
     try:
         import resource
     except ImportError:
@@ -177,16 +164,12 @@ def bound_process(seconds: float) -> None:
         (resource.RLIMIT_AS, _MOST_MEMORY),
         (resource.RLIMIT_CPU, math.ceil(seconds)),
     ):
-        with suppress(ValueError, OSError):  # a lower limit holds already
+        with suppress(ValueError, OSError):  # a lower limit is already set
             resource.setrlimit(limit, (value, value))
 
 
 def end_with(lifeline: int) -> None:
-    """End this process as soon as the one that started it has ended, however that came.
-
-    Args:
-        lifeline: A pipe to read from, whose other end only that process holds.
-    """
+    """End this process when its parent ends, which holds the other end of the pipe `lifeline`."""
 
     def wait() -> None:
         os.read(lifeline, 1)
@@ -196,11 +179,11 @@ def end_with(lifeline: int) -> None:
 
 
 def main() -> None:
-    """Answer the request on the standard input, on the standard output."""
+    """Answer the request on standard input to standard output."""
     if len(sys.argv) > 1:
         end_with(int(sys.argv[1]))
     request = json.load(sys.stdin.buffer)
-    # Beyond the timeout: nobody may be there any more who would end this process.
+    # Later than the timeout, in case the parent is gone.
     bound_process(request["timeout_s"] + 5)
     sys.stdout.buffer.write(as_json(answer(**request)))
 

@@ -1,9 +1,10 @@
-"""What the roles of the store share: statements, run on one state of the database."""
+"""Base class of the parts of the store: statements on one state of the database."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
+from itertools import starmap
 from typing import Any, NoReturn, Self, TypeVar
 
 from kgrag.store.sqlite.cache import CacheFolder
@@ -18,8 +19,7 @@ Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
 class Role:
     """A part of the store's methods.
 
-    Each method reads one state of the database, the latest one; on what `snapshot` gives, all of
-    them read the same one.
+    Each method reads the latest state of the database; within `snapshot`, all read the same one.
     """
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
@@ -29,37 +29,36 @@ class Role:
 
     @contextmanager
     def snapshot(self) -> Iterator[Self]:
-        """Give the same methods on one state of the database, to the end of the block.
+        """Return the same methods on one state of the database, until the end of the block.
 
-        Searches are the exception: they answer from the latest state.
+        Only searches answer from the latest state.
         """
         with self._reading() as connection, self._on(connection) as here:
             yield here
 
     @contextmanager
     def _on(self, connection: sqlite3.Connection) -> Iterator[Self]:
-        """Give the same methods on a connection, in its transaction."""
+        """Return the same methods on a connection, in its transaction."""
         here = copy(self)
         here._reading = lambda: nullcontext(connection)
         try:
             yield here
         finally:
-            here._reading = _ended  # the connection may be another reader's by now
+            here._reading = _ended  # the connection may have another user by now
 
     def _rows(self, name: str, *values: object) -> list[Row]:
-        """Return the rows of a statement."""
         with self._reading() as connection:
             return run(connection, name, *values).fetchall()
 
-    def _read(self, kind: Callable[[Row], T], name: str, *values: object) -> list[T]:
-        """Return what a function makes of each row of a statement."""
+    def _read(self, kind: Callable[..., T], name: str, *values: object) -> list[T]:
+        """Call a function with the columns of each row of a statement."""
         with self._reading() as connection:
-            return [kind(row) for row in run(connection, name, *values)]
+            return [kind(*row) for row in run(connection, name, *values)]
 
-    def _each(self, kind: Callable[[Row], T], name: str, *values: object) -> Iterator[T]:
-        """Yield what a function makes of each row, one by one: of a table that may be large."""
+    def _each(self, kind: Callable[..., T], name: str, *values: object) -> Iterator[T]:
+        """Yield the results of `_read` one by one, for large tables."""
         with self._reading() as connection:
-            yield from map(kind, run(connection, name, *values))
+            yield from starmap(kind, run(connection, name, *values))
 
 
 def _ended() -> NoReturn:

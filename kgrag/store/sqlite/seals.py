@@ -1,4 +1,4 @@
-"""Checksums of what is stored, written in the transaction that stores it: a flipped bit is seen."""
+"""Checksums ("seals") of stored data, written in the same transaction, to detect bit flips."""
 
 import json
 import sqlite3
@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Literal, cast
 
 from kgrag.store.checks import damaged_setting
@@ -15,69 +14,57 @@ from kgrag.store.sqlite.statements import run, run_each
 
 Part = Literal["text", "chunks", "summaries", "knowledge", "vectors", "sources", "log"]
 
-# What each part of a document is; see `sql/seals.sql`.
-_STATEMENTS: Mapping[Part, tuple[str, ...]] = MappingProxyType(
-    {
-        "text": ("sealed_text", "sealed_headings", "sealed_metadata"),
-        "chunks": ("sealed_chunks",),
-        "summaries": ("sealed_summaries",),
-        "knowledge": ("sealed_names", "sealed_facts", "sealed_mentions", "sealed_qualifiers"),
-        "vectors": ("sealed_vectors",),
-        "sources": ("sealed_sources",),
-        "log": ("sealed_log",),
-    }
-)
-# Of these, documents that have nothing are sealed as before there was any.
+# Statements of `sql/seals.sql` that read each part of a document.
+_STATEMENTS: Mapping[Part, tuple[str, ...]] = {
+    "text": ("sealed_text", "sealed_headings", "sealed_metadata"),
+    "chunks": ("sealed_chunks",),
+    "summaries": ("sealed_summaries",),
+    "knowledge": ("sealed_names", "sealed_facts", "sealed_mentions", "sealed_qualifiers"),
+    "vectors": ("sealed_vectors",),
+    "sources": ("sealed_sources",),
+    "log": ("sealed_log",),
+}
+# Later additions: documents without such rows keep their older checksum.
 _LATER = frozenset({"sealed_metadata", "sealed_qualifiers"})
 PARTS: tuple[Part, ...] = tuple(_STATEMENTS)
-PART_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "text": "its text, title or headings",
-        "chunks": "its chunks",
-        "summaries": "its summaries",
-        "knowledge": "its facts or mentions",
-        "vectors": "the list of its vectors",
-        "sources": "the list of its files",
-        "log": "the log of its changes",
-    }
-)
-# Tables of which each row is sealed by itself, and subjects of their seals; a part is a row's key.
+PART_NAMES: Mapping[str, str] = {
+    "text": "its text, title or headings",
+    "chunks": "its chunks",
+    "summaries": "its summaries",
+    "knowledge": "its facts or mentions",
+    "vectors": "the list of its vectors",
+    "sources": "the list of its files",
+    "log": "the log of its changes",
+}
+# Tables with a seal for each row: the subject is the table, the part the row's key.
 Kept = Literal["meta", "state", "corrections", "decisions"]
 SETTINGS: tuple[Kept, ...] = ("meta", "state")
 DECIDED: tuple[Kept, ...] = ("corrections", "decisions")
-_KEPT: Mapping[Kept, str] = MappingProxyType(
-    {
-        "meta": "settings",
-        "state": "notes",
-        "corrections": "corrections",
-        "decisions": "decisions",
-    }
-)
+_KEPT: Mapping[Kept, str] = {
+    "meta": "settings",
+    "state": "notes",
+    "corrections": "corrections",
+    "decisions": "decisions",
+}
 _BYTES = 8
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A seal that does not fit.
+    """A seal that does not match."""
 
-    Attributes:
-        subject: A document, or a table whose rows are sealed by themselves.
-        part: Of it; the key of a row.
-        only_seal: Whether it is the seal itself that is damaged, and what it seals may be whole.
-    """
-
-    subject: str
-    part: str
-    only_seal: bool = False
+    subject: str  # a document, or a table with a seal for each row
+    part: str  # of it; the key of a row
+    only_seal: bool = False  # whether the seal itself is damaged, and the data may be intact
 
 
 def seal_documents(
     connection: sqlite3.Connection, doc_ids: Iterable[str], parts: Sequence[Part] = PARTS
 ) -> None:
-    """Seal parts of documents as the running transaction leaves them; of deleted ones, nothing.
+    """Seal parts of documents at the end of the running transaction.
 
-    The log of a deleted document stays, and is sealed.
+    Of a deleted document only the log is kept and sealed.
     """
     for doc_id in doc_ids:
         held = run(connection, "is_held", doc_id).fetchone()
@@ -89,7 +76,7 @@ def seal_documents(
 
 
 def seal_settings(connection: sqlite3.Connection, tables: Sequence[Kept] = SETTINGS) -> None:
-    """Seal all settings and what the store notes for itself, or what a person decided."""
+    """Seal the rows of tables that changed."""
     for table in tables:
         rows = _kept(connection, table).items()
         wanted = {key: _seal(table, key, _of([row])) for key, row in rows}
@@ -101,7 +88,7 @@ def seal_settings(connection: sqlite3.Connection, tables: Sequence[Kept] = SETTI
 
 
 def seal_all(connection: sqlite3.Connection) -> None:
-    """Seal all that is stored, within the transaction that brings the schema up to date."""
+    """Seal everything, in the migration that introduces seals."""
     connection.create_function("seal_of_vector", 2, seal_of_vector, deterministic=True)
     for table in ("embeddings", "staged_embeddings"):
         connection.execute(f"UPDATE {table} SET seal = seal_of_vector(key, vector)")
@@ -111,21 +98,21 @@ def seal_all(connection: sqlite3.Connection) -> None:
 
 
 def seal_of_vector(key: str, blob: bytes) -> int:
-    """Return what stands beside a stored vector."""
+    """Return the checksum stored with a vector."""
     checksum = blake2b(key.encode(), digest_size=_BYTES)
     checksum.update(blob)
     return int.from_bytes(checksum.digest(), signed=True)
 
 
 def sealed(connection: sqlite3.Connection, subject: str, part: str) -> bytes | None:
-    """Return the seal of a part; None where there is none, or it is damaged itself."""
+    """Return the seal of a part; None where it is missing or damaged."""
     seal = _seals_of(connection, subject).get(part)
     is_sound = isinstance(seal, bytes) and seal == _seal(subject, part, seal[:_BYTES])
     return seal if is_sound and isinstance(seal, bytes) else None
 
 
 def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
-    """Yield what of documents is not as it was sealed, in order."""
+    """Yield the parts of documents that do not match their seals, in order."""
     sealed: defaultdict[str, dict[str, object]] = defaultdict(dict)
     for subject, part, seal in run(connection, "seals"):
         sealed[str(subject)][str(part)] = seal
@@ -133,7 +120,7 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
     gone = {d for (d,) in run(connection, "logged_documents")} - held
     for doc_id in sorted({*held, *gone, *sealed} - {*_KEPT}, key=str):
         seals = sealed[doc_id]
-        # One that is lost has seals of its text and the rest, one that was deleted of its log.
+        # A lost document has seals of all parts, a deleted one of its log only.
         due: Sequence[Part] = PARTS if doc_id in held or len(seals) > 1 else ("log",)
         for part in due:
             yield from _compared(doc_id, part, _seen(connection, doc_id, part), seals.get(part))
@@ -142,12 +129,7 @@ def broken_seals(connection: sqlite3.Connection) -> Iterator[Broken]:
 
 
 def broken_settings(connection: sqlite3.Connection, *tables: Kept) -> Iterator[Broken]:
-    """Yield settings that are not as they were sealed, and those that are gone.
-
-    Args:
-        connection: Where.
-        tables: Which are looked at; none for settings and what the store notes for itself.
-    """
+    """Yield rows of `tables` (default `SETTINGS`) that do not match their seals or are missing."""
     for table in tables or SETTINGS:
         seals = _seals_of(connection, table)
         for key, row in _kept(connection, table).items():
@@ -160,10 +142,10 @@ def broken_settings(connection: sqlite3.Connection, *tables: Kept) -> Iterator[B
 def intact_rows(
     connection: sqlite3.Connection, table: Kept
 ) -> tuple[dict[str, tuple[object, ...]], list[str]]:
-    """Return the rows that are as they were sealed by their keys, and the keys of lost ones.
+    """Return the undamaged rows of a table by key, and the keys of lost ones.
 
-    A row whose seal is damaged is taken as it is, unless a seal lacks its row: then it is probably
-    that one, with another key.
+    A row with a damaged seal counts as intact, unless a seal lacks its row: then the row's key is
+    probably damaged.
     """
     rows = _kept(connection, table)
     broken = list(broken_settings(connection, table))
@@ -173,21 +155,15 @@ def intact_rows(
 
 
 def refuse_damaged_settings(connection: sqlite3.Connection, *tables: Kept) -> None:
-    """Refuse to go on from settings that are not as they were stored; whoever writes seals them.
-
-    So with what a person decided.
-
-    Raises:
-        StoreError: If there is one; says which.
-    """
+    """Raise StoreError for a damaged row, which must not be sealed again."""
     for broken in broken_settings(connection, *tables):
         row = _kept(connection, broken.subject).get(broken.part)
         raise damaged_setting(broken.part, row and row[-1])
 
 
 def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") -> list[str]:
-    """Return the keys of vectors that are not as they were stored, in order."""
-    # A damaged text may be no UTF-8, and a damaged vector a text.
+    """Return the keys of damaged vectors, in order."""
+    # A damaged key may be invalid UTF-8, and a damaged vector a text.
     rows = connection.execute(
         "SELECT CAST(key AS BLOB), iif(typeof(vector) = 'blob', vector, x''), seal"
         f" FROM {table} ORDER BY key"
@@ -196,17 +172,14 @@ def broken_vectors(connection: sqlite3.Connection, table: str = "embeddings") ->
     return [key for key, blob, seal in keyed if seal != seal_of_vector(key, blob)]
 
 
-def _key_of(row: Sequence[object]) -> str:
-    """Return the key of a correction, (document, field), or of a decision, (kind, name, into)."""
-    return _JSON([str(value) for value in row])
-
-
 def _kept(connection: sqlite3.Connection, table: str) -> dict[str, tuple[object, ...]]:
-    """Return the rows of a table by their keys, in order."""
+    """Return the rows of a table by key, in order."""
     rows = run(connection, _KEPT[cast("Kept", table)]).fetchall()
     if table in SETTINGS:
         return {str(row[0]): row for row in rows}
-    return {_key_of(row[:2] if table == "corrections" else row): row for row in rows}
+    # Of a correction, (document, field); of a decision, (kind, name, into).
+    n = 2 if table == "corrections" else 3
+    return {_JSON([str(value) for value in row[:n]]): row for row in rows}
 
 
 def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]:
@@ -215,18 +188,11 @@ def _seals_of(connection: sqlite3.Connection, subject: str) -> dict[str, object]
 
 
 def _compared(subject: str, part: str, seen: bytes | None, seal: object) -> Iterator[Broken]:
-    """Yield what is wrong with a part, if anything.
-
-    Args:
-        subject: Whose part.
-        part: Which.
-        seen: The checksum of what is there; None where it cannot be read, or is gone.
-        seal: What is stored as its seal; None for nothing.
-    """
+    """Compare a checksum (None if unreadable or missing) with a stored seal; yield the mismatch."""
     if isinstance(seal, bytes) and seal == _seal(subject, part, seal[:_BYTES]):
         if seen != seal[:_BYTES]:
             yield Broken(subject, part)
-    else:  # another one-bit fault beside it is next to impossible
+    else:  # a second bit flip in the data is very unlikely
         yield Broken(subject, part, only_seal=True)
 
 
@@ -246,11 +212,11 @@ def part_sum(connection: sqlite3.Connection, doc_id: str, part: Part) -> bytes:
 
 
 def _of(rows: object) -> bytes:
-    """Return the checksum of rows; raises TypeError for a value of no type that we store."""
+    """Return the checksum of rows; TypeError for a value of an unexpected type."""
     return blake2b(_JSON(rows).encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
 
 
 def _seal(subject: str, part: str, checksum: bytes) -> bytes:
-    """Return a checksum with one of itself and of what it is for."""
+    """Return a checksum followed by a checksum of itself and of what it is for."""
     whose = f"{subject}/{part}/".encode("utf-8", "surrogatepass")
     return checksum + blake2b(whose + checksum, digest_size=_BYTES).digest()

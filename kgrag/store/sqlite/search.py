@@ -1,29 +1,35 @@
-"""Searching the embedded store: by words, by vectors, and by title."""
+"""Search by words, by vectors, and by title."""
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.connection import Database
-from kgrag.store.sqlite.embeddings import from_blob, read_vectors, vectors_of
-from kgrag.store.sqlite.lexical import LexicalIndex, build_missing
+from kgrag.store.sqlite.embeddings import from_blob, read_vectors
+from kgrag.store.sqlite.lexical import LexicalIndex, View, build_missing
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
-from kgrag.text.words import normalize_name
+from kgrag.text.words import character_pairs, normalize_name, words
 from kgrag.types import NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector, best_of_each, cosines
 
-_LEAST_TITLE = 2  # a single character is part of too many titles to name one
+if TYPE_CHECKING:
+    import tantivy
+
+_WORD_FIELDS: Mapping[TextField, str] = {"text": "text", "path": "path"}
+_PAIR_FIELDS: Mapping[TextField, str] = {"text": "pairs", "path": "path_pairs"}
+_LEAST_TITLE = 2  # characters; a single one is in too many titles
 
 
 class Search(Role):
-    """Searching; see `kgrag.store.search` for what each method promises.
+    """Searches; implements part of `kgrag.store.search`.
 
-    Searches bring their caches up to date first, and answer from the latest state.
+    Caches are updated first: searches answer from the latest state.
     """
 
     def __init__(self, database: Database, cache: CacheFolder) -> None:
@@ -34,26 +40,22 @@ class Search(Role):
         self._vectors = self._vector_indexes()
 
     def forget_caches(self) -> None:
-        """Let go of what the caches hold in memory or mapped; nothing is searched any more."""
+        """Release caches in memory or mapped; no more searches are possible."""
         with self._lexical_lock:
             self._lexical.clear()
         self._vectors = self._vector_indexes()
         self._threads.shutdown(wait=False)
 
     def refresh(self, *, sizes: Collection[int] = ()) -> None:
-        """Bring the search caches up to date, so that the next search need not.
-
-        Args:
-            sizes: Build the lexical indexes of these chunk sizes, too, where there are none yet.
-        """
+        """Update the search caches, building missing lexical indexes of the given chunk sizes."""
         known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
         with self._database.read() as connection:
             lexical = [self._lexical_index(size) for size in sorted({*known, *sizes})]
             build_missing(lexical, connection)
-            for words in lexical:
-                words.view(connection)
-            for index in self._vectors.values():
-                index.state(connection)
+            for index in lexical:
+                index.view(connection)
+            for vectors in self._vectors.values():
+                vectors.state(connection)
 
     def find_documents(self, name: str, *, top_k: int) -> list[str]:
         """Return ids of documents whose title contains a name, shortest first."""
@@ -72,10 +74,10 @@ class Search(Role):
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
         """Return chunks by BM25 of weighted words."""
-        with self._database.read() as connection:
-            return self._lexical_index(size).search_words(
-                connection, terms, field=field, top_k=top_k, doc_ids=doc_ids
-            )
+        name = _WORD_FIELDS[field]
+        return self._lexical_hits(
+            lambda view: view.words(name, terms, doc_ids), size, top_k if terms else 0, doc_ids
+        )
 
     def search_phrase(
         self,
@@ -86,11 +88,14 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return chunks that hold a phrase as one."""
-        with self._database.read() as connection:
-            return self._lexical_index(size).search_phrase(
-                connection, phrase, field=field, top_k=top_k, doc_ids=doc_ids
-            )
+        """Return chunks that contain a phrase, by BM25 of its consecutive character pairs."""
+        pairs, name = character_pairs(phrase), _PAIR_FIELDS[field]
+        if pairs and len(pairs[0]) < 2:  # a single character has no pair
+            single = dict.fromkeys(words(phrase), 1.0)
+            return self.search_words(single, field=field, size=size, top_k=top_k, doc_ids=doc_ids)
+        return self._lexical_hits(
+            lambda view: view.phrase(name, pairs, doc_ids), size, top_k if pairs else 0, doc_ids
+        )
 
     def search_vectors(
         self,
@@ -100,7 +105,7 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return the nearest nodes by cosine, exact."""
+        """Return the nearest nodes by cosine, exactly."""
         with self._database.read() as connection:
             return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
@@ -112,7 +117,7 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> Callable[[], list[Hit]]:
-        """Begin `search_vectors` in another thread."""
+        """Start `search_vectors` in another thread."""
         with self._database.read() as connection:
             end = self._vectors[kind].begin(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
@@ -123,11 +128,11 @@ class Search(Role):
         return hits
 
     def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """Return what each of some works returns, one after the other."""
+        """Return the results of functions, called one after the other."""
         return [work() for work in works]
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector; the best of those of a fact."""
+        """Return the cosine of each node that has a vector; the largest of those of a fact."""
         with self._database.read() as connection:
             found = self._vectors["chunk"].similarities(connection, vector, node_ids)
             others = [node_id for node_id in node_ids if node_id not in found]
@@ -146,11 +151,23 @@ class Search(Role):
 
     def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
         """Return the vector of each node that has one."""
-        with self._reading() as connection:
-            return vectors_of(connection, node_ids)
+        rows = self._rows("vectors_of", json_list(node_ids))
+        return {node_id: from_blob(blob) for node_id, blob in rows}
 
     def _vector_indexes(self) -> dict[NodeKind, VectorIndex]:
         return {kind: VectorIndex(kind, self._cache, threads=self._threads) for kind in KINDS}
+
+    def _lexical_hits(
+        self,
+        query: "Callable[[View], tantivy.Query]",
+        size: int,
+        top_k: int,
+        doc_ids: Collection[str] | None,
+    ) -> list[Hit]:
+        with self._database.read() as connection:
+            if top_k < 1 or (doc_ids is not None and not doc_ids):
+                return []
+            return self._lexical_index(size).search(connection, query, top_k)
 
     def _lexical_index(self, size: int) -> LexicalIndex:
         with self._lexical_lock:

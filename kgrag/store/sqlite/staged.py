@@ -1,9 +1,8 @@
-"""Vectors of another encoder in tables of their own, until one transaction lets them take over."""
+"""Staged vectors of another encoder in separate tables, activated in one transaction."""
 
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from kgrag.store.checks import damaged_setting
 from kgrag.store.contents import NodeVector
@@ -17,31 +16,29 @@ from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.vectors.vector import Vector, check_vector, other_dimension
 
 _META = "staged_meta"  # key in `state`
-_NODES = ("staged_nodes", "staged_documents")  # who names another comes before it
+_NODES = ("staged_nodes", "staged_documents")  # referencing tables first
 _STAGED = (*_NODES, "staged_embeddings")
-_EMPTIED: Mapping[Kept, tuple[str, ...]] = MappingProxyType(
-    {"all": (), "vectors": _NODES, "nothing": _STAGED}
-)
+_EMPTIED: Mapping[Kept, tuple[str, ...]] = {"all": (), "vectors": _NODES, "nothing": _STAGED}
 _SECURE_DELETE = ("OFF", "ON", "FAST")  # as SQLite numbers them
 
 
 class Staged(Role):
-    """Staged vectors of a file; see `kgrag.store.staged.StagedVectors`."""
+    """Staged vectors; implements `kgrag.store.staged.StagedVectors`."""
 
     def meta(self) -> dict[str, str] | None:
-        """Return what decides the vectors that are staged."""
+        """Return the metadata that determines the staged vectors."""
         with self._reading() as connection:
             return _meta(connection)
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Make ready for vectors of an encoder."""
+        """Prepare staging for an encoder."""
         with self._database.write() as connection:
             _empty(connection, _EMPTIED[kept_of(_meta(connection), meta)])
             run(connection, "put_note", _META, json.dumps(dict(meta)))
             seal_settings(connection)
 
     def doc_ids(self) -> set[str]:
-        """Return the documents that are staged."""
+        """Return the staged documents."""
         return {doc_id for (doc_id,) in self._rows("staged_documents")}
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
@@ -62,14 +59,15 @@ class Staged(Role):
         with self._database.write() as connection:
             check_staging(meta, _meta(connection))
             _add_embeddings(connection, given)
-            for doc_id in _unchanged(connection, vectors, as_of):
+            unchanged = run(connection, "unchanged_documents", id_list(vectors), as_of)
+            for (doc_id,) in unchanged.fetchall():
                 forget_staged(connection, doc_id)
                 run(connection, "add_staged_document", doc_id)
                 nodes = [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]]
                 run_each(connection, "add_staged_node", nodes)
 
     def switch(self, meta: Mapping[str, str]) -> bool:
-        """Let staged vectors take over in one transaction."""
+        """Activate the staged vectors in one transaction."""
         with self._database.write() as connection:
             check_staging(meta, _meta(connection))
             if run(connection, "unstaged_document").fetchone():
@@ -84,20 +82,20 @@ class Staged(Role):
             return True
 
     def drop(self) -> None:
-        """Forget everything that is staged."""
+        """Delete everything staged."""
         with self._database.write() as connection:
             empty_staged(connection)
             seal_settings(connection)
 
 
 def empty_staged(connection: sqlite3.Connection) -> None:
-    """Forget everything that is staged; the caller seals what the store notes for itself."""
+    """Delete everything staged; the caller updates the seals."""
     run(connection, "delete_note", _META)
     _empty(connection, _STAGED)
 
 
 def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
-    """Let a document that changes be staged no more; its vectors stay by key."""
+    """Unstage a changed document; its vectors stay by key."""
     run(connection, "delete_staged_document", doc_id)
 
 
@@ -122,20 +120,12 @@ def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector])
     run_each(connection, "add_staged_embedding", [sealed_row(k, v) for k, v in given.items()])
 
 
-def _unchanged(
-    connection: sqlite3.Connection, doc_ids: Mapping[str, object], as_of: int
-) -> list[str]:
-    """Return the documents that are held as they were at a commit."""
-    rows = run(connection, "unchanged_documents", id_list(doc_ids), as_of)
-    return [doc_id for (doc_id,) in rows]
-
-
 def _take_over(connection: sqlite3.Connection) -> None:
-    """Let staged vectors be those in use, within the caller's transaction.
+    """Activate staged vectors within the caller's transaction.
 
-    Their table is renamed and that of the old ones dropped, which writes next to nothing: rows
-    that are deleted and inserted put all the old and all the new vectors into the write-ahead
-    log. Only rows of nodes are copied, which are small, and get numbers that were never used.
+    Their table is renamed and the old one dropped, which writes very little: deleting and inserting
+    rows would put all old and new vectors into the write-ahead log. Only rows of nodes, which are
+    small, are copied, with numbers that were never used.
     """
     named = statements()
     create_nodes, *index_nodes = _schema(connection, "node_vectors")
@@ -143,7 +133,7 @@ def _take_over(connection: sqlite3.Connection) -> None:
     create_staged = [sql for table in _STAGED for sql in _schema(connection, table)]
     _change_tables(
         connection,
-        # Nodes name embeddings: they go first and come last.
+        # Nodes refer to embeddings: dropped first, created last.
         "DROP TABLE node_vectors",
         "DROP TABLE embeddings",
         named["rename_staged_embeddings"],
@@ -153,7 +143,7 @@ def _take_over(connection: sqlite3.Connection) -> None:
     _change_tables(
         connection,
         named["take_staged_nodes"],
-        *index_nodes,  # of rows that are there they are written in order
+        *index_nodes,  # faster after the rows are inserted
         named["delete_left_embeddings"],
         named["delete_dimension"],
         named["find_dimension"],
@@ -163,16 +153,16 @@ def _take_over(connection: sqlite3.Connection) -> None:
 
 
 def _empty(connection: sqlite3.Connection, tables: Sequence[str]) -> None:
-    """Drop tables and make them anew; who names another comes before it."""
+    """Drop and recreate tables, referencing tables first."""
     create = [sql for table in tables for sql in _schema(connection, table)]
     _change_tables(connection, *(f"DROP TABLE {table}" for table in tables), *create)
 
 
 def _change_tables(connection: sqlite3.Connection, *texts: str) -> None:
-    """Run statements, leaving pages that they free as they are.
+    """Run statements without overwriting the pages that they free.
 
-    Some builds of SQLite (Debian's) fill them with zeros, so that what was deleted cannot be
-    read from the file: a dropped table would be written whole. Vectors are no text.
+    Some builds of SQLite (Debian's) fill freed pages with zeros, so that deleted data cannot be
+    read from the file: a dropped table would be written completely.
     """
     (before,) = connection.execute("PRAGMA secure_delete").fetchone()
     connection.execute("PRAGMA secure_delete = FAST")
@@ -184,5 +174,5 @@ def _change_tables(connection: sqlite3.Connection, *texts: str) -> None:
 
 
 def _schema(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the statements that made a table and, after it, its indexes."""
+    """Return the statements that created a table and, after it, its indexes."""
     return [sql for (sql,) in run(connection, "schema_of", table)]

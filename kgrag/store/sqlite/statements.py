@@ -1,4 +1,4 @@
-"""The SQL statements of the folder `sql`, by name."""
+"""The named SQL statements of the folder `sql`."""
 
 import functools
 import json
@@ -13,18 +13,13 @@ from kgrag.store.named_statements import read_folder
 
 @functools.cache
 def statements() -> Mapping[str, str]:
-    """Return all statements by name, as after `-- name:` in one of the files."""
+    """Return all statements by their `-- name:`."""
     folder = resources.files("kgrag.store.sqlite").joinpath("sql")
     return MappingProxyType(read_folder(folder, ".sql", comment="--"))
 
 
 def run(connection: sqlite3.Connection, name: str, *values: object) -> sqlite3.Cursor:
-    """Run a statement by name and return its rows.
-
-    Args:
-        connection: Where.
-        name: Of the statement.
-        values: For its parameters, in order; text, numbers and bytes.
+    """Execute a statement by name with positional parameters.
 
     Raises:
         KeyError: If there is no such statement.
@@ -36,16 +31,16 @@ def run(connection: sqlite3.Connection, name: str, *values: object) -> sqlite3.C
 def run_each(
     connection: sqlite3.Connection, name: str, rows: Iterable[Sequence[Any]]
 ) -> sqlite3.Cursor:
-    """Run a statement by name for each of some rows of values."""
+    """Execute a statement by name for each row of values."""
     sql = statements()[name]
     return connection.executemany(sql, (_bound(sql, row) for row in rows))
 
 
 def _bound(sql: str, values: Sequence[Any]) -> Sequence[Any] | Mapping[str, Any]:
-    """Return values as Python 3.14 takes them: those of numbered parameters (?1) by number."""
+    """Return values as Python 3.14 requires: those of numbered parameters (?1) by number."""
     return {str(n): value for n, value in enumerate(values, 1)} if "?1" in sql else values
 
 
 def json_list(ids: Iterable[object]) -> str:
-    """Return ids as the JSON that `json_each(?)` reads: any number in one parameter."""
+    """Return ids as JSON for `json_each(?)`: any number in one parameter."""
     return json.dumps(list(ids))

@@ -1,4 +1,4 @@
-"""Dense search: exact, or over a large number of vectors by codes and then exact."""
+"""Dense search: exact, or for many vectors by quantised codes with exact reranking."""
 
 import logging
 import math
@@ -6,23 +6,25 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from kgrag.errors import StoreError
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note, remove
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dimension
+from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.store.sqlite.vector_source import lengths_of, read_block, stream
 from kgrag.types import NodeKind
-from kgrag.vectors.blocks import Block, Segment, empty, joined
+from kgrag.vectors.blocks import Block, Segment, empty, in_memory, joined
 from kgrag.vectors.codes import Numbers
-from kgrag.vectors.files import FORMAT, fill_segment, open_segment, save_array
+from kgrag.vectors.files import FORMAT, Streamed, fill_segment, open_segment, save_array
+from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
 from kgrag.vectors.search import (
     Scans,
@@ -33,35 +35,83 @@ from kgrag.vectors.search import (
 )
 from kgrag.vectors.vector import Hit, Vector, best_of_each, cosines
 
+_BATCH = 8192  # rows read at a time, unless one document has more
+
+
+def lengths_of(
+    connection: sqlite3.Connection, kind: NodeKind, doc_ids: Sequence[str]
+) -> dict[str, int]:
+    """Return the number of vectors of each document that has any, in the order stored."""
+    return dict(run(connection, "vector_counts", id_list(doc_ids), kind).fetchall())
+
+
+def stream(
+    connection: sqlite3.Connection, kind: NodeKind, lengths: Mapping[str, int], dimension: int
+) -> Iterator[Streamed]:
+    """Yield numbers, nodes and vectors of documents in order, in batches.
+
+    Raises:
+        StoreError: If vectors are missing or of another dimension.
+    """
+    for batch in _batches(lengths):
+        rows = run(connection, "indexed_vectors", json_list(batch), kind).fetchall()
+        data = b"".join(blob for _, _, blob in rows)
+        if len(rows) != sum(lengths[d] for d in batch) or len(data) != 4 * dimension * len(rows):
+            raise StoreError(
+                f"vectors of {batch[0]} and other documents are missing or not of dimension "
+                f"{dimension}: see `kgrag verify`"
+            )
+        numbers = np.fromiter((number for number, _, _ in rows), np.int64, len(rows))
+        node_ids = NodeIds.of(node_id for _, node_id, _ in rows)
+        yield numbers, node_ids, np.frombuffer(data, "<f4").reshape(-1, dimension)
+
+
+def read_block(
+    connection: sqlite3.Connection, kind: NodeKind, lengths: Mapping[str, int], dimension: int
+) -> Block:
+    """Return the vectors of a few documents, in memory."""
+    parts = list(stream(connection, kind, lengths, dimension))
+    numbers = np.concatenate([np.empty(0, np.int64), *(n for n, _, _ in parts)])
+    node_ids = NodeIds.joined([ids for _, ids, _ in parts])
+    matrix = np.concatenate([np.empty((0, dimension), np.float32), *(m for _, _, m in parts)])
+    return in_memory(lengths, lengths.values(), numbers, node_ids, matrix)
+
+
+def _batches(lengths: Mapping[str, int]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    n_rows = 0
+    for doc_id, length in lengths.items():
+        if batch and n_rows + length > _BATCH:
+            yield batch
+            batch, n_rows = [], 0
+        batch.append(doc_id)
+        n_rows += length
+    if batch:
+        yield batch
+
+
 logger = logging.getLogger(__name__)
 
-_WORTH_SAYING = 100_000  # vectors: building takes a while
-_SPARE = 1.25  # rows for each node wanted: a fact that several documents state has several
+_WORTH_SAYING = 100_000  # vectors from which building is logged
+_SPARE = 1.25  # rows for each node wanted: a fact stated in several documents has several
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an index knows at one commit.
+    """An index at one commit."""
 
-    Attributes:
-        mark: The commit.
-        blocks: Segments, without what changed since they were written.
-        recent: What changed, in memory.
-        n_died: Rows of the blocks that died since their list was written.
-    """
-
-    mark: Mark = field(default_factory=Mark)
-    blocks: tuple[Block, ...] = ()
-    recent: Block = field(default_factory=lambda: empty(0))
-    n_died: int = 0
+    mark: Mark = field(default_factory=Mark)  # the commit
+    blocks: tuple[Block, ...] = ()  # segments without changed documents
+    recent: Block = field(default_factory=lambda: empty(0))  # changed documents, in memory
+    n_died: int = 0  # rows of the blocks that died since their list was written
 
     @property
     def all_blocks(self) -> tuple[Block, ...]:
-        """The blocks and what is in memory."""
+        """The blocks on disk and in memory."""
         return (*self.blocks, self.recent)
 
     def without(self, doc_ids: Sequence[str], mark: Mark) -> "State":
-        """Return the state at a later commit, these documents' rows dead."""
+        """Return the state at a later commit, without these documents' rows."""
         blocks = tuple(block.without(doc_ids) for block in self.blocks)
         died = sum(b.n_alive for b in self.blocks) - sum(b.n_alive for b in blocks)
         return State(mark, blocks, self.recent.without(doc_ids), self.n_died + died)
@@ -69,34 +119,24 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A state at the latest commit, without the documents that changed until then.
+    """A state at the latest commit, without the documents that changed until then."""
 
-    Attributes:
-        state: All other documents.
-        lengths: Number of vectors of those that changed and have any.
-        dimension: Of the vectors, 0 if there are none.
-    """
-
-    state: State
-    lengths: Mapping[str, int]
-    dimension: int
+    state: State  # all other documents
+    lengths: Mapping[str, int]  # number of vectors of changed documents that have any
+    dimension: int  # of the vectors, 0 if there are none
 
     @property
     def n_changed(self) -> int:
-        """Rows that no file knows of."""
+        """Rows that are not in the files."""
         return sum(self.lengths.values()) + self.state.recent.n_alive + self.state.n_died
 
 
 class VectorIndex:
-    """The vectors of one kind of node; brought up to date when it is asked.
+    """The vectors of one kind of node, updated before each search.
 
-    On the disk stand segments that never change. Documents that changed since are dead in them,
-    and their new vectors are in memory until they are worth a segment of their own; see
-    `kgrag.vectors.plan` for when segments are written together.
-
-    Attributes:
-        kind: Chunks, summaries, documents or facts.
-        name: Of the cache.
+    Segments on disk never change. Rows of documents that changed are marked dead in them, and the
+    new vectors are kept in memory until they are worth a segment; see `kgrag.vectors.plan` for when
+    segments are merged.
     """
 
     def __init__(
@@ -143,7 +183,7 @@ class VectorIndex:
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> Callable[[sqlite3.Connection], list[Hit]]:
-        """Begin what `search` does in other threads; what is returned ends it, and gives the hits.
+        """Start `search` in other threads; call the result for the hits.
 
         Raises:
             StoreError: If the vector's dimension is not the stored one.
@@ -153,7 +193,7 @@ class VectorIndex:
         scans.begin(self._threads, state.blocks)
 
         def end(connection: sqlite3.Connection) -> list[Hit]:
-            if self.state(connection) is not state:  # something was stored meanwhile
+            if self.state(connection) is not state:  # the database changed meanwhile
                 return self.search(connection, vector, top_k=top_k, doc_ids=doc_ids)
             return _found(connection, state, scans, top_k)
 
@@ -162,9 +202,9 @@ class VectorIndex:
     def similarities(
         self, connection: sqlite3.Connection, vector: Vector, node_ids: Collection[str]
     ) -> dict[str, float]:
-        """Return the cosines of nodes, each of one vector, whose vectors are at hand.
+        """Return the cosines of nodes with a single vector that is in the index.
 
-        That is much sooner than from the database; what is not at hand is left out.
+        This is much faster than reading the database; other nodes are left out.
 
         Raises:
             StoreError: If the vector's dimension is not the stored one.
@@ -187,11 +227,7 @@ class VectorIndex:
         return state, VectorQuery(query, max(n_rows, 1), doc_ids)
 
     def state(self, connection: sqlite3.Connection) -> State:
-        """Return the vectors in the state that the connection sees from now on.
-
-        The connection is moved to the latest state of the database, so that nodes found are
-        nodes that it sees.
-        """
+        """Return the index at the latest state of the database; move the connection there."""
         with self._lock:
             renew(connection)
             if self._state is None or self._state.mark != current_mark(connection):
@@ -199,9 +235,9 @@ class VectorIndex:
             return self._state
 
     def load(self, connection: sqlite3.Connection) -> State | None:
-        """Return what the disk holds; None where that is nothing that fits.
+        """Return the index on disk; None where it is missing or invalid.
 
-        The connection is moved to the latest state of the database, which is not before it.
+        The connection is moved to the latest state of the database, which is not older.
         """
         note = self._cache.read(self.name, FORMAT)
         renew(connection)
@@ -211,7 +247,7 @@ class VectorIndex:
             blocks = tuple(read_list(note, self._open_segments()))
         except (OSError, EOFError, ValueError, KeyError, TypeError) as exc:
             again = self._cache.read(self.name, FORMAT)
-            if again is not None and again != note:  # another process wrote a new one
+            if again is not None and again != note:  # replaced by another process
                 return self.load(connection)
             logger.info("%s cannot be read and will be rebuilt: %s", self.name, exc)
             return None
@@ -240,7 +276,7 @@ class VectorIndex:
                     state = self._written(connection, due, folder)
                     write_list(self._cache, self.name, state.mark, state.blocks)
                 except OSError:
-                    _remove_unlisted(folder, due.state.blocks)  # it may be what fills the disk
+                    _remove_unlisted(folder, due.state.blocks)  # they may fill the disk
                     raise
                 return state
         except (CacheUnwritableError, OSError) as exc:
@@ -258,14 +294,14 @@ class VectorIndex:
         return Due(state.without(changed, current_mark(connection)), lengths, dimension)
 
     def _with_few(self, connection: sqlite3.Connection, due: Due) -> State:
-        """Return the state with what changed in memory."""
+        """Return the state with changed documents in memory."""
         state = due.state
         new = read_block(connection, self.kind, due.lengths, due.dimension)
         recent = joined(state.recent, new) if state.recent.n_rows else new
         return State(state.mark, state.blocks, recent, state.n_died)
 
     def _written(self, connection: sqlite3.Connection, due: Due, folder: Path | None) -> State:
-        """Return the state with what changed in segments, small ones together with it."""
+        """Return the state with changed documents in new segments, merged with small ones."""
         state = due.state
         n_new = sum(due.lengths.values()) + state.recent.n_alive
         again = rewritten([(b.n_alive, b.n_rows) for b in state.blocks], n_new, self._limits)
@@ -291,7 +327,7 @@ class VectorIndex:
 
 
 def scanning_threads() -> ThreadPoolExecutor:
-    """Return threads beside the one that asks; none runs before it is needed."""
+    """Return a pool of threads, which start when needed."""
     return ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "kgrag-vectors")
 
 
@@ -310,28 +346,27 @@ def _found(
         found = exact_candidates(state.all_blocks, scans)
         coded = coded_candidates(state.blocks, scans).tolist()
         found.update(_hits(connection, coded, wanted.query) if coded else {})
-        # Below the best n_rows a row may have been left out; the best of all nodes above it
-        # are known.
+        # Only the best n_rows are complete: nodes in them have their best row.
         best = sorted(found.values(), key=lambda hit: -hit[1])[: wanted.n_rows]
         whole = {node_id for node_id, _ in best}
         if len(best) < wanted.n_rows or len(known) + len(whole) >= top_k:
             return best_of_each([*known.items(), *found.values()])[:top_k]
-        # A fact may have many rows: without those of the facts that are known, others come.
+        # A fact may have many rows: search again without those of known facts.
         known.update(best_of_each(best))
         without = _numbers(connection, known)
         scans = Scans(replace(wanted, n_rows=4 * wanted.n_rows, without=without))
 
 
 def _numbers(connection: sqlite3.Connection, node_ids: Iterable[str]) -> Numbers:
-    """Return the rows of nodes."""
+    """Return the row numbers of nodes."""
     rows = run(connection, "vector_numbers", json_list(node_ids))
     return np.fromiter((number for (number,) in rows), np.int64)
 
 
 def _hits(connection: sqlite3.Connection, numbers: Sequence[int], query: Vector) -> dict[int, Hit]:
-    """Return nodes and cosines of rows by number, from the vectors as they are stored.
+    """Return nodes and cosines of rows by number, from the stored vectors.
 
-    Each vector is read once, however many rows share it: a fact that many documents state.
+    A vector is read once, however many rows share it.
     """
     rows = run(connection, "vector_nodes", json_list(numbers)).fetchall()
     stored = read_vectors(connection, list({key for _, _, key in rows}))
@@ -346,7 +381,7 @@ def segments_folder(cache: CacheFolder, name: str) -> Path:
 
 
 def write_list(cache: CacheFolder, name: str, mark: Mark, blocks: Sequence[Block]) -> None:
-    """Let the cache be these blocks as of a commit, and remove what was before.
+    """Make these blocks the cache at a commit, and remove the previous files.
 
     Raises:
         OSError: If it cannot be written.
@@ -365,7 +400,7 @@ def write_list(cache: CacheFolder, name: str, mark: Mark, blocks: Sequence[Block
 
 
 def _remove_unlisted(folder: Path, blocks: Sequence[Block]) -> None:
-    """Remove segments of no list, as a crash or a full disk leaves them; under the cache's lock."""
+    """Remove segments that a crash or a full disk left; requires the cache's lock."""
     names = {block.segment.name for block in blocks}
     for path in folder.iterdir() if folder.exists() else ():
         if path.is_dir() and path.name not in names:
@@ -373,14 +408,10 @@ def _remove_unlisted(folder: Path, blocks: Sequence[Block]) -> None:
 
 
 def read_list(note: Note, known: Mapping[str, Segment]) -> list[Block]:
-    """Return the blocks that `write_list` listed.
-
-    Args:
-        note: Of the cache.
-        known: Segments that are open already, by name.
+    """Return the blocks that `write_list` listed, reusing open segments by name.
 
     Raises:
-        OSError, EOFError, ValueError, KeyError or TypeError: If they are not as written.
+        OSError, EOFError, ValueError, KeyError or TypeError: If they are damaged.
     """
     listed = note.details["segments"]
     if not isinstance(listed, list):

@@ -1,4 +1,4 @@
-"""Check every invariant of a knowledge base; each problem names its invariant and a remedy."""
+"""Check all invariants of a knowledge base; each problem names its invariant and a remedy."""
 
 import secrets
 import sqlite3
@@ -7,12 +7,24 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
 
+import numpy as np
+
 from kgrag.errors import StoreError
 from kgrag.store.contents import Problem
 from kgrag.store.invariants import check_chunks, check_places
+from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
+from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.connection import Seen, connect, known_version, make_schema
 from kgrag.store.sqlite.documents import Documents
+from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.faults import is_damage
+from kgrag.store.sqlite.lexical import (
+    IndexDamagedError,
+    LexicalIndex,
+    open_view,
+    raising,
+    sums_of,
+)
 from kgrag.store.sqlite.seals import (
     DECIDED,
     PART_NAMES,
@@ -23,31 +35,29 @@ from kgrag.store.sqlite.seals import (
     broken_vectors,
 )
 from kgrag.store.sqlite.statements import run
+from kgrag.store.sqlite.vectors import VectorIndex, stream
 from kgrag.text.words import normalize_name
+from kgrag.vectors.blocks import Block
+from kgrag.vectors.codes import Reader
+from kgrag.vectors.rows import CodedRows, dequantized, quantized
+from kgrag.vectors.vector import KINDS, check_vector
 
 _SHADOWS = ("data", "idx", "docsize", "config")  # tables in which FTS5 keeps an index
-_DETAIL = "disagrees with the entities: run `kgrag repair`, or restore the folder from a backup"
-
 _REINGEST = "run `kgrag repair`, or ingest the document again"
 _RESTORE = "run `kgrag repair`, or restore the folder from a backup"
-_MOST_ROWS = 2**53  # of a table; a number above it is no number that was counted to
+_MOST_ROWS = 2**53  # of a table; a larger number is damaged
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An invariant that one statement checks.
+    """An invariant checked by one statement."""
 
-    Attributes:
-        invariant: Its name; the statement is called `check_` and the same.
-        detail: What is wrong; `{}` stands for the value seen.
-    """
-
-    invariant: str
-    detail: str
+    invariant: str  # its name; the statement is called `check_` and the same
+    detail: str  # message; `{}` stands for the value seen
 
     @property
     def statement(self) -> str:
-        """Return the name of the statement that returns a row for each breach, in order."""
+        """Return the name of the statement, which returns a row for each violation, in order."""
         return f"check_{self.invariant.replace('-', '_')}"
 
 
@@ -79,15 +89,10 @@ _CHECKS = (
 
 
 def verify(connection: sqlite3.Connection, documents: Documents, seen: Seen) -> list[Problem]:
-    """Return what is wrong with the database; caches and vectors are checked elsewhere.
+    """Return the problems of the database; caches and vectors are checked elsewhere.
 
-    A file that is damaged itself is only reported as such: what its rows say means nothing. All is
-    read in the one state that the connection sees, whatever others write meanwhile.
-
-    Args:
-        connection: Where.
-        documents: On the same connection.
-        seen: Of the files, before SQLite opened them.
+    A damaged file is only reported as such: its rows are meaningless. All reads use the state that
+    the connection sees; `documents` is on the same connection.
     """
     problems = [*_files(seen), *_file(connection), *_check_schema(connection)]
     if is_unreadable(problems):
@@ -106,7 +111,7 @@ def verify(connection: sqlite3.Connection, documents: Documents, seen: Seen) -> 
 
 
 def readable(invariant: str, check: Callable[[], Iterable[Problem]]) -> list[Problem]:
-    """Return what a check finds; where it cannot read what it looks at, that."""
+    """Return the problems of a check, or that it cannot read its data."""
     problems: list[Problem] = []
     try:
         problems.extend(check())
@@ -118,12 +123,12 @@ def readable(invariant: str, check: Callable[[], Iterable[Problem]]) -> list[Pro
 
 
 def is_unreadable(problems: Iterable[Problem]) -> bool:
-    """Return whether a file is damaged itself, so that what it says means nothing."""
+    """Return whether the file itself is damaged, which makes its rows meaningless."""
     return any(p.invariant in ("file", "schema") for p in problems)
 
 
 def _files(seen: Seen) -> Iterator[Problem]:
-    """Name what was wrong before SQLite opened the files: what is left contradicts nothing."""
+    """Report what was wrong before SQLite opened the files, which cannot be seen any more."""
     if seen.lost:
         yield Problem("lost", "kgrag.db-wal", seen.lost)
     if seen.wrong_header:
@@ -141,7 +146,7 @@ def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
         detail = f"is {version}, expected {known_version()}: {_RESTORE}"
         yield Problem("schema-version", "user_version", detail)
     for message in _integrity(connection):
-        # Newer versions of SQLite look into the name index, too; it is no damage of the file.
+        # Newer versions of SQLite also check the name index, which is not damage of the file.
         if "entity_search" not in message:
             yield Problem("file", "kgrag.db", f"{message}: {_RESTORE}")
             return
@@ -149,12 +154,12 @@ def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
 
 def _references(connection: sqlite3.Connection) -> Iterator[Problem]:
     for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
-        subject = table if row is None else f"{table} {row}"  # some tables have no numbers
+        subject = table if row is None else f"{table} {row}"  # None without rowid
         yield Problem("references", subject, f"names a missing row of {parent}: {_RESTORE}")
 
 
 def _numbers(connection: sqlite3.Connection) -> Iterator[Problem]:
-    """Check that numbers of the past are not used again: search caches know rows by them."""
+    """Check that row numbers are never reused: search caches refer to them."""
     for table in ("chunks", "entities", "node_vectors"):
         (most,) = connection.execute(f"SELECT max(number) FROM {table}").fetchone()
         row = run(connection, "last_number", table).fetchone()
@@ -176,7 +181,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 
 def _names(connection: sqlite3.Connection) -> Iterator[Problem]:
-    """Check what is kept normalised, for searching by name."""
+    """Check normalised names and titles."""
     for invariant, kept in (
         ("entity-name", "entity_names_kept"),
         ("document-title", "document_titles_kept"),
@@ -190,13 +195,12 @@ def _names(connection: sqlite3.Connection) -> Iterator[Problem]:
 def _check_name_index(connection: sqlite3.Connection) -> Iterator[Problem]:
     """Check that the index of names agrees with the entities.
 
-    FTS5's own check has to write, and would wait for others that do: it is given a copy of the
-    index in memory.
+    FTS5's check writes, and would wait for other writers: it gets a copy of the index in memory.
     """
     uri = f"file:names-{secrets.token_hex(8)}?mode=memory&cache=shared"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as copy:
         _copy(connection, copy)
-        # FTS5 remembers what it read: another connection has read nothing yet.
+        # FTS5 caches what it read: use a new connection.
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as checked:
             try:
                 checked.execute(
@@ -205,7 +209,9 @@ def _check_name_index(connection: sqlite3.Connection) -> Iterator[Problem]:
             except sqlite3.DatabaseError as exc:
                 if not is_damage(exc):
                     raise
-                yield Problem("name-index", "entity_search", _DETAIL)
+                yield Problem(
+                    "name-index", "entity_search", f"disagrees with the entities: {_RESTORE}"
+                )
 
 
 def _copy(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
@@ -230,7 +236,7 @@ def _copy(connection: sqlite3.Connection, copy: sqlite3.Connection) -> None:
 
 
 def _check_documents(connection: sqlite3.Connection, documents: Documents) -> Iterator[Problem]:
-    """Check documents one after the other: no more than one text is in memory."""
+    """Check documents one by one, with a single text in memory."""
     for doc_id, characters in run(connection, "document_lengths").fetchall():
         try:
             document = documents.documents([doc_id])[0]
@@ -238,17 +244,14 @@ def _check_documents(connection: sqlite3.Connection, documents: Documents) -> It
             yield Problem("documents", doc_id, str(exc))
             continue
         if characters != len(document.text):
-            detail = (
-                f"says {characters} characters, its text has {len(document.text)}:"
-                " run `kgrag repair`, or ingest the document again"
-            )
+            detail = f"says {characters} characters, its text has {len(document.text)}: {_REINGEST}"
             yield Problem("document-characters", doc_id, detail)
         yield from check_places(document, documents.headings([doc_id]).get(doc_id, []))
         yield from check_chunks(document, documents.all_chunks_of(doc_id))
 
 
 def _check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
-    """Check that tables, indexes, triggers and views are those that we make."""
+    """Check that tables, indexes, triggers and views have the expected definition."""
     seen, wanted = _schema(connection), _wanted()
     for name in sorted(seen.keys() | wanted.keys()):
         if seen.get(name) != wanted.get(name):
@@ -256,7 +259,7 @@ def _check_schema(connection: sqlite3.Connection) -> Iterator[Problem]:
 
 
 def _check_seals(connection: sqlite3.Connection) -> Iterator[Problem]:
-    """Check that settings, documents and vectors are as they were stored."""
+    """Check the seals of settings, documents and vectors."""
     yield from readable(
         "checksum", lambda: map(_problem, broken_settings(connection, *SETTINGS, *DECIDED))
     )
@@ -290,7 +293,7 @@ def _wanted() -> dict[str, str]:
 
 
 def _schema(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the statement of each object by its name, without what SQLite writes as it likes."""
+    """Return the normalised definition of each object by name."""
     rows = run(connection, "schema")
     return {
         str(name): " ".join(f"{kind} {table} {sql}".replace('"', "").split())
@@ -298,3 +301,135 @@ def _schema(connection: sqlite3.Connection) -> dict[str, str]:
         # SQLite's own; and those of FTS5, which differ with its version
         if not str(name).startswith(("sqlite_", "entity_search_"))
     }
+
+
+def verify_vectors(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Check that vectors are finite, of unit length (or zero) and of one dimension."""
+    dimension = stored_dimension(connection)
+    for key, blob in run(connection, "export_embeddings"):
+        if len(blob) != 4 * (dimension or 0):
+            detail = f"has {len(blob)} bytes, not those of dimension {dimension}: {_REINGEST}"
+            yield Problem("vector-dimension", key, detail)
+            continue
+        try:
+            check_vector(from_blob(blob), key)
+        except ValueError as exc:
+            yield Problem("vector-length", key, f"{exc}; {_REINGEST}")
+
+
+def verify_caches(connection: sqlite3.Connection, folder: CacheFolder) -> Iterator[Problem]:
+    """Check each cache against the database at the commit that it reflects.
+
+    An older one is no problem: it is updated by the next search.
+    """
+    for name in folder.names("lexical-"):
+        size = name.removeprefix("lexical-")
+        if size.isdecimal() and not _lexical_agrees(connection, LexicalIndex(int(size), folder)):
+            yield _damaged(folder, name)
+    for kind in KINDS:
+        if not _vectors_agree(connection, VectorIndex(kind, folder)):
+            yield _damaged(folder, f"vectors-{kind}")
+
+
+def _damaged(folder: CacheFolder, name: str) -> Problem:
+    detail = (
+        "does not hold what the database holds: run `kgrag repair`, or delete "
+        f"{folder.folder}: it is rebuilt"
+    )
+    return Problem("cache-agrees", name, detail)
+
+
+def _lexical_agrees(connection: sqlite3.Connection, index: LexicalIndex) -> bool:
+    import tantivy
+
+    note = index.note()
+    if note is None:
+        return True
+    if not _files_agree(index):
+        return not _can_be_opened(note)
+    if note.mark != current_mark(connection):
+        return True
+    try:
+        view = open_view(note.content, note.mark)
+        with raising(IndexDamagedError):
+            everything = view.searcher.search(tantivy.Query.all_query(), max(view.entries, 1)).hits
+            addresses = [address for _, address in everything]
+            held = view.searcher.fast_field_values("number", addresses)
+    except IndexDamagedError:
+        return True  # rebuilt by the next search
+    rows = run(connection, "chunk_numbers", index.size)
+    return len(held) == len(set(held)) and set(held) == {number for (number,) in rows}
+
+
+def _can_be_opened(note: Note) -> bool:
+    """Return whether an index would be searched; an unreadable one is rebuilt."""
+    try:
+        open_view(note.content, note.mark)
+    except IndexDamagedError:
+        return False
+    return True
+
+
+def _files_agree(index: LexicalIndex) -> bool:
+    """Return whether the files of an index match their checksums."""
+    if _as_noted(index):
+        return True
+    try:
+        with index.cache.exclusive(index.name):  # another process may be writing
+            return _as_noted(index)
+    except CacheUnwritableError:
+        return False
+
+
+def _as_noted(index: LexicalIndex) -> bool:
+    note = index.note()
+    if note is None or "files" not in note.details:
+        return True
+    try:
+        return sums_of(note.content, known=None) == note.details["files"]
+    except OSError:
+        return False
+
+
+def _vectors_agree(connection: sqlite3.Connection, index: VectorIndex) -> bool:
+    state = index.load(connection)
+    dimension = stored_dimension(connection)
+    if state is None or any(b.segment.rows.shape[1] != dimension for b in state.blocks):
+        return True  # rebuilt when it is next searched
+    changed = changed_since(connection, state.mark, "vectors")
+    blocks = [block.without(changed) for block in state.blocks]
+    held = [doc_id for block in blocks for doc_id in block.standing()]
+    stored = run(connection, "documents_with_vectors", index.kind)
+    known = {doc_id for (doc_id,) in stored} - set(changed)
+    if len(held) != len(set(held)) or set(held) != known:
+        return False
+    try:
+        return all(_block_agrees(connection, index, block) for block in blocks)
+    except StoreError:
+        return False
+
+
+def _block_agrees(connection: sqlite3.Connection, index: VectorIndex, block: Block) -> bool:
+    lengths = np.diff(block.segment.bounds)[block.documents].tolist()
+    stored = dict(zip(block.standing(), lengths, strict=True))
+    rows, vectors = np.flatnonzero(block.alive), block.segment.rows
+    at = 0
+    for numbers, node_ids, matrix in stream(connection, index.kind, stored, vectors.shape[1]):
+        part = rows[at : at + len(numbers)]
+        at += len(numbers)
+        if not np.array_equal(numbers, block.segment.numbers[part]):
+            return False
+        if node_ids.at(np.arange(len(part))) != block.segment.node_ids.at(part):
+            return False
+        expected, held = matrix.tobytes(), vectors.matrix[part].tobytes()
+        if isinstance(vectors, CodedRows):
+            expected = b"".join(array.tobytes() for array in quantized(matrix))
+            held += vectors.scales[part].tobytes()
+        if held != expected:
+            return False
+    if vectors.codes is None:
+        return True
+    read: Reader = vectors.matrix.__getitem__
+    if isinstance(vectors, CodedRows):
+        read = dequantized(vectors.matrix, vectors.scales)
+    return vectors.codes.agree(read, len(block.alive))

@@ -1,37 +1,128 @@
-"""Storing and deleting documents, each call in one transaction."""
+"""Settings, decisions of people, and documents: storing them, each in one transaction."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kgrag.errors import NotFoundError
+from kgrag.kb_meta import NOTE
 from kgrag.metadata import Metadata
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
+from kgrag.store.checks import (
+    check_bundle,
+    check_encoder,
+    check_knowledge,
+    check_settings,
+    check_title,
+)
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.store.sqlite.changes import ALL_PARTS, Part, record_change
-from kgrag.store.sqlite.decisions import carry_corrections
+from kgrag.store.decisions import (
+    UNSETTLED_NOTE,
+    Correction,
+    Decision,
+    check_decided,
+    unsettled_from,
+)
+from kgrag.store.sqlite.changes import ALL_PARTS, Part, current_mark, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.reconcile import Affected, reconcile
+from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.seals import (
+    DECIDED,
     part_sum,
     refuse_damaged_settings,
     seal_documents,
     seal_settings,
 )
-from kgrag.store.sqlite.settings import Settings
 from kgrag.store.sqlite.staged import forget_staged
-from kgrag.store.sqlite.statements import run, run_each
+from kgrag.store.sqlite.statements import json_list, run, run_each
 from kgrag.store.texts import metadata_of, metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.text.document_nodes import node_id
 from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
 
-class Writing(Settings):
-    """Storing documents; see `kgrag.store.documents` for what each method promises."""
+class Writing(Role):
+    """The methods that write, and settings; see `kgrag.store.whole`, `decisions`, `documents`."""
+
+    def get_meta(self, key: str) -> str | None:
+        """Return a setting or note, or None; StoreError if any is damaged."""
+        if not key.startswith(NOTE):
+            return self.all_meta().get(key)
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "meta")
+            row = run(connection, "setting", key).fetchone()
+        return None if row is None else str(row[0])
+
+    def all_meta(self) -> dict[str, str]:
+        """Return all settings, ordered by key; StoreError if one is damaged or invalid."""
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "meta")
+            return check_settings(dict(run(connection, "settings").fetchall()))
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Store settings atomically."""
+        with self._database.write() as connection:
+            run_each(connection, "put_setting", values.items())
+            seal_settings(connection)
+
+    def change_counter(self) -> int:
+        """Return the number of the last commit that changed documents."""
+        with self._reading() as connection:
+            return current_mark(connection).seq
+
+    def corrections(self) -> dict[str, dict[str, str]]:
+        """Return corrections by document and field; StoreError if one is damaged."""
+        found: dict[str, dict[str, str]] = {}
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "corrections")
+            for doc_id, field, value in run(connection, "corrections"):
+                found.setdefault(doc_id, {})[field] = value
+        return found
+
+    def decisions(self) -> list[Decision]:
+        """Return decisions, ordered by kind and names; StoreError if one is damaged."""
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "decisions")
+            return [Decision(*row) for row in run(connection, "decisions")]
+
+    def decide(
+        self,
+        *,
+        corrections: Iterable[Correction] = (),
+        decisions: Iterable[Decision] = (),
+        taken_back: Iterable[Decision] = (),
+        concerns: Iterable[str] = (),
+    ) -> bool:
+        """Record decisions atomically; return whether anything is new."""
+        told, put, gone = tuple(corrections), tuple(decisions), tuple(taken_back)
+        check_decided(told, (*put, *gone))
+        cleared = [(doc_id, field) for doc_id, field, value in told if value is None]
+        with self._database.write() as connection:
+            refuse_damaged_settings(connection, *DECIDED)
+            before = connection.total_changes
+            run_each(connection, "put_correction", [row for row in told if row[2] is not None])
+            run_each(connection, "delete_correction", cleared)
+            run_each(connection, "delete_decision", [(d.kind, d.name, d.into) for d in gone])
+            run_each(connection, "add_decision", [(d.kind, d.name, d.into) for d in put])
+            is_new = connection.total_changes > before
+            if is_new:
+                record_change(connection, [])
+                seal_settings(connection, DECIDED)
+            _note(connection, lambda known: known | {*concerns})
+        return is_new
+
+    def unsettled(self) -> list[str]:
+        """Return the documents to rebuild; StoreError if the list is damaged."""
+        with self._reading() as connection:
+            refuse_damaged_settings(connection, "meta")
+            return sorted(_unsettled(connection))
+
+    def settle(self, doc_ids: Iterable[str]) -> None:
+        """Record that documents were rebuilt."""
+        with self._database.write() as connection:
+            _note(connection, lambda known: known - {*doc_ids})
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
-        """Store a document in place of its old self and of what only `source` held."""
+        """Store a document, replacing its old version and any other document of `source` alone."""
         doc_id = bundle.document.doc_id
         with self._database.write() as connection:
             check_bundle(bundle)
@@ -52,7 +143,7 @@ class Writing(Settings):
             seal_settings(connection)
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record that `source` holds a stored document, and drop what only it held before."""
+        """Record another source of a stored document, and delete what it alone contained before."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
@@ -67,7 +158,7 @@ class Writing(Settings):
             seal_settings(connection)
 
     def delete_document(self, doc_id: str) -> bool:
-        """Delete a document and what nothing else supports; return whether it was held."""
+        """Delete a document and what nothing else supports; return whether it was stored."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             affected = Affected()
@@ -89,7 +180,7 @@ class Writing(Settings):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Add to a stored document what it does not have yet."""
+        """Add missing knowledge to a stored document."""
         with self._database.write() as connection:
             _check_held(connection, doc_id)
             self._check_encoder(connection, embedder)
@@ -120,16 +211,32 @@ class Writing(Settings):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Let a stored document say these facts and mentions, and nothing else."""
+        """Replace the facts and mentions of a stored document."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
             self._check_encoder(connection, embedder)
             check_knowledge(doc_id, facts, mentions, ())
             check_title(title)
-            new = Knowledge(facts, mentions, vectors, metadata, title)
+            before = [part_sum(connection, doc_id, part) for part in ("text", "knowledge")]
             affected = Affected()
-            parts = replace_knowledge(connection, doc_id, new, affected)
+            affected.note_document(connection, doc_id)
+            for name in ("delete_evidence_of", "delete_mentions_of", "delete_names_of"):
+                run(connection, name, doc_id)
+            add_knowledge(connection, doc_id, facts, mentions, (), affected)
+            moved = [(doc_id, v.node_id, v.key) for v in vectors]
+            gone = run(connection, "delete_vectors_of_lost_facts", doc_id).rowcount
+            gone += run_each(connection, "delete_other_vector", moved).rowcount
+            added = add_vectors(connection, doc_id, vectors, affected)
+            _describe(connection, doc_id, title, metadata)
+            parts: list[Part] = []
+            if part_sum(connection, doc_id, "knowledge") != before[1]:
+                parts.append("knowledge")
+            if gone > 0 or added:
+                parts.append("vectors")
+            # Lists of documents and lexical indexes contain title and metadata.
+            if part_sum(connection, doc_id, "text") != before[0]:
+                parts = list(ALL_PARTS)
             reconcile(connection, affected)
             if parts:
                 forget_staged(connection, doc_id)
@@ -142,10 +249,44 @@ class Writing(Settings):
             check_encoder(embedder, here.get_meta("embedder"))
 
 
+def carry_corrections(connection: sqlite3.Connection, source: str, doc_id: str) -> None:
+    """Transfer corrections to a document from the one that its source contained before.
+
+    A document's existing corrections take precedence. The other document keeps its corrections
+    where it has another source.
+    """
+    row = run(connection, "document_of", source).fetchone()
+    if row is None or row[0] == doc_id:
+        return
+    previous = row[0]
+    theirs = run(connection, "corrections_of", previous).fetchall()
+    if not theirs or run(connection, "corrections_of", doc_id).fetchone():
+        return
+    refuse_damaged_settings(connection, "corrections")
+    if run(connection, "sources_of", previous).fetchall() == [(source,)]:
+        run(connection, "delete_corrections_of", previous)
+    run_each(connection, "put_correction", [(doc_id, *correction) for correction in theirs])
+    seal_settings(connection, ["corrections"])
+
+
+def _unsettled(connection: sqlite3.Connection) -> set[str]:
+    row = run(connection, "setting", UNSETTLED_NOTE).fetchone()
+    return {*unsettled_from(row and row[0])}
+
+
+def _note(connection: sqlite3.Connection, change: Callable[[set[str]], set[str]]) -> None:
+    """Update the list of unsettled documents."""
+    known = _unsettled(connection)
+    if (now := change(known)) != known:
+        refuse_damaged_settings(connection, "meta")
+        run(connection, "put_setting", UNSETTLED_NOTE, json_list(sorted(now)))
+        seal_settings(connection)
+
+
 def _release_source(
     connection: sqlite3.Connection, source: str, affected: Affected, *, keep: str
 ) -> list[str]:
-    """Take the source from the document that it held; return that document if it had to go."""
+    """Detach a source from its document; return the document if it was removed."""
     row = run(connection, "document_of", source).fetchone()
     if row is None or row[0] == keep:
         return []
@@ -163,7 +304,7 @@ def _sources_of(connection: sqlite3.Connection, doc_id: str) -> list[str]:
 
 
 def _remove(connection: sqlite3.Connection, doc_id: str, affected: Affected) -> bool:
-    """Delete a document's rows and note what they may leave without support."""
+    """Delete a document's rows and note what they supported."""
     affected.note_document(connection, doc_id)
     return run(connection, "delete_document", doc_id).rowcount > 0
 
@@ -173,73 +314,24 @@ def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What a document says from now on.
-
-    Attributes:
-        facts: All of them.
-        mentions: All of them.
-        vectors: Of facts that have another vector than before, or had none.
-        metadata: What it says of itself; None for what it said.
-        title: Its title; None for the one that it has.
-    """
-
-    facts: Sequence[Fact]
-    mentions: Sequence[Mention]
-    vectors: Sequence[NodeVector] = ()
-    metadata: Metadata | None = None
-    title: str | None = None
-
-
-def replace_knowledge(
-    connection: sqlite3.Connection, doc_id: str, new: Knowledge, affected: Affected
-) -> list[Part]:
-    """Let a document say something else within the running transaction; the caller reconciles.
-
-    Returns:
-        Which parts have changed; all of them where the title or metadata have, by which lists of
-        documents and indexes of words know it.
-    """
-    before = {part: part_sum(connection, doc_id, part) for part in ("text", "knowledge")}
-    affected.note_document(connection, doc_id)
-    for name in ("delete_evidence_of", "delete_mentions_of", "delete_names_of"):
-        run(connection, name, doc_id)
-    add_knowledge(connection, doc_id, new.facts, new.mentions, (), affected)
-    moved = [(doc_id, v.node_id, v.key) for v in new.vectors]
-    gone = run(connection, "delete_vectors_of_lost_facts", doc_id).rowcount
-    gone += run_each(connection, "delete_other_vector", moved).rowcount
-    added = add_vectors(connection, doc_id, new.vectors, affected)
-    _describe(connection, doc_id, new)
-    if part_sum(connection, doc_id, "text") != before["text"]:
-        return list(ALL_PARTS)
-    is_new = part_sum(connection, doc_id, "knowledge") != before["knowledge"]
-    return list(_parts(knowledge=is_new, vectors=gone > 0 or added))
-
-
-def _describe(connection: sqlite3.Connection, doc_id: str, new: Knowledge) -> None:
-    """Write title and metadata, where they are given, and what follows from them."""
-    if new.title is None and new.metadata is None:
+def _describe(
+    connection: sqlite3.Connection, doc_id: str, title: str | None, metadata: Metadata | None
+) -> None:
+    """Update title and metadata, and what is derived from them."""
+    if title is None and metadata is None:
         return
-    title, text = run(connection, "described", doc_id).fetchone()
-    title = title if new.title is None else new.title
-    metadata = metadata_of(text) if new.metadata is None else new.metadata
+    old_title, text = run(connection, "described", doc_id).fetchone()
+    title = old_title if title is None else title
+    metadata = metadata_of(text) if metadata is None else metadata
     node = node_id(title, metadata)
     row = (title, normalize_name(title), metadata_text(metadata), node, doc_id)
     run(connection, "describe_document", *row)
 
 
-def _parts(*, knowledge: bool, vectors: bool) -> Iterator[Part]:
-    if knowledge:
-        yield "knowledge"
-    if vectors:
-        yield "vectors"
-
-
 def add_document(
     connection: sqlite3.Connection, bundle: DocumentBundle, sources: Iterable[str]
 ) -> None:
-    """Insert a document, its files, headings and chunks."""
+    """Insert a document, its sources, headings and chunks."""
     doc_id = bundle.document.doc_id
     run(connection, "add_document", *_document_row(bundle.document, bundle.fingerprint))
     run_each(connection, "add_source", [(source, doc_id) for source in sources])
@@ -279,7 +371,7 @@ def add_knowledge(
     summaries: Sequence[Summary],
     affected: Affected,
 ) -> None:
-    """Insert what is not there yet; the caller reconciles afterwards."""
+    """Insert missing knowledge; the caller reconciles."""
     entities = [e for f in facts for e in (f.subject, f.object)] + [m.entity for m in mentions]
     _add_entities(connection, doc_id, entities)
     affected.entities.update(e.entity_id for e in entities)

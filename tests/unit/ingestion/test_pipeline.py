@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag import KnowledgeBase
+from kgrag.config import IngestConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError, ModelOutputError, ModelUnavailableError, TransientModelError
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
@@ -20,11 +21,10 @@ from kgrag.ingestion.enrich import FailureStreak
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.imports import import_facts, import_summaries
 from kgrag.ingestion.load import Source, discover
-from kgrag.ingestion.pipeline import chunks_to_embed, ingest, rules_digest, survey
+from kgrag.ingestion.pipeline import chunks_to_embed, ingest, retry_failed, rules_digest, survey
 from kgrag.ingestion.prepare import prepare
+from kgrag.ingestion.renew import rebuilt, reread
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.ingestion.reread import rebuilt, reread
-from kgrag.ingestion.retry import retry_failed
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.llm.chat import StageUsage
 from kgrag.qualifiers import Qualifiers
@@ -52,6 +52,12 @@ class Encoder:
             raise ModelError("broken down")
         self.together.append(list(texts))
         return self.inner.embed(texts, task)
+
+
+def read(detector, source):
+    """Return the documents of one file, or their outcomes; it is read in this process."""
+    pool = detector.pool(IngestConfig(), alone=True)
+    return [item for _, item in detector.read_all([source], pool)]
 
 
 @pytest.fixture
@@ -267,7 +273,7 @@ def met(known, *paths, model="", rename=None):
     incoming = ChangeDetector(known, settings="s", model=model, sizes=SIZES)
     statuses = []
     for source in discover(paths).sources:
-        for item in incoming.read(source):
+        for item in read(incoming, source):
             outcome = item if isinstance(item, Outcome) else item.outcome
             statuses.append(outcome.status)
             if not isinstance(item, Outcome) and item.bundle is not None:
@@ -430,7 +436,7 @@ def test_a_document_is_made_anew_with_what_is_stated_of_it(tmp_path):
     (tmp_path / "metadata.csv").write_text("file,title\na,甲\n", "utf-8")
     with closing(SQLiteStore.open(tmp_path / "kb")) as store:
         detector = ChangeDetector(store, settings=rules_digest(SIZES), model="", sizes=SIZES)
-        (ready,) = detector.read(Source(file))
+        (ready,) = read(detector, Source(file))
         assert isinstance(ready, PreparedDocument)
         assert ready.bundle is not None
         again = reread(ready.outcome.doc_id, [str(tmp_path / "gone.txt"), str(file)])

@@ -6,7 +6,7 @@ import pytest
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.meta_model import read_meta_model
 from kgrag.ingestion.passages import passages
-from kgrag.ingestion.requests import SCHEMA_NAMES, language_of, passage_request
+from kgrag.ingestion.reading import SCHEMA_NAMES, language_of, passage_request
 from kgrag.ingestion.self_names import SelfNames
 from kgrag.ingestion.structure import structure
 from kgrag.llm.prompts import LANGUAGES, prompt

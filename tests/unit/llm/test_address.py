@@ -10,11 +10,13 @@ from kgrag.llm import providers
 from kgrag.llm.address import (
     SERVICES,
     Place,
+    Service,
     Table,
     chain,
     place_of,
     read_key,
 )
+from kgrag.llm.providers import Provider
 from kgrag.reranking import endpoint as reranking
 
 KEY = "k-0123456789abcdef"
@@ -31,7 +33,10 @@ class Asked:
     api_key_env: str = ""
 
 
-PRESETS = {"here": Asked("http://here/v1", "m", "HERE_KEY"), "there": Asked("http://there/v1")}
+PRESETS = {
+    "here": Provider(Service("http://here/v1", "HERE_KEY"), "m"),
+    "there": Provider(Service("http://there/v1")),
+}
 
 
 def caused(exc, cause):

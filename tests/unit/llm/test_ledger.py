@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.ingestion.requests import SCHEMA_NAMES
+from kgrag.ingestion.reading import SCHEMA_NAMES
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.ledger import Calls, PastCall, Rates, UsageTotal, predict, rates_of, request_key
 from kgrag.llm.prompts import fence

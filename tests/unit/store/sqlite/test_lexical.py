@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 import pytest
 import tantivy
 
-from kgrag.store.sqlite import lexical, lexical_view, lexical_write
+from kgrag.store.sqlite import lexical
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.store import SQLiteStore
@@ -248,7 +248,7 @@ def test_on_a_full_disk_the_index_is_kept_in_memory(store, folder, monkeypatch, 
         calls.append(args)
         if len(calls) == 1:
             if where == "open_view":
-                raise lexical_view.IndexDamagedError("Too many open files (os error 24)")
+                raise lexical.IndexDamagedError("Too many open files (os error 24)")
             raise ValueError("An IO error occurred: 'No space left on device (os error 28)'")
         return real(*args, **more)
 
@@ -275,7 +275,7 @@ def test_deleted_chunks_do_not_count_in_inverse_frequencies(store, put, monkeypa
 
     assert corrected == pytest.approx(fresh, rel=1e-3)
     monkeypatch.setattr(lexical, "_MOST_DEAD", 0.2)
-    monkeypatch.setattr(lexical_view.View, "correction", lambda *_: 1.0)
+    monkeypatch.setattr(lexical.View, "correction", lambda *_: 1.0)
     store.delete_document("d-03")
     assert dict(hits(store)) != pytest.approx(dict(fresh), rel=1e-3)
 
@@ -323,7 +323,7 @@ def test_a_cache_that_may_not_be_written_does_not_stop_a_refresh(folder, put, mo
 @pytest.mark.parametrize("most", [0, 1, 100])
 def test_ids_of_found_chunks_are_read_once(store, put, monkeypatch, most):
     """As many as are kept; each commit has its own."""
-    monkeypatch.setattr(lexical_view, "_MOST_KNOWN", most)
+    monkeypatch.setattr(lexical, "_MOST_KNOWN", most)
     first = hits(store)
     kept = store._lexical[24]._view.chunk_ids
     assert len(kept) == (len(first) if len(first) <= most else 0)
@@ -335,7 +335,7 @@ def test_ids_of_found_chunks_are_read_once(store, put, monkeypatch, most):
 
 def test_living_chunks_are_counted_once_for_each_term(store):
     """Where chunks were deleted every score needs the count, which reads all postings."""
-    index = tantivy.Index(lexical_write.lexical_schema())
+    index = tantivy.Index(lexical._lexical_schema())
     writer = index.writer(15_000_000, 1)
     for number, doc_id in enumerate("aab"):
         document = tantivy.Document()
@@ -348,7 +348,7 @@ def test_living_chunks_are_counted_once_for_each_term(store):
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
-    view = lexical_view.View(Mark(), index.searcher(), index.schema, entries=3, dead=1)
+    view = lexical.View(Mark(), index.searcher(), index.schema, entries=3, dead=1)
     first = view.correction("text", ["节能"])
     assert view.living == {("text", "节能"): 2}
     view.living["text", "节能"] = 1

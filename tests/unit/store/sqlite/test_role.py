@@ -34,13 +34,13 @@ def test_a_snapshot_that_has_ended_is_not_read(store):
 def test_what_reads_in_several_statements_reads_one_state(store, put, monkeypatch):
     """A document that is deleted between the statements of a bundle is whole in it."""
     whole = list(content_records(store.bundle("d-01")))
-    reader = store.__class__._knowledge
+    reader = store.__class__.documents
 
-    def deleting(here, doc_id):
-        assert store.delete_document(doc_id)
-        return reader(here, doc_id)
+    def deleting(here, doc_ids):
+        assert store.delete_document(*doc_ids)
+        return reader(here, doc_ids)
 
-    monkeypatch.setattr(store.__class__, "_knowledge", deleting)
+    monkeypatch.setattr(store.__class__, "documents", deleting)
     assert list(content_records(store.bundle("d-01"))) == whole
     assert store.bundle("d-01") is None
 

@@ -4,18 +4,18 @@ import sys
 
 import pytest
 
-from kgrag.store.sqlite import lexical_write
-from kgrag.store.sqlite.lexical_write import check_room, spare_bytes
+from kgrag.store.sqlite import lexical
+from kgrag.store.sqlite.lexical import check_room, spare_bytes
 
 resource = pytest.importorskip("resource", reason="Windows knows no such limits")
-pytestmark = pytest.mark.skipif(not lexical_write._TAKEN.exists(), reason="needs /proc")
+pytestmark = pytest.mark.skipif(not lexical._TAKEN.exists(), reason="needs /proc")
 
 # Builds three indexes in a process that may take so many bytes more than it has.
 BUILD = """
 import resource, sys
 from pathlib import Path
 import tantivy
-from kgrag.store.sqlite.lexical_write import _TAKEN
+from kgrag.store.sqlite.lexical import _TAKEN
 from kgrag.store.sqlite.store import SQLiteStore
 
 taken = int(_TAKEN.read_text().split()[0]) * resource.getpagesize()
@@ -43,8 +43,8 @@ def test_without_a_limit_there_is_room_for_all(monkeypatch):
 def test_a_limit_leaves_what_is_not_taken(monkeypatch, tmp_path):
     """Of 1,000 pages 400 are taken."""
     page = resource.getpagesize()
-    monkeypatch.setattr(lexical_write, "_TAKEN", tmp_path / "statm")
-    lexical_write._TAKEN.write_text("400 30 20 10 0 10 0\n", "ascii")
+    monkeypatch.setattr(lexical, "_TAKEN", tmp_path / "statm")
+    lexical._TAKEN.write_text("400 30 20 10 0 10 0\n", "ascii")
     limited(monkeypatch, 1000 * page)
     assert spare_bytes() == 600 * page
     check_room(600 * page)

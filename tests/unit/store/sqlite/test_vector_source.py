@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.sqlite import vector_source
-from kgrag.store.sqlite.vector_source import lengths_of, read_block, stream
+from kgrag.store.sqlite import vectors
+from kgrag.store.sqlite.vectors import lengths_of, read_block, stream
 from tests.fixtures.dense_vectors import unit
 
 RNG = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def test_documents_with_vectors_come_as_they_were_stored(connection):
 @pytest.mark.parametrize("batch", [1, 12, 8192])
 def test_vectors_are_read_a_few_documents_at_a_time(connection, monkeypatch, batch):
     """In the order asked for; a document is never cut."""
-    monkeypatch.setattr(vector_source, "_BATCH", batch)
+    monkeypatch.setattr(vectors, "_BATCH", batch)
     parts = list(stream(connection, "chunk", LENGTHS, 8))
 
     assert len(parts) == {1: 3, 12: 2, 8192: 1}[batch]
