@@ -276,8 +276,9 @@ def interface():
     found: dict[str, dict[str, set[str]]] = {unit: {} for layer in LAYERS for unit in layer}
     for module in modules().values():
         own = unit_of(module.name)[1] if module.name != "kgrag" else ""
-        for node in ast.walk(module.tree):
-            name = (isinstance(node, ast.ImportFrom) and node.module) or "kgrag"
+        froms = (n for n in ast.walk(module.tree) if isinstance(n, ast.ImportFrom))
+        for node in froms:
+            name = node.module or ""
             if name != "kgrag" and name in modules() and unit_of(name)[1] != own:
                 names = {a.name for a in node.names} - submodules(name)
                 found[unit_of(name)[1]].setdefault(name, set()).update(names)
