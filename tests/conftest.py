@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
+from kgrag.ingestion.samples import sample_folder
 from kgrag.ingestion.workers import pool
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Segment, Summary
+from tests.fixtures.kit import knowledge_base
+from tests.fixtures.policies import POLICIES
 
 # A shell has its background jobs ignore Ctrl-C, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,6 +47,22 @@ def one_reading_process():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "n_workers", lambda limits: limits.workers or 1)
         yield
+
+
+@pytest.fixture(scope="session")
+def policies(tmp_path_factory):
+    """A knowledge base of a few policies, which tests only read."""
+    with knowledge_base(tmp_path_factory.mktemp("policies"), POLICIES, "hash-32") as base:
+        yield base
+
+
+@pytest.fixture(scope="session")
+def sample_kb(tmp_path_factory):
+    """The folder of a knowledge base of the samples: open it to read, copy it to write."""
+    folder = tmp_path_factory.mktemp("samples") / "kb"
+    with KnowledgeBase.open(folder, embedder=HashEmbedder()) as base:
+        assert not base.ingest([sample_folder()]).failed
+    return folder
 
 
 PARENT, LEAF = 24, 8  # characters

@@ -169,14 +169,12 @@ def test_copy_into_another_knowledge_base_exits_1_and_writes_nothing(make, origi
 
 
 def test_copy_onto_itself_is_a_wrong_use(original):
-    """Whatever the folder is called."""
     done = run("copy", "--from", original, "--to", f"{original}/../kb")
     assert done.exit_code == 2
     assert "place to copy from" in done.stderr
 
 
 def test_copy_from_where_there_is_nothing_exits_1(tmp_path):
-    """Neither place is made."""
     done = run("copy", "--from", tmp_path / "a", "--to", tmp_path / "b")
     assert done.exit_code == 1
     assert "no knowledge base" in done.stderr

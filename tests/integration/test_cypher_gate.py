@@ -105,7 +105,6 @@ def test_what_an_analyst_asks_runs(ask):
 
 @pytest.mark.parametrize("path", BROWSER, ids=[path.stem for path in BROWSER])
 def test_a_saved_query_of_the_browser_runs(ask, path):
-    """As it stands, comments included."""
     assert isinstance(ask(path.read_text("utf-8"), timeout_s=60), list)
 
 
@@ -200,7 +199,6 @@ def test_more_rows_than_asked_for_are_not_computed(ask):
 
 
 def test_rows_that_are_too_large_are_an_error(ask):
-    """Rather than memory without end."""
     text = "UNWIND range(1, 200) AS i RETURN reduce(s = '', j IN range(1, 1000) | s + '%s')"
     with pytest.raises(StatementError, match="more than 10 MB"):
         ask(text % ("字" * 100), timeout_s=60)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,10 @@ def echo():
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(sample_kb, tmp_path, monkeypatch):
     """A working folder with the knowledge base `kb` of the samples."""
+    shutil.copytree(sample_kb, tmp_path / "kb")
     monkeypatch.chdir(tmp_path)
-    with KnowledgeBase.open("kb", embedder=HashEmbedder()) as kb:
-        kb.ingest([sample_folder()])
 
 
 def run(name, uri=LOCAL, **names):

@@ -12,10 +12,8 @@ from kgrag.retrieval.grim import PRESETS
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory):
-    """A knowledge base of the samples; tests that change it copy what they need."""
-    with KnowledgeBase.open(tmp_path_factory.mktemp("kb"), embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder()])
+def kb(sample_kb):
+    with KnowledgeBase.open(sample_kb, embedder=HashEmbedder()) as base:
         yield base
 
 

@@ -180,7 +180,6 @@ def test_nodes_of_other_names_are_no_reason_to_refuse(opened, run):
 
 @pytest.mark.parametrize("create", [True, False])
 def test_a_newer_version_is_refused(opened, run, create):
-    """With both versions; nothing is touched."""
     opened()
     run("MATCH (k:KgragKnowledgeBase) SET k.version = $version", version=VERSION + 1)
     with pytest.raises(StoreError, match=rf"is of version {VERSION + 1}.*reads version {VERSION}"):
@@ -515,7 +514,6 @@ def test_vectors_come_back_bit_by_bit(opened, make):
     ],
 )
 def test_a_knowledge_base_that_was_deleted_meanwhile_is_told(opened, run, make, use):
-    """Whatever is asked of it."""
     store = opened()
     put(store, make.bundle("a", "节能工厂"))
     run("MATCH (n) DETACH DELETE n")

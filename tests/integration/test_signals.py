@@ -169,7 +169,6 @@ def test_pull_leaves_no_half_of_a_model(folder, monkeypatch):
 
 @pytest.mark.parametrize(("again", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_second_signal_ends_at_once(folder, again, code):
-    """Whatever is being waited for."""
     words = ("search", "目标", "--kb", folder / "kb")
     ended, _, _ = stopped(folder, words, SEARCH, 1, signal.SIGINT, how="slow", again=again)
     assert ended == code

@@ -1,17 +1,39 @@
-"""The knowledge base as programs use it, on two documents and with the stand-in encoder."""
+"""The knowledge base as programs use it: calls, asyncio, limits, what ingest is given."""
 
+import asyncio
+import json
+import math
+import re
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kgrag import Filter
+from kgrag.answering.follow_up import Turn
 from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
+from kgrag.async_api import AsyncKnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import ConfigError, KgragError, NotFoundError, StoreUnavailableError
-from kgrag.evaluation.queries import GoldQuery
+from kgrag.errors import (
+    ConfigError,
+    EvaluationError,
+    GarbledTextError,
+    IngestionError,
+    KgragError,
+    ModelMismatchError,
+    NotFoundError,
+    OutOfRangeError,
+    StoreUnavailableError,
+)
+from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.ingestion.report import Outcome
-from kgrag.maintenance.intake import Intake
+from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.llm.models import calls_file, keeping_calls
+from kgrag.maintenance import intake
+from kgrag.maintenance.intake import Intake, extract_settings, requests_of
+from tests.fixtures.kit import kgrag, run, shared_folder
 
 TEXTS = {
     "a.txt": "甲方案\n根据《乙规划》，到2025年创建绿色工厂500家。\n",
@@ -85,7 +107,6 @@ def test_documents_come_by_file(tmp_path):
 
 
 def test_plan_says_what_ingest_would_do(tmp_path, folder):
-    """And does nothing."""
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
         items = base.plan([folder]).outcomes
         assert [item.status for item in items if isinstance(item, Outcome)] == ["added"] * 2
@@ -137,7 +158,6 @@ def test_what_is_not_there_or_not_configured_is_a_config_error(base, call):
 
 
 def test_a_filter_holds_search_and_ask_to_documents(base):
-    """By the exported name."""
     within = Filter(documents=("乙规划",))
     assert {hit.chunk.text[:3] for hit in base.search(QUESTION, within=within)} == {"乙规划"}
     assert {c.title for c in base.ask("占比达到多少？", within=within).citations} == {"乙规划"}
@@ -158,7 +178,6 @@ def test_a_filter_holds_search_and_ask_to_documents(base):
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(base, call):
-    """With the bounds."""
     with pytest.raises(KgragError, match=r"\d"):
         call(base)
 
@@ -187,3 +206,333 @@ def test_the_encoder_is_the_one_that_vectors_are_of(tmp_path, base):
         assert other.reembed().changed
         assert other.embedder.name == "hash-32"
     assert base.store.get_meta("embedder") == "hash-32"
+
+
+def test_calls_give_what_those_of_the_knowledge_base_give(tmp_path):
+    """Several at once; options and errors pass through."""
+    (tmp_path / "a.txt").write_text("甲方案\n到2025年创建绿色工厂500家。\n", "utf-8")
+
+    async def talk():
+        embedder = HashEmbedder(64)
+        async with await AsyncKnowledgeBase.open(tmp_path / "kb", embedder=embedder) as kb:
+            assert (await kb.ingest(tmp_path / "a.txt")).counts == {"added": 1}
+            hits, answer = await asyncio.gather(kb.search(QUESTION, top_k=1), kb.ask(QUESTION))
+            assert hits == kb.base.search(QUESTION, top_k=1)
+            assert answer == kb.base.ask(QUESTION)
+            with pytest.raises(OutOfRangeError):
+                await kb.search(QUESTION, top_k=0)
+
+    asyncio.run(talk())
+
+
+def test_the_event_loop_goes_on_meanwhile(tmp_path, monkeypatch):
+    """A search that waits for the loop would wait in vain if it ran in it."""
+    told = threading.Event()
+    monkeypatch.setattr(KnowledgeBase, "search", lambda *_, **__: [] if told.wait(60) else None)
+
+    async def talk():
+        async with await AsyncKnowledgeBase.open(tmp_path / "kb") as kb:
+            waiting = asyncio.create_task(kb.search(QUESTION))
+            await asyncio.sleep(0)
+            told.set()
+            assert await waiting == []
+
+    asyncio.run(talk())
+
+
+def test_leaving_closes(tmp_path, monkeypatch):
+    """And nothing is made where it must be there."""
+    closed: list[None] = []
+
+    async def talk():
+        async with await AsyncKnowledgeBase.open(tmp_path / "kb") as kb:
+            close = kb.base.close
+            monkeypatch.setattr(kb.base, "close", lambda: closed.append(close()))
+        assert closed == [None]
+        with pytest.raises(StoreUnavailableError):
+            await AsyncKnowledgeBase.open(tmp_path / "none", create=False)
+
+    asyncio.run(talk())
+
+
+LONGEST = "绿" * MOST_QUESTION_CHARS
+TOO_LONG = LONGEST + "绿"
+NO_COUNT = [0, -1, 2**63, 10**5000, math.inf, math.nan, True, 3.0, "3"]
+NO_TIME = [0, -1.0, math.inf, math.nan, True, 1e300, "3"]
+
+
+small = shared_folder({"a": "甲方案\n一、目标\n到2030年建成绿色工厂9家。\n"})
+
+
+@pytest.fixture
+def small_base(small):
+    with KnowledgeBase.open(small / "kb", create=False, embedder=HashEmbedder()) as small_base:
+        yield small_base
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda small_base, text: small_base.search(text),
+        lambda small_base, text: small_base.ask(text),
+        lambda small_base, text: small_base.graph(text),
+        lambda small_base, text: small_base.run({"q": text}, system="grim", top_k=3),
+    ],
+)
+def test_a_question_is_read_up_to_a_length(small_base, asked):
+    """Longer ones cost more than their length: 30,000 equal characters took 3 s, and so on."""
+    with pytest.raises(ValueError, match="has 4,001 characters") as caught:
+        asked(small_base, TOO_LONG)
+    assert isinstance(caught.value, KgragError)
+
+
+def test_the_longest_question_is_searched_and_asked(small_base):
+    assert small_base.search(LONGEST)
+    assert small_base.ask(LONGEST).question == LONGEST
+
+
+def test_a_question_that_is_too_long_is_an_error_of_every_command(small):
+    """Exit code 1, what is too long and the remedy; no traceback."""
+    for command in ("search", "ask", "graph"):
+        done = run(small, command, TOO_LONG)
+        assert done.exit_code == 1
+        assert "at most 4,000 are read: shorten it" in done.stderr
+
+
+def test_the_line_of_a_batch_that_is_too_long_fails_and_the_rest_goes_on(small):
+    """Nor does a line that is no JSON, or nested too deep, end the batch."""
+    batch, out = small / "batch.jsonl", small / "run.jsonl"
+    rows = [{"id": "long", "question": TOO_LONG}, {"id": "good", "question": "绿色工厂"}]
+    lines = [json.dumps(row) for row in rows]
+    batch.write_text("\n".join([lines[0], "{", "[" * 100_000, lines[1]]), "utf-8")
+    done = run(small, "search", "--batch", batch, "--out", out)
+    assert done.exit_code == 1
+    for number in (1, 2, 3):
+        assert f"not searched: {batch}:{number}: " in done.stderr
+    assert "1 questions to" in done.stdout
+    assert '"good"' in out.read_text("utf-8")
+    with pytest.raises(EvaluationError, match=":1: the question has 4,001 characters"):
+        read_queries(batch)
+
+
+def test_a_question_of_a_chat_that_is_too_long_does_not_end_it(small):
+    done = run(small, "chat", typed=f"{TOO_LONG}\n到2030年建成绿色工厂多少家？\n")
+    assert done.exit_code == 1
+    assert "has 4,001 characters" in done.stderr
+    assert "9家" in done.stdout
+
+
+@pytest.mark.parametrize("number", NO_COUNT, ids=lambda n: str(type(n).__name__))
+def test_counts_that_make_no_sense_are_refused_at_entry(small_base, number):
+    """None reaches tantivy, SQLite or a loop."""
+    for asked in (
+        lambda: small_base.search("绿色", top_k=number),
+        lambda: small_base.ask("绿色", top_k=number),
+        lambda: small_base.run({"q": "绿色"}, system="grim", top_k=number),
+        lambda: small_base.graph("绿色工厂", hops=number),
+        lambda: small_base.graph("绿色工厂", limit=number),
+        lambda: small_base.query("SELECT 1", max_rows=number),
+    ):
+        with pytest.raises(ValueError, match="must be a whole number from 1 to"):
+            asked()
+
+
+@pytest.mark.parametrize("seconds", NO_TIME)
+def test_times_that_make_no_sense_are_refused_at_entry(small_base, seconds):
+    with pytest.raises(ValueError, match="must be seconds above 0"):
+        small_base.query("SELECT 1", timeout_s=seconds)
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "0", "-1", str(2**63), "1.5"])
+def test_numbers_that_make_no_sense_are_errors_of_usage(small, value):
+    """Exit code 2, before anything is opened."""
+    for words in (
+        ("search", "绿色", "--top-k", value),
+        ("ask", "绿色", "--top-k", value),
+        ("graph", "绿色", "--hops", value),
+        ("graph", "绿色", "--limit", value),
+        ("query", "SELECT 1", "--limit", value),
+    ):
+        assert run(small, *words).exit_code == 2, words
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "0", "-1", "1e300"])
+def test_a_timeout_that_makes_no_sense_is_an_error_of_usage(small, value):
+    assert run(small, "query", "SELECT 1", "--timeout", value).exit_code == 2
+
+
+HALVES = "绿色\udce5工厂"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda small_base: small_base.search(HALVES),
+        lambda small_base: small_base.ask(HALVES),
+        lambda small_base: small_base.ask("绿色工厂", history=[Turn("绿色", HALVES)]),
+        lambda small_base: small_base.ask("绿色工厂", within=Filter(regions=(HALVES,))),
+        lambda small_base: small_base.search("绿色工厂", within=Filter(documents=(HALVES,))),
+        lambda small_base: small_base.graph(HALVES),
+        lambda small_base: small_base.query(f"SELECT '{HALVES}'"),
+        lambda small_base: small_base.find_document(HALVES),
+        lambda small_base: small_base.delete(HALVES),
+        lambda small_base: small_base.run({"q": HALVES}, system="bm25", top_k=3),
+        lambda small_base: small_base.search("??????????"),
+        lambda small_base: small_base.ask("?2025??????????"),
+        lambda small_base: small_base.ask("\ufffd\ufffd\ufffd\ufffd几个"),
+    ],
+)
+def test_a_text_that_was_damaged_on_its_way_is_refused(small_base, asked):
+    """It would find nothing, and "not found" would be said of a question that nobody asked."""
+    with pytest.raises(GarbledTextError, match="PYTHONUTF8=1"):
+        asked(small_base)
+
+
+@pytest.mark.parametrize(
+    "question", ["?", "绿色工厂有几家？？？", "What???", "甲\ufffd方案九家???"]
+)
+def test_marks_of_a_question_do_not_make_it_a_damaged_one(small_base, question):
+    """More is left of it than is lost, or it is not known that anything was."""
+    small_base.search(question)
+
+
+def test_chat_goes_on_after_a_question_that_came_in_damaged(small):
+    """Each line is one question; exit code 1 says that not all were answered."""
+    lines = "??????\n\ufeff绿色工厂有几家？\n".encode() + b"\xc2\xcc\xc9\xab\n"
+    done = run(small, "chat", typed=lines)
+    assert done.exit_code == 1
+    assert "绿色工厂9家" in done.stdout
+    assert done.stderr.count("PYTHONUTF8=1") == 2
+
+
+def test_calls_are_kept_in_the_folder_of_the_knowledge_base():
+    """They move and go with it."""
+    assert calls_file("archive/kb", Config()) == Path("archive/kb/calls.db")
+
+
+def test_calls_of_a_server_are_kept_in_the_users_cache(monkeypatch):
+    """One file for each address; the address may hold a password, so it is not the name."""
+    monkeypatch.setenv("KGRAG_CACHE", "cache")
+    files = [calls_file(f"neo4j://me:secret@{host}:7687", Config()) for host in ("a", "b")]
+
+    assert len(set(files)) == 2
+    assert {file.parent for file in files} == {Path("cache")}
+    assert all(file.name.startswith("calls-") and "secret" not in file.name for file in files)
+
+
+def test_calls_are_kept_where_the_settings_say():
+    """A file that several knowledge bases share."""
+    config = Config(llm=ModelConfig(calls="shared.db"))
+
+    assert calls_file("kb", config) == calls_file("bolt://x", config) == Path("shared.db")
+
+
+def test_keeping_calls_names_the_file_of_a_knowledge_base_to_come():
+    """What a sample pays before the first ingest is found by it."""
+    config = keeping_calls(Config(), "kb")
+
+    assert calls_file("elsewhere", config) == calls_file("kb", Config())
+
+
+def test_extract_settings_follow_the_configuration():
+    """The meta-model is read where its types are asked for."""
+    settings = extract_settings(Config(extract=ExtractConfig("separate", "free", "no.toml", 900)))
+
+    assert (settings.calls, settings.facts, settings.meta_model) == ("separate", "free", None)
+    assert settings.passage_chars == 900
+    assert extract_settings(Config()).meta_model is not None
+    with pytest.raises(ConfigError, match=r"no\.toml"):
+        extract_settings(Config(extract=ExtractConfig(meta_model="no.toml")))
+
+
+def test_requests_of_a_file_hold_its_text(tmp_path):
+    """Without a model: what would be sent can be read first."""
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n" * 200, "utf-8")
+    requests = list(requests_of(tmp_path / "a.txt", Config()))
+
+    assert len(requests) == 2
+    assert all("5万吨标准煤" in r.messages[-1].content for r in requests)
+
+
+def test_requests_of_a_file_that_cannot_be_read_say_why(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(b"no pdf")
+
+    with pytest.raises(IngestionError, match=r"a\.pdf"):
+        list(requests_of(tmp_path / "a.pdf", Config()))
+
+
+def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path, monkeypatch):
+    """What another process records after the look at it stays; new vectors are refused."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(f"{name}方案\n推进节能。", "utf-8")
+    check = vars(intake)["check_encoder"]
+
+    def late(given, recorded):
+        check(given, recorded)
+        if recorded:
+            with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(32)) as other:
+                intake.reembedding(other.store, HashEmbedder(32), other.sizes, Config()).run()
+
+    monkeypatch.setattr(intake, "check_encoder", late)
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:
+        assert base.ingest([tmp_path / "a.txt"], model="none").counts == {"added": 1}
+        assert base.store.get_meta("embedder") == "hash-64"
+        with pytest.raises(ModelMismatchError, match="hash-32"):
+            base.ingest([tmp_path / "b.txt"], model="none")
+        assert base.store.get_meta("embedder") == "hash-32"
+        assert '"dimension": "32"' in (base.store.get_meta("embedder_settings") or "")
+        assert base.verify() == []
+
+
+FACT = {"passage_id": "a", "triples": [["节能方案", "目标", "5万吨标准煤"]]}
+SUMMARY = {"doc": "a", "start": 0, "end": 9, "summary": "节能五万吨"}
+
+
+@pytest.mark.parametrize(
+    ("command", "record"),
+    [("ingest", {}), ("import_facts", FACT), ("import_summaries", SUMMARY)],
+)
+def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch, command, record):
+    """They take the half of it where there are many; no question waits for them."""
+    now = [0.0]
+    monkeypatch.setattr(intake, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
+    (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
+    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(16)) as base:
+        if command != "ingest":
+            base.ingest([tmp_path / "a.txt"])
+        refresh, put = base.store.refresh, base.store.add_knowledge
+
+        def slowly(**sizes):
+            now[0] += 405.0
+            refresh(**sizes)
+
+        def step(name, done, total):
+            now[0] += 100.0
+
+        def added(*given, **more):
+            now[0] += 100.0
+            put(*given, **more)
+
+        monkeypatch.setattr(base.store, "refresh", slowly)
+        monkeypatch.setattr(base.store, "add_knowledge", added)
+        if command == "ingest":
+            report = base.ingest([tmp_path / "a.txt"], progress=step)
+        else:
+            report = getattr(base, command)(tmp_path / "given.jsonl")
+            assert report.errors == ()
+
+    assert report.index_seconds == 405.0
+    assert report.seconds == now[0] > 405.0
+
+
+@pytest.mark.parametrize("command", ["import-facts", "import-summaries"])
+def test_an_import_says_how_long_it_took(tmp_path, command):
+    record = FACT if command == "import-facts" else SUMMARY
+    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
+    (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
+    kgrag("ingest", tmp_path / "a.txt", "--kb", tmp_path / "kb")
+    done = kgrag(command, tmp_path / "given.jsonl", "--kb", tmp_path / "kb")
+
+    assert done.exit_code == 0
+    assert re.search(r"^1 (fact|summary) for 1 document in \d+\.\d s", done.stdout, re.M)

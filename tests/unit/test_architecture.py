@@ -217,7 +217,6 @@ def functions(tree):
 
 
 def test_functions_have_at_most_60_lines():
-    """Docstring included."""
     listed(
         f"{module.name}.{node.name} has {node.end_lineno - node.lineno + 1} lines"
         for module in modules().values()
@@ -450,7 +449,6 @@ def test_everything_that_is_printed_passes_one_door():
     ],
 )  # fmt: skip
 def test_a_way_past_the_door_is_known(code):
-    """The rule itself."""
     assert list(past_the_door(ast.parse(code))) == [1]
 
 

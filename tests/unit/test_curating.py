@@ -67,7 +67,6 @@ def facts(kb):
 
 
 def test_a_correction_holds_at_once_and_through_a_new_ingest(kb, folder):
-    """Also through a deletion."""
     card = kb.curator().correct("plan.txt", {"region": "四川省、成都市", "date": "2021年5月"})
     assert (card.metadata.regions, card.metadata.issued) == (("四川省", "成都市"), "2021-05")
     kb.delete("plan.txt")
@@ -144,7 +143,6 @@ def test_names_are_merged_in_what_is_held_and_in_what_comes(kb, folder):
 
 
 def test_a_merger_is_taken_back(kb):
-    """The same graph as before."""
     before = list(kb.export())
     curator = kb.curator()
     curator.merge(["青川市经济和信息化局"], "青川市工业局")
@@ -197,7 +195,6 @@ def test_names_of_an_indicator_that_are_one_are_kept_apart(kb, tmp_path):
 
 
 def test_unknown_names_and_circles_are_refused(kb):
-    """Nothing is recorded."""
     curator = kb.curator()
     with pytest.raises(NotFoundError, match="no entity is called 甲"):
         curator.merge(["甲"], "乙")

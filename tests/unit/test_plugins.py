@@ -1,5 +1,7 @@
-"""Entry points of other packages: found by name, imported when they are asked for."""
+"""Entry points of other packages, and the names that they may use."""
 
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from kgrag import extending
 from kgrag.errors import ConfigError, PluginError
 from kgrag.plugins import Group, by_name, find, installed
-from tests.fixtures.packages import put_package
+from tests.fixtures.packages import PAGE, example_files, put_package
 
 ROOT = Path(__file__).parents[2]
 ROUTES: Group = "kgrag.routes"
@@ -122,3 +125,23 @@ def test_start_up_looks_for_no_plugins():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (run.stdout, run.returncode) == ("pdf\n", 0), run.stderr
+
+
+LISTED = PAGE.read_text("utf-8").partition("## Every name")[2]
+
+
+def test_every_name_stands_on_the_page_and_no_other():
+    named = set(re.findall(r"`(\w+)`", LISTED))
+    assert named == set(extending.__all__)
+    assert list(extending.__all__) == sorted(set(extending.__all__))
+
+
+@pytest.mark.parametrize("name", sorted({*extending.__all__} - {"Task", "Vectors"}))
+def test_every_name_is_explained(name):
+    assert inspect.getdoc(getattr(extending, name))
+
+
+def test_examples_import_nothing_else_of_kgrag():
+    """What the page shows rests on what is promised to stay."""
+    used = re.findall(r"from (kgrag[\w.]*) import", "".join(example_files().values()))
+    assert set(used) == {"kgrag", "kgrag.extending", "kgrag_example.route"}

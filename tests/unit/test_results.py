@@ -1,11 +1,15 @@
-"""Results as JSON and in notebooks."""
+"""Results as JSON, in notebooks, as a graph of networkx."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
+import pytest
+
 from kgrag import Answer, Citation, Document, Fact
 from kgrag.answer.answer import Step, Verdict
+from kgrag.api import KnowledgeBase
 from kgrag.cli.printing import print_json
 from kgrag.maintenance.repairing import RepairReport
 from kgrag.metadata import Metadata
@@ -60,7 +64,6 @@ def test_a_hit_as_json_has_the_keys_of_a_run_file_and_the_status():
 
 
 def test_a_notebook_shows_what_is_not_in_force():
-    """In Chinese behind a Chinese title."""
     ended = Status("expired", "2026-01-01", "2025-02-28")
     assert "甲方案【已失效，有效期至2025-02-28】 ›" in replace(HIT, status=ended)._repr_html_()
     english = replace(CITATION, title="Plan", status=ended)
@@ -113,3 +116,54 @@ def test_a_hit_is_shown_with_its_place_and_hits_as_a_list():
     assert Hits([HIT, HIT])._repr_html_().count("<li") == 2
     assert Hits()._repr_html_() == "<p>nothing found</p>"
     assert Hits([HIT]) == [HIT]
+
+
+@pytest.fixture(scope="module")
+def base(sample_kb):
+    with KnowledgeBase.open(sample_kb) as found:
+        yield found
+
+
+def of_kind(graph, kind):
+    return [(a, b, data) for a, b, data in graph.edges(data=True) if data["kind"] == kind]
+
+
+def test_nodes_are_documents_and_entities_of_facts(base):
+    graph = base.to_networkx()
+    kinds = [data["kind"] for _, data in graph.nodes(data=True)]
+    assert kinds.count("document") == base.counts().documents == 10
+    facts = of_kind(graph, "fact")
+    assert len(facts) == base.counts().facts > 0
+    ends = {end for a, b, _ in facts for end in (a, b)}
+    assert kinds.count("entity") == len(ends)
+    for end in ends:
+        assert graph.nodes[end]["name"]
+        assert graph.nodes[end]["type"]
+
+
+def test_facts_have_their_predicate_and_all_their_evidence(base):
+    graph = base.to_networkx()
+    _, facts = base.graph("云岭省碳达峰实施方案", limit=1000)
+    assert facts
+    for fact in facts:
+        edge = graph.edges[fact.subject.entity_id, fact.object.entity_id, fact.fact_id]
+        assert edge["predicate"] == fact.predicate
+        expected = {(e.doc_id, e.start, e.end) for e in fact.evidence}
+        assert sorted(edge["evidence"]) == sorted(expected)
+        for doc_id, start, end in edge["evidence"]:
+            (document,) = base.store.documents([doc_id])
+            assert document.text[start:end]
+
+
+def test_documents_cite_documents_and_never_themselves(base):
+    graph = base.to_networkx()
+    cites = of_kind(graph, "cites")
+    titles = {
+        (graph.nodes[a]["title"], graph.nodes[b]["title"], *data["predicates"])
+        for a, b, data in cites
+    }
+    fund, plan = "云岭省节能降碳专项资金管理办法", "云岭省碳达峰实施方案"
+    assert any(row[:2] == (fund, plan) and "依据" in row[2:] for row in titles)
+    assert not [a for a, b, _ in cites if a == b]
+    most_cited = nx.in_degree_centrality(nx.DiGraph([(a, b) for a, b, _ in cites]))
+    assert graph.nodes[max(most_cited, key=most_cited.__getitem__)]["title"] == plan

@@ -1,9 +1,8 @@
 import pytest
 
 from kgrag.answering.options import AskOptions
-from kgrag.api import KnowledgeBase
 from kgrag.config import Config
-from kgrag.embedding.hashing import HashEmbedder
+from tests.fixtures.kit import shared_base
 
 TEXTS = {
     "A省": (
@@ -17,15 +16,7 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def kb(tmp_path_factory):
-    """Two documents with the stand-in encoder; no model is configured."""
-    folder = tmp_path_factory.mktemp("asking")
-    for name, text in TEXTS.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-    with KnowledgeBase.open(folder / "kb", embedder=HashEmbedder()) as base:
-        base.ingest([folder / f"{name}.txt" for name in TEXTS])
-        yield base
+kb = shared_base(TEXTS)
 
 
 @pytest.fixture

@@ -1,15 +1,42 @@
+"""A question is answered in full: options, models, notes, writing, checking and shortening."""
+
 import json
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kgrag.answering.ask import ask
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote, Row, Side
+from kgrag.answer.citation import Citation
+from kgrag.answering.ask import ask, shortened
 from kgrag.answering.follow_up import Turn
-from kgrag.config import Config, SearchConfig, VerifyConfig
-from kgrag.errors import ModelOutputError, ModelUnavailableError, StoreError
+from kgrag.answering.models import QuestionModels
+from kgrag.answering.notes import answer_notes, search_notes
+from kgrag.answering.options import AskOptions
+from kgrag.answering.search_context import ResultsWithDocuments, facts_in
+from kgrag.config import (
+    AnswerConfig,
+    Config,
+    EmbeddingConfig,
+    ModelConfig,
+    SearchConfig,
+    VerifyConfig,
+)
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import (
+    ConfigError,
+    ModelError,
+    ModelOutputError,
+    ModelUnavailableError,
+    StoreError,
+)
+from kgrag.llm.chat import Completion, Message, Request, Usage
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.testing.scripted import ScriptedChat
+from tests.fixtures.kit import knowledge_base
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 RIGHT = "A省到2025年创建绿色工厂500家[1]。"
@@ -361,7 +388,6 @@ def test_the_last_call_is_kept_for_the_answer(asked, script):
 
 
 def test_what_was_done_before_rules_took_over_is_shown(asked, script):
-    """Also what it took."""
     failed = script(answer=ModelOutputError("the answer is empty", kind="empty"))
     answer = asked(failed)
     assert names(answer) == ["analyse", "retrieve", "fall back", "used"]
@@ -417,7 +443,6 @@ def test_a_model_that_fails_does_not_say_that_documents_hold_nothing(asked, scri
 
 
 def test_an_empty_question_asks_nobody(asked, script):
-    """There is nothing to answer."""
     model = script()
     assert not asked(model, question="  ").found
     assert model.asked == []
@@ -469,3 +494,199 @@ def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
     assert "500家" not in seen[0]
     assert "graph_query" not in model.asked
     assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]
+
+
+def cited(number, quote):
+    return Citation(0, f"d{number}", "甲", "a.txt", (), None, 0, 1, quote, f"d{number}:256:0")
+
+
+def quotes(*said, begin=1):
+    return tuple(Quote(cited(n, quote)) for n, quote in enumerate(said, begin))
+
+
+QUOTES = quotes("一。", "二。", "三。", "四。")
+ROWS = tuple(
+    Row(cited(n, quote), label, f"{label}：")
+    for n, (label, quote) in enumerate(
+        (("江苏省", "18%"), ("福建省", "27%"), ("福建省", "26%"), ("河南省", "16%")), 1
+    )
+)
+NONE = Missing("丙市", (cited(4, "四。"),))
+SIDES = (Side("甲市", quotes("一。", "二。")), Side("乙市", quotes("三。", begin=3)), NONE)
+NOTHING = "丙市：未找到有关规定。检索到的是其他内容：《甲》"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "most", "expected"),
+    [
+        (QUOTES, 2, "一。[1]\n二。[2]"),
+        (ROWS, 3, "江苏省：《甲》：18%[1]\n福建省：《甲》：27%[2]\n河南省：《甲》：16%[3]"),
+        (ROWS, 1, "江苏省：《甲》：18%[1]"),
+        (SIDES, 2, "甲市：\n一。[1]\n乙市：\n三。[2]"),
+        (SIDES, 3, f"甲市：\n一。[1]\n乙市：\n三。[2]\n{NOTHING}[3]"),
+    ],
+)
+def test_an_answer_is_held_to_so_many_quotes(blocks, most, expected):
+    """Sides and places in turn, numbers counted anew; a note tells how many there are."""
+    told = shortened(Answer("目标？", blocks, "extractive"), most)
+    assert told.text == expected
+    assert [c.number for c in told.citations] == list(range(1, most + 1))
+    assert told.notes == (f"列出前{most}条，共4条",)
+
+
+def test_citations_stay_with_their_lines():
+    assert [c.doc_id for c in shortened(Answer("目标？", ROWS, "extractive"), 3).citations] == [
+        "d1",
+        "d2",
+        "d4",
+    ]
+
+
+@pytest.mark.parametrize("most", [None, 4, 9])
+def test_a_short_answer_stays_as_it_is(most):
+    assert shortened(Answer("目标？", ROWS, "extractive"), most) == Answer(
+        "目标？", ROWS, "extractive"
+    )
+
+
+MODEL = ModelConfig(base_url="http://127.0.0.1:1/v1", model="m")
+
+
+def test_a_model_writes_where_one_is_configured():
+    assert AskOptions.from_config(Config()).writer == "quotes"
+    assert AskOptions.from_config(Config(llm=MODEL)).writer == "model"
+    assert AskOptions.from_config(Config(llm=MODEL), writer="quotes").writer == "quotes"
+
+
+def test_a_model_that_is_wanted_must_be_configured():
+    with pytest.raises(ConfigError, match=r"kgrag\.toml"):
+        AskOptions.from_config(Config(), writer="model")
+
+
+def test_each_method_has_its_own_rounds_unless_settings_say():
+    """CoV-RAG asks once more, Chats-Grid four times."""
+    rounds = {
+        name: AskOptions.from_config(Config(), verify=name).max_rounds
+        for name in ("cov", "cov-paper", "cov-two-stage", "chats-grid", "none")
+    }
+    assert rounds == {"cov": 2, "cov-paper": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
+    config = Config(verify=VerifyConfig(max_rounds=3))
+    assert AskOptions.from_config(config, verify="cov").max_rounds == 3
+
+
+def test_two_further_wordings_are_searched_unless_settings_say():
+    """Chats-Grid, Table V: more bring nothing; the method itself needs them."""
+    none = Config(search=SearchConfig(expansions=0))
+    assert AskOptions.from_config(Config()).expansions == 2
+    assert AskOptions.from_config(none, verify="cov").expansions == 0
+    assert AskOptions.from_config(none, verify="chats-grid").expansions == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "says"),
+    [
+        (Config(), {"verify": "hope"}, "there are cov"),
+        (Config(), {"template": "poem"}, "there are normal"),
+        (Config(answer=AnswerConfig(compress=0.0)), {}, "answer.compress"),
+        (Config(answer=AnswerConfig(compress=1.5)), {}, "answer.compress"),
+    ],
+)
+def test_what_is_not_known_is_named(config, said, says):
+    with pytest.raises(ConfigError, match=says):
+        AskOptions.from_config(config, **said)
+
+
+REQUEST = Request((Message("user", "问"),), "answer")
+
+
+def models(script, max_calls=10):
+    model = ScriptedChat(script)
+    stages = SimpleNamespace(of=lambda _: model)
+    return QuestionModels(stages, max_rounds=2, max_calls=max_calls, timeout_s=60)
+
+
+def test_calls_of_all_stages_count_together():
+    """One bound for the question."""
+    asked = models(["甲", "乙"])
+    asked.of("answer").complete(REQUEST)
+    asked.of("verify").complete(REQUEST)
+    assert asked.calls == 2
+
+
+def test_no_call_goes_beyond_the_bound():
+    """The error says which setting it is."""
+    asked = models(["甲", "乙"], max_calls=1)
+    asked.of("answer").complete(REQUEST)
+    with pytest.raises(ModelError, match="max_calls"):
+        asked.of("answer").complete(REQUEST)
+
+
+def test_usage_tells_what_was_paid_now():
+    """What came from the cache cost nothing."""
+    asked = models(
+        [
+            Completion("甲", "m", usage=Usage(100, 10)),
+            Completion("乙", "m", usage=Usage(999, 99), from_cache=True),
+        ]
+    )
+    for _ in range(2):
+        asked.of("answer").complete(REQUEST)
+    assert asked.usage() == "2 calls, 1 of them from the cache; 100 tokens in, 10 out"
+
+
+@pytest.fixture
+def undated(tmp_path):
+    """One document without a year; leaves and facts carry vectors."""
+    with knowledge_base(tmp_path, {"a": "甲方案\n加强管理。\n"}, "hash-8") as base:
+        yield base
+
+
+def of_search(undated, within=None, **settings):
+    config = Config(embedding=EmbeddingConfig(**settings))
+    return search_notes(undated.store, config, undated.sizes, within)
+
+
+def test_search_notes_tell_of_settings_that_the_vectors_are_not_of(undated):
+    """They are searched as they are; nothing is said of settings that agree."""
+    assert of_search(undated) == of_search(undated, sizes=(256,)) == []
+    (sizes,) = of_search(undated, sizes=(512,))
+    assert "embedding.sizes is 512, but this knowledge base has vectors of chunks of 256" in sizes
+    (facts,) = of_search(undated, facts=False)
+    assert "embedding.facts is off" in facts
+
+
+def test_search_notes_tell_of_documents_that_a_filter_cannot_judge(undated):
+    """One that does not say when it was issued."""
+    (left_out,) = of_search(undated, Filter(years=(2022, 2022)))
+    assert left_out.startswith("1 of 1 documents")
+
+
+def test_answer_notes_tell_of_the_stand_in_first(undated):
+    """An answer rests on the encoder, too."""
+    config = Config(embedding=EmbeddingConfig(sizes=(512,)))
+    found = answer_notes(undated.store, config, undated.sizes, HashEmbedder(8), None)
+    assert [note.split()[0] for note in found] == ["no", "embedding.sizes"]
+
+
+def test_facts_of_a_merged_chunk_are_those_of_its_leaves(kb):
+    """Evidence hangs on leaves; a parent's facts are theirs."""
+    (doc,) = [d for d in kb.documents() if "A省" in d.file]
+    store = kb.store
+    leaf = kb.sizes.leaf
+    leaves = store.chunks_of([doc.doc_id], size=leaf)
+    (parent,) = store.chunks_of([doc.doc_id], size=kb.sizes.parent)
+    assert facts_in([ScoredChunk(parent, 1.0)], store, leaf=leaf) == store.facts_of_chunks(
+        [chunk.chunk_id for chunk in leaves]
+    )
+
+
+def test_results_of_documents_that_are_gone_are_left_out(kb):
+    """Somebody may have deleted one since it was found."""
+    from dataclasses import replace
+
+    (doc, _) = kb.documents()
+    chunk = kb.store.chunks_of([doc.doc_id], size=kb.sizes.leaf)[0]
+    gone = replace(chunk, doc_id="d-gone", chunk_id="d-gone:256:0")
+    held = ResultsWithDocuments.of([ScoredChunk(gone, 2.0), ScoredChunk(chunk, 1.0)], kb.store)
+    assert [r.chunk for r in held.results] == [chunk]
+    assert held.documents[doc.doc_id].text

@@ -1,15 +1,19 @@
+"""Citations of an answer: which text supports which sentence."""
+
 from typing import Any
 
 import pytest
 
+from kgrag.answer.citation import Citation
+from kgrag.answer.support import Numbers, Searched, wording
 from kgrag.answering import cite
-from kgrag.answering.cite import cited_texts, resolve
+from kgrag.answering.cite import Backing, Held, cited_texts, resolve
 from kgrag.answering.draft import Draft
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import NOT_FOUND, statements
-from kgrag.types import Chunk, Document, Heading
+from kgrag.types import Chunk, Document, Heading, Segment
 
 A = (
     "甲规划\n一、目标\n到2025年，创建绿色工厂500家。\n到2030年，创建绿色工厂800家。\n"
@@ -232,7 +236,6 @@ def test_resolve_of_equal_sentences_takes_the_one_after_what_was_cited_last():
 
 
 def test_resolve_names_a_result_that_holds_all_of_the_quote():
-    """From its first character on."""
     start = A.index("到2030")
     chunks = [
         Chunk(f"a:{size}:0", "a", size, 0, at, len(A), A[at:])
@@ -344,3 +347,151 @@ def test_resolve_leaves_a_lead_in_with_a_figure_its_citation():
     """It says something itself."""
     text = added("能耗下降13.5%，措施包括[1]：\n- 推广高效电机[1]").text
     assert text.startswith("能耗下降13.5%，措施包括[1]")
+
+
+def held(quoted="", above="", anywhere=None):
+    features = frozenset(quoted.split()), frozenset(above.split())
+    everywhere = features[0] | features[1] if anywhere is None else frozenset(anywhere.split())
+    return Held(*features, everywhere)
+
+
+def backing(said, passages, asked=""):
+    return Backing(frozenset(said.split()), frozenset(asked.split()), dict(enumerate(passages, 1)))
+
+
+def test_share_counts_numbers_three_times_and_headings_half():
+    """Both passages hold everything somewhere, so that all features weigh alike but for kind."""
+    everywhere = "a b #0"
+    passages = [held("#0", "a", everywhere), held("a b #0", "", everywhere)]
+    found = backing("a b #0", passages)
+    assert round(found.share([1]), 6) == (3 + 0.5) / 5
+    assert found.share([2]) == found.share([1, 2]) == 1
+
+
+def test_share_counts_what_few_passages_hold_more():
+    """`a` stands in one of two passages, `b` in both: ln 3 and ln 2."""
+    found = backing("a b", [held("a", "", "a b"), held("b", "", "b")])
+    assert found.share([1]) > 0.6 > 0.4 > found.share([2])
+
+
+def test_share_counts_the_question_a_third():
+    """What was asked tells which of many passages is meant."""
+    everywhere = "a q"
+    found = backing("a", [held("a", "", everywhere), held("a q", "", everywhere)], asked="q")
+    assert round(found.share([1]), 6) == round(1 / 1.3, 6)
+    assert found.share([2]) == 1
+
+
+def test_led_back_needs_much_more_for_few_words_that_the_cited_passage_holds_too():
+    """A heading or an organ stands in many passages; a part of the question is no reason."""
+    passages = [held("a b", "", "a b q r s t"), held("a b q", "", "a b q r s t")]
+    assert backing("a b", passages, asked="q r s t").led_back([1]) == [1]
+    passages[1] = held("a b q r s t")
+    assert backing("a b", passages, asked="q r s t").led_back([1]) == [2]
+
+
+def test_share_of_nothing_said_is_nothing():
+    """A sentence of one character has no pairs."""
+    assert backing("", [held("a")]).share([1]) == 0
+
+
+def test_led_back_replaces_the_citation_that_adds_least():
+    """The others stay in their places."""
+    found = backing("a b c d", [held("a b"), held("x"), held("c d")])
+    assert found.led_back([1, 2]) == [1, 3]
+    assert found.led_back([2, 1]) == [3, 1]
+    assert found.led_back([1, 3]) == [1, 3]
+
+
+def test_led_back_leaves_what_is_copied_from_the_cited_passage():
+    """Whatever another passage holds of the question."""
+    said = "a b c d e f g h"
+    passages = [held(said), held(f"{said} p q r s t u v w")]
+    assert backing(said, passages, asked="p q r s t u v w").led_back([1]) == [1]
+    assert backing("a b", passages, asked="p q r s t u v w").led_back([1]) == [2]
+
+
+def test_led_back_leaves_a_citation_where_no_passage_holds_much():
+    """A little more of a sentence that none supports is chance."""
+    found = backing("a b c d e f g h i j", [held("x"), held("a b")])
+    assert found.led_back([1]) == [1]
+
+
+TEXT = "总体要求。\n到2025年，创建绿色工厂500家。\n。\n2022年3月9日印发。"
+
+
+def test_searched_places_are_those_of_the_document():
+    """Bare marks are none."""
+    searched = Searched.of(TEXT, offset=100)
+    assert [TEXT[start - 100 : end - 100] for start, end in searched.places] == [
+        "总体要求。",
+        "到2025年，创建绿色工厂500家。",
+        "2022年3月9日印发。",
+    ]
+
+
+def test_searched_of_a_compressed_text_is_what_was_shown():
+    """The rest was not read by the model."""
+    assert len(Searched.of(TEXT, seen="…总体要求。…").places) == 1
+
+
+def test_searched_of_a_blank_text_is_all_of_it():
+    """There is always a place."""
+    assert Searched.of(" \n").places == ((0, 2),)
+
+
+def test_searched_knows_what_stands_above():
+    """Headings, and the sentences before."""
+    searched = Searched.of(TEXT, headings=lambda _start, _end: ["钢铁行业"])
+    assert {"钢铁", "总体", "绿色"} <= searched.above[2]
+    assert "印发" not in searched.above[2]
+
+
+def test_numbers_of_a_date_are_the_date():
+    """3月9日 is neither 3 months nor 9 days; its year counts."""
+    numbers = Numbers.of("2022年3月9日印发，统一领导，补贴3年")
+    assert [(q.unit, int(min(q.values))) for q in numbers.quantities] == [("年", 2022), ("年", 3)]
+    assert [(d.month, d.day) for d in numbers.dates] == [(3, 9)]
+
+
+def test_numbers_held_by_another_text_in_other_writing():
+    """两年 is 2年; 2个 is not."""
+    said = Numbers.of("2年，1,200元")
+    assert said.held_by(Numbers.of("两年，1200元")) == said.held_by(said)
+    assert said.held_by(Numbers.of("2个，1200户")) == frozenset()
+
+
+def test_wording_leaves_numbers_out():
+    """They are compared with their units."""
+    assert wording("创建500家工厂") == {"创建", "家工", "工厂"}
+    assert wording("The 500 towers") == {"tower"}
+
+
+def test_citation_holds_quote_section_and_page_of_its_span():
+    """Everything that a reader needs to find it."""
+    text = "规划\n一、目标\n创建500家。"
+    document = Document(
+        "d",
+        "规划",
+        text,
+        "d.pdf",
+        "pdf",
+        "0",
+        (Segment(0, 9, "page", 1), Segment(9, 15, "page", 2)),
+    )
+    made = Citation.of(
+        document=document,
+        headings=[Heading(3, 7, 1, "一、目标")],
+        span=(8, 15),
+        chunk_id="d:256:0",
+    )
+    assert (made.quote, made.heading_path) == ("创建500家。", ("一、目标",))
+    assert (made.page, made.chunk_id, made.file) == (1, "d:256:0", "d.pdf")
+
+
+def test_citation_of_a_file_without_pages_has_none():
+    """Paragraphs are not pages."""
+    document = Document(
+        "d", "规划", "甲。", "d.docx", "docx", "0", (Segment(0, 2, "paragraph", 1),)
+    )
+    assert Citation.of(document=document, headings=(), span=(0, 2), chunk_id="c").page is None

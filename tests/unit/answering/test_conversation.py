@@ -1,12 +1,16 @@
-"""What is said to a line, and what of it is asked."""
+"""Lines of a conversation, and what a question takes over from the turns before it."""
 
 from typing import Any
 
 import pytest
 
 from kgrag.answer.answer import Answer
-from kgrag.answering.conversation import Conversation
+from kgrag.answering import carry_over_en, carry_over_zh
+from kgrag.answering.conversation import Conversation, said
+from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.errors import ModelUnavailableError
 from kgrag.store.store import Store
+from kgrag.testing.scripted import ScriptedChat
 
 
 def talking():
@@ -37,7 +41,6 @@ def test_only_questions_are_asked():
 
 
 def test_a_comparison_without_answers_before_is_a_question():
-    """There is nothing to compare."""
     talk, asked = talking()
     assert talk.reply("哪个更高？").answer is not None
     assert asked == [("哪个更高？", [])]
@@ -62,7 +65,6 @@ def test_a_comparison_that_rules_cannot_make_goes_to_the_model(monkeypatch, meth
 
 
 def test_a_new_conversation_has_no_turns():
-    """And an end is told."""
     talk, asked = talking()
     talk.reply("甲市建多少家？")
     talk.reply("/new")
@@ -72,10 +74,330 @@ def test_a_new_conversation_has_no_turns():
 
 
 def test_help_is_in_the_language_of_the_conversation():
-    """In both before it."""
     talk, _ = talking()
     first = talk.reply("/help").text
     assert "每行一个问题" in first
     assert "A question a line" in first
     talk.reply("甲市建多少家？")
     assert "A question a line" not in talk.reply("/help").text
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("谢谢", "thanks"),
+        ("好的，谢谢你！", "thanks"),
+        ("非常感谢您的帮助。", "thanks"),
+        ("Thanks a lot!", "thanks"),
+        ("好的", "thanks"),
+        ("你好", "greeting"),
+        ("您好！", "greeting"),
+        ("hello there", "greeting"),
+        ("/help", "help"),
+        ("help", "help"),
+        ("帮助", "help"),
+        ("exit", "end"),
+        ("Quit", "end"),
+        ("退出", "end"),
+        ("/exit", "end"),
+        ("/new", "new"),
+        ("给我原文", "original"),
+        ("请显示完整的引文。", "original"),
+        ("原文呢？", "original"),
+        ("show me the full text", "original"),
+        ("上面两个城市哪个多？", "compare"),
+        ("哪个更高", "compare"),
+        ("这两个省谁定得更高？", "compare"),
+        ("相差多少？", "compare"),
+        ("Which of the two is higher?", "compare"),
+    ],
+)
+def test_words_to_the_one_who_answers_are_told(line, kind):
+    """With or without marks, in both languages."""
+    assert said(line).kind == kind
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "你好，江苏的目标是多少？",
+        "谢谢这个词出现在哪里？",
+        "江苏和福建哪个高？",
+        "哪个部门负责？",
+        "哪个城市的森林覆盖率最高？",
+        "退出机制有哪些？",
+        "帮助企业节能的措施有哪些？",
+        "show me the targets of Henan",
+        "which department is responsible?",
+        "原文件由谁印发？",
+        "补贴最高多少？",
+        "",
+    ],
+)
+def test_questions_stay_questions(line):
+    """They are searched for."""
+    assert said(line).kind == "question"
+
+
+def test_a_citation_may_be_named():
+    """By its number, in figures or words."""
+    asked = ("给我[2]的原文", "第三条原文", "show me source 4", "给我原文")
+    assert [said(line).number for line in asked] == [2, 3, 4, 0]
+
+
+def test_the_smaller_one_may_be_asked_for():
+    assert said("哪个更低？").least
+    assert not said("哪个更高？").least
+    assert (said("which is lower?").least, said("which is lower?").language) == (True, "en")
+
+
+ZH = [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")]
+EN = [Turn("How many green factories does Jilin Province plan?", "500 [1].")]
+
+
+def rewritten(script, question="由谁牵头？", history=ZH):
+    chat = ScriptedChat(script)
+    return rewrite_follow_up(question, history, model=chat), chat
+
+
+def test_a_follow_up_is_rewritten_in_one_call():
+    """Question and conversation are material in fences."""
+    question, chat = rewritten(["吉林省绿色工厂由谁牵头？"])
+    assert question == "吉林省绿色工厂由谁牵头？"
+    (request,) = chat.requests
+    assert (request.stage, request.schema) == ("analyse", None)
+    user = request.messages[1].content
+    assert "<question " in user
+    assert "Q: 吉林省绿色工厂的目标是多少？\nA: 500家[1]。" in user.split("<history ")[1]
+
+
+@pytest.mark.parametrize(("question", "history"), [("那浙江呢？", []), (" ", ZH)])
+def test_no_call_is_made_without_history_or_question(question, history):
+    assert rewritten([], question, history)[0] == question
+
+
+def test_history_is_bounded_in_turns_and_characters():
+    """A long conversation costs no more than three turns."""
+    turns = [Turn(f"问{n}" + "长" * 900, "答" * 900) for n in range(9)]
+    _, chat = rewritten(["目标是什么？"], "由谁牵头？", turns)
+    user = chat.requests[0].messages[1].content
+    assert "问5" not in user
+    assert "问6" in user
+    assert len(user) < 3 * (300 + 400) + 300
+
+
+@pytest.mark.parametrize("bad", ["", "一？\n二？", "长" * 301, "“”"])
+def test_rules_decide_where_the_model_gives_no_question(bad):
+    """It is asked twice; the conversation goes on in any case."""
+    question, chat = rewritten([bad, bad])
+    assert question == "吉林省绿色工厂由谁牵头？"
+    assert len(chat.requests) == 2
+
+
+def test_rules_decide_where_the_model_cannot_be_reached():
+    """No exception reaches the asker."""
+    assert rewritten([ModelUnavailableError("down")])[0] == "吉林省绿色工厂由谁牵头？"
+
+
+def test_rules_decide_where_the_model_changes_the_language():
+    """A question that stands by itself comes back as it is."""
+    asked = "新型储能装机规模要达到多少？"
+    assert rewritten(["How much storage?"], asked)[0] == asked
+
+
+def test_english_questions_get_the_english_prompt():
+    """The prompt is in the language of the question."""
+    question, chat = rewritten(["Who leads it in Jilin?"], "Who leads it?", EN)
+    assert question == "Who leads it in Jilin?"
+    assert "one line" in chat.requests[0].messages[0].content
+
+
+def test_carry_over_follows_a_chain_of_follow_ups():
+    """Turns may hold questions as asked: each is completed from the one before it."""
+    history = [*ZH, Turn("那浙江呢？", "600家[1]。"), Turn("江苏省呢", "700家[1]。")]
+    assert carry_over("什么时候完成？", history) == "江苏省绿色工厂什么时候完成？"
+
+
+def test_carry_over_takes_the_only_title_of_the_answer():
+    """What the answer names is what it is about, where the question names nothing."""
+    history = [Turn("节能由什么文件规定？", "由《节能法》规定[1]。")]
+    assert carry_over("它什么时候实施？", history) == "《节能法》什么时候实施？"
+
+
+def test_carry_over_changes_nothing_without_history():
+    """The first question of a conversation stands by itself."""
+    assert carry_over("那浙江呢？", []) == "那浙江呢？"
+    assert carry_over("", ZH) == ""
+
+
+def test_carry_over_does_not_grow_without_bound():
+    """A question of more than 300 characters is not made."""
+    assert carry_over("由谁负责？", [Turn("绿" * 400, "")]) == "由谁负责？"
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        ("换成河南", "到2025年江苏的目标是多少？", "到2025年河南的目标是多少？"),
+        ("改成2030年呢", "到2025年江苏的目标是多少？", "到2030年江苏的目标是多少？"),
+        ("河南？", "到2025年江苏的目标是多少？", "到2025年河南的目标是多少？"),
+        ("2030年", "到2025年江苏的目标是多少？", "到2030年江苏的目标是多少？"),
+        ("2030年呢", "到2025年江苏的目标是多少？", "到2030年江苏的目标是多少？"),
+        ("What about Henan?", "What is the target of Jiangsu?", "What is the target of Henan?"),
+        ("and Henan?", "What is the PUE limit in Jiangsu?", "What is the PUE limit in Henan?"),
+        ("switch to Henan", "What is Jiangsu's target?", "What is Henan's target?"),
+        ("2030 instead", "What is the target for 2025?", "What is the target for 2030?"),
+        ("And in 2030?", "What is the target for 2025?", "What is the target for 2030?"),
+    ],
+)
+def test_another_place_or_year_needs_no_model(question, before, expected):
+    """The rules are sure: the question before names one."""
+    assert rewritten([], question, [Turn(before, "18%[1]。")])[0] == expected
+    assert carry_over(question, [Turn(before, "")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "before"),
+    [
+        ("那浙江呢？", "吉林和江苏哪个高？"),  # which of them is meant
+        ("2030年呢？", "2020年和2025年各是多少？"),
+        ("那补贴呢？", "江苏的目标是多少？"),
+        ("那浙江呢？", "《吉林省规划》的目标是多少？"),  # another document
+        ("What about subsidies?", "What is the target of Jiangsu?"),
+    ],
+)
+def test_what_is_not_sure_goes_to_the_model(question, before):
+    """One call."""
+    language = "Rewritten?" if question.isascii() else "重写的问题？"
+    assert rewritten([language], question, [Turn(before, "18%[1]。")])[0] == language
+
+
+PLAN = "到2025年，吉林省计划创建多少家绿色工厂？"
+GOAL = "吉林省绿色工厂的目标是多少？"
+ISSUED = "《吉林省碳达峰实施方案》什么时候发布？"
+PLAN_EN = "How many green factories does Jilin Province plan to build by 2025?"
+ISSUED_EN = 'When was the "Jilin Carbon Peak Plan" issued?'
+TITLED = "节能由什么文件规定？"
+NAMELESS = "What is the capacity of storage?"
+
+
+def complete(question, before, answer=""):
+    """Complete a question by the rules of its language."""
+    rules = carry_over_en if question.isascii() else carry_over_zh
+    return rules.complete(question, before, answer)
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        (GOAL, "那浙江呢？", "浙江绿色工厂的目标是多少？"),
+        (PLAN, "浙江省呢", "到2025年，浙江省计划创建多少家绿色工厂？"),
+        ("绿色工厂的目标是多少？", "那浙江呢？", "浙江绿色工厂的目标是多少？"),
+        ("浙江和江苏的目标分别是什么？", "那山东呢？", "山东的目标分别是什么？"),
+        ("浙江的目标比全国高，江苏呢？", "山东呢", "山东的目标比全国高，江苏呢？"),
+        (PLAN, "那2030年呢？", "到2030年，吉林省计划创建多少家绿色工厂？"),
+        (PLAN, "十五五期间呢", "到十五五期间，吉林省计划创建多少家绿色工厂？"),
+        ("《节能法》第一条规定了什么？", "第二条呢", "《节能法》第二条规定了什么？"),
+        ("《节能法》的目的是什么？", "第二条呢？", "《节能法》第二条的内容是什么？"),
+        (ISSUED, "保障措施呢？", "《吉林省碳达峰实施方案》的保障措施是什么？"),
+        (GOAL, "那零碳园区呢？", "吉林省零碳园区的目标是多少？"),
+        (PLAN, "那氢能呢？", "氢能：到2025年，吉林省计划创建多少家绿色工厂？"),
+        (PLAN_EN, "What about Zhejiang?", PLAN_EN.replace("Jilin Province", "Zhejiang")),
+        (PLAN_EN, "And Zhejiang?", PLAN_EN.replace("Jilin Province", "Zhejiang")),
+        (PLAN_EN, "And by 2030?", PLAN_EN.replace("2025", "2030")),
+        (
+            "What does article 1 of the Energy Law say?",
+            "And article 2?",
+            "What does article 2 of the Energy Law say?",
+        ),
+        (
+            ISSUED_EN,
+            "And article 2?",
+            'What about article 2 (regarding: "Jilin Carbon Peak Plan")?',
+        ),
+        (
+            ISSUED_EN,
+            "What about the deadline?",
+            'What about the deadline (regarding: "Jilin Carbon Peak Plan")?',
+        ),
+    ],
+)
+def test_something_else_of_the_same_kind_takes_its_place(before, question, expected):
+    """Place, year, article or subject of the question before, the rest of it kept."""
+    assert complete(question, before) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        # A pronoun is replaced by the title that was quoted, or the place.
+        (ISSUED, "它的目标是什么", "《吉林省碳达峰实施方案》的目标是什么"),
+        (ISSUED, "其目标是什么？", "《吉林省碳达峰实施方案》的目标是什么？"),
+        (ISSUED, "那该方案由谁牵头？", "《吉林省碳达峰实施方案》由谁牵头？"),
+        (ISSUED, "这个文件有哪些任务？", "《吉林省碳达峰实施方案》有哪些任务？"),
+        (PLAN, "该省的牵头部门是谁？", "吉林省的牵头部门是谁？"),
+        # A question of general words gets the subject; its own year replaces that of the subject.
+        (ISSUED, "牵头部门是谁？", "《吉林省碳达峰实施方案》的牵头部门是谁？"),
+        (ISSUED, "主要任务有哪些？", "《吉林省碳达峰实施方案》主要任务有哪些？"),
+        (ISSUED, "第二条是什么？", "《吉林省碳达峰实施方案》的第二条是什么？"),
+        (PLAN, "由哪个部门负责？", "到2025年，吉林省计划创建绿色工厂由哪个部门负责？"),
+        (PLAN, "2030年的目标是多少？", "吉林省计划创建绿色工厂2030年的目标是多少？"),
+        # The title, the only name, or all of the question before.
+        (ISSUED_EN, "What is its target?", 'What is "Jilin Carbon Peak Plan"\'s target?'),
+        (ISSUED_EN, "Who leads this plan?", 'Who leads "Jilin Carbon Peak Plan"?'),
+        (
+            ISSUED_EN,
+            "Which agency leads?",
+            'Which agency leads (regarding: "Jilin Carbon Peak Plan")?',
+        ),
+        (NAMELESS, "Who sets it?", "Who sets it (regarding: What is the capacity of storage)?"),
+    ],
+)
+def test_what_is_meant_is_filled_in(before, question, expected):
+    assert complete(question, before) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        *(
+            (PLAN, question)
+            for question in (
+                "新型储能装机规模要达到多少？",
+                "《节能法》第二条是什么？",
+                "浙江省数据中心PUE要降到多少？",
+                "浙江的目标是什么？",
+                "绿色工厂及其目标有哪些要求？",
+                "企业如何让它的产品达标？",
+                "其中有哪些行业？",
+                "应该如何申报绿色工厂？",
+            )
+        ),
+        *(
+            (PLAN_EN, question)
+            for question in (
+                "How long does it take to get a permit?",
+                "Which agencies does the Ministry of Finance lead?",
+                "And what is the target for steel?",
+                "Which fund pays farmers for their straw?",
+                'What is the target of the "Energy Law"?',
+            )
+        ),
+    ],
+)
+def test_a_question_that_stands_by_itself_is_unchanged(before, question):
+    """It names a title, a place or a subject, or its pronoun means something in it."""
+    assert complete(question, before) == question
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "answer", "expected"),
+    [
+        (TITLED, "它的目标是什么？", "由《节能法》规定[1]。", "《节能法》的目标是什么？"),
+        (TITLED, "它的目标是什么？", "《甲法》[1]和《乙法》[2]。", "节能由文件规定的目标是什么？"),
+        (NAMELESS, "Who issued it?", 'See "Storage Plan" [1].', 'Who issued "Storage Plan"?'),
+    ],
+)
+def test_the_only_title_of_the_answer_is_the_subject(before, question, answer, expected):
+    """Where there are several, the words of the question before are taken."""
+    assert complete(question, before, answer) == expected

@@ -1,14 +1,26 @@
+"""Answers that quote sentences, and whether they answer the question."""
+
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from kgrag.answering.extract import quoted
+from kgrag.answer.sentences import Sentence
+from kgrag.answering.answered import (
+    Scored,
+    is_answered,
+    is_title_meant,
+    names_what_is_counted,
+)
+from kgrag.answering.extract import StatedTargets, quoted
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
+from kgrag.qualifiers import Qualifiers
 from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
 from kgrag.text.answer_text import NOT_FOUND
-from kgrag.types import Chunk, Document, Heading, Segment
+from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Segment
 
 TEXT = (
     "云岭省节能规划\n"
@@ -90,7 +102,6 @@ def test_answer_without_results_is_not_found():
 
 
 def test_answer_when_no_sentence_may_be_quoted_is_refused():
-    """At least one sentence is needed."""
     with pytest.raises(ValueError, match="max_sentences"):
         ask("目标", max_sentences=0)
 
@@ -233,3 +244,188 @@ def test_letterhead_is_never_quoted(line):
     stated = "到2025年，云岭省建成绿色工厂500家。"
     answered = ask("云岭省绿色工厂主动公开的时间", text=f"云岭省节能规划\n{stated}\n{line}\n")
     assert [c.quote for c in answered.citations] in ([stated], [])
+
+
+SOLAR = (
+    "云岭省节能规划\n"
+    "一、主要目标\n"
+    "到2025年，全省建成光伏项目100个以上，节能20万吨标准煤。\n"
+    "二、保障措施\n"
+    "省财政厅牵头落实节能专项资金，遴选38家绿色工厂。"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [
+        ("云岭省到2025年建成光伏项目多少个？", True),
+        ("云岭省到2025年光伏项目要装多少万千瓦？", False),
+        ("云岭省到2025年节能多少吨标准煤？", True),
+        ("云岭省的光伏项目一个补贴多少钱？", False),
+        ("《青川市节能规划》到2025年建成光伏项目多少个？", False),
+        ("《云岭省节能规划》到2025年建成光伏项目多少个？", True),
+        ("云岭省遴选的38家绿色工厂是哪些？", False),
+    ],
+)
+def test_a_question_is_answered_only_with_what_it_asks_for(question, is_found):
+    """The unit, the document and the names that are asked for must be there."""
+    found = ask(question, text=SOLAR)
+    assert found.found == is_found
+    assert bool(found.citations) == is_found
+    assert (found.text == NOT_FOUND["zh"]) == (not is_found)
+
+
+def test_a_note_tells_what_was_found_instead():
+    """The nearest sentence with its document, and the document that is not there."""
+    nearest = ask("云岭省到2025年光伏项目要装多少万千瓦？", text=SOLAR).notes[-1]
+    assert nearest.startswith("最相近的是《云岭省节能规划》：“到2025年，全省建成光伏项目100个以上")
+    missing, *_ = ask("《青川市节能规划》到2025年建成光伏项目多少个？", text=SOLAR).notes
+    assert missing == "所引的《青川市节能规划》不在找到的文件中"
+
+
+@pytest.mark.parametrize(
+    ("quoted", "title", "is_meant"),
+    [
+        ("节能规划", "云岭省节能规划", True),
+        ("云岭省节能减排综合方案", "云岭省“十四五”节能减排综合工作方案", True),
+        ("江西省碳达峰实施方案", "青海省碳达峰实施方案", False),
+        ("循环经济促进法", "云岭省节能规划", False),
+    ],
+)
+def test_a_quoted_title_is_that_of_another_place_or_subject_or_not(quoted, title, is_meant):
+    """A title may be shortened; a place in it says whose document is meant."""
+    assert is_title_meant(quoted, title) == is_meant
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes", "listed", "is_named"),
+    [
+        ("遴选的38家企业有哪些", ["遴选38家企业。"], 0, False),
+        ("遴选的38家企业有哪些", ["甲公司、乙公司、丙公司、丁公司等。"], 0, True),
+        ("那三个阶段是什么", ["第一阶段是甲。", "第二阶段是乙。", "第三阶段是丙。"], 0, True),
+        ("那五个项目是哪些", ["开展五个项目："], 6, True),
+        ("有哪些企业入选", ["遴选一批企业。"], 0, True),
+        ("遴选的38家企业有哪些", [], 0, True),
+    ],
+)
+def test_things_that_are_counted_are_named_or_not(question, quotes, listed, is_named):
+    """Their number alone is no list of them."""
+    assert names_what_is_counted(question, quotes, listed=listed) == is_named
+
+
+class Alike(HashEmbedder):
+    """Finds every sentence as like a question as it is told, and is no stand-in."""
+
+    is_stand_in = False
+
+    def __init__(self, cosine):
+        super().__init__()
+        self.name = "bge-small-zh:00:00"
+        self._cosine = cosine
+
+    def embed(self, texts, task):
+        """Return vectors of two dimensions."""
+        one = (1.0, 0.0) if task == "query" else (self._cosine, (1 - self._cosine**2) ** 0.5)
+        return np.array([one] * len(texts))
+
+
+@pytest.mark.parametrize(
+    ("question", "score", "cosine", "answers"),
+    [
+        ("云岭省的红烧肉怎么做", 0.65, 0.45, False),  # only the place is of the documents
+        ("云岭省怎么推进节能", 0.65, 0.6, True),
+        ("云岭省怎么推进节能", 0.9, 0.45, True),
+        ("云岭省的红烧肉怎么做", 0.5, 0.9, False),
+        ("云岭省建成多少个光伏项目", 0.75, 0.5, False),  # of something else, it seems
+        ("云岭省建成多少个光伏项目", 0.75, 0.7, True),
+        ("云岭省建成多少个光伏项目", 0.85, 0.5, True),
+        ("云岭省建成多少吨光伏", 0.95, 0.9, False),
+    ],
+)
+def test_a_sentence_answers_by_its_score_or_by_its_likeness(question, score, cosine, answers):
+    """The place in a title raises the score of all its sentences."""
+    text = "到2025年，全省建成光伏项目100个以上。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
+    query = analyse(question, known_places=["云岭"])
+    assert is_answered(scored, query, Alike(cosine)) == answers
+
+
+def test_another_encoder_has_other_cosines():
+    """What was measured with one says nothing of another: its figures are not refused."""
+    text = "到2025年，全省建成光伏项目100个以上。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), 0.75)]
+    query = analyse("云岭省建成多少个光伏项目", known_places=["云岭"])
+    other = Alike(0.3)
+    assert not is_answered(scored, query, other)
+    other.name = "text-embedding-3-small"
+    assert is_answered(scored, query, other)
+
+
+CHUNK = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 100, "文" * 100), 1.0)
+
+
+def asked_by(question):
+    return question_of(analyse(question))
+
+
+def sentence(start, end):
+    return Sentence("d", start, end, "文" * (end - start), CHUNK, 0)
+
+
+def stating(start, end, **told):
+    place = Evidence("d", start, end, "d:256:0", qualifiers=Qualifiers("target", **told))
+    return Fact("f", Entity("a", "绿色工厂"), "目标为", Entity("b", "500家"), (place,))
+
+
+REACHED = stating(0, 10, value="300", year="2020", standing="achieved")
+DUE_2025 = stating(10, 20, value="500", year="2025", standing="planned")
+DUE_2030 = stating(20, 30, value="800", year="2030", standing="planned")
+TARGETS = StatedTargets([REACHED, DUE_2025, DUE_2030])
+
+
+@pytest.mark.parametrize(
+    ("question", "standing", "years"),
+    [
+        ("到2030年绿色工厂的目标是多少", "planned", {"2030"}),
+        ("绿色工厂已建成多少家", "achieved", set()),
+        ("绿色工厂要建多少家", "planned", set()),
+        ("绿色工厂有多少家", "", set()),
+        ("十三五做到多少，十四五要到多少", "", set()),
+        ("2030年的目标比2020年底多出多少", "", {"2030"}),
+        ("2021年4月的计划里，目标是多少", "planned", set()),
+        ("2022年工作要点要完成多少", "planned", set()),
+        ("What is the target for 2025?", "planned", {"2025"}),
+    ],
+)
+def test_a_question_asks_for_a_kind_and_years(question, standing, years):
+    """The year of a document, and what a figure is compared with, are not asked for."""
+    asked = asked_by(question)
+    assert (asked.standing, set(map(str, asked.years))) == (standing, years)
+
+
+def test_a_past_result_is_no_target():
+    """十三五期间建成 answers what was reached, not what is planned."""
+    planned, achieved = map(asked_by, ("目标是多少", "已建成多少"))
+    assert TARGETS.fit(sentence(0, 10), planned) < 0 == TARGETS.fit(sentence(10, 20), planned)
+    assert TARGETS.fit(sentence(10, 20), achieved) < 0 == TARGETS.fit(sentence(0, 10), achieved)
+
+
+def test_a_figure_of_another_year_gives_way():
+    """The sentence that has both, and one of which nothing is known, do not."""
+    asked = asked_by("2030年多少")
+    assert TARGETS.fit(sentence(10, 20), asked) < 0
+    assert TARGETS.fit(sentence(20, 30), asked) == 0
+    assert TARGETS.fit(sentence(10, 30), asked) == 0
+    assert TARGETS.fit(sentence(50, 60), asked) == 0
+
+
+def test_an_answer_without_the_year_asked_for_says_so():
+    """In the language of the question; where one is of that year, or has none, nothing is said."""
+    asked = asked_by("2030年多少")
+    assert TARGETS.note([sentence(10, 20)], asked, "zh") == "找到的是2025年的数字，未找到2030年的"
+    assert "2025" in TARGETS.note([sentence(10, 20)], asked, "en")
+    assert TARGETS.note([sentence(10, 20), sentence(20, 30)], asked, "zh") == ""
+    assert TARGETS.note([sentence(50, 60)], asked, "zh") == ""
+    assert TARGETS.note([sentence(10, 20)], asked_by("多少"), "zh") == ""

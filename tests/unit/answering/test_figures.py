@@ -1,15 +1,24 @@
-"""Questions for a figure of several places: recognised where sure, answered with every row."""
+"""Figures that a question asks for: of places, by name, compared, of the nation and a place."""
 
 import pytest
 
-from kgrag.answering.figures import _notes, asked_figures
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
+from kgrag.answering.compared_figures import contrast
+from kgrag.answering.figures import _notes, asked_figures, named_figures
+from kgrag.answering.levels import national_beside_local
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
+from kgrag.qualifiers import Qualifiers
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
 from kgrag.retrieval.filter import Filter
+from kgrag.store.decisions import Decision
+from kgrag.store.graph import Statement, Triple
 from kgrag.text.words import normalize_name
-from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
+from kgrag.types import Document, Entity
+from tests.fixtures.kit import knowledge_base, shared_base
 
 NAMES = {
     normalize_name(name): {name}
@@ -52,7 +61,6 @@ def test_what_is_surely_asked(question, indicator, places, level, years):
     ],
 )
 def test_what_is_not_sure_is_no_table(question):
-    """Then the text is asked."""
     assert asked_figures(question_of(analyse(question)), NAMES) is None
 
 
@@ -64,9 +72,9 @@ def test_an_indicator_is_itself_and_not_what_ends_in_it():
     assert asked.question.standing == "planned"
 
 
-def test_places_are_answered_in_their_order_and_who_states_none_is_named(base):  # noqa: F811
+def test_places_are_answered_in_their_order_and_who_states_none_is_named(policies):
     """Each with its clause; the text has nothing to quote for the last."""
-    answer = base.ask("四川、全国、云南2025年森林覆盖率目标分别是多少？")
+    answer = policies.ask("四川、全国、云南2025年森林覆盖率目标分别是多少？")
     assert [line[:4] for line in answer.text.splitlines()] == ["四川省：", "全国：2"]
     assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案", "绿色发展行动方案"]
     assert "41%" in answer.citations[0].quote
@@ -78,24 +86,23 @@ def test_places_are_answered_in_their_order_and_who_states_none_is_named(base): 
     assert all(check.supported for check in answer.checks)
 
 
-def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(base):  # noqa: F811
+def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(policies):
     """Of places that no row is of; more places than a plan has sides are named alone."""
     places = "四川、云南、贵州、广东、湖南、湖北、江西"
-    answer = base.ask(f"{places}2025年森林覆盖率目标分别是多少？")
+    answer = policies.ask(f"{places}2025年森林覆盖率目标分别是多少？")
     assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案"]
     assert answer.notes[1].endswith("：云南、贵州、广东、湖南、湖北、江西")
 
 
-def test_all_documents_are_asked_within_a_filter(base):  # noqa: F811
+def test_all_documents_are_asked_within_a_filter(policies):
     """What was achieved is no target, and what a filter leaves out is not counted."""
-    answer = base.ask("哪些文件提出了森林覆盖率目标？", within=Filter(regions=("四川",)))
+    answer = policies.ask("哪些文件提出了森林覆盖率目标？", within=Filter(regions=("四川",)))
     assert answer.notes[0] == "共2份文件，其中读出森林覆盖率目标的有2份"
     assert not any("40%" in c.quote for c in answer.citations)
 
 
-def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
-    """By value."""
-    answer = base.ask("全国、四川、成都2025年森林覆盖率目标谁最高？")
+def test_the_highest_comes_first_where_that_is_asked(policies):
+    answer = policies.ask("全国、四川、成都2025年森林覆盖率目标谁最高？")
     said, *rows = answer.text.splitlines()
     assert said.startswith("不能直接比较：两边的数字一为定值，一为下限")
     assert [line.split("：")[0] for line in rows] == [
@@ -118,30 +125,30 @@ def test_the_highest_comes_first_where_that_is_asked(base):  # noqa: F811
         ),
     ],
 )
-def test_one_document_that_states_a_figure_is_an_answer(base, question, notes):  # noqa: F811
+def test_one_document_that_states_a_figure_is_an_answer(policies, question, notes):
     """Where a figure is clearly asked for; the places that state none are named."""
-    answer = base.ask(question)
+    answer = policies.ask(question)
     assert len(answer.citations) == 1
     assert answer.notes[: len(notes)] == notes
 
 
-def test_what_is_said_of_a_thing_is_no_table_of_one(base):  # noqa: F811
+def test_what_is_said_of_a_thing_is_no_table_of_one(policies):
     """Other provinces may speak of it without a figure."""
-    assert not any("读出" in note for note in base.ask("哪些省提到了绿色工厂？").notes)
+    assert not any("读出" in note for note in policies.ask("哪些省提到了绿色工厂？").notes)
 
 
-def test_a_figure_that_none_states_is_said_to_be_none(base):  # noqa: F811
+def test_a_figure_that_none_states_is_said_to_be_none(policies):
     """Sentences are quoted where some support an answer; the notes say what was not read."""
-    answer = base.ask("四川2040年森林覆盖率目标是多少？")
+    answer = policies.ask("四川2040年森林覆盖率目标是多少？")
     assert answer.notes[:2] == (
         "共4份文件，其中读出森林覆盖率目标的有3份",
         "未读出2040年森林覆盖率目标：四川",
     )
 
 
-def test_other_systems_know_no_tables(base):  # noqa: F811
+def test_other_systems_know_no_tables(policies):
     """The ablation leaves all of it out."""
-    answer = base.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
+    answer = policies.ask("四川、全国2025年森林覆盖率目标分别是多少？", system="hybrid")
     assert not any("读出" in note for note in answer.notes)
 
 
@@ -155,9 +162,9 @@ def test_other_systems_know_no_tables(base):  # noqa: F811
         "云南、贵州2030年森林覆盖率目标分别是多少？",
     ],
 )
-def test_no_note_says_that_no_document_states_a_figure_that_some_do(base, question):  # noqa: F811
+def test_no_note_says_that_no_document_states_a_figure_that_some_do(policies, question):
     """It counts those that state it at all, and names the year and places that were not read."""
-    answer = base.ask(question)
+    answer = policies.ask(question)
     assert answer.notes[0] == "共4份文件，其中读出森林覆盖率目标的有3份"
     assert answer.notes[1].startswith("未读出20")
 
@@ -171,9 +178,9 @@ def test_a_figure_that_nobody_plans_is_counted_as_a_figure():
     assert unread == "未读出森林覆盖率目标"
 
 
-def test_a_comparison_is_answered_before_the_rows(base):  # noqa: F811
+def test_a_comparison_is_answered_before_the_rows(policies):
     """With what is computed, which no check of the rows speaks against."""
-    answer = base.ask("四川2020年和2025年森林覆盖率差多少？")
+    answer = policies.ask("四川2020年和2025年森林覆盖率差多少？")
     assert answer.text.splitlines()[0] == (
         "2025年更高：2025年 41%[2]、2020年 40%[1]，相差1个百分点。"
     )
@@ -214,14 +221,8 @@ SHANGHAI = """上海市人民政府关于印发上海市节能方案的通知
 """
 
 
-@pytest.fixture
-def shanghai(tmp_path):
-    """A city that states a figure of an area in it alone."""
-    (tmp_path / "shanghai.txt").write_text(SHANGHAI, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(tmp_path / "kb", config=config) as made:
-        made.ingest([tmp_path / "shanghai.txt"])
-        yield made
+# A city that states a figure of an area in it alone.
+shanghai = shared_base({"shanghai": SHANGHAI}, "hash-32")
 
 
 @pytest.mark.parametrize(
@@ -257,3 +258,194 @@ def test_a_change_is_no_level(shanghai, question, told, noted):
     rows = [line.partition("，《")[0] for line in answer.text.splitlines() if "，《" in line]
     assert rows == told
     assert ("上海：所列为增减的幅度，未读出数值本身" in answer.notes) == noted
+
+
+PLAN = """# 云岭省能源发展规划
+
+到2025年，森林覆盖率达到41%，城市森林覆盖率达到30%。光伏发电达到500万千瓦。
+单位地区生产总值能耗下降13%。新建绿色工厂300家，绿色工厂产值达到100亿元。
+国有林场达到50个，国有林场面积达到20万亩。
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    with knowledge_base(tmp_path, {"plan.md": PLAN}) as base:
+        yield base.store
+
+
+def named(plan, text, *pieces):
+    return {s.fact.subject.name for s in named_figures(plan, text, pieces)}
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        ("森林覆盖率", {"森林覆盖率", "城市森林覆盖率"}),
+        ("光伏发电", {"光伏装机容量"}),  # as the unit tells
+        ("单位GDP能源消耗", {"单位GDP能耗"}),
+        ("公园绿地面积", set()),
+    ],
+)
+def test_an_indicator_is_found_by_all_its_names(plan, piece, expected):
+    """Its own, other names, and those of longer ones; others are not read."""
+    assert named(plan, f"目标{piece}是多少", piece) == expected
+
+
+def test_words_of_asking_may_be_in_a_name(plan):
+    """国有林场, cut at 有, is found whole."""
+    found = named(plan, " 国有林场目标", "国", "林场")
+    assert {"国有林场", "国有林场面积"} <= found
+    assert "森林覆盖率" not in found
+
+
+def test_a_name_that_a_person_merged_is_found_by_both(plan):
+    """What is asked may be called as it was before."""
+    assert named(plan, "林地占比", "林地占比") == set()
+    plan.decide(decisions=[Decision("merge", "林地占比", "森林覆盖率")])
+    assert "森林覆盖率" in named(plan, "林地占比", "林地占比")
+
+
+CITED = Citation(0, "d", "规划", "d.txt", (), None, 0, 1, "文", "d:256:0")
+
+
+def stated(value, unit="%", comparator="=", year="2025", indicator="森林覆盖率", **told):
+    """Return a statement of a figure with its document and its citation."""
+    q = Qualifiers("target", value=value, unit=unit, comparator=comparator, year=year, **told)
+    entity = Entity(indicator, indicator, "target")
+    fact = Triple("f", entity, "目标值", Entity("v", told.get("object", "见表"), "value"))
+    statement = Statement("d", 0, 1, fact, q, "rule", "d:256:0", 1.0)
+    return statement, Document("d", "规划", "", "d.txt", "txt", "00"), CITED
+
+
+def said_of(sides, *, least=False):
+    """Return what is said of sides, as text."""
+    return Answer("谁高？", tuple(contrast(sides, least=least, language="zh")), "m").text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "question", "said"),
+    [
+        (["41"], ["24.1"], "差多少", "甲省更高：甲省 41%[1]、乙省 24.1%[1]，相差16.9个百分点。"),
+        (["41"], ["24.1"], "谁更低", "乙省更低：乙省 24.1%[1]、甲省 41%[1]，相差16.9个百分点。"),
+        (["0.3"], ["0.1"], "差多少", "甲省更高：甲省 0.3%[1]、乙省 0.1%[1]，相差0.2个百分点。"),
+        (["24"], ["24.0"], "相差多少", "两者相同：甲省 24%[1]、乙省 24%[1]。"),
+        (
+            ["89000000", "千瓦"],
+            ["60000000", "千瓦"],
+            "差多少",
+            "甲省更高：甲省 8900万千瓦[1]、乙省 6000万千瓦[1]，相差2900万千瓦。",
+        ),
+        (
+            ["41", "%", ">="],
+            ["24", "%", ">="],
+            "谁高",
+            "甲省更高：甲省 ≥41%[1]、乙省 ≥24%[1]，相差17个百分点。",
+        ),
+        (["41", "%", ">="], ["24"], "谁高", "一为定值，一为下限"),
+        (["41"], ["24", "%", "=", "2030"], "谁高", "年份不同"),
+        (["41"], ["24", "千瓦"], "谁高", "单位不同"),
+        (["41", "%", "+"], ["24"], "谁高", "指标、范围或基期不同"),
+    ],
+)
+def test_two_figures(one, other, question, said):
+    """Exactly, as decimals; the text's own words."""
+    sides = {"甲省": [stated(*one)], "乙省": [stated(*other)]}
+    assert said in said_of(sides, least="低" in question)
+
+
+def test_what_cannot_be_told_is_not_guessed():
+    """Two values of one place and year, or one side alone."""
+    sides = {"甲省": [stated("41"), stated("42")], "乙省": [stated("24")]}
+    assert "不止一个数字" in said_of(sides)
+    assert "只读出了一方" in said_of({"甲省": sides["甲省"]})
+
+
+def test_years_of_one_place_are_sides_too():
+    sides = {"2025年": [stated("20")], "2030年": [stated("25", year="2030")]}
+    said = said_of(sides)
+    assert said == "2030年更高：2030年 25%[1]、2025年 20%[1]，相差5个百分点。"
+
+
+NATIONAL = (
+    "国务院关于加快节能降碳的意见\n国发〔2021〕3号\n各省人民政府：\n"
+    "一、目标\n到2025年，非化石能源消费比重达到20%左右。\n"
+    "到2025年，森林覆盖率达到24%。\n到2025年，新增造林面积500万亩。\n"
+    "到2025年，城镇绿色建筑占比达到70%。\n国务院\n2021年5月6日\n"
+)
+LOCAL = (
+    "云南省节能降碳实施方案\n云政发〔2021〕8号\n"
+    "根据《国务院关于加快节能降碳的意见》（国发〔2021〕3号），制定本方案。\n"
+    "一、目标\n到2025年，非化石能源消费比重达到45%左右。\n"
+    "到2025年，森林覆盖率达到24%。\n到2025年，新增造林面积20万亩。\n"
+    "到2030年，城镇绿色建筑占比达到80%。\n云南省人民政府\n2021年8月6日\n"
+)
+
+
+both = shared_base({"national": NATIONAL, "local": LOCAL})
+
+
+@pytest.fixture(scope="module")
+def quoting(both):
+    """Return a function that makes an answer out of sentences of documents, by file."""
+    documents = {d.file.rpartition("/")[2]: d for d in both.store.documents()}
+
+    def make(*quotes, question="国家和云南各是多少？"):
+        cited = []
+        for number, (file, words) in enumerate(quotes, 1):
+            document = documents[file]
+            at = document.text.index(words)
+            end = document.text.index("。", at) + 1
+            cited.append(
+                Citation(number, document.doc_id, document.title, file, (), None, at, end,
+                         document.text[at:end], "c")
+            )  # fmt: skip
+        return Answer(question, tuple(map(Quote, cited)), "m")
+
+    return make
+
+
+def pair(words, other=""):
+    return ("national.txt", words), ("local.txt", other or words)
+
+
+SHARE = "到2025年，非化石能源"
+
+
+def test_unlike_figures_of_both_levels_are_shown_with_their_relation(both, quoting):
+    """What differs, by whom, and that the local document rests on the national one."""
+    assert national_beside_local(quoting(*pair(SHARE)), both.store) == [
+        "国家与地方不同：非化石能源消费比重（2025年），国家约20%[1]，云南省约45%[2]，地方文件依据前者"
+    ]
+    (told,) = national_beside_local(quoting(*pair(SHARE), question="How much is each?"), both.store)
+    assert told == (
+        "national and local differ: 非化石能源消费比重 (2025), nationally 约20%[1], 云南省 约45%[2]"
+        "; the local document names the other as its 依据"
+    )
+
+
+def test_each_difference_is_told_once(both, quoting):
+    national, local = pair(SHARE)
+    assert len(national_beside_local(quoting(national, local, national), both.store)) == 1
+
+
+@pytest.mark.parametrize(
+    "quotes",
+    [
+        pair("到2025年，森林覆盖率"),
+        pair("到2025年，新增造林面积"),
+        pair("到2025年，城镇绿色建筑", "到2030年，城镇绿色建筑"),
+        pair(SHARE, "到2025年，森林覆盖率"),
+        (("local.txt", SHARE),),
+        (("national.txt", SHARE),),
+        (),
+    ],
+    ids=["equal", "an amount", "another year", "another thing", "one", "the other", "none"],
+)
+def test_what_does_not_surely_differ_is_left_out(both, quoting, quotes):
+    assert national_beside_local(quoting(*quotes), both.store) == []
+
+
+def test_an_answer_has_it_among_its_notes(both):
+    found = both.ask("到2025年，全国和云南的非化石能源消费比重分别达到多少？")
+    assert any(note.startswith("国家与地方不同：非化石能源消费比重") for note in found.notes)

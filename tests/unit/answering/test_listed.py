@@ -1,12 +1,26 @@
-"""Lists within a document: found whole from a sentence that begins one or stands in one."""
+"""Lists and rows are quoted complete."""
+
+import asyncio
+import json
 
 import pytest
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import sentences
 from kgrag.answering.listed import Listing, Lists, asks_for_list
+from kgrag.answering.rows import Complete, without_rows
+from kgrag.api import KnowledgeBase
+from kgrag.async_api import AsyncKnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, VerifyConfig
+from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Chunk, Document
+from tests.fixtures.kit import run, shared_folder
+from tests.fixtures.policies import POLICIES
 
 TEXT = (
     "云岭省绿色工厂管理办法\n"
@@ -153,3 +167,198 @@ def test_a_list_with_a_missing_number_is_not_counted():
 def test_nothing_changes_where_no_list_is_asked_for():
     """A question for one thing gets the sentence that holds it."""
     assert made("能源审计报告何时交", ["能源审计报告"]) == (["2.能源审计报告；"], "")
+
+
+def test_what_a_document_cites(policies):
+    """Each cited document once, with how it is cited."""
+    answer = policies.ask("《成都市绿色发展工作方案》引用了哪些文件？")
+    assert len(answer.text.splitlines()) == 2
+    assert answer.notes[0] == "从《成都市绿色发展工作方案》读出引用的文件2项，其中1项在库"
+    assert all(check.supported for check in answer.checks)
+
+
+def test_a_chain_of_bases_is_followed(policies):
+    """成都 carries out 四川, which carries out the nation's, which rests on the law."""
+    answer = policies.ask("《成都市绿色发展工作方案》的依据链是什么？")
+    cited = [c.title for c in answer.citations]
+    assert cited[0] == "成都市绿色发展工作方案"
+    assert {"四川省绿色发展实施方案", "绿色发展行动方案"} <= set(cited)
+
+
+def test_what_nobody_repealed_is_not_made_up(policies):
+    """A role that the document has not leaves the question to the text."""
+    answer = policies.ask("《成都市绿色发展工作方案》废止了哪些文件？")
+    assert not any("读出" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "question", ["四川省经济和信息化厅负责哪些任务？", "四川省经济和信息化厅的职责有哪些？"]
+)
+def test_what_an_organ_is_to_do(policies, question):
+    """By its full name, of all documents; in a role where one is asked for."""
+    answer = policies.ask(question)
+    assert answer.text.startswith("建设绿色工厂（牵头），《四川省绿色发展实施方案》：")
+    assert answer.notes[0] == "共4份文件，其中读出四川省经济和信息化厅职责的有1份，共1条"
+    assert not any("读出" in n for n in policies.ask("四川省经济和信息化厅配合哪些任务？").notes)
+
+
+def test_who_does_a_thing_in_all_documents(policies):
+    """A row for each document, its organs together."""
+    answer = policies.ask("各地的绿色工厂建设由哪个部门负责？")
+    assert [c.title for c in answer.citations] == [
+        "四川省绿色发展实施方案",
+        "成都市绿色发展工作方案",
+    ]
+    assert "省经济和信息化厅（牵头）、省生态环境厅（配合）" in answer.text
+    assert all(check.supported for check in answer.checks)
+
+
+folder = shared_folder(POLICIES, "hash-32")
+
+
+QUESTION = "全国、四川2025年森林覆盖率目标分别是多少？"
+
+
+def test_rows_come_from_the_command_line_in_json(folder):
+    """Each with its place, its quote and its check."""
+    answer = json.loads(run(folder, "ask", QUESTION, "--json").stdout)
+    assert answer["text"].splitlines()[1].startswith("四川省：2025年达到41%，《四川省")
+    assert [c["quote"] for c in answer["citations"]] == [
+        "到2025年，森林覆盖率达到24%，非化石能源消费比重达到20%左右。",
+        "到2025年，全省森林覆盖率达到41%，创建绿色工厂500家。",
+    ]
+    assert [c["numbers"] for c in answer["checks"]] == [[1], [2]]
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in answer["notes"]
+
+
+def test_a_program_on_asyncio_gets_the_same(folder):
+    config = Config(embedding=EmbeddingConfig(model="hash-32"))
+
+    async def ask():
+        async with await AsyncKnowledgeBase.open(folder / "kb", config=config) as kb:
+            return await kb.ask(QUESTION)
+
+    with KnowledgeBase.open(folder / "kb", config=config) as kb:
+        assert asyncio.run(ask()) == kb.ask(QUESTION)
+
+
+def test_a_model_reads_every_row_before_all_else(folder):
+    """As passages that it may cite; how many of how many there are stands with the facts."""
+    written = "全国目标为24%[1]，四川为41%[2]。"
+    model = ScriptedChat(lambda request: written if request.stage == "answer" else "{}")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"), verify=VerifyConfig(method="none"))
+    with KnowledgeBase.open(folder / "kb", config=config, model=model) as kb:
+        answer = kb.ask(QUESTION, top_k=1)
+    (request,) = [r for r in model.requests if r.stage == "answer"]
+    read = "\n".join(message.content for message in request.messages)
+    assert "森林覆盖率达到24%" in read
+    assert "全省森林覆盖率达到41%" in read
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in read
+    assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in answer.notes
+    assert "table" in [step.name for step in answer.steps]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "四川省绿色发展实施方案有哪些重点任务？",
+        "列出《四川省绿色发展实施方案》的主要工作任务",
+        "四川省绿色发展实施方案的重点任务",
+    ],
+)
+def test_the_tasks_of_a_document_are_its_headings(policies, question):
+    """All under the heading that names them; the title needs no 《》."""
+    answer = policies.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    assert answer.notes[0] == "《四川省绿色发展实施方案》“三、重点任务”之下共2项，2项均已列出"
+
+
+def test_a_document_that_is_not_named_has_no_tasks(policies):
+    """Nor has one without such a heading."""
+    for question in ("各地有哪些重点任务？", "《绿色发展行动方案》有哪些重点任务？"):
+        assert not any("之下共" in note for note in policies.ask(question).notes)
+
+
+@pytest.mark.parametrize(
+    ("question", "n", "is_exact"),
+    [
+        ("四川省绿色发展实施方案有哪些时间节点？", 3, True),
+        ("《四川绿色发展方案》有哪些时间要求？", 3, False),
+        ("云南绿色消费意见的时间表是什么？", 1, True),
+    ],
+)
+def test_the_time_points_of_a_document_are_those_of_its_timeline(policies, question, n, is_exact):
+    """All of them, with the document that was taken where the name is not its title."""
+    answer = policies.ask(question)
+    assert answer.notes[0].endswith(f"读出时间点{n}项")
+    assert any("不完全相同" in note for note in answer.notes) is not is_exact
+    assert all(check.supported for check in answer.checks)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_exact"),
+    [
+        ("《四川绿色实施方案》的重点任务有哪些？", False),
+        ("四川发展实施方案的重点任务有哪些？", False),
+        ("绿色发展四川省实施方案的重点任务有哪些？", True),  # the place elsewhere
+    ],
+)
+def test_a_title_that_is_not_to_the_letter_reaches_its_document(policies, question, is_exact):
+    """With words missing; which document was taken is said where it is not sure."""
+    answer = policies.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    taken = "按《四川省绿色发展实施方案》作答，题中名称与它不完全相同"
+    assert any(note.startswith(taken) for note in answer.notes) is not is_exact
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["《云南绿色发展实施方案》的重点任务有哪些？", "《四川水污染防治方案》的重点任务有哪些？"],
+)
+def test_a_name_that_no_title_has_is_taken_for_none(policies, question):
+    assert not any("作答" in note or "之下共" in note for note in policies.ask(question).notes)
+
+
+UNREAD = "未读出2025年森林蓄积量目标"
+
+
+@pytest.mark.parametrize(
+    ("title", "quote", "is_found"),
+    [
+        ("丙市节能规划", "森林覆盖率达到41%。", False),
+        ("丙市节能规划", "加强森林蓄积量监测。", False),  # names it, and says no figure
+        ("节能规划", "森林蓄积量达到2亿立方米。", False),  # of nobody knows where
+        ("丙市节能规划", "森林蓄积量达到2亿立方米。", True),
+        ("节能规划", "丙市森林蓄积达到2亿立方米。", True),
+    ],
+)
+def test_quotes_answer_for_a_figure_only_where_they_state_it(title, quote, is_found):
+    """No row was read of it; nobody says that none was where a sentence is shown that has it."""
+    regions = ("丙市",) if title.startswith("丙") else ()
+    document = Document("d", title, quote, "d.txt", "txt", "00", metadata=Metadata(regions=regions))
+    cited = Citation.of(document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
+    told = ("读出森林蓄积量目标的有7份",)
+    found = Complete((), told, "targets", ("丙市",), "森林蓄积量", UNREAD)
+    query = analyse("丙市森林蓄积量目标是多少？")
+    quoted = Answer(query.text, (Quote(cited),), "extractive")
+    answer = without_rows(quoted, found, query, {"d": document})
+    assert answer.found == bool(answer.citations) == is_found
+    assert answer.notes == (told if is_found else (*told, f"{UNREAD}：丙市"))
+
+
+@pytest.mark.parametrize(
+    ("quote", "notes"),
+    [
+        ("到2025年，森林蓄积量达到2亿立方米。", ()),
+        ("森林蓄积量达到2亿立方米。", (UNREAD,)),  # of no year
+        ("到2025年，加强森林保护。", (UNREAD,)),
+    ],
+)
+def test_nothing_is_said_to_be_unread_above_a_quote_of_it(quote, notes):
+    """Where all documents are asked, and no place is named."""
+    document = Document("d", "节能规划", quote, "d.txt", "txt", "00")
+    cited = Citation.of(document=document, headings=(), span=(0, len(quote)), chunk_id="d:256:0")
+    found = Complete((), (), "targets", (), "森林蓄积量", UNREAD, ("2025", "十四五"))
+    query = analyse("哪些文件提出了2025年森林蓄积量目标？")
+    quoted = Answer(query.text, (Quote(cited),), "extractive")
+    assert without_rows(quoted, found, query, {"d": document}).notes == notes

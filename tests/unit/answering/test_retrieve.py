@@ -1,17 +1,25 @@
-"""A question read by models side by side, then searched; each way may fail by itself."""
+"""Searching for a question, and again where an answer lacks something."""
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
+from kgrag.answer.citation import Citation
+from kgrag.answering.attempts import with_more
 from kgrag.answering.models import QuestionModels, StoppedError
 from kgrag.answering.retrieve import retrieve
 from kgrag.config import Config, SearchConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError, ModelUnavailableError
+from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.systems import preset
 from kgrag.testing.scripted import ScriptedChat
+from kgrag.types import Chunk
+from kgrag.verification.attempt import Attempt
 
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 ALL = Config(search=SearchConfig(hyde=True, graph_query=True, expansions=2))
@@ -117,7 +125,6 @@ class Seen(HashEmbedder):
 
 @pytest.mark.parametrize("hyde", [True, False])
 def test_the_passage_is_compared_unless_settings_say_no(found, knowledge, hyde):
-    """By default it is."""
     assert SearchConfig().hyde
     seen = Seen()
     config = Config(search=SearchConfig(hyde=hyde))
@@ -179,3 +186,64 @@ def test_an_endpoint_that_is_gone_is_an_error_where_the_answer_needs_it(found):
     result, steps = found(Stages(question=gone, together=False))
     assert "nobody answers" in steps[0].detail
     assert result.results
+
+
+class Families:
+    """Gives the leaves of 100 characters of one document, whatever parents are asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def families(self, parents):
+        """Return leaves and a parent."""
+        self.asked.append(parents)
+        leaves = [leaf(n).chunk for n in range(6)]
+        return [*leaves, Chunk("d:2048:0", "d", 2048, 0, 0, 600, "")]
+
+
+def leaf(n, doc_id="d"):
+    start = 100 * n
+    chunk = Chunk(f"{doc_id}:100:{n}", doc_id, 100, n, start, start + 100, "", f"{doc_id}:2048:0")
+    return ScoredChunk(chunk, 1.0)
+
+
+def passage(number, start, end, doc_id="d"):
+    return Passage(number, doc_id, "规划", (), start, end, "", f"{doc_id}:100:{start // 100}")
+
+
+def attempt(*, results, passages, cited=()):
+    citations = tuple(
+        Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "", "d:100:0")
+        for n, start in enumerate(cited, 1)
+    )
+    answer = Answer("问", tuple(map(Quote, citations)), "m")
+    return Attempt("问", answer, Context(tuple(passages)), tuple(results))
+
+
+def ids(results):
+    return [result.chunk.chunk_id for result in results]
+
+
+def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
+    """No chunk twice; the gap between characters 100 and 300 is two leaves."""
+    store: Any = Families()
+    last = attempt(
+        results=[leaf(0), leaf(3), leaf(4, "e")],
+        passages=[passage(1, 0, 100), passage(2, 300, 400)],
+        cited=[310],
+    )
+    found = with_more(last, [leaf(7, "f"), leaf(0), leaf(8, "f")], store, leaf=100)
+    assert ids(found) == [
+        "d:100:3", "d:100:1", "d:100:2", "f:100:7", "d:100:0", "f:100:8", "e:100:4"
+    ]  # fmt: skip
+    assert store.asked == [["d:2048:0"]]
+    assert found[1].via == ("fills a gap between passages",)
+
+
+@pytest.mark.parametrize(
+    "second", [passage(2, 500, 600), passage(2, 300, 400, "e"), passage(2, 100, 200)]
+)
+def test_what_lies_far_apart_or_in_another_document_has_no_gap(second):
+    last = attempt(results=[leaf(0)], passages=[passage(1, 0, 100), second])
+    store: Any = Families()
+    assert ids(with_more(last, [], store, leaf=100)) == ["d:100:0"]

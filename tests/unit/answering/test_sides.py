@@ -2,20 +2,17 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote
 from kgrag.answer.citation import Citation
 from kgrag.answering.extract import Quoted
 from kgrag.answering.sides import answer_by_sides, of_side
-from kgrag.api import KnowledgeBase
-from kgrag.cli.main import main
-from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.types import Document
+from tests.fixtures.kit import run, shared_folder
 
 QUERY = analyse("福建、河南和广西各要利用多少秸秆？")
 SIDES = ("福建", "河南", "广西")
@@ -51,7 +48,6 @@ def test_sides_stand_below_each_other_and_citations_count_on():
 
 
 def test_where_no_side_says_anything_nothing_is_found():
-    """As for any other question."""
     none, _ = quote(dict.fromkeys(SIDES, 0))
     found = answer_by_sides(QUERY, SIDES, none, max_sentences=9, embedder=HashEmbedder())
     assert not found.found
@@ -143,29 +139,22 @@ def test_a_place_is_quoted_for_itself_alone():
     assert none.blocks == (Missing("", found),)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Two provinces with a figure each, a third that says nothing of it."""
-    made = tmp_path_factory.mktemp("sides")
-    clause = "第一条 到2025年，秸秆综合利用率达到{}%。\n第二条 加强组织领导，落实各项责任。\n"
-    for place, share in (("福建", 93), ("河南", 94)):
-        text = f"{place}省秸秆综合利用方案\n{clause.format(share)}"
-        (made / f"{place}.txt").write_text(text, "utf-8")
-    (made / "广西.txt").write_text("广西壮族自治区林业规划\n第一条 保护森林。\n", "utf-8")
-    (made / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    with KnowledgeBase.open(
-        made / "kb", config=Config(embedding=EmbeddingConfig(model="hash"))
-    ) as b:
-        b.ingest(sorted(made.glob("*.txt")))
-    return made
+CLAUSES = "第一条 到2025年，秸秆综合利用率达到{}%。\n第二条 加强组织领导，落实各项责任。\n"
+# Two provinces with a figure each, a third that says nothing of it.
+folder = shared_folder(
+    {
+        "福建": f"福建省秸秆综合利用方案\n{CLAUSES.format(93)}",
+        "河南": f"河南省秸秆综合利用方案\n{CLAUSES.format(94)}",
+        "广西": "广西壮族自治区林业规划\n第一条 保护森林。\n",
+    }
+)
 
 
 def test_ask_quotes_every_side(folder):
     """From the command line; what is asked of one place is answered as before."""
 
     def ask(question):
-        words = ["--config", folder / "kgrag.toml", "ask", question, "--kb", folder / "kb"]
-        done = CliRunner().invoke(main, [str(word) for word in words])
+        done = run(folder, "ask", question)
         return done.stdout + done.stderr
 
     told = ask("福建、河南、广西2025年秸秆利用各要达到多大比例？")

@@ -7,7 +7,6 @@ from benchmarks import learn_fusion
 from benchmarks.learn_fusion import BY_HAND, COVERAGE, NAMES, Asked
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
-from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
 
 
 def scores(**named):
@@ -59,10 +58,10 @@ def test_markdown_has_a_head():
     assert learn_fusion.markdown([["a", "b"], ["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
-def test_what_is_recorded_adds_up_to_what_grim_finds(base):  # noqa: F811
+def test_what_is_recorded_adds_up_to_what_grim_finds(policies):
     """Routes, title, place and coverage by hand give the scores that rerankers see."""
     query = GoldQuery("q", "四川省到2025年的森林覆盖率达到多少？", ("sichuan",))
-    (asked,) = learn_fusion.recorded(base.store._database.file.parent, [query])
+    (asked,) = learn_fusion.recorded(policies.store._database.file.parent, [query])
     ((results, features),) = asked.searches
     totals = features @ BY_HAND
     assert totals.tolist() == sorted(totals, reverse=True)

@@ -6,7 +6,6 @@ import pytest
 
 from benchmarks import quoted
 from kgrag.answer.citation import Citation
-from tests.unit.tables.conftest import base  # noqa: F401  # a fixture
 
 
 def cited(file, start, end):
@@ -29,9 +28,9 @@ def test_shares_of_gold_text_and_documents(citations, expected):
     assert quoted.shares(gold, citations) == expected
 
 
-def test_lists_are_held_against_the_texts(base, tmp_path, monkeypatch, capsys):  # noqa: F811
+def test_lists_are_held_against_the_texts(policies, tmp_path, monkeypatch, capsys):
     """Titles that are cited most, and whether any document is missing."""
-    told = ["quoted.py", "--kb", str(base.store._database.file.parent), "--citing", "2"]
+    told = ["quoted.py", "--kb", str(policies.store._database.file.parent), "--citing", "2"]
     monkeypatch.setattr(sys, "argv", told)
     quoted.main()
     lines = capsys.readouterr().out.splitlines()

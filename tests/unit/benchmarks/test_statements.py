@@ -229,7 +229,6 @@ def test_the_table_names_what_agrees():
 
 
 def test_the_command_prints_the_table_and_the_misses(tmp_path, monkeypatch, capsys):
-    """Of one kind and one half."""
     (tmp_path / "d.txt").write_text(TEXT, "utf-8")
     row = {"doc": "d", "start": 0, "end": END, "half": "tune", "targets": [FACTORIES, FOREST]}
     (tmp_path / "targets.jsonl").write_text(json.dumps(row), "utf-8")

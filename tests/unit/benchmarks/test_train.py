@@ -76,7 +76,6 @@ def test_the_loss_falls_and_the_model_is_written(name, start, pairs, tmp_path, m
 
 
 def test_held_out_queries_share_no_positive_with_the_others():
-    """Otherwise they are not held out."""
     from benchmarks.train_encoder import split
 
     pairs = [{"query": str(n), "pos": [f"p{n // 2}"], "neg": ["x"]} for n in range(20)]

@@ -1,3 +1,6 @@
+"""Commands that answer: asking, conversations, odd questions and documents."""
+
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -6,6 +9,7 @@ import pytest
 from kgrag.answer.answer import Answer, Step, Verdict
 from kgrag.answer.citation import Citation
 from kgrag.cli.ask import is_done, print_answer
+from tests.fixtures.kit import run, shared_folder
 
 PATH = ("一、目标", "长标题" * 20)
 CITATION = Citation(1, "d-1", "甲方案", "a.pdf", PATH, 3, 5, 9, "500家", "d-1:256:0")
@@ -45,7 +49,6 @@ def test_a_heading_that_is_a_whole_provision_is_cut(capsys):
     ],
 )
 def test_an_answer_is_done_where_model_and_check_did_their_part(verdict, fallback, done):
-    """The exit code tells."""
     assert is_done(replace(answer("问", verdict=verdict), fallback=fallback)) is done
 
 
@@ -107,3 +110,219 @@ def test_checks_without_a_model_are_not_called_verification(capsys):
     said = capsys.readouterr().out
     assert "离线检查：通过" in said
     assert "核验" not in said
+
+
+PROVINCES = {
+    "江苏": "江苏省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到18%。\n"
+    "到2030年，全省非化石能源消费比重达到25%。\n",
+    "福建": "福建省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到27.4%。\n",
+    "河南": "河南省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到16%。\n",
+}
+BOTH = "到2025年江苏和福建的非化石能源消费比重目标各是多少？"
+ONE = "到2025年江苏的非化石能源消费比重目标是多少？"
+
+
+base = shared_folder(PROVINCES)
+
+
+def replies(base, *lines):
+    """Return what is printed after each line, and what went to stderr."""
+    before, said = "", []
+    for n in range(len(lines)):
+        done = run(base, "chat", typed="\n".join(lines[: n + 1]) + "\n")
+        assert done.exit_code == 0, done.output
+        said.append(done.stdout[len(before) :])
+        before = done.stdout
+    return said, done.stderr
+
+
+def test_two_figures_just_answered_are_compared(base):
+    """Of one question that names both places."""
+    (_, higher, lower), _ = replies(base, BOTH, "上面两个省哪个高？", "哪个更低？")
+    assert higher.startswith("福建更高：福建 27.4%[1]、江苏 18%[2]，相差9.4个百分点。\n")
+    assert "到2025年，全省非化石能源消费比重达到27.4%。[1]" in higher
+    assert "福建省能源规划" in higher
+    assert lower.startswith("江苏更低：江苏 18%[1]")
+
+
+def test_figures_of_two_questions_are_compared(base):
+    """The follow-up asked for the other place; a comparison is no turn."""
+    said, told = replies(base, ONE, "那福建呢", "哪个更高？", "换成河南", "谁高？")
+    assert "27.4%" in said[1]
+    assert said[2].startswith("福建更高")
+    assert "16%" in said[3]
+    assert said[4].startswith("福建更高：福建 27.4%[1]、河南 16%[2]")
+    assert "理解为：到2025年河南的非化石能源消费比重目标是多少？" in told
+
+
+def test_what_holds_no_two_figures_is_not_compared(base):
+    """It says so, and nothing is searched."""
+    (_, reply), _ = replies(base, ONE, "哪个更高？")
+    assert reply.startswith("上面的回答里没有两个可以比较的数字")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "红烧肉怎么做？",  # the last answer has no figure
+        "到2025年福建的森林覆盖率达到多少？",  # of another indicator
+        "到2030年福建的非化石能源消费比重目标是多少？",  # of another year
+    ],
+)
+def test_figures_of_other_things_are_not_compared(base, between):
+    """However near they stand in the conversation."""
+    (*_, reply), _ = replies(base, ONE, between, "哪个更高？")
+    assert reply.startswith("上面的回答里没有两个可以比较的数字")
+
+
+def test_place_and_year_are_replaced_in_follow_ups_on_follow_ups(base):
+    """An answer that was refused in between is leaned on by its question."""
+    said, told = replies(base, ONE, "那广东呢", "换成江苏", "2030年呢")
+    assert "18%" in said[2]
+    assert "25%" in said[3]
+    assert "理解为：到2025年广东的非化石能源消费比重目标是多少？" in told
+    assert "理解为：到2030年江苏的非化石能源消费比重目标是多少？" in told
+
+
+def test_originals_are_printed_whole(base):
+    """The passages that the last answer cites, with their places."""
+    said, _ = replies(base, ONE, "给我原文", "给我[1]的原文", "给我[9]的原文")
+    assert "[1] 江苏省能源规划" in said[1]
+    assert "个字符\n" in said[1]
+    assert "到2030年，全省非化石能源消费比重达到25%。" in said[1]  # not in the quote
+    assert "25%" in said[2]
+    assert said[3] == "上一个回答没有引文[9]。\n\n"
+
+
+def test_there_is_no_original_of_nothing(base):
+    """Before a question, and behind an answer that was refused."""
+    said, _ = replies(base, "给我原文", "红烧肉怎么做？", "给我原文")
+    assert said[0].startswith("上一个回答没有引用文件")
+    assert said[2].startswith("上一个回答没有引用文件")
+
+
+def test_courtesy_and_help_are_answered_without_a_search(base):
+    """In a line; what follows leans on the question before."""
+    said, _ = replies(base, "你好", ONE, "谢谢", "帮助", "那福建呢")
+    assert said[0].startswith("您好")
+    assert said[2] == "不客气，请继续提问。\n\n"
+    assert "换成河南" in said[3]
+    assert "27.4%" in said[4]
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", "退出", "/exit", "/quit"])
+def test_a_conversation_ends(base, word):
+    """What stands behind is not asked."""
+    done = run(base, "chat", typed=f"{word}\n不会问到\n")
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+def test_a_new_conversation_forgets(base):
+    """Nothing is left to lean on."""
+    said, told = replies(base, ONE, "/new", "那福建呢")
+    assert "理解为" not in told
+    assert "27.4%" not in said[2].split("\n")[0] or "福建" in said[2]
+
+
+def test_the_same_in_english(base):
+    said, told = replies(
+        base,
+        "What is the 2025 target for the share of non-fossil energy in Jiangsu?",
+        "What about Fujian?",
+        "Which is higher?",
+        "Show me the text",
+        "And in 2030?",
+        "thanks!",
+        "/help",
+    )
+    assert "27.4%" in said[1]
+    assert "in Fujian?" in told
+    assert said[2].startswith("福建 has the higher figure: 福建 27.4%[1], 江苏 18%[2]")
+    assert "[1] 福建省能源规划" in said[3]
+    assert ", characters " in said[3]
+    assert "What is the 2030 target for the share of non-fossil energy in Fujian?" in told
+    assert said[5] == "You are welcome; go on asking.\n\n"
+    assert said[6].startswith("A question a line")
+
+
+ODD = {
+    "pue": "甲市数据中心管理办法\n一、要求\n到2025年，新建大型数据中心电能利用效率不高于1.3。\n",
+    "wide": "乙市生态岛规划\n一、目标\n"
+    "到２０２５年，全市森林覆盖率达到３０．５％，新建ＰＭ２．５监测站２０个．\n",
+    "gap": "丙市碳排放配额通知\n一、总量\n"
+    "2021年度碳排放配额总量为0. 75亿吨，其中政府预留比例为6%。\n",
+    "list": "丁市行动方案\n一、重点任务\n（一）推进建筑节能。开展改造。\n"
+    "（二）推进绿色出行。发展公交。\n（三）推进植树造林。扩大绿化。\n二、保障措施\n加强领导。\n",
+    "江苏": "江苏省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到18%。\n"
+    "二、措施\n加快建设高速公路充电设施，居住区充电设施由街道协助。\n",
+    "福建": "福建省能源规划\n一、目标\n到2025年，全省非化石能源消费比重达到27.4%。\n"
+    "二、措施\n加快建设乡镇充电设施，旅游景区充电设施优先。\n",
+}
+
+
+odd = shared_folder(ODD)
+
+
+def asked(odd, *words):
+    """Return an answer as JSON."""
+    return json.loads(run(odd, "ask", "--json", *words).stdout)
+
+
+@pytest.mark.parametrize("question", ["PUE", "pue", "ＰＵＥ", "数据中心PUE要达到多少"])
+def test_an_acronym_finds_what_documents_call_it(odd, question):
+    """Alone, in any width and case, or in a question; the figure is quoted."""
+    found = run(odd, "search", "--top-k", "1", question).stdout
+    assert "甲市数据中心管理办法" in found
+    assert "不高于1.3" in run(odd, "ask", question).stdout
+
+
+@pytest.mark.parametrize(
+    "question", ["乙市2025年森林覆盖率达到多少？", "乙市２０２５年森林覆盖率达到多少？"]
+)
+def test_full_width_texts_are_found_and_quoted_as_they_are(odd, question):
+    """The quote is verbatim, at its place."""
+    (cited, *_) = asked(odd, question)["citations"]
+    assert "３０．５％" in cited["quote"]
+    assert ODD["wide"][cited["start"] : cited["end"]] == cited["quote"]
+    assert "引文中没有" not in run(odd, "ask", question).stdout
+
+
+def test_words_of_a_full_width_text_match(odd):
+    """PM2.5 is ＰＭ２．５."""
+    assert run(odd, "search", "--top-k", "1", "PM2.5监测站").stdout.startswith("1. 乙市生态岛规划")
+
+
+def test_a_number_that_a_gap_breaks_is_told(odd):
+    """It is quoted as it stands, checked as the number it is, and a note tells."""
+    said = run(odd, "ask", "2021年度碳排放配额总量是多少？")
+    assert "总量为0. 75亿吨，其中政府预留比例为6%。[1]" in said.stdout
+    assert "〔" not in said.stdout
+    assert "引文[1]里的数字在原文中带有空格（0. 75），按 0.75 理解，请核对" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [
+        ("数据中心PUE要达到多少", 1),  # a quote
+        ("到2025年江苏、福建的非化石能源消费比重目标各是多少？", 1),  # a table of figures
+        ("丁市行动方案有哪些重点任务？", 2),  # a list
+        ("江苏和福建分别如何加快建设充电设施？", 1),  # sides
+    ],
+)
+def test_an_answer_has_no_more_quotes_than_asked_for(odd, question, most):
+    whole = asked(odd, question)
+    told = asked(odd, question, "--max-sentences", str(most))
+    assert whole["found"]
+    assert len(told["citations"]) == min(most, len(whole["citations"]))
+    assert len(told["citations"]) <= most
+
+
+def test_tables_are_cut_and_told(odd):
+    """All rows where nothing is said."""
+    question = "到2025年江苏、福建的非化石能源消费比重目标各是多少？"
+    assert len(asked(odd, question)["citations"]) == 2
+    assert "列出前1条，共2条" in asked(odd, question, "--max-sentences", "1")["notes"]
+
+
+def test_no_quotes_are_no_answer(odd):
+    assert run(odd, "ask", "问", "--max-sentences", "0").exit_code == 2

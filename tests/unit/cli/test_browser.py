@@ -6,14 +6,13 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from click.testing import CliRunner
 
 from kgrag.cli.browser import page_address, saved_queries, style_sheet
-from kgrag.cli.main import main
 from kgrag.errors import StoreUnavailableError
 from kgrag.llm.prompts import prompt
 from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.neo4j.statements import own_labels
+from tests.fixtures.kit import kgrag
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +22,7 @@ def no_password(monkeypatch):
 
 
 def run(*args):
-    return CliRunner().invoke(main, ["browser", *map(str, args)])
+    return kgrag("browser", *args)
 
 
 def test_pack_is_a_style_sheet_and_an_archive_of_every_query(tmp_path):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from kgrag.cli.chinese import catalogue, language, width
 from kgrag.cli.main import main
 from kgrag.metadata import Metadata
 from kgrag.store.contents import Counts
+from tests.fixtures.kit import kgrag
 
 SOURCES = Path(__file__).parents[3] / "kgrag" / "cli"
 
@@ -95,7 +95,7 @@ def test_the_first_variable_that_is_set_tells_the_language(monkeypatch, told, ex
 
 
 def chinese_help(*words):
-    done = CliRunner().invoke(main, [*words, "--help"], env={"KGRAG_LANG": "zh"})
+    done = kgrag(*words, "--help", language="zh")
     assert done.exit_code == 0
     return done.stdout
 
@@ -113,9 +113,9 @@ def test_help_is_in_chinese_with_what_click_says():
 
 
 def test_help_in_chinese_leaves_the_commands_as_they_are():
-    before = CliRunner().invoke(main, ["search", "--help"]).stdout
+    before = kgrag("search", "--help").stdout
     chinese_help("search")
-    assert CliRunner().invoke(main, ["search", "--help"]).stdout == before
+    assert kgrag("search", "--help").stdout == before
     assert before.startswith("Usage: main search [OPTIONS] [QUESTION]\n")
 
 
@@ -133,7 +133,6 @@ def test_lines_of_help_fit_a_terminal_and_words_stay_whole(monkeypatch, context)
 
 
 def test_an_error_of_usage_stays_in_english():
-    """As programs and pages know it."""
-    done = CliRunner().invoke(main, ["search", "--no"], env={"KGRAG_LANG": "zh"})
+    done = kgrag("search", "--no", language="zh")
     assert done.exit_code == 2
     assert done.stderr.startswith("Usage: ")

@@ -1,13 +1,16 @@
-"""`kgrag eval experiment` and `compare` on the sample documents, and the gate that they make."""
+"""Commands that evaluate: experiments, comparisons, answers, data sets."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from kgrag.evaluation.queries import read_queries
 from kgrag.ingestion.samples import questions_file
+from kgrag.testing import FakeServer, Reply, stand_in
+from tests.fixtures.kit import ingested, kgrag, kgrag_in, run
 from tests.fixtures.plain_samples import put_plain_samples
-from tests.unit.cli.conftest import kgrag
 
 # What grim found: kgrag search --batch QUESTIONS --system grim --top-k 20 --out samples_grim.trec
 BASELINE = Path(__file__).parents[2] / "fixtures" / "samples_grim.trec"
@@ -20,7 +23,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("eval")
     (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
     put_plain_samples(folder / "docs")
-    assert kgrag(folder, "ingest", folder / "docs", "--kb", folder / "kb").exit_code == 0
+    assert kgrag_in(folder, "ingest", folder / "docs", "--kb", folder / "kb").exit_code == 0
     done = experiment(folder, "--systems", "bm25,grim", "--out", folder / "out", "--trec")
     assert done.exit_code == 0, done.output
     (folder / "out" / "stdout.md").write_text(done.stdout, "utf-8")
@@ -29,13 +32,13 @@ def folder(tmp_path_factory):
 
 
 def experiment(folder, *words):
-    return kgrag(
+    return kgrag_in(
         folder, "eval", "experiment", "--set", "样本", folder / "kb", questions_file(), *words
     )
 
 
 def compare(folder, a, b, *words):
-    return kgrag(folder, "eval", "compare", a, b, "--queries", questions_file(), *words)
+    return kgrag_in(folder, "eval", "compare", a, b, "--queries", questions_file(), *words)
 
 
 def test_experiment_prints_a_table_and_writes_reports_and_runs(folder):
@@ -91,7 +94,7 @@ def test_compare_exits_1_where_the_second_run_is_significantly_worse(folder, tmp
 def test_compare_as_json_has_differences_and_what_is_worse(folder):
     """A run is as good as itself; qrels do for gold, and TREC's form for a run."""
     out = folder / "out"
-    done = kgrag(
+    done = kgrag_in(
         *(folder, "eval", "compare", out / "样本.grim.trec", out / "样本.grim.jsonl"),
         *("--queries", out / "样本.qrels", "--json"),
     )
@@ -128,7 +131,379 @@ def test_what_is_wrong_is_told(folder, words, code, says):
     paths = {"RUN": folder / "out" / "样本.grim.jsonl", "QUESTIONS": questions_file()}
     files = ("kb", "none.jsonl", "gone.jsonl", "other.jsonl", "nowhere", "kgrag.toml/x")
     paths |= {name: folder / name for name in files}
-    done = kgrag(folder, "eval", *(paths.get(word, word) for word in words))
+    done = kgrag_in(folder, "eval", *(paths.get(word, word) for word in words))
 
     assert done.exit_code == code, done.output
     assert says in done.stderr
+
+
+SETTINGS = '[embedding]\nmodel = "hash"\n'
+TEXTS = {
+    "a": "甲省工业绿色发展方案\n一、目标\n到2025年，甲省创建绿色工厂500家。省工信厅牵头。\n",
+    "b": "乙市节能规划\n到2030年，乙市非化石能源占比达到45%。\n",
+}
+QUESTION = "到2025年，甲省创建绿色工厂多少家？"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """A knowledge base of two documents, and questions about them."""
+    asked = ingested(tmp_path_factory.mktemp("answers"), TEXTS)
+    at = TEXTS["a"].index("到2025年")
+    rows = [
+        {
+            "id": "q1",
+            "kind": "number",
+            "question": QUESTION,
+            "answers": ["500家。"],
+            "gold_docs": ["a"],
+            "gold_spans": {"a": [[at, at + 19]]},
+        },
+        {
+            "id": "q2",
+            "kind": "number",
+            "question": "到2030年乙市非化石能源占比是多少？",
+            "gold_docs": ["b"],
+            "gold_spans": {"b": [[7, 29]]},
+        },
+        {"id": "q3", "kind": "unanswerable", "question": "红烧肉怎么做", "gold_docs": []},
+    ]
+    write(asked / "q.jsonl", rows)
+    return asked
+
+
+def write(path, rows):
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def call(asked, *words, settings="kgrag.toml"):
+    return kgrag("--config", asked / settings, *words, "--kb", asked / "kb")
+
+
+def measured(asked, *options, questions="q.jsonl", settings="kgrag.toml"):
+    """Return the report of a run as JSON."""
+    done = call(asked, "eval", "answers", asked / questions, "--json", *options, settings=settings)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def without_time(report):
+    """Return a report without what no two runs share."""
+    told = json.loads(json.dumps(report))
+    for group in told["groups"].values():
+        group["scores"].pop("seconds")
+    for query in told["queries"]:
+        query["scores"].pop("seconds")
+    return told
+
+
+def test_quotes_by_rule_are_scored_without_a_model(asked, tmp_path):
+    """The gold sentences are quoted, so that what they hold is right; nothing else is refused."""
+    out = tmp_path / "answers.jsonl"
+    report = measured(asked, "--out", out)
+    assert report["system"] == "grim"
+    number = report["groups"]["number"]["scores"]
+    assert number["any-gold"] == number["gold-quoted"] == number["gold-docs"] == 1
+    assert number["num-R"] == number["num-cited"] == number["back-R"] == 1
+    assert number["calls"] == 0
+    assert "prompt" not in number
+    first, second, third = (json.loads(line) for line in out.read_text("utf-8").splitlines())
+    assert first["scores"]["F1-char"] < 1  # 500家 alone is asked for
+    assert second["scores"]["F1-char"] > 0.8  # without an answer, gold sentences are the reference
+    assert set(third["scores"]) == {"refused", "calls", "seconds"}
+    assert report["abstention"]["unanswerable"] == 1
+    assert report["groups"]["all"]["n_queries"] == 3
+
+
+def test_tables_are_printed_by_kind(asked):
+    done = call(asked, "eval", "answers", asked / "q.jsonl")
+    assert done.exit_code == 0
+    for word in ("wording", "METEOR", "citations", "gold-quoted", "cost", "refused:", "number"):
+        assert word in done.stdout
+
+
+def test_without_the_documents_that_answer_refusing_is_right(asked):
+    """Each question is asked of the other documents only; nothing but refusals is scored."""
+    report = measured(asked, "--without-gold")
+    assert report["abstention"]["unanswerable"] == 3
+    assert report["abstention"]["answerable"] == 0
+    for query in report["queries"]:
+        assert not query["answerable"]
+        assert "any-gold" not in query["scores"]
+    asked_of_others = [query for query in report["queries"] if query["id"] != "q3"]
+    for query, gold in zip(asked_of_others, "ab", strict=True):
+        assert all(f"/{gold}.txt" not in c["file"] for c in query["citations"])
+
+
+def test_gold_of_other_documents_is_told(asked, tmp_path):
+    """A set of questions for another archive measures nothing."""
+    row = {"id": "1", "question": "甲？", "gold_docs": ["zz"]}
+    done = call(asked, "eval", "answers", write(tmp_path / "q.jsonl", [row]))
+    assert done.exit_code == 1
+    assert "none of the 1 gold documents (zz, …) is in this knowledge base" in done.stderr
+    empty = call(asked, "eval", "answers", write(tmp_path / "none.jsonl", []))
+    assert empty.exit_code == 1
+    assert "holds no question" in empty.stderr
+
+
+@pytest.fixture
+def with_model(asked):
+    """Settings of a local model that answers by rules; gives the server."""
+    with FakeServer() as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (asked / "model.toml").write_text(SETTINGS + model, "utf-8")
+        yield server
+
+
+def test_a_recorded_run_is_played_without_a_model(asked, with_model, tmp_path):
+    """Record, play: the same figures, no request; a changed question is named."""
+    tape = tmp_path / "tape.jsonl"
+    first = measured(asked, "--record", tape, settings="model.toml")
+    n_requests = len(with_model.requests)
+    assert n_requests > 0
+    assert first["groups"]["all"]["scores"]["calls"] > 0
+    assert first["groups"]["all"]["scores"]["prompt"] > 0
+    again = measured(asked, "--replay", tape)  # of settings that name no model
+    assert without_time(again) == without_time(first)
+    assert len(with_model.requests) == n_requests
+
+    rows = [json.loads(line) for line in (asked / "q.jsonl").read_text("utf-8").splitlines()]
+    rows[1]["question"] = "到2030年乙市风电装机是多少？"
+    changed = write(tmp_path / "changed.jsonl", rows)
+    done = call(asked, "eval", "answers", changed, "--replay", tape)
+    assert done.exit_code == 1
+    assert "question q2: no answer was recorded for the prompt" in done.stderr
+    assert "record it anew" in done.stderr
+
+
+def test_a_line_that_was_changed_by_hand_is_refused(asked, with_model, tmp_path):
+    tape = tmp_path / "tape.jsonl"
+    measured(asked, "--record", tape, settings="model.toml")
+    tape.write_text(tape.read_text("utf-8").replace('"text": "', '"text": "不', 1), "utf-8")
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--replay", tape)
+    assert done.exit_code == 1
+    assert "was changed after it was recorded" in done.stderr
+
+
+def test_a_recording_is_not_overwritten_and_not_played_at_once(asked, with_model, tmp_path):
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text("", "utf-8")
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--record", tape)
+    assert done.exit_code == 1
+    assert "is there already" in done.stderr
+    both = call(asked, "eval", "answers", asked / "q.jsonl", "--record", tape, "--replay", tape)
+    assert both.exit_code == 1
+    assert "give --record or --replay" in both.stderr
+
+
+def test_a_model_that_cannot_answer_is_told_and_its_questions_count(asked, tmp_path):
+    """Quotes stand in; the table says how often."""
+    with FakeServer(lambda _body: Reply("no such model", status=404)) as broken:
+        model = f'[llm]\nbase_url = "{broken.base_url}"\nmodel = "gone"\n'
+        (asked / "broken.toml").write_text(SETTINGS + model, "utf-8")
+        tape = tmp_path / "tape.jsonl"
+        report = measured(asked, "--record", tape, settings="broken.toml")
+    assert len(report["queries"]) == 3
+    fell_back, unrecorded = report["notes"]
+    assert fell_back == "3 answers were quoted by rule because the model could not answer"
+    assert unrecorded.endswith("were not recorded: the recording cannot be played to its end")
+
+
+def test_a_model_is_named_for_the_configured_endpoint(asked):
+    """`--model` is what the server is asked for; without an endpoint it is an error."""
+    with FakeServer(stand_in) as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (asked / "named.toml").write_text(SETTINGS + model, "utf-8")
+        measured(asked, "--model", "other", settings="named.toml")
+        names = {request.body["model"] for request in server.requests}
+    assert "other" in names
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--model", "glm-4-plus")
+    assert done.exit_code == 1
+    assert "no endpoint is configured where a model 'glm-4-plus' could be asked" in done.stderr
+
+
+def judging(body):
+    """Answer as LlamaIndex's evaluators and a comparison want it; else by rule."""
+    said = "\n".join(message["content"] for message in body["messages"])
+    if "[RESULT]" in said:
+        return Reply("On the subject. [RESULT] 2")
+    if "YES" in said:
+        return Reply("YES")
+    if "first_quotes" in said or "第一个回答的引文" in said:
+        names = ("correctness", "citation", "truthfulness", "conciseness")
+        return Reply(json.dumps(dict.fromkeys(names, "1")))
+    return stand_in(body)
+
+
+def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
+    """GRIM's four, Chats-Grid's, CoV-RAG's; a judge who always says the first gives ties."""
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    tape, out = tmp_path / "tape.jsonl", tmp_path / "bm25.jsonl"
+    measured(asked, "--system", "bm25", "--out", out)
+    with FakeServer(judging) as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (asked / "judge.toml").write_text(SETTINGS + model, "utf-8")
+        options = ("--writer", "quotes", "--judge", "examiner", "--against", out)
+        first = measured(asked, *options, "--record", tape, settings="judge.toml")
+        names = {request.body["model"] for request in server.requests}
+    assert names == {"examiner"}
+    scores = first["groups"]["number"]["scores"]
+    assert scores["grim:Resp-Ctxt-Qry"] == scores["grim:Loy"] == scores["grim:Resp-Qry"] == 1
+    assert scores["grim:Ctxt-Qry"] == 0.5  # 2 of 4 points
+    assert scores["grid:faithfulness"] == scores["cov:correctness"] == scores["cov:true"] == 1
+    assert scores["judge-calls"] == 6
+    assert scores["calls"] == 0
+    assert first["compared"]["correctness"] == {"grim": 0, "bm25.jsonl": 0, "tie": 3}
+    again = measured(asked, *options, "--replay", tape)
+    assert without_time(again) == without_time(first)
+
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--judge", "x", "--replay", tape)
+    assert done.exit_code == 0, done.output
+    assert "judged" in done.stdout
+    lacking = tmp_path / "short.jsonl"
+    lacking.write_text(tape.read_text("utf-8").split("\n")[0] + "\n", "utf-8")
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--judge", "x", "--replay", lacking)
+    assert done.exit_code == 1
+    assert "question q1: no answer was recorded" in done.stderr
+
+
+def test_two_systems_are_compared_by_a_judge_only(asked):
+    done = call(asked, "eval", "answers", asked / "q.jsonl", "--against", "bm25")
+    assert done.exit_code == 2
+    assert "--against needs --judge" in done.stderr
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    with FakeServer(judging) as server:
+        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
+        (asked / "pair.toml").write_text(SETTINGS + model, "utf-8")
+        report = measured(
+            asked,
+            *("--writer", "quotes", "--judge", "x", "--against", "bm25"),
+            settings="pair.toml",
+        )
+    assert report["against"]["system"] == "bm25"
+    assert sum(report["compared"]["citation"].values()) == 3
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """A knowledge base of the samples, and questions of it."""
+    made = tmp_path_factory.mktemp("dataset")
+    (made / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\n', "utf-8")
+    put_plain_samples(made / "docs")
+    assert run(made, "ingest", made / "docs").exit_code == 0
+    assert run(made, "dataset", "generate", "--out", made / "q.jsonl").exit_code == 0
+    return made
+
+
+def test_generate_writes_questions_and_says_how_many(drawn):
+    """What is printed are the lines of the file, by kind."""
+    out = drawn / "few.jsonl"
+    done = run(drawn, "dataset", "generate", "--out", out, "--n", 6, "--seed", 3)
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert done.exit_code == 0
+    assert f"{out}: 6 questions" in done.stdout
+    assert len(lines) == 6
+    for line in lines:
+        assert set(line) >= {"id", "question", "kind", "gold_docs", "gold_spans", "answers"}
+        n = sum(other["kind"] == line["kind"] for other in lines)
+        assert f"  {line['kind']}: {n}" in done.stdout.splitlines()
+
+
+def test_generate_makes_the_kinds_that_are_asked_for(drawn):
+    out = drawn / "kinds.jsonl"
+    done = run(drawn, "dataset", "generate", "--out", out, "--kinds", "number,list", "--json")
+    kinds = {json.loads(line)["kind"] for line in out.read_text("utf-8").splitlines()}
+    assert kinds == set(json.loads(done.stdout)["kinds"]) == {"number", "list"}
+
+
+def test_an_unknown_kind_is_refused(drawn):
+    done = run(drawn, "dataset", "generate", "--out", drawn / "x.jsonl", "--kinds", "riddle")
+    assert done.exit_code == 2
+    assert "riddle" in done.stderr
+
+
+def test_what_is_left_out_has_no_gold(drawn):
+    out = drawn / "left.jsonl"
+    words = ("--kinds", "unanswerable", "--leave-out", "云岭省碳达峰实施方案")
+    assert run(drawn, "dataset", "generate", "--out", out, *words).exit_code == 0
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert lines
+    assert all(line["gold_docs"] == [] for line in lines)
+
+
+def test_the_questions_can_be_measured(drawn):
+    """By the command that they are made for."""
+    assert read_queries(drawn / "q.jsonl").queries
+    words = ("--queries", drawn / "q.jsonl", "--systems", "bm25", "--json")
+    done = run(drawn, "eval", "retrieval", *words)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["systems"]["bm25"]["groups"]["all"]["n_queries"] >= 10
+
+
+@pytest.mark.parametrize("form", ["pairs", "instructions", "verification"])
+def test_export_writes_a_line_a_sample(drawn, form):
+    out = drawn / f"{form}.jsonl"
+    words = ("--queries", drawn / "q.jsonl", "--format", form, "--out", out)
+    done = run(drawn, "dataset", "export", *words)
+    lines = out.read_text("utf-8").splitlines()
+    assert done.exit_code == 0
+    assert done.stdout == f"{out}: {len(lines)} samples\n"
+    assert all(json.loads(line) for line in lines)
+
+
+@pytest.mark.parametrize("ranks", ["0-3", "5-2", "x", "3"])
+def test_ranks_that_are_none_are_refused(drawn, ranks):
+    words = (
+        "--queries",
+        drawn / "q.jsonl",
+        "--format",
+        "pairs",
+        "--out",
+        drawn / "r.jsonl",
+    )
+    done = run(drawn, "dataset", "export", *words, "--ranks", ranks)
+    assert done.exit_code == 2
+    assert "3-30" in done.stderr
+
+
+def answering(body):
+    """Make a question of the first figure of a passage, and answer it from there."""
+    told = "\n".join(message["content"] for message in body["messages"])
+    figure = re.search(r"[^，。；：\n]*?(\d+(?:\.\d+)?%)", told.split("文段：\n")[-1])
+    if figure is None:
+        return Reply('{"question": "", "answer": "", "evidence": ""}')
+    if "问题：\n" in told:
+        return Reply(json.dumps({"answer": figure[1]}))
+    made = {"question": f"云岭省的{figure[0]}吗？", "answer": figure[1], "evidence": figure[0]}
+    return Reply(json.dumps(made, ensure_ascii=False))
+
+
+def test_a_configured_model_makes_the_questions(drawn):
+    """One of each parent that it can ask about; the counts are those of the file."""
+    out, settings = drawn / "model.jsonl", drawn / "model.toml"
+    with FakeServer(answering) as server:
+        settings.write_text(
+            f'[embedding]\nmodel = "hash-64"\n[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n',
+            "utf-8",
+        )
+        words = [
+            "--config",
+            settings,
+            "dataset",
+            "generate",
+            "--kb",
+            drawn / "kb",
+            "--out",
+            out,
+        ]
+        done = kgrag(*words, "--n", 4, "--json")
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    told = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert told["kinds"] == {"lookup": len(lines)}
+    assert 1 <= len(lines) <= 4
+    assert all(line["answers"][0] in line["question"] for line in lines)
+    assert len({line["parent"] for line in lines}) == len(lines)
+    assert len(server.requests) >= 2 * len(lines)

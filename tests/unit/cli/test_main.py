@@ -1,16 +1,31 @@
-"""The command line: every command, its exit codes, what goes where."""
+"""The command line: commands, options, exit codes, and commands that end early."""
 
+import errno
 import json
 import os
 import re
+import shutil
+import signal
+import sqlite3
+import sys
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from kgrag.api import KnowledgeBase
+from kgrag.cli import ask, failures
+from kgrag.cli.failures import say_stopped
 from kgrag.cli.main import main
+from kgrag.cli.options import FilterOptions, argument, command, flags, option
+from kgrag.errors import StoreError
 from kgrag.ingestion.samples import questions_file
-from tests.unit.cli.conftest import kgrag, run
+from kgrag.retrieval.filter import Filter
+from tests.fixtures.kit import kgrag_in, run, shared_folder
 
 README = Path(__file__).parents[3] / "README.md"
 QUESTIONS = questions_file()
@@ -36,20 +51,20 @@ def folder(tmp_path_factory):
 
 
 def walk(group, path=()):
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from walk(command, (*path, name))
+    for name, below in group.commands.items():
+        if isinstance(below, click.Group):
+            yield from walk(below, (*path, name))
         else:
-            yield (*path, name), command
+            yield (*path, name), below
 
 
-@pytest.mark.parametrize(("path", "command"), list(walk(main)), ids=lambda x: str(x)[:30])
-def test_every_command_has_help_and_a_section(path, command):
+@pytest.mark.parametrize(("path", "below"), list(walk(main)), ids=lambda x: str(x)[:30])
+def test_every_command_has_help_and_a_section(path, below):
     """A command that nobody can find is no command."""
-    assert command.help
-    for option in command.params:
-        if isinstance(option, click.Option) and option.name not in ("name", "system"):
-            assert option.help or option.name in ("top_k", "hops", "limit", "pooling", "max_tokens")
+    assert below.help
+    for one in below.params:
+        if isinstance(one, click.Option) and one.name not in ("name", "system"):
+            assert one.help or one.name in ("top_k", "hops", "limit", "pooling", "max_tokens")
     assert f"`{path[0]}`" in README.read_text("utf-8")
     page = README.with_name("docs").joinpath("commands.md").read_text("utf-8")
     assert re.search(rf"^### kgrag [^\n]*\b{path[0]}\b", page, re.MULTILINE)
@@ -145,7 +160,6 @@ def test_ask_prints_the_answer_and_where_it_stands(folder):
 
 
 def test_ask_json_gives_quote_and_span(folder):
-    """Stable keys for programs."""
     answer = json.loads(run(folder, "ask", "创建绿色工厂多少家？", "--json").stdout)
     assert answer["found"] is True
     text = (folder / "docs" / "a.txt").read_text("utf-8")
@@ -196,11 +210,11 @@ def test_graph_shows_facts_and_writes_a_page(folder):
 
 def test_convert_prints_the_text_of_a_file(folder, tmp_path):
     """What would be stored, or why not, without a knowledge base."""
-    assert "绿色工厂500家" in kgrag(folder, "convert", folder / "docs" / "a.txt").stdout
-    record = json.loads(kgrag(folder, "convert", folder / "docs" / "a.txt", "--json").stdout)
+    assert "绿色工厂500家" in kgrag_in(folder, "convert", folder / "docs" / "a.txt").stdout
+    record = json.loads(kgrag_in(folder, "convert", folder / "docs" / "a.txt", "--json").stdout)
     assert record["title"] == "甲方案"
     (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4 nothing")
-    bad = kgrag(folder, "convert", tmp_path / "bad.pdf")
+    bad = kgrag_in(folder, "convert", tmp_path / "bad.pdf")
     assert bad.exit_code == 1
     assert "bad.pdf" in bad.stderr
 
@@ -244,3 +258,244 @@ def test_config_when_it_is_wrong_names_key_and_file(tmp_path):
     assert done.exit_code == 1
     assert "search.sytem" in done.stderr
     assert "kgrag.toml" in done.stderr
+
+
+@command("command")
+def shown(ctx: click.Context, only: FilterOptions, other: str | None = option()) -> None:
+    """Print what the options gave."""
+    click.echo(f"{only.filter!r} {other} {ctx.info_name}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "within"),
+    [
+        ([], None),
+        (["--doc", "a", "--doc", "b"], Filter(documents=("a", "b"))),
+        (["--region", "云岭", "--kind", "方案"], Filter(regions=("云岭",), kinds=("方案",))),
+        (["--year", "2022"], Filter(years=(2022, 2022))),
+        (["--year", "2020-2023"], Filter(years=(2020, 2023))),
+    ],
+)
+def test_filter_options_make_one_filter(arguments, within):
+    """Whatever stands around them; none where nothing is given."""
+    result = CliRunner().invoke(shown, [*arguments, "--other", "x"])
+    assert result.output == f"{within!r} x command\n"
+
+
+def test_filter_options_when_years_are_none_is_a_usage_error():
+    """It says how they are given."""
+    result = CliRunner().invoke(shown, ["--year", "soon"])
+    assert result.exit_code == 2
+    assert "2022 or 2020-2023, got 'soon'" in result.output
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """One option of each type."""
+
+    max_words: int = option("At most.", default=3)
+    name: str = option()
+    only_new: bool = option()
+    tags: tuple[Literal["a", "b"], ...] = option(None, "--tag")
+    kind: Literal["x", "y"] | None = option()
+    state: str | None = flags(planned="Aims.", achieved="Results.")
+
+
+@command()
+def typed(given: Given, files: tuple[str, ...] = argument()) -> int:
+    """Print what was given."""
+    click.echo(f"{given} {files}")
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "files"),
+    [
+        ("", (3, "", False, (), None, None), ()),
+        ("f g --max-words 5 --name n", (5, "n", False, (), None, None), ("f", "g")),
+        ("--only-new --tag b --tag a --kind x", (3, "", True, ("b", "a"), "x", None), ()),
+        ("--achieved --planned", (3, "", False, (), None, "planned"), ()),
+    ],
+)
+def test_name_and_type_of_a_field_say_how_it_is_given(words, given, files):
+    names = ("max_words", "name", "only_new", "tags", "kind", "state")
+    expected = Given(**dict(zip(names, given, strict=True)))
+    assert CliRunner().invoke(typed, words).output == f"{expected} {files}\n"
+
+
+def test_help_shows_a_default_and_the_choices():
+    shown = CliRunner().invoke(typed, "--help").output
+    assert "--max-words INTEGER  At most.  [default: 3]" in shown
+    assert "--kind [x|y]" in shown
+    assert "[default: ]" not in shown
+
+
+original = shared_folder({"a": "甲方案\n到2030年建成绿色工厂9家。\n"})
+
+
+@pytest.fixture
+def small(original, tmp_path):
+    """A copy to change."""
+    return shutil.copytree(original, tmp_path / "f")
+
+
+def ending(number):
+    def end(*_, **__):
+        os.kill(os.getpid(), number)
+        signal.sigtimedwait([], 5)  # the signal comes before this time is up
+
+    return end
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, number, code):
+    """SIGTERM ends like Ctrl-C; the message fits the command."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(KnowledgeBase, "ingest", ending(number))
+    done = run(small, "ingest", small / "a.txt")
+    assert done.exit_code == code
+    assert "stored, each whole: 1 document;" in done.stderr
+    assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_stores_nothing_is_just_stopped(small, monkeypatch, number, code):
+    monkeypatch.setattr(KnowledgeBase, "search", ending(number))
+    done = run(small, "search", "绿色工厂")
+    assert done.exit_code == code
+    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
+
+
+def test_a_signal_that_python_drops_is_raised_again(monkeypatch):
+    """It came while an object was collected; the command would go on as if nobody had asked."""
+
+    class Collected:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def collect():
+        Collected()
+        signal.sigtimedwait([], 5)  # the signal comes before this time is up
+
+    monkeypatch.setattr(sys, "unraisablehook", failures._raise_again)
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "memory is short"),
+        (RuntimeError("std::bad_alloc"), "memory is short"),
+        (ValueError("System error. Failed to spawn segment merging thread"), "memory is short"),
+        (ImportError("x.so: failed to map segment from shared object"), "memory is short"),
+        (OSError(errno.ENOSPC, "No space left on device", "x"), "x: No space left on device: free"),
+        (ValueError("Too many open files (os error 24)"), "ulimit -n"),
+    ],
+)
+def test_a_machine_that_runs_short_is_one_message(small, monkeypatch, error, said):
+    """No traceback, exit code 1; what is stored is told."""
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(KnowledgeBase, "search", fail)
+    done = run(small, "search", "绿色工厂")
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_disk_that_fills_up_while_taking_in_is_told_with_what_is_stored(small, monkeypatch):
+    def fail(*_, **__):
+        raise StoreError("kgrag.db: database or disk is full: free space")
+
+    monkeypatch.setattr(KnowledgeBase, "ingest", fail)
+    done = run(small, "ingest", small / "a.txt")
+    assert done.exit_code == 1
+    assert "stored, each whole: 1 document; the rest when you run it again" in done.stderr
+
+
+@pytest.mark.parametrize("error", [KeyError("a mistake"), TypeError("ours")])
+def test_an_error_of_ours_in_the_code_is_still_shown_whole(small, monkeypatch, error):
+    """It is no damage of what is stored."""
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(KnowledgeBase, "search", fail)
+    assert run(small, "search", "绿色工厂").exception is error
+
+
+def test_an_export_that_fails_leaves_the_old_one(small, monkeypatch):
+    """Half an export would be taken for a whole one."""
+    out = small / "out.jsonl"
+    assert run(small, "export", "--out", out).exit_code == 0
+    whole = out.read_bytes()
+
+    def some(_):
+        yield {"record": "first"}
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(KnowledgeBase, "export", some)
+    done = run(small, "export", "--out", out)
+    assert done.exit_code == 1
+    assert "free space on the disk" in done.stderr
+    assert out.read_bytes() == whole
+    assert not list(small.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "command", [("export", "--out", "no/x.jsonl"), ("graph", "甲方案", "--html", "no/x.html")]
+)
+def test_a_file_in_a_folder_that_is_not_there_is_a_message(small, monkeypatch, command):
+    """It names the file that was asked for."""
+    monkeypatch.chdir(small)
+    done = run(small, *command)
+    assert done.exit_code == 1
+    said = "No such file or directory: see to that place, or name another"
+    assert done.stderr.splitlines()[-1] == f"kgrag: {command[-1]}: {said}"
+
+
+@pytest.mark.parametrize("part", ["_questions", "_stream"])
+def test_a_signal_ends_chat_in_order(small, monkeypatch, part):
+    """While a question is waited for, and while it is answered."""
+    if part == "_stream":  # when an answer begins
+        monkeypatch.setattr(ask, "_questions", lambda: iter(["绿色工厂"]))
+    monkeypatch.setattr(ask, part, ending(signal.SIGINT))
+    done = run(small, "chat")
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        ("UPDATE documents SET title = CAST(title AS BLOB)", "search"),
+        ("UPDATE documents SET warnings = 7", "export"),
+        ("UPDATE documents SET metadata = -1.5", "search"),
+        ("UPDATE documents SET segments = '[[0.10,\"page\",1]]'", "export"),
+        ("UPDATE embeddings SET vector = X'ff00'", "export"),
+    ],
+)
+def test_a_value_of_another_kind_is_damage(small, change, command):
+    """A flipped bit makes bytes of a text: what is told is the damage, and what to do."""
+    with closing(sqlite3.connect(small / "kb" / "kgrag.db")) as connection:
+        connection.execute(change)
+        connection.commit()
+    done = run(small, command, *["绿色工厂"][: command == "search"])
+    assert done.exit_code == 1
+    assert "is damaged" in done.stderr
+    assert "kgrag repair" in done.stderr
+    assert isinstance(done.exception, SystemExit)
+
+
+@pytest.mark.parametrize("command", ["ingest", "reembed", "copy", "import-facts", "drop"])
+def test_who_stops_what_goes_on_is_told_so(command, capsys):
+    say_stopped(command)
+    assert re.fullmatch(r"kgrag: stopped; .*run it again.*\n", capsys.readouterr().err)

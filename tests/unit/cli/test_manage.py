@@ -1,18 +1,24 @@
-"""The commands for what is stored, whole: what a user types, and what is printed where."""
+"""Commands for what is stored: ingest, docs, verify, copy, repair, drop, reembed."""
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kgrag.cli.main import main
-from kgrag.llm.chat import Request, Usage
-from kgrag.llm.ledger import Calls
+from kgrag.cli.ingest import print_plan, print_report
+from kgrag.cli.models import _print_report
+from kgrag.ingestion.reembed import ReembedReport
+from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
+from kgrag.llm.chat import Request, StageUsage, Usage
+from kgrag.llm.ledger import Calls, Prediction
+from tests.fixtures.kit import kgrag, kgrag_in, run, shared_folder
 
 SERVER, OWN = "bolt://localhost:7687#policies", "http://localhost:8000/v1"
 DAMAGED = "UPDATE evidence SET confidence = 0.5"
@@ -22,30 +28,13 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two files and a knowledge base of them."""
-    folder = tmp_path_factory.mktemp("manage")
-    (folder / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    for name, text in FILES.items():
-        (folder / name).write_text(text, "utf-8")
-    assert run(folder, "ingest", folder / "a.txt", folder / "b.txt").exit_code == 0
-    return folder
+original = shared_folder(FILES)
 
 
 @pytest.fixture
 def folder(original: Path, tmp_path: Path) -> Path:
     """A copy of it to change; its documents' files are the original's."""
-    shutil.copytree(original, tmp_path / "f")
-    return tmp_path / "f"
-
-
-def run(folder: Path, command: str, *args: object, kb: str = "kb") -> Result:
-    """Run a command on the folder's knowledge base."""
-    words = [command, *map(str, args)]
-    if command != "copy":
-        words += ["--kb", str(folder / kb)]
-    return CliRunner().invoke(main, ["--config", str(folder / "kgrag.toml"), *words])
+    return shutil.copytree(original, tmp_path / "f")
 
 
 def damage(folder: Path, statement: str = DAMAGED) -> None:
@@ -104,7 +93,7 @@ def test_export_writes_the_same_to_a_file(original: Path, tmp_path: Path) -> Non
 
 def copied(folder: Path, *options: str) -> Result:
     """Copy the folder's knowledge base to another place in it."""
-    return run(folder, "copy", "--from", folder / "kb", "--to", folder / "other", *options)
+    return kgrag_in(folder, "copy", "--from", folder / "kb", "--to", folder / "other", *options)
 
 
 def test_copy_makes_the_same_and_the_second_time_does_nothing(folder: Path) -> None:
@@ -114,14 +103,15 @@ def test_copy_makes_the_same_and_the_second_time_does_nothing(folder: Path) -> N
     assert first.stdout.startswith("2 copied, 0 unchanged in ")
     n_records = len(records(run(folder, "export").stdout))
     assert first.stdout.splitlines()[1].startswith(f"identical: {n_records} records, sha256 ")
-    assert run(folder, "export", kb="other").stdout == run(folder, "export").stdout
+    assert (
+        kgrag_in(folder, "export", "--kb", folder / "other").stdout == run(folder, "export").stdout
+    )
     assert copied(folder).stdout.startswith("0 copied, 2 unchanged in ")
 
 
 def test_copy_to_where_it_comes_from_is_refused(folder: Path) -> None:
-    """However the place is written."""
     place = folder / "kb" / ".." / "kb"
-    done = run(folder, "copy", "--from", folder / "kb", "--to", place)
+    done = kgrag_in(folder, "copy", "--from", folder / "kb", "--to", place)
     assert done.exit_code == 2
     assert "is the place to copy from" in done.stderr
 
@@ -217,7 +207,7 @@ def dropped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def drop(*options: str, answer: str = "") -> Result:
-    return CliRunner().invoke(main, ["drop", "--kb", SERVER, *options], input=answer)
+    return kgrag("drop", "--kb", SERVER, *options, typed=answer)
 
 
 def test_yes_drops_without_asking(dropped: list[str]) -> None:
@@ -254,7 +244,7 @@ def test_where_nobody_is_nothing_is_dropped(dropped: list[str]) -> None:
 def test_a_folder_is_left_alone(tmp_path):
     """Who deletes a folder needs no kgrag for it."""
     (tmp_path / "kb").mkdir()
-    done = CliRunner().invoke(main, ["drop", "--kb", str(tmp_path / "kb"), "--yes"])
+    done = kgrag("drop", "--kb", tmp_path / "kb", "--yes")
     assert done.exit_code == 2
     assert "is a folder: delete it as any other" in done.stderr
     assert (tmp_path / "kb").is_dir()
@@ -271,21 +261,19 @@ def costs(tmp_path):
         )
     calls.close()
     settings = tmp_path / "kgrag.toml"
-    kb = tmp_path / "kb"
 
-    def run(text, *options):
+    def cost(text, *options):
         settings.write_text(
             f'[embedding]\nmodel = "hash"\n[llm]\ncalls = "{kept}"\n{text}', "utf-8"
         )
-        words = ["--config", str(settings), "stats", "--cost", "--kb", str(kb), *options]
-        return CliRunner().invoke(main, words)
+        return run(tmp_path, "stats", "--cost", *options)
 
     def of(text):
-        done = run(text, "--json")
+        done = cost(text, "--json")
         assert done.exit_code == 0, done.output
         return {row["model"]: row["cost"] for row in json.loads(done.stdout)["stages"]}
 
-    return SimpleNamespace(of=of, run=run)
+    return SimpleNamespace(of=of, run=cost)
 
 
 def test_a_provider_costs_what_its_list_says(costs):
@@ -294,7 +282,6 @@ def test_a_provider_costs_what_its_list_says(costs):
 
 
 def test_own_prices_go_first(costs):
-    """Of the model that is configured."""
     assert costs.of('provider = "deepseek"\nprice_in = 7\n')["deepseek-chat"] == 7.0
 
 
@@ -310,3 +297,399 @@ def test_an_endpoint_of_ones_own_does_not_cost_what_the_provider_does(costs, tex
     """What nobody said is shown as not known, whichever stage asks it."""
     assert costs.of(text)["deepseek-chat"] is None
     assert "no price is known for deepseek-chat" in costs.run(text).stderr
+
+
+PLAN = "云岭省节能规划\n一、目标\n到2025年创建绿色工厂500家。\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with settings and files that are not taken in yet."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    (tmp_path / "p/sub").mkdir(parents=True)
+    (tmp_path / "p/a.txt").write_text(PLAN, "utf-8")
+    (tmp_path / "p/sub/b.txt").write_text("青川市实施方案\n推进节能。\n", "utf-8")
+    return tmp_path
+
+
+def docs(files: Path, *words: str) -> list[dict[str, object]]:
+    """Return what `docs --json` prints."""
+    done = run(files, "docs", "--json", *words)
+    assert done.exit_code == 0
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def state(files: Path, *lines: str) -> None:
+    """Write the table beside the files, as Chinese Excel does."""
+    (files / "p/metadata.csv").write_bytes("\r\n".join(lines).encode("gbk"))
+
+
+def statuses(files: Path) -> dict[str, int]:
+    """Take the files in; return how many came out each way."""
+    counts = json.loads(run(files, "ingest", files / "p", "--json").stdout)["counts"]
+    return dict(counts)
+
+
+def test_docs_lists_id_title_and_file(files: Path) -> None:
+    """For people one line each, for programs all that is known."""
+    statuses(files)
+    told = docs(files)
+
+    assert [(d["title"], d["media_type"]) for d in told] == [
+        ("云岭省节能规划", "txt"),
+        ("青川市实施方案", "txt"),
+    ]
+    assert all(isinstance(d["metadata"], dict) for d in told)
+    assert [(d["year"], d["year_is_inferred"]) for d in told] == [(2021, True), (None, False)]
+    assert run(files, "docs").stdout.splitlines() == [
+        f"{d['doc_id']}  {day}  {d['title']}  ({d['file']})"
+        for d, day in zip(told, ("2021（推断）", "?"), strict=True)
+    ]
+
+
+def test_what_a_table_beside_the_files_states_is_listed_and_read_again(files: Path) -> None:
+    """It wins over what is read; a changed row has only its document read again."""
+    state(files, "文件,标题,日期", "a,云岭省“十四五”节能规划,2022/3/5", "sub/b.txt,青川市方案,")
+    assert statuses(files) == {"added": 2}
+    first = docs(files)
+    assert [d["title"] for d in first] == ["云岭省“十四五”节能规划", "青川市方案"]
+    assert first[0]["metadata"]["issued"] == "2022-03-05"  # type: ignore[index]
+    assert statuses(files) == {"unchanged": 2}
+
+    state(files, "文件,标题,日期", "a,云岭省“十四五”节能规划,2022-03-05", "sub/b.txt,青川市办法,")
+    assert statuses(files) == {"replaced": 1, "unchanged": 1}
+    (files / "p/metadata.csv").unlink()
+    assert statuses(files) == {"replaced": 2}
+    assert [d["title"] for d in docs(files)] == ["云岭省节能规划", "青川市实施方案"]
+    assert [d["doc_id"] for d in docs(files)] == [d["doc_id"] for d in first]
+
+
+def test_set_corrects_for_good_and_reset_takes_it_back(files: Path) -> None:
+    """What a person says wins over the table, is found by filters, and outlives a deletion."""
+    state(files, "文件,地区,日期", "a,云岭省,2022")
+    statuses(files)
+    said = run(files, "docs", "set", "a.txt", "--region", "四川省、成都市", "--date", "2021年5月")
+    assert (said.exit_code, "regions: 四川省、成都市" in said.stdout) == (0, True)
+    run(files, "delete", "a.txt")
+    statuses(files)
+    found = run(files, "search", "绿色工厂", "--region", "成都", "--year", "2021", "--json")
+    assert (found.exit_code, "a.txt" in found.stdout, "b.txt" in found.stdout) == (0, True, False)
+
+    assert run(files, "docs", "set", "a.txt", "--reset").exit_code == 0
+    (metadata,) = (d["metadata"] for d in docs(files) if Path(str(d["file"])).name == "a.txt")
+    assert (metadata["regions"], metadata["issued"]) == (["云岭省"], "2022")  # type: ignore[index]
+
+
+def test_what_is_set_survives_that_the_file_changes(files: Path) -> None:
+    """A new version on disk is another document by its bytes; the correction follows the file."""
+    statuses(files)
+    (before,) = (d for d in docs(files) if Path(str(d["file"])).name == "a.txt")
+    run(files, "docs", "set", "a.txt", "--issuer", "云岭省能源局", "--title", "节能规划新编")
+    path = files / "p/a.txt"
+    path.write_text(path.read_text("utf-8") + "再推进绿色改造。\n", "utf-8")
+    assert statuses(files) == {"replaced": 1, "unchanged": 1}
+
+    (after,) = (d for d in docs(files) if Path(str(d["file"])).name == "a.txt")
+    assert after["doc_id"] != before["doc_id"]
+    assert after["title"] == "节能规划新编"
+    assert after["metadata"]["issuers"] == ["云岭省能源局"]  # type: ignore[index]
+    assert run(files, "docs", "set", "a.txt", "--reset").exit_code == 0
+    (last,) = (d for d in docs(files) if Path(str(d["file"])).name == "a.txt")
+    assert last["title"] == before["title"]
+
+
+def test_problems_list_a_copy_and_an_earlier_edition(files: Path) -> None:
+    """The same text under another name; two texts of one title and issuer, of two years."""
+    text = "云岭省节能办法\n云岭省能源局\n{}年3月5日\n第一条 节能{}。\n"
+    for year in (2018, 2022):
+        (files / f"p/{year}.txt").write_text(text.format(year, year), "utf-8")
+    (files / "p/copy.txt").write_text(text.format(2022, 2022), "utf-8")
+    statuses(files)
+    found = [p for p in docs(files, "--problems") if p["kind"] in ("twin", "edition")]
+    assert [(p["kind"], Path(str(p["file"])).name) for p in found] == [
+        ("edition", "2022.txt"),
+        ("twin", "copy.txt"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--level", "乡"), 1, "国家, 部门, 省, 市"),
+        (("--date", "去年"), 1, "date"),
+        ((), 2, "give fields to correct"),
+        (("--reset", "--number", "1"), 2, "give fields to correct"),
+        (("--field", "number"), 2, "give fields to correct"),
+    ],
+)
+def test_set_refuses_what_cannot_be(
+    files: Path, words: tuple[str, ...], code: int, told: str
+) -> None:
+    statuses(files)
+    said = run(files, "docs", "set", "a.txt", *words)
+    assert (said.exit_code, told in said.stderr) == (code, True)
+
+
+def test_entities_are_merged_and_kept_apart(files: Path) -> None:
+    """What is decided is listed, and holds in the graph."""
+    (files / "p/a.txt").write_text(PLAN + "由省工信厅牵头制定细则。\n", "utf-8")
+    statuses(files)
+    listed = run(files, "entities", "--type", "agency", "--json").stdout.splitlines()
+    assert [json.loads(line)["written"] for line in listed] == [{"省工信厅": 1}]
+    full = json.loads(listed[0])["name"]
+
+    merged = run(files, "entities", "merge", full, "--into", "云岭省工业厅")
+    assert (merged.exit_code, "1 document renewed" in merged.stdout) == (0, True)
+    assert "云岭省工业厅 —牵头→" in run(files, "graph", "云岭省工业厅").stdout
+    assert run(files, "entities", "--decisions").stdout == f"{full} is 云岭省工业厅\n"
+    assert run(files, "entities", "split", full, "--from", "云岭省工业厅").exit_code == 0
+    assert run(files, "entities", "--decisions").stdout == ""
+    assert run(files, "entities", "--duplicates", "--merged").exit_code == 2
+
+
+def test_an_answer_says_that_its_figure_is_of_another_year(files: Path) -> None:
+    """From the rule that reads the figure to the notes of an answer that is none."""
+    statuses(files)
+    asked = run(files, "ask", "到2030年云岭省创建绿色工厂多少家", "--json")
+    answer = json.loads(asked.stdout)
+    assert not answer["found"]
+    assert any("500家" in note for note in answer["notes"])
+    assert any("2025年" in note and "2030年" in note for note in answer["notes"])
+
+
+def test_problems_name_what_was_not_read_until_it_is(files: Path) -> None:
+    """Files, rows beside them and documents, each with a remedy; the counts last."""
+    (files / "p/bad.pdf").write_bytes(b"%PDF-1.4 nothing")
+    state(files, "文件,日期", "a,bald")
+    assert run(files, "ingest", files / "p").exit_code == 1
+    found = docs(files, "--problems")
+
+    sources = [(p["kind"], Path(str(p["file"])).name) for p in found if not p["doc_id"]]
+    assert sources == [("unread", "bad.pdf"), ("unread", "metadata.csv:2")]
+    assert "date" in {p["kind"] for p in found if p["title"] == "云岭省节能规划"}
+    assert all(p["remedy"] for p in found)
+    lines = run(files, "docs", "--problems").stdout.splitlines()
+    assert len(lines) == len(found) + 1
+    assert lines[-1].startswith(f"{len(found)} problems: 2 unread, ")
+
+    (files / "p/bad.pdf").unlink()
+    state(files, "文件,日期", "a,2022")
+    assert run(files, "ingest", files / "p").exit_code == 0
+    assert [p for p in docs(files, "--problems") if not p["doc_id"]] == []
+
+
+def test_problems_of_an_empty_knowledge_base(files: Path) -> None:
+    (files / "p/a.txt").unlink()
+    (files / "p/sub/b.txt").unlink()
+    run(files, "ingest", files / "p")
+
+    assert run(files, "docs", "--problems").stdout == "all was read\n"
+
+
+ADDED = Outcome("a.txt", "added", "d-1")
+
+
+@pytest.mark.parametrize(("n", "files"), [(1, "1 file in"), (2, "2 files in")])
+def test_one_of_a_thing_is_told_as_one(capsys, n, files):
+    """Files, passages, facts, summaries, calls."""
+    model = ModelReport(passages=n, facts=n, summaries=n, spent={"extract": StageUsage(n, 0, 9, 9)})
+    print_report(IngestReport((ADDED,) * n, 0.1, model=model, waiting=n), as_json=False)
+    out, err = capsys.readouterr()
+
+    assert files in out
+    gave = "1 passage gave 1 fact and 1 summary" if n == 1 else "2 passages gave 2 facts and 2 sum"
+    assert gave in out
+    assert ("1 call, 9 tokens in" if n == 1 else "2 calls, 9 tokens in") in out
+    assert ("1 passage of" if n == 1 else "2 passages of") in err
+
+
+def test_a_report_says_what_the_indexes_took(capsys):
+    """Where it is a second or more; JSON has it always."""
+    print_report(IngestReport((ADDED,), 754.0, index_seconds=405.2), as_json=False)
+    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=False)
+    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=True)
+    shown, short, record = capsys.readouterr().out.splitlines()
+
+    assert "1 file in 754.0 s (405 s of it for the search indexes), 0.0 a second" in shown
+    assert short == "1 file in 1.0 s: 1 added"
+    assert '"seconds": 1.0, "index_seconds": 0.4' in record
+
+
+def test_what_passages_gave_is_not_told_where_none_could_be_read(capsys):
+    """The reason is; nothing was asked that could have given facts."""
+    model = ModelReport(failed={"unavailable": 3}, unavailable="no server")
+    print_report(IngestReport((ADDED,), 0.1, model=model), as_json=False)
+    out, err = capsys.readouterr()
+
+    assert "gave" not in out
+    assert "the model could not be asked: no server" in err
+    assert "3 passages could not be read (3 unavailable)" in err
+
+
+def test_a_plan_says_what_its_sample_took(capsys):
+    """It has been paid, whether the run follows or not."""
+    plan = Plan(
+        (ADDED,),
+        5,
+        passages=4,
+        predictions={"extract": Prediction(3, 1, 3000, 0, 900, 1)},
+        cost={"CNY": 0.5},
+        sampled={"extract": StageUsage(1, 0, 1000, 300)},
+        sample_cost={"CNY": 0.125},
+    )
+    print_plan(plan, as_json=False)
+
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "the sample took 1 call, 1,000 tokens in, 300 out; cost 0.1250 CNY",
+        "extract: 3 calls, 1 more kept; about 3,000 tokens in, 900 out; by what 1 call took before",
+        "4 passages would be read; cost 0.5000 CNY",
+    ]
+
+
+def test_a_plan_without_a_sample_tells_of_none(capsys):
+    predictions = {"extract": Prediction(3, 0, 3000, 0, 900, 0)}
+    print_plan(Plan((ADDED,), 5, passages=3, predictions=predictions), as_json=False)
+    out = capsys.readouterr().out
+
+    assert "the sample" not in out
+    assert "by rule of thumb" in out
+
+
+TWO = {"a": "甲方案\n到2025年创建绿色工厂500家。\n", "b": "乙规划\n到2030年占比达到45%。\n"}
+first = shared_folder(TWO, "hash-64")
+
+
+@pytest.fixture
+def encoded(first, tmp_path):
+    """A copy to change; its documents' files are the original's."""
+    return shutil.copytree(first, tmp_path / "f")
+
+
+def ingest(encoded, first):
+    """Ingest the documents that are there."""
+    return run(encoded, "ingest", *sorted(first.glob("*.txt")))
+
+
+def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(encoded, first):
+    """Searches are refused until they are changed, with the remedy; then they work."""
+    done = run(encoded, "reembed", "--model", "hash-32")
+
+    assert done.exit_code == 0
+    assert re.fullmatch(r"hash-64 → hash-32: 4 texts of 2 documents in \d\.\d s\n", done.stdout)
+    assert done.stderr == (
+        'note: [embedding] names "hash-64" still: change it to "hash-32", or take it out\n'
+    )
+    refused = run(encoded, "search", "绿色工厂")
+    assert refused.exit_code == 1
+    assert "dimension 64 instead of 32" in refused.stderr
+    assert "kgrag reembed" in refused.stderr
+    assert run(encoded, "search", "绿色工厂", "--system", "bm25").exit_code == 0
+    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
+    assert run(encoded, "search", "绿色工厂", "--system", "vector").exit_code == 0
+    assert ingest(encoded, first).stdout.endswith("2 unchanged\n")
+    assert run(encoded, "verify").exit_code == 0
+
+
+def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(encoded):
+    """An endpoint that is gone is not asked for a model that stands here."""
+    settings = '[embedding]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n'
+    (encoded / "kgrag.toml").write_text(settings, "utf-8")
+    done = run(encoded, "reembed", "--model", "hash-32")
+
+    assert done.exit_code == 0
+    assert "hash-64 → hash-32" in done.stdout
+    assert '[embedding] names "m" still' in done.stderr
+    settings += 'api_key_env = "NO_SUCH_KEY"\nconcurrency = 9\n'
+    (encoded / "kgrag.toml").write_text(settings, "utf-8")
+    assert "hash-32 → hash-64" in run(encoded, "reembed", "--model", "hash-64").stdout
+    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\ntimeout_s = 9\n')
+    assert run(encoded, "reembed", "--model", "hash-64").stderr == ""
+    (encoded / "kgrag.toml").write_text(settings.replace("NO_SUCH_KEY", ""), "utf-8")
+    assert "is the server up" in run(encoded, "reembed", "--model", "another").stderr
+
+
+def test_reembed_takes_the_encoder_of_the_settings(encoded):
+    """Without --model; the second time there is nothing to do."""
+    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
+    assert "hash-64 → hash-32" in run(encoded, "reembed").stdout
+    again = run(encoded, "reembed")
+
+    assert again.exit_code == 0
+    assert again.stdout.startswith("nothing to do: all vectors are those of hash-32")
+    assert again.stderr == ""
+
+
+def test_reembed_applies_other_nodes_to_encode(encoded, first):
+    """With the encoder as it is; an unknown size is named."""
+    settings = '[embedding]\nmodel = "hash-64"\nsizes = [512, 256]\n'
+    (encoded / "kgrag.toml").write_text(settings, "utf-8")
+    refused = ingest(encoded, first)
+    assert refused.exit_code == 1
+    told = "embedding.sizes is 512, 256, but this knowledge base has vectors of chunks of 256: run"
+    assert refused.stderr.count(told) == 1
+    for command in ("search", "ask"):  # by what is there
+        found = run(encoded, command, "绿色工厂")
+        assert found.exit_code == 0
+        assert found.stderr.count(f"note: {told} `kgrag reembed`") == 1
+    done = run(encoded, "reembed")
+
+    assert done.stdout.startswith("hash-64: 0 texts of 2 documents")  # one chunk is all of a text
+    assert ingest(encoded, first).exit_code == 0
+    assert "embedding.sizes" not in run(encoded, "search", "绿色工厂").stderr
+    (encoded / "kgrag.toml").write_text(settings.replace("512", "500"), "utf-8")
+    wrong = run(encoded, "reembed")
+    assert wrong.exit_code == 1
+    assert "500" in wrong.stderr
+
+
+def test_reembed_dry_run_says_how_much_and_changes_nothing(encoded):
+    plan = run(encoded, "reembed", "--model", "hash-32", "--dry-run")
+
+    assert re.fullmatch(
+        r"hash-64 → hash-32: 4 texts of 2 documents to encode, \d+ characters; about \d\.\d s\n",
+        plan.stdout,
+    )
+    as_json = run(encoded, "reembed", "--model", "hash-32", "--dry-run", "--json")
+    record = json.loads(as_json.stdout)
+    assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 4, 2)
+    assert run(encoded, "search", "绿色工厂").exit_code == 0
+    assert json.loads(run(encoded, "reembed", "--json").stdout)["changed"] is False
+
+
+def test_reembed_dry_run_says_when_nothing_is_to_be_done(encoded):
+    """As the run itself does; no texts to encode is not the same: vectors may have to go."""
+    plan = run(encoded, "reembed", "--dry-run")
+    assert plan.stdout == run(encoded, "reembed").stdout
+    assert plan.stdout.startswith("nothing to do: all vectors are those of hash-64")
+    assert json.loads(run(encoded, "reembed", "--dry-run", "--json").stdout)["changed"] is False
+
+    (encoded / "kgrag.toml").write_text("[embedding]\nsizes = [512, 256]\n", "utf-8")
+    other = run(encoded, "reembed", "--dry-run")
+    assert other.stdout.startswith("hash-64: 0 texts of 2 documents to encode")
+
+
+def test_reembed_says_what_a_run_before_it_had_done(capsys):
+    """In documents: texts are counted for this run."""
+    done: dict[str, Any] = {
+        "documents": 9,
+        "encoded": 70,
+        "dropped": "",
+        "changed": True,
+        "seconds": 1.0,
+    }
+    _print_report(ReembedReport(before="a", after="b", resumed=4, **done), as_json=False)
+
+    said = "a → b: 70 texts of 9 documents (4 documents done by an earlier run) in 1.0 s\n"
+    assert capsys.readouterr().out == said
+
+
+def test_reembed_of_no_knowledge_base_or_by_no_model_is_refused(encoded):
+    """Nothing is made; the command that installs a model is told."""
+    nowhere = kgrag("reembed", "--kb", encoded / "none")
+    assert nowhere.exit_code == 1
+    assert "no knowledge base" in nowhere.stderr
+    assert not (encoded / "none").exists()
+    unknown = run(encoded, "reembed", "--model", "nosuch")
+    assert unknown.exit_code == 1
+    assert "kgrag models add PATH --name nosuch" in unknown.stderr
+    assert run(encoded, "search", "绿色工厂").exit_code == 0

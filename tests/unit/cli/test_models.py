@@ -3,14 +3,12 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
 from kgrag.embedding.catalog import ModelCard
 from kgrag.embedding.model_folder import ModelFolder
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
-from tests.unit.cli.conftest import kgrag, run
+from tests.fixtures.kit import kgrag, kgrag_in, run
 
 CONFIG = """
 [embedding]
@@ -62,7 +60,6 @@ def test_ask_explain_shows_every_step_with_its_calls(folder):
 
 
 def test_ask_json_has_verdict_checks_and_steps(folder):
-    """Stable keys for programs."""
     done = run(folder, "ask", "A省创建绿色工厂多少家？", "--json")
     answer = json.loads(done.stdout)
     assert answer["verdict"]["passed"] is True
@@ -90,16 +87,15 @@ def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
     (tmp_path / "kgrag.toml").write_text(
         CONFIG.format(base_url="http://127.0.0.1:9/v1") + "attempts = 1\n", "utf-8"
     )
-    done = kgrag(tmp_path, "ask", "A省创建绿色工厂多少家？", "--kb", folder / "kb")
+    done = kgrag_in(tmp_path, "ask", "A省创建绿色工厂多少家？", "--kb", folder / "kb")
     assert done.exit_code == 1
     assert "500家" in done.stdout
     assert "quoted by rule instead" in done.stderr
 
 
 def test_ask_for_a_model_that_is_not_configured_is_refused(folder, tmp_path):
-    """With the remedy."""
     (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    done = kgrag(tmp_path, "ask", "问题", "--kb", folder / "kb", "--writer", "model")
+    done = kgrag_in(tmp_path, "ask", "问题", "--kb", folder / "kb", "--writer", "model")
     assert done.exit_code == 1
     assert "no chat model is configured" in done.stderr
 
@@ -133,26 +129,26 @@ def test_stats_cost_says_when_no_model_was_asked(tmp_path):
     assert run(tmp_path, "ingest", str(tmp_path / "b.txt")).exit_code == 0
     done = run(tmp_path, "stats", "--cost")
     assert "no model was asked" in done.stdout
-    other = kgrag(tmp_path, "stats", "--cost", "--kb", tmp_path / "nothing")
+    other = kgrag_in(tmp_path, "stats", "--cost", "--kb", tmp_path / "nothing")
     assert other.exit_code == 1
     assert not (tmp_path / "kb" / "calls.db").exists()
 
 
 def test_prompts_prints_all_of_them_or_those_named(folder):
     """A person can read what a model is sent."""
-    every = kgrag(folder, "prompts").stdout
-    one = kgrag(folder, "prompts", "question", "--language", "zh").stdout
+    every = kgrag_in(folder, "prompts").stdout
+    one = kgrag_in(folder, "prompts", "question", "--language", "zh").stdout
     assert "═══ cov (en)" in every
     assert one.startswith("═══ question (zh)")
     assert "$question" in one
-    unknown = kgrag(folder, "prompts", "nothing")
+    unknown = kgrag_in(folder, "prompts", "nothing")
     assert unknown.exit_code == 1
     assert "there are" in unknown.stderr
 
 
 def test_prompts_of_a_file_are_what_would_be_sent(folder):
     """Filled in, fenced, with the schema."""
-    done = kgrag(folder, "prompts", "--of", str(folder / "a.txt"))
+    done = kgrag_in(folder, "prompts", "--of", str(folder / "a.txt"))
     assert done.exit_code == 0, done.output
     assert "到2025年，A省创建绿色工厂500家。" in done.stdout
     assert "</passage " in done.stdout
@@ -172,7 +168,7 @@ def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_p
     with FakeServer(lambda body: Reply(hostile)) as server:
         config = CONFIG.format(base_url=server.base_url).replace('"stand-in"', '"hostile"')
         (tmp_path / "kgrag.toml").write_text(config, "utf-8")
-        done = kgrag(tmp_path, "query", "有哪些文件？", "--natural", "--kb", folder / "kb")
+        done = kgrag_in(tmp_path, "query", "有哪些文件？", "--natural", "--kb", folder / "kb")
     assert done.exit_code == 1
     assert "DROP TABLE documents" in done.stdout
     assert "kgrag: " in done.stderr
@@ -197,7 +193,7 @@ def install(cache, name, **settings):
 def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
     """One line each, those that could be pulled with the command for it."""
     install(cache, "mine", pooling="last", languages="en", licence="MIT")
-    lines = CliRunner().invoke(main, ["models", "list"]).stdout.splitlines()
+    lines = kgrag("models", "list").stdout.splitlines()
 
     assert " ".join(lines[0].split()) == (
         "name format dimension pooling precision size languages licence where"
@@ -210,7 +206,7 @@ def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
 def test_models_list_json_has_stable_keys(cache):
     """For programs; a model that is not installed has no folder."""
     install(cache, "mine")
-    mine, known, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+    mine, known, *_ = json.loads(kgrag("models", "list", "--json").stdout)
 
     assert mine["name"] == "mine"
     assert mine["folder"] == str(cache / "mine")
@@ -224,7 +220,7 @@ def test_models_list_shows_what_is_damaged(cache):
     install(cache, "bge-small-zh")
     (cache / "bge-small-zh" / "card.json").write_text("{")
     install(cache, "mine", n_bytes=2_000_001)
-    done = CliRunner().invoke(main, ["models", "list"])
+    done = kgrag("models", "list")
     rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
 
     assert done.exit_code == 0
@@ -234,7 +230,7 @@ def test_models_list_shows_what_is_damaged(cache):
     assert notes[0].startswith("note: bge-small-zh is damaged: cannot read the model card ")
     assert notes[0].endswith("Remedy: kgrag models pull bge-small-zh")
     assert "2,000,000 bytes, and had 2,000,001 when it was installed" in notes[1]
-    damaged, *_ = json.loads(CliRunner().invoke(main, ["models", "list", "--json"]).stdout)
+    damaged, *_ = json.loads(kgrag("models", "list", "--json").stdout)
     assert (damaged["name"], damaged["dimension"]) == ("bge-small-zh", None)
     assert damaged["folder"] == str(cache / "bge-small-zh")
 
@@ -243,8 +239,8 @@ def test_models_remove_takes_a_model_away_once(cache):
     """The second time it is not there, and what is there is named."""
     install(cache, "mine")
     install(cache, "other")
-    done = CliRunner().invoke(main, ["models", "remove", "mine"])
-    again = CliRunner().invoke(main, ["models", "remove", "mine"])
+    done = kgrag("models", "remove", "mine")
+    again = kgrag("models", "remove", "mine")
 
     assert (done.exit_code, done.stdout) == (0, "removed mine\n")
     assert again.exit_code == 1
@@ -254,10 +250,10 @@ def test_models_remove_takes_a_model_away_once(cache):
 def test_models_add_tells_what_is_wrong_with_a_folder(cache, tmp_path):
     """Exit 1 and one line, for an empty folder and for a page in place of a model."""
     (tmp_path / "download").mkdir()
-    empty = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+    empty = kgrag("models", "add", tmp_path / "download")
     (tmp_path / "download" / "model.onnx").write_text("<html>404</html>")
     (tmp_path / "download" / "tokenizer.json").write_text("{}")
-    page = CliRunner().invoke(main, ["models", "add", str(tmp_path / "download")])
+    page = kgrag("models", "add", tmp_path / "download")
 
     assert (empty.exit_code, page.exit_code) == (1, 1)
     assert "holds no model" in empty.stderr
@@ -274,7 +270,7 @@ def test_models_add_passes_what_the_user_says(cache, tmp_path, monkeypatch):
 
     monkeypatch.setattr("kgrag.embedding.add.add_model", add_model)
     words = ["--file", "onnx/a.onnx", "--pooling", "last", "--max-tokens", "9"]
-    done = CliRunner().invoke(main, ["models", "add", str(tmp_path), *words])
+    done = kgrag("models", "add", tmp_path, *words)
 
     assert {key: value for key, value in said.items() if value is not None} == {
         "file": "onnx/a.onnx",

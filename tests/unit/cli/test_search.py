@@ -1,14 +1,27 @@
-"""Questions that a model reads before they are searched, from the command line to the results."""
+"""Commands that search: with a model, a reranker, explanations, and queries."""
 
+import ast
+import inspect
 import json
+import re
+import shutil
 import threading
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
+from kgrag.api import KnowledgeBase
+from kgrag.cli import search as search_module
+from kgrag.cli.chinese import catalogue
+from kgrag.cli.query import table
+from kgrag.cli.search import _KINDS, explained
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.results import ScoredChunk
 from kgrag.testing.reply import Reply, contents, stand_in
 from kgrag.testing.server import FakeServer
+from kgrag.types import Chunk
+from tests.fixtures.kit import kgrag, run, shared_folder
+from tests.fixtures.rerankers import answering, write_cross_encoder
 
 TEXTS = {
     "fujian": "福建省绿色工厂实施方案\n一、目标\n到2025年，福建省创建绿色工厂500家。\n",
@@ -69,26 +82,18 @@ def model():
     return Model()
 
 
+read_by_no_model = shared_folder(TEXTS)
+
+
 @pytest.fixture
-def kgrag(tmp_path, model):
+def kgrag_with(read_by_no_model, tmp_path, model):
     """Give a function that runs commands on three documents, with that model."""
     with FakeServer(model) as server:
-        (tmp_path / "kgrag.toml").write_text(
-            f'[embedding]\nmodel = "hash"\n[llm]\nbase_url = "{server.base_url}"\n'
-            'model = "stand-in"\nconcurrency = 3\n',
-            "utf-8",
-        )
-        for name, text in TEXTS.items():
-            (tmp_path / f"{name}.txt").write_text(text, "utf-8")
-
-        def run(*words):
-            config = ("--config", tmp_path / "kgrag.toml")
-            kb = ("--kb", tmp_path / "kb")
-            return CliRunner().invoke(main, [*map(str, (*config, *words, *kb))])
-
-        done = run("ingest", "--no-model", *(tmp_path / f"{name}.txt" for name in TEXTS))
-        assert done.exit_code == 0, done.output
-        yield run
+        shutil.copytree(read_by_no_model, tmp_path, dirs_exist_ok=True)
+        with (tmp_path / "kgrag.toml").open("a") as settings:
+            settings.write(f'[llm]\nbase_url = "{server.base_url}"\n')
+            settings.write('model = "stand-in"\nconcurrency = 3\n')
+        yield partial(run, tmp_path)
 
 
 def results(done):
@@ -100,23 +105,23 @@ def ids(found):
     return [(result["chunk_id"], round(result["score"], 6)) for result in found]
 
 
-def test_what_a_model_says_finds_what_the_question_does_not_name(kgrag, model):
+def test_what_a_model_says_finds_what_the_question_does_not_name(kgrag_with, model):
     """In one call; keywords, wordings and passage search, and what they found says so."""
-    found = results(kgrag("search", SEWAGE, "--analyse", "--json"))
+    found = results(kgrag_with("search", SEWAGE, "--analyse", "--json"))
     assert found[0]["file"].endswith("sewage.txt")
     assert "also found by 《农村生活污水处理费由谁承担？》" in found[0]["via"]
     assert model.read == [SEWAGE]
-    plain = results(kgrag("search", SEWAGE, "--json"))
+    plain = results(kgrag_with("search", SEWAGE, "--json"))
     assert not any("also found by" in via for result in plain for via in result["via"])
-    kgrag("search", SEWAGE, "--analyse")
+    kgrag_with("search", SEWAGE, "--analyse")
     assert model.read == [SEWAGE]  # kept
 
 
 @pytest.mark.parametrize("question", [SEWAGE, BOTH])
-def test_search_finds_what_an_answer_draws_from(kgrag, question):
+def test_search_finds_what_an_answer_draws_from(kgrag_with, question):
     """The same chunks in the same order as for `ask`, which reads the question as well."""
-    found = results(kgrag("search", question, "--analyse", "--top-k", "30", "--json"))
-    steps = json.loads(kgrag("ask", question, "--json").stdout)["steps"]
+    found = results(kgrag_with("search", question, "--analyse", "--top-k", "30", "--json"))
+    steps = json.loads(kgrag_with("ask", question, "--json").stdout)["steps"]
     (retrieved,) = [step["detail"] for step in steps if step["name"] == "retrieve"]
     told = [
         f", characters {result['start']}-{result['end']}: {'; '.join(result['via'][:3])}"
@@ -127,32 +132,32 @@ def test_search_finds_what_an_answer_draws_from(kgrag, question):
     assert all(line.endswith(end) for line, end in zip(lines, told, strict=True))
 
 
-def test_sub_questions_are_asked_for_each_place(kgrag):
+def test_sub_questions_are_asked_for_each_place(kgrag_with):
     """Where the question names none; `grim-no-plan` asks it as a whole."""
-    found = results(kgrag("search", BOTH, "--analyse", "--json"))
+    found = results(kgrag_with("search", BOTH, "--analyse", "--json"))
     told = {via for result in found for via in result["via"] if via.startswith("asked for")}
     assert told == {"asked for the whole question", "asked for 福建", "asked for 河南"}
-    whole = results(kgrag("search", BOTH, "--analyse", "--json", "--system", "grim-no-plan"))
+    whole = results(kgrag_with("search", BOTH, "--analyse", "--json", "--system", "grim-no-plan"))
     assert not any("asked for" in via for result in whole for via in result["via"])
 
 
 @pytest.fixture
-def batch(tmp_path, kgrag):
+def batch(tmp_path, kgrag_with):
     """Give a function that searches for three questions of a file."""
     rows = [{"id": f"q{n}", "question": q} for n, q in enumerate(READINGS, 1)]
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     (tmp_path / "q.jsonl").write_text("\n".join(lines), "utf-8")
 
-    def run(*words):
+    def search(*words):
         out = tmp_path / "run.jsonl"
-        done = kgrag("search", "--batch", tmp_path / "q.jsonl", "--out", out, *words)
+        done = kgrag_with("search", "--batch", tmp_path / "q.jsonl", "--out", out, *words)
         rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
         return done, {row["id"]: ids(row["results"]) for row in rows}
 
-    return run
+    return search
 
 
-def test_a_batch_is_read_side_by_side(kgrag, batch, model):
+def test_a_batch_is_read_side_by_side(kgrag_with, batch, model):
     """No reading is given before all three were asked for; results come in the file's order."""
     model.together = threading.Barrier(3)
     done, found = batch("--analyse")
@@ -160,7 +165,7 @@ def test_a_batch_is_read_side_by_side(kgrag, batch, model):
     assert sorted(model.read) == sorted(READINGS)
     assert list(found) == ["q1", "q2", "q3"]
     for question, scored in zip(READINGS, found.values(), strict=True):
-        single = results(kgrag("search", question, "--analyse", "--json"))
+        single = results(kgrag_with("search", question, "--analyse", "--json"))
         assert scored == ids(single)
 
 
@@ -177,9 +182,362 @@ def test_a_question_that_cannot_be_read_does_not_spoil_the_batch(batch, model):
     assert found["q1"] != by_rules["q1"]
 
 
-def test_a_single_question_that_cannot_be_read_is_an_error(kgrag, model):
+def test_a_single_question_that_cannot_be_read_is_an_error(kgrag_with, model):
     """The exit code tells, and how to go on."""
     model.fails = (BOTH,)
-    done = kgrag("search", BOTH, "--analyse")
+    done = kgrag_with("search", BOTH, "--analyse")
     assert done.exit_code == 1
     assert "cannot be used" in done.stderr
+
+
+QUESTION = "绿色工厂创建目标是多少家？"
+PLACES = {
+    name: f"{name}省绿色工厂实施方案\n一、目标\n到2025年，{name}省创建绿色工厂{n}00家。\n"
+    for n, name in enumerate(("福建", "河南", "四川"), 2)
+}
+
+
+def prefers(*names):
+    """Return a score that is the better the earlier a passage's place is named."""
+    return lambda question, passage: next(
+        (1.0 / (2 + n) for n, name in enumerate(names) if passage.startswith(name)), 0.0
+    )
+
+
+of_places = shared_folder(PLACES)
+
+
+@pytest.fixture
+def reranked(of_places):
+    """Give a function that runs commands on three documents, with settings of `[rerank]`."""
+
+    def with_settings(rerank, *words):
+        settings = f'[embedding]\nmodel = "hash"\n{rerank}'
+        (of_places / "kgrag.toml").write_text(settings, "utf-8")
+        return run(of_places, *words)
+
+    return with_settings
+
+
+def at(server, more=""):
+    return f'[rerank]\nbase_url = "{server.base_url}"\nmodel = "m"\n{more}'
+
+
+def texts_of(request):
+    """Return the passages that were sent."""
+    texts = request.body["documents"]
+    assert isinstance(texts, list)
+    return texts
+
+
+def order(done):
+    """Return the places of what was found, each once."""
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["results"]
+    return list(dict.fromkeys(result["text"][:2] for result in found))
+
+
+@pytest.mark.parametrize("system", ["grim", "bm25"])
+@pytest.mark.parametrize("names", [("四川", "福建", "河南"), ("河南", "四川", "福建")])
+def test_search_gives_the_order_of_the_endpoint(reranked, system, names):
+    with FakeServer(answering(prefers(*names))) as server:
+        done = reranked(at(server), "search", QUESTION, "--system", system, "--json")
+    assert order(done) == list(names)
+    assert len(server.requests) == 1
+    assert server.requests[0].body["query"] == QUESTION
+    assert "reranked: 0.50" in json.loads(done.stdout)["results"][0]["via"]
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "cross-encoder (no. 1 of"), ("zh", "重排模型打分（")]
+)
+def test_search_explains_it(reranked, monkeypatch, language, told):
+    monkeypatch.setenv("KGRAG_LANG", language)
+    with FakeServer(answering(prefers("四川"))) as server:
+        done = reranked(at(server), "search", QUESTION, "--explain")
+    assert told in done.output
+
+
+def test_search_gives_the_order_of_a_model_on_this_machine(reranked, tmp_path):
+    pytest.importorskip("onnx", reason="the tiny model is made with the onnx package")
+    of_places = tmp_path / "reranker"
+    of_places.mkdir()
+    write_cross_encoder(of_places, {"川": 1.0, "河": -1.0})
+    done = reranked(f"[rerank]\npath = '{of_places}'\n", "search", QUESTION, "--json")
+    assert order(done) == ["四川", "福建", "河南"]
+
+
+def test_an_answer_is_drawn_from_that_order(reranked):
+    """With one result, from the first alone."""
+    with FakeServer(answering(prefers("河南"))) as server:
+        done = reranked(at(server), "ask", QUESTION, "--top-k", "1", "--json")
+    assert done.exit_code == 0, done.output
+    assert "300家" in json.loads(done.stdout)["text"]
+    assert "400家" not in done.stdout
+
+
+def test_further_wordings_are_reranked_by_their_own_words(reranked):
+    """That a chat model gives; what all of them put first comes first."""
+    reading = {"keywords": [], "wordings": ["要建多少家绿色工厂？"], "passage": ""}
+    said = Reply(json.dumps(reading, ensure_ascii=False))
+    score = answering(prefers("四川", "福建", "河南"))
+    with FakeServer(score) as server, FakeServer(lambda body: said) as model:
+        llm = f'[llm]\nbase_url = "{model.base_url}"\nmodel = "stand-in"\n'
+        done = reranked(at(server) + llm, "search", QUESTION, "--analyse", "--json")
+    assert order(done) == ["四川", "福建", "河南"]
+    asked = [request.body["query"] for request in server.requests]
+    assert asked == [QUESTION, "要建多少家绿色工厂？"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("no", status=401),
+        Reply("oops", status=500, headers={"retry-after-ms": "1"}),
+        Reply(raw='{"results": []}'),
+        Reply(raw="<html>"),
+    ],
+)
+def test_a_reranker_that_fails_leaves_the_order_and_is_told(reranked, caplog, reply):
+    """Search and ask answer as they do without it."""
+    plain = json.loads(reranked("", "search", QUESTION, "--json").stdout)
+    answer = json.loads(reranked("", "ask", QUESTION, "--json").stdout)
+    with FakeServer(lambda body: reply) as server:
+        done = reranked(at(server), "search", QUESTION, "--json")
+        assert caplog.text.count("results are in the order that they have without [rerank]") == 1
+        caplog.clear()
+        asked = reranked(at(server), "ask", QUESTION, "--json")
+        assert caplog.text.count("results are in the order that they have without [rerank]") == 1
+    assert done.exit_code == asked.exit_code == 0
+    assert json.loads(done.stdout)["results"] == plain["results"]
+    assert json.loads(asked.stdout)["text"] == answer["text"]
+
+
+def test_more_candidates_than_are_reranked_stay_behind(reranked):
+    """The best alone can gain nothing."""
+    plain = order(reranked("", "search", QUESTION, "--json"))
+    with FakeServer(answering(prefers(*plain[::-1]))) as server:
+        done = reranked(at(server, "candidates = 1\n"), "search", QUESTION, "--json")
+    assert order(done) == plain
+    (request,) = server.requests
+    assert [str(text)[:2] for text in texts_of(request)] == plain[:1]
+
+
+FACT = "森林覆盖率 —目标为→ 2025年24%"
+REASONS = [
+    ("covers 0.71", "share of the question covered (0.71)", "覆盖问题用词的比例（0.71）"),
+    ("reranked: 0.93", "cross-encoder (0.93)", "重排模型打分（0.93）"),
+    ("vector -0.02", "meaning (-0.02)", "语义相近（-0.02）"),
+    ("words 14.0", "words in the text 绿色工厂 (14.0)", "正文命中词语 绿色工厂（14.0）"),
+    ("path 9.5", "words in title and headings 目标 (9.5)", "标题命中词语 目标（9.5）"),
+    (f"fact 0.69: {FACT}", f"fact {FACT} (0.69)", f"图谱事实 {FACT}（0.69）"),
+    ("summary 0.61: 一、\n目标", "summary 一、\n目标 (0.61)", "摘要 一、\n目标（0.61）"),
+    ("place 云岭", "place 云岭", "所问地区 云岭"),
+    ("national", "national document, as asked", "国家层面文件"),
+    ("title 《乙规划》", "title 《乙规划》", "所问文件 《乙规划》"),
+    ("holds 《乙规划》", "names 《乙规划》", "文中提到 《乙规划》"),
+    ("section 一、目标", "section 一、目标", "所问章节 一、目标"),
+    ("cited: 甲 —→ 乙", "cited by the document named: 甲 —→ 乙", "所问文件引用 甲 —→ 乙"),
+    ("graph query", "query to the graph", "图谱查询"),
+    ("merged from 2 of 2 chunks of 256", "merged from 2 parts", "由2个片段合并"),
+    ("merged from 2 of 3 chunks of 256", "merged from 2 of 3 parts", "由3个片段中的2个合并"),
+    ("filled between 3 and 5", "stands between two results", "前后两段均命中"),
+    ("asked for 云岭", "asked for: 云岭", "分别检索 云岭"),
+    ("asked for the whole question", "asked for: the whole question", "分别检索 整个问题"),
+    ("also found by 《谁承担？》", "also found by 《谁承担？》", "换个问法也检索到 《谁承担？》"),
+    ("one of 5 parts of 二、任务", "one of 5 parts asked for", "所列5项之一"),
+    ("翻新 read as 再制造", "翻新 read as 再制造", "“翻新”按“再制造”检索"),
+    ("behind what is in force: draft", "behind what is in force", "非现行有效，排在后面"),
+    ("vector of mine", "vector of mine", "vector of mine"),
+    ("merged from 1 of 1 chunks of 256", "", ""),
+]  # fmt: skip
+
+
+def result(*via):
+    text = "到2025年创建绿色工厂500家。\n"
+    chunk = Chunk("a:256:0", "a", 256, 0, 0, len(text), text, heading_path=("一、目标",))
+    return ScoredChunk(chunk, 1.0, via, title="甲方案")
+
+
+@pytest.mark.parametrize(("via", "english", "chinese"), REASONS)
+def test_a_reason_in_both_languages(monkeypatch, via, english, chinese):
+    """Numbers stand behind; the words of a plugin stay."""
+    assert explained("绿色工厂目标", [result(via)]) == [f"found by: {english}"]
+    monkeypatch.setenv("KGRAG_LANG", "zh")
+    assert explained("绿色工厂目标", [result(via)]) == [f"由来：{chinese}"]
+
+
+def test_every_kind_of_reason_is_tried_above():
+    known = [form for form, _ in _KINDS]
+    assert {next(f for f in known if f.fullmatch(via)) for via, *_ in REASONS} == set(known)
+
+
+def test_the_catalogue_has_no_reason_that_nobody_gives():
+    tree = ast.parse(inspect.getsource(search_module))
+    written = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
+    labels = {"the whole question", "the document", "cited"}
+    assert set(catalogue()["reasons"]) <= written | labels
+    assert {told for _, told in _KINDS} - {"", "{what}"} <= set(catalogue()["reasons"])
+
+
+def test_a_fact_that_two_ways_find_is_told_once():
+    """With the score of the weightier; another fact, and another part of the question, stay."""
+    via = (f"fact 1.00: {FACT}", f"fact 0.71: {FACT}", "fact 0.70: 甲 —依据→ 乙")
+    (told,) = explained("目标", [result("asked for 云岭", *via, "asked for 全国", via[1])])
+    assert told == (
+        f"found by: asked for: 云岭; fact {FACT} (1.00); fact 甲 —依据→ 乙 (0.70); "
+        f"asked for: 全国; fact {FACT} (0.71)"
+    )
+
+
+def test_ranks_are_among_the_results_of_one_way(monkeypatch):
+    """Equal scores share a rank; sides of a comparison are not compared."""
+    results = [result("vector 0.70"), result("vector 0.75", "words 9.0"), result("vector 0.70")]
+    assert explained("没有", results) == [
+        "found by: meaning (no. 2 of 3; 0.70)",
+        "found by: meaning (no. 1 of 3; 0.75); words in the text (9.0)",
+        "found by: meaning (no. 2 of 3; 0.70)",
+    ]
+    monkeypatch.setenv("KGRAG_LANG", "zh")
+    sides = [result("asked for 甲", "vector 0.7"), result("asked for 乙", "vector 0.8")]
+    assert [told.split("；")[1] for told in explained("没有", sides)] == [
+        "语义相近（0.7）",
+        "语义相近（0.8）",
+    ]
+    assert explained("没有", results)[0] == "由来：语义相近（3条中第2，0.70）"
+
+
+def test_words_that_are_part_of_a_longer_one_are_left_out():
+    (told,) = explained("创建绿色工厂的目标，绿色工厂", [result("words 9.0")])
+    assert told == "found by: words in the text 创建 绿色工厂 (9.0)"
+
+
+FORESTS = {
+    "a": "甲方案\n一、目标\n根据《乙规划》，到2025年创建绿色工厂500家，森林覆盖率达到24%。\n",
+    "b": "乙规划\n到2030年森林覆盖率达到26%。\n",
+}
+forests = shared_folder(FORESTS, "hash-32")
+
+
+def test_search_explains_in_the_users_language(forests):
+    """One line a result, no fact twice, and where it stands; JSON is the same in both."""
+    words = ("search", "2025年森林覆盖率目标", "--explain")
+    english, chinese = (run(forests, *words, language=language).stdout for language in ("en", "zh"))
+    told = [line for line in english.splitlines() if line.startswith("   found by: ")]
+    assert [line.count("森林覆盖率 —目标为→") for line in told] == [1, 1]
+    assert re.search(r"a\.txt, characters \d+-\d+\n   found by: ", english)
+    assert re.search(r"a\.txt, 第 \d+ 至 \d+ 个字符\n   由来：", chinese)
+    assert "found by" not in chinese
+    found = json.loads(run(forests, *words, "--json", language="zh").stdout)
+    assert found == json.loads(run(forests, *words, "--json").stdout)
+    for via in (result["via"] for result in found["results"]):  # JSON has each with its score
+        assert len([reason for reason in via if "森林覆盖率 —目标为→" in reason]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("targets",), "#  指标        地区"),
+        (("stats",), "文件        2"),
+        (("graph", "森林覆盖率"), "森林覆盖率：共2项事实"),
+        (("docs", "set", "a.txt", "--number", "云〔2022〕3号"), "d-"),
+    ],
+)
+def test_results_have_chinese_names(forests, words, first):
+    said = run(forests, *words, language="zh").stdout
+    assert said.startswith(first)
+    assert ("  文号: 云〔2022〕3号" in said) == (words[0] == "docs")
+
+
+def test_keys_of_json_stay(forests):
+    for words in (("targets",), ("stats",), ("docs",)):
+        outs = [
+            run(forests, *words, "--json", language=language).stdout for language in ("zh", "en")
+        ]
+        assert outs[0] == outs[1] != ""
+
+
+ENTITIES = "SELECT type, count(*) AS n FROM kg_entities GROUP BY type ORDER BY type"
+
+
+one = shared_folder({"a": "甲方案\n一、目标\n根据《乙规划》，到2025年创建绿色工厂500家。\n"})
+
+
+def query(place, *words):
+    return kgrag("query", "--kb", place, *words)
+
+
+def test_rows_are_a_table_under_the_names_of_columns(one):
+    """Chinese characters are two columns wide; nothing goes to stderr."""
+    done = query(one / "kb", "SELECT title, characters FROM kg_documents")
+    assert done.exit_code == 0
+    names, line, row = done.stdout.splitlines()
+    assert names.split() == ["title", "characters"]
+    assert line == "──────  ──────────"
+    assert row == "甲方案" + " " * 10 + "35"
+    assert done.stderr == ""
+
+
+def test_json_holds_the_rows_and_whether_they_were_cut(one):
+    """One object on one line."""
+    done = query(one / "kb", "SELECT title, NULL AS x, x'00' AS b FROM kg_documents", "--json")
+    assert json.loads(done.stdout) == {
+        "rows": [{"title": "甲方案", "x": None, "b": {"hex": "00"}}], "cut": False,
+    }  # fmt: skip
+
+
+def test_rows_beyond_the_limit_are_cut_and_it_is_said(one):
+    """On stderr; exactly as many rows as the limit are not cut."""
+    three = "SELECT value AS v FROM json_each('[1, 2, 3]')"
+    done = query(one / "kb", three, "--limit", "2")
+    assert (done.exit_code, done.stdout) == (0, "v\n─\n1\n2\n")
+    assert done.stderr == "cut: only the first 2 rows; raise --limit, or ask for less\n"
+    assert query(one / "kb", three, "--limit", "3").stderr == ""
+    assert json.loads(query(one / "kb", three, "--limit", "2", "--json").stdout)["cut"] is True
+
+
+def test_no_rows_are_said(one):
+    """An empty table would be silence."""
+    done = query(one / "kb", "SELECT * FROM kg_facts WHERE 0")
+    assert (done.exit_code, done.stdout) == (0, "no rows\n")
+
+
+def test_what_writes_or_takes_too_long_is_refused(one):
+    """With exit code 1 and the reason on stderr."""
+    done = query(one / "kb", "DELETE FROM documents")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("kgrag: DELETE FROM documents: not authorized")
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
+    done = query(one / "kb", endless, "--timeout", "0.05")
+    assert done.exit_code == 1
+    assert "stopped after 0.05 s" in done.stderr
+
+
+@pytest.mark.parametrize("limits", [["--limit", "0"], ["--timeout", "0"], ["--timeout", "x"]])
+def test_limits_that_allow_nothing_are_usage_errors(one, limits):
+    """Exit code 2."""
+    assert query(one / "kb", ENTITIES, *limits).exit_code == 2
+
+
+def test_a_cell_is_one_short_line_that_moves_no_cursor():
+    """Line ends and control characters of documents would break the table or the terminal."""
+    text = table([{"a": "x\ny\x1b[2J", "b": "字" * 40, "c": [1, {"k": "值"}], "d": None}])
+    _, line, row = text.splitlines()
+    assert row == "x y\\x1b[2J  " + "字" * 29 + '…  [1, {"k": "值"}]  -'
+    assert line == "──────────  " + "─" * 59 + "  ────────────────  ─"
+
+
+def test_columns_of_numbers_stand_to_the_right():
+    """Mixed ones and texts to the left."""
+    assert table([{"n": 10, "m": 1}, {"n": 1.5, "m": "碳"}]).splitlines() == [
+        "  n  m", "───  ──", " 10  1", "1.5  碳",
+    ]  # fmt: skip
+
+
+def test_cypher_is_answered_on_neo4j(empty_neo4j):
+    KnowledgeBase.open(empty_neo4j, embedder=HashEmbedder()).close()
+    done = query(empty_neo4j, "MATCH (k:KgragKnowledgeBase) RETURN k.id AS id, '碳' AS c")
+    assert (done.exit_code, done.stdout) == (0, "id     c\n─────  ──\nkgrag  碳\n")
+    done = query(empty_neo4j, "MATCH (n) DETACH DELETE n")
+    assert done.exit_code == 1
+    assert "DETACH is refused" in done.stderr

@@ -6,21 +6,11 @@ import json
 import pytest
 from openpyxl import load_workbook
 
-from tests.unit.cli.conftest import ingested, run
-from tests.unit.tables.conftest import POLICIES
+from tests.fixtures.kit import ingested, run, shared_folder
+from tests.fixtures.policies import POLICIES
 from tests.unit.tables.plans import PLANS
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with a knowledge base of the policies."""
-    return ingested(tmp_path_factory.mktemp("tables"), POLICIES, "hash-32")
-
-
-@pytest.fixture(scope="module")
-def plans(tmp_path_factory):
-    """A folder with a knowledge base of the plans."""
-    return ingested(tmp_path_factory.mktemp("changes"), PLANS, "hash-32")
+folder, plans = shared_folder(POLICIES, "hash-32"), shared_folder(PLANS, "hash-32")
 
 
 def test_figures_on_screen(folder):
@@ -48,7 +38,6 @@ def test_figures_on_screen(folder):
 
 
 def test_headings_and_notes_are_in_english_where_that_is_asked(folder):
-    """On screen and in JSON."""
     words = ("targets", "--indicator", "森林", "--due", "2025", "--planned", "--english")
     done = run(folder, *words)
     assert done.stdout.splitlines()[0].split()[:3] == ["#", "indicator", "region"]
@@ -166,7 +155,6 @@ def test_a_pair_on_screen(plans):
     ],
 )
 def test_notes_in_english(plans, words, said):
-    """As the headings of columns."""
     assert said in run(plans, *words, "--english").stderr.splitlines()
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
-from tests.fixtures.plain_samples import put_plain_samples
+from tests.fixtures.kit import shared_base
 
 NORTH = """北川省节能方案
 北川省人民政府办公厅
@@ -36,29 +35,11 @@ LATER = """南岭省湿地保护方案
 TEXTS = {"north": NORTH, "south": SOUTH, "later": LATER}
 
 
-def made(folder, files):
-    config = Config(embedding=EmbeddingConfig(model="hash-64"))
-    base = KnowledgeBase.open(folder / "kb", config=config)
-    base.ingest(files)
-    return base
+base = shared_base(TEXTS, "hash-64")
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A knowledge base of three documents; id by the file's stem in `ids`."""
-    folder = tmp_path_factory.mktemp("dataset")
-    files = []
-    for name, text in TEXTS.items():
-        files.append(folder / f"{name}.txt")
-        files[-1].write_text(text, "utf-8")
-    with made(folder, files) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory):
+def samples(sample_kb):
     """A knowledge base of the sample documents."""
-    folder = tmp_path_factory.mktemp("samples")
-    put_plain_samples(folder / "docs")
-    with made(folder, folder / "docs") as found:
+    with KnowledgeBase.open(sample_kb) as found:
         yield found

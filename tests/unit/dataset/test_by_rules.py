@@ -86,7 +86,6 @@ def test_the_basis_of_a_document_is_asked_by_its_title(base):
 
 
 def test_all_documents_that_mention_one_are_gold(base):
-    """Also those that only name it."""
     (question,) = asked(base, "several").questions
     assert set(question.gold.gold_docs) == {
         id_of(base, "北川省节能方案"), id_of(base, "南岭省林业规划")
@@ -94,7 +93,6 @@ def test_all_documents_that_mention_one_are_gold(base):
 
 
 def test_the_items_of_a_section_are_the_headings_below_it(base):
-    """Without their numbers."""
     (question,) = asked(base, "list").questions
     assert "重点任务" in question.gold.question
     assert question.gold.answers == (
@@ -122,7 +120,6 @@ def test_a_parent_has_one_question(samples):
 
 
 def test_the_same_seed_gives_the_same_questions(samples):
-    """And another one others."""
     lines = [[q.line() for q in asked(samples, n=100, seed=seed).questions] for seed in (1, 1, 2)]
     assert lines[0] == lines[1] != lines[2]
 
@@ -138,7 +135,6 @@ def test_every_gold_span_lies_in_its_text_and_parent(samples):
 
 
 def test_questions_are_read_as_they_were_written(samples, tmp_path):
-    """By what reads questions with gold."""
     made = asked(samples, n=30)
     write_questions(tmp_path / "q.jsonl", made.questions)
     assert read_all_queries(tmp_path / "q.jsonl") == tuple(q.gold for q in made.questions)
@@ -146,7 +142,6 @@ def test_questions_are_read_as_they_were_written(samples, tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_base_without_documents_has_no_questions(tmp_path, kind):
-    """And no error."""
     from kgrag.api import KnowledgeBase
 
     with KnowledgeBase.open(tmp_path / "kb") as empty:

@@ -288,7 +288,6 @@ def test_a_search_whose_question_is_not_encoded_is_told_what_needs_no_encoder(
 
 
 def test_an_endpoint_that_is_down_is_told(encoder):
-    """With the setting to check."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
 
@@ -501,6 +500,5 @@ def test_endpoint_for_has_tasks_with_jinas_models_since_v3(provider, model, task
     ],
 )
 def test_endpoint_for_knows_what_models_want_before_a_text(model, query, passage):
-    """By their names."""
     endpoint = endpoint_for(EmbeddingConfig(provider="vllm", model=model))
     assert endpoint.instructions == {"query": query, "passage": passage}

@@ -1,17 +1,33 @@
-"""What stands beside the figures of a run."""
+"""Answers that are evaluated: measures, judges, pairs, reports."""
 
+import builtins
 import json
 
 import pytest
 
-from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
-from kgrag.errors import EvaluationError, ModelUnavailableError
+from kgrag.errors import (
+    EvaluationError,
+    MissingDependencyError,
+    ModelOutputError,
+    ModelUnavailableError,
+)
+from kgrag.evaluation import wording
+from kgrag.evaluation.answer_report import (
+    Abstention,
+    AnswerReport,
+    AnswerScores,
+    answer_tables,
+    write_answers,
+)
 from kgrag.evaluation.answers import Asking, Gold, measure_answers
 from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.judges import AnswerJudge
+from kgrag.evaluation.pairwise import CRITERIA, ComparedAnswer, compared, prefer, read_answers
 from kgrag.evaluation.queries import GoldQuery
+from kgrag.evaluation.wording import OVERLAP, overlap_scores, token_f1, word_tokens
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.testing import Recorder, ScriptedChat
+from tests.fixtures.kit import shared_base
 
 TEXT = "甲省方案\n到2025年，甲省创建绿色工厂500家。\n推进节水灌溉。\n"
 QUERIES = [
@@ -20,14 +36,7 @@ QUERIES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("measured")
-    (folder / "a.txt").write_text(TEXT, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(folder / "kb", config=config) as made:
-        made.ingest(folder / "a.txt")
-        yield made
+base = shared_base({"a": TEXT}, "hash-32")
 
 
 def test_gold_that_is_not_held_scores_0_and_is_told(base):
@@ -102,3 +111,268 @@ def test_a_tape_plays_what_was_recorded_and_names_what_it_lacks(tmp_path):
     with pytest.raises(EvaluationError, match="question q2: no answer was recorded"):
         tape.check("question q2", played)
     assert Tape().around(played) is played
+
+
+def row(name, kind, *, answerable=True, refused=False, **scores):
+    return AnswerScores(
+        name, kind, "问？", answerable, refused, "答", (), {"refused": float(refused), **scores}
+    )
+
+
+@pytest.fixture
+def report():
+    return AnswerReport(
+        "grim",
+        (
+            row("1", "number", EM=1.0, calls=3.0, seconds=0.5),
+            row("2", "number", EM=0.0, refused=True, calls=1.0, seconds=1.5),
+            row("3", "none", answerable=False, refused=True, calls=2.0, seconds=1.0),
+            row("4", "none", answerable=False, calls=2.0, seconds=1.0, faith=0.5),
+        ),
+        compared={"correctness": {"grim": 2, "bm25": 1, "tie": 1}},
+    )
+
+
+def test_means_are_over_the_questions_that_have_a_measure(report):
+    assert report.kinds == ["all", "number", "none"]
+    assert report.means()["EM"] == 0.5
+    assert report.means("number")["calls"] == 2
+    assert "EM" not in report.means("none")
+
+
+def test_refusals_are_right_or_wrong(report):
+    told = report.abstention
+    assert told == Abstention(unanswerable=2, refused=1, answerable=2, wrongly_refused=1)
+    assert (told.precision, told.recall, told.wrongly_refused_share) == (0.5, 0.5, 0.5)
+    never = Abstention(0, 0, 3, 0)
+    assert (never.precision, never.recall, never.wrongly_refused_share) == (None, None, 0.0)
+
+
+def test_tables_show_percent_costs_judged_measures_and_refusals(report):
+    told = answer_tables(report).splitlines()
+    assert told[0].split() == ["wording", "n", "EM"]
+    assert told[1].split() == ["all", "4", "50.0"]
+    assert told[3].split() == ["none", "2", "-"]
+    assert told[5].split() == ["cost", "n", "refused", "calls", "seconds"]
+    assert told[7].split() == ["number", "2", "50.0", "2.00", "1.00"]
+    assert told[10].split() == ["judged", "n", "faith"]
+    assert told[-2].startswith("refused: 1 of 2 unanswerable (recall 50.0 %, precision 50.0 %), 1")
+    assert told[-1] == "correctness: grim 2, bm25 1, tie 1"
+
+
+def test_files_hold_a_line_a_question_or_the_report(report, tmp_path):
+    write_answers(tmp_path / "a.jsonl", report)
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
+    assert [line["id"] for line in lines] == ["1", "2", "3", "4"]
+    assert lines[1]["refused"]
+    assert lines[1]["scores"]["EM"] == 0
+    write_answers(tmp_path / "a.json", report)
+    assert json.loads((tmp_path / "a.json").read_text("utf-8")) == report.to_dict()
+    with pytest.raises(EvaluationError, match="cannot write"):
+        write_answers(tmp_path / "no" / "such" / "a.jsonl", report)
+
+
+QUERY = GoldQuery("q1", "到2025年甲省创建绿色工厂多少家？", ("a",))
+GRID = dict.fromkeys(("faithfulness", "context_recall", "answer_relevance"), 0.5)
+GRID |= {"answer_accuracy": 0.25}
+COV = dict.fromkeys(
+    ("reference_correctness", "correctness", "citation_accuracy", "truthfulness", "conciseness"),
+    0.75,
+)
+JUDGED = COV | {"bias": 0.5}
+
+
+judged_base = shared_base(
+    {
+        "a": "甲省方案\n到2025年，甲省创建绿色工厂500家。\n",
+        "b": "乙市规划\n推进节水灌溉，建设高标准农田。\n",
+    },
+    "hash-32",
+)
+
+
+def judged(judged_base, question, *, evaluators=None):
+    model = ScriptedChat([json.dumps(GRID), json.dumps({**JUDGED, "judgement": "false"})])
+    answer = judged_base.ask(question, writer="quotes")
+    judge = AnswerJudge(judged_base, model, evaluators=evaluators)
+    query = GoldQuery("q1", question, ("a",))
+    return judge(query, answer), model, answer
+
+
+def test_scores_of_both_papers_are_told_apart(judged_base):
+    scores, model, answer = judged(judged_base, QUERY.question)
+    assert answer.found
+    assert scores["grid:answer_accuracy"] == 0.25
+    assert scores["cov:bias"] == 0.5
+    assert scores["cov:true"] == 0
+    assert not any(name.startswith("grim:") for name in scores)
+    shown = model.requests[0].messages[-1].content
+    assert "创建绿色工厂500家" in shown
+    assert "[1]" in shown
+    assert "[?]" not in shown  # what is cited is among the references
+
+
+def test_evaluators_get_question_plain_answer_and_contexts(judged_base):
+    seen = []
+
+    def evaluators(*given):
+        seen.append(given)
+        return {"Loy": 1.0}
+
+    scores, _, _ = judged(judged_base, QUERY.question, evaluators=evaluators)
+    assert scores["grim:Loy"] == 1
+    question, answer, contexts = seen[0]
+    assert question == QUERY.question
+    assert "[1]" not in answer
+    assert any("500家" in text for text in contexts)
+
+
+def test_an_answer_that_found_nothing_has_0_but_for_its_references(judged_base):
+    """Whatever a lenient judge says of a refusal."""
+    scores, _, answer = judged(judged_base, "红烧肉怎么做", evaluators=lambda *_: {"Resp-Qry": 1.0})
+    assert not answer.found
+    assert scores["grim:Resp-Qry"] == scores["grid:faithfulness"] == scores["cov:correctness"] == 0
+    assert scores["cov:bias"] == 1
+    assert scores["grid:context_recall"] == 0.5
+    assert scores["cov:reference_correctness"] == 0.75
+
+
+def test_a_judge_that_gives_no_scores_is_an_error(judged_base):
+    answer = judged_base.ask(QUERY.question, writer="quotes")
+    with pytest.raises(ModelOutputError):
+        AnswerJudge(judged_base, ScriptedChat(["maybe"] * 4))(QUERY, answer)
+
+
+def test_the_same_words_score_1_whatever_marks_and_width_they_have():
+    scores = overlap_scores("福州、厦门。", ["福州 厦门"])
+    assert scores["EM"] == scores["F1-char"] == scores["F1-word"] == scores["ROUGE-L"] == 1
+    assert scores["BLEU-1"] == pytest.approx(1)
+    assert scores["METEOR"] == pytest.approx(1 - 0.5 / 2**3)  # its penalty for one chunk of two
+    assert overlap_scores("ＰＵＥ低于1.3", ["PUE 低于 1.3"])["EM"] == 1
+
+
+def test_each_measure_counts_as_its_paper_says():
+    """Said: 创建 绿色工厂 500 家; wanted: 绿色工厂 达到 500 家: three words of four, two chunks."""
+    scores = overlap_scores("创建绿色工厂500家", ["绿色工厂达到500家"])
+    assert word_tokens("创建绿色工厂500家") == ["创建", "绿色工厂", "500", "家"]
+    assert scores["EM"] == 0
+    assert scores["F1-char"] == pytest.approx(2 * 8 / 20)
+    assert scores["F1-word"] == scores["ROUGE-1"] == scores["ROUGE-L"] == pytest.approx(0.75)
+    assert scores["BLEU-1"] == pytest.approx(0.75)
+    assert scores["METEOR"] == pytest.approx(0.75 * (1 - 0.5 * (2 / 3) ** 3))
+
+
+def test_bleu_1_is_brief_and_words_out_of_order_are_no_longest_sequence():
+    scores = overlap_scores("厦门福州", ["福州厦门南平三明"])
+    assert scores["ROUGE-1"] == pytest.approx(2 / 3)
+    assert scores["ROUGE-L"] == pytest.approx(1 / 3)
+    assert scores["BLEU-1"] == pytest.approx(2.718281828 ** (1 - 4 / 2))
+
+
+def test_the_reference_that_suits_each_measure_best_counts():
+    assert overlap_scores("昆明市", ["玉溪市", "昆明市"])["EM"] == 1
+
+
+@pytest.mark.parametrize(("said", "references"), [("", ["甲"]), ("甲", []), ("甲", ["。"])])
+def test_nothing_said_or_nothing_to_compare_with_scores_0(said, references):
+    assert overlap_scores(said, references) == dict.fromkeys(OVERLAP, 0.0)
+
+
+def test_english_stems_count_for_meteor_and_no_dictionary_is_asked():
+    said, told = "planning factories", "planned factories"
+    assert overlap_scores(said, [told])["METEOR"] > 0.9
+    assert overlap_scores("car", ["automobile"])["METEOR"] == 0  # WordNet's synonyms
+
+
+def test_tokens_count_as_often_as_they_stand_there():
+    assert token_f1("aab", "abb") == pytest.approx(2 / 3)
+    assert token_f1("", "a") == 0
+
+
+def test_missing_packages_are_named_with_their_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **options):
+        if name.startswith("rouge_score"):
+            raise ImportError(f"No module named {name!r}")
+        return real(name, *args, **options)
+
+    wording._measures.cache_clear()
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'kgrag\[eval\]'"):
+        overlap_scores("甲", ["甲"])
+    wording._measures.cache_clear()
+
+
+PAIR = GoldQuery("q1", "绿色工厂多少家？", ("a",), answers=("500家",))
+MINE, OTHER = (
+    ComparedAnswer("500家[1]。", "[1] 《甲》500家"),
+    ComparedAnswer("600家[1]。", "[1] 《乙》600家"),
+)
+
+
+def said(*choices):
+    return json.dumps(dict(zip(CRITERIA, choices, strict=True)))
+
+
+def test_a_choice_that_stays_when_the_order_turns_counts_and_any_other_is_a_tie():
+    """The second time the answers stand in the other order."""
+    model = ScriptedChat([said("1", "2", "1", "tie"), said("2", "1", "1", "2")])
+    told = prefer(PAIR, ["500家"], MINE, OTHER, model=model)
+    assert told == {
+        "correctness": "mine",
+        "citation": "other",
+        "truthfulness": "tie",  # what stood first was favoured both times
+        "conciseness": "tie",
+    }
+    one, two = (request.messages[-1].content for request in model.requests)
+    assert one.index("500家[1]") < one.index("600家[1]")
+    assert two.index("600家[1]") < two.index("500家[1]")
+
+
+def test_a_choice_of_another_form_is_asked_for_once_more():
+    model = ScriptedChat(['{"correctness": "first"}', *[said("1", "1", "1", "1")] * 2])
+    assert prefer(PAIR, [], MINE, OTHER, model=model)["correctness"] == "tie"
+    assert len(model.requests) == 3
+
+
+def report_of():
+    citation = {"number": 1, "title": "甲", "quote": "500家"}
+    row = AnswerScores("q1", "", PAIR.question, True, False, "500家[1]。", (citation,), {})
+    return AnswerReport("grim", (row,))
+
+
+def test_a_report_counts_choices_by_system():
+    model = Metered(ScriptedChat([said("1", "1", "2", "1"), said("2", "2", "1", "1")]))
+    found = compared(
+        report_of(), {"q1": OTHER}, [(PAIR, ["500家"])], other="bm25", model=model, tape=Tape()
+    )
+    assert found.compared["correctness"] == {"grim": 1, "bm25": 0, "tie": 0}
+    assert found.compared["truthfulness"] == {"grim": 0, "bm25": 1, "tie": 0}
+    assert found.compared["conciseness"] == {"grim": 0, "bm25": 0, "tie": 1}
+    assert found.rows[0].preferred["citation"] == "grim"
+    assert found.rows[0].to_dict()["preferred"] == found.rows[0].preferred
+    assert found.notes[0].startswith("comparing took 2 calls and ")
+
+
+def test_what_could_not_be_judged_is_told():
+    model = Metered(ScriptedChat([ModelUnavailableError("gone")]))
+    found = compared(report_of(), {"q1": OTHER}, [(PAIR, [])], other="x", model=model, tape=Tape())
+    assert found.notes[1] == "1 pairs could not be judged: question q1: gone"
+    assert found.compared["correctness"] == {"grim": 0, "x": 0, "tie": 0}
+
+
+def test_answers_to_other_questions_cannot_be_compared():
+    with pytest.raises(EvaluationError, match="question q1: x has no answer to it"):
+        compared(
+            report_of(), {}, [(PAIR, [])], other="x", model=Metered(ScriptedChat([])), tape=Tape()
+        )
+
+
+def test_answers_are_read_from_a_file_or_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(report_of().rows[0].to_dict()), "utf-8")
+    assert read_answers(path) == {"q1": MINE}
+    path.write_text('{"id": "q1", "results": []}', "utf-8")
+    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer' must be a text"):
+        read_answers(path)

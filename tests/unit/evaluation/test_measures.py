@@ -1,10 +1,26 @@
-"""Measures agree with numbers worked out by hand."""
+"""Measures of retrieval, the runs they are of, and files of both."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
+from kgrag.errors import EvaluationError
 from kgrag.evaluation import measures
+from kgrag.evaluation.lines import read_rows
+from kgrag.evaluation.queries import (
+    GoldQuery,
+    read_all_queries,
+    read_gold,
+    read_queries,
+    read_questions,
+    write_qrels,
+)
+from kgrag.evaluation.runs import RunResult, from_ranking, read_run, run_line, write_run
+from kgrag.evaluation.scores import evaluate
+from kgrag.results import ScoredChunk
+from kgrag.types import Chunk
 
 DOCS = ["x", "a", "y", "b", "z"]
 GOLD = {"a", "b", "c"}
@@ -123,3 +139,306 @@ def test_span_reciprocal_rank_needs_a_shared_character():
         measures.span_reciprocal_rank([("d", 0, 10), ("e", 10, 20), ("d", 19, 30)], gold) == 1 / 3
     )
     assert measures.span_reciprocal_rank([("d", 20, 30)], gold) == 0
+
+
+RESULT = RunResult(
+    doc_id="d-1",
+    chunk_id="d-1:256:0",
+    file="甲.txt",
+    start=0,
+    end=4,
+    score=0.5,
+    text="绿色工厂",
+    via=("vector 0.50",),
+)
+
+
+def test_run_line_has_the_keys_of_the_format():
+    """Other programs read these keys; Chinese stays readable."""
+    line = run_line("q1", [RESULT])
+
+    assert "绿色工厂" in line
+    assert json.loads(line) == {
+        "id": "q1",
+        "results": [
+            {
+                "chunk_id": "d-1:256:0",
+                "doc_id": "d-1",
+                "file": "甲.txt",
+                "start": 0,
+                "end": 4,
+                "score": 0.5,
+                "text": "绿色工厂",
+                "via": ["vector 0.50"],
+            }
+        ],
+    }
+
+
+def test_read_run_gives_back_what_write_run_wrote(tmp_path):
+    """Nothing is lost, also for a question without results; nothing else is left behind."""
+    run = {"q2": [RESULT, RunResult(doc_id="d-2")], "q1": []}
+    write_run(tmp_path / "run.jsonl", run)
+
+    assert read_run(tmp_path / "run.jsonl") == run
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+def test_from_ranking_keeps_order_and_files():
+    """A ranking becomes results in the same order, with the file of the document."""
+    chunk = Chunk("d-1:256:0", "d-1", 256, 0, 0, 4, "绿色工厂")
+
+    assert from_ranking([ScoredChunk(chunk, 0.5, ("vector 0.50",), file="甲.txt")]) == [RESULT]
+
+
+def test_read_run_takes_results_without_offsets(tmp_path):
+    """A system that ranks whole documents may leave offsets out."""
+    (tmp_path / "r.jsonl").write_text('{"id": "q", "results": [{"doc_id": "d", "start": null}]}')
+
+    assert read_run(tmp_path / "r.jsonl") == {"q": [RunResult(doc_id="d")]}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"results": []}',
+        '{"id": "q"}',
+        '{"id": "q", "results": [3]}',
+        '{"id": "q", "results": [{"chunk_id": "c"}]}',
+        '{"id": "q", "results": [{"doc_id": "d", "start": 5, "end": 2}]}',
+        '{"id": "q", "results": [{"doc_id": "d", "start": 5}]}',
+        '{"id": "q", "results": [{"doc_id": "d", "score": "high"}]}',
+        '{"id": "q", "results": [{"doc_id": "d", "file": 1}]}',
+        '{"id": "first", "results": []}',
+    ],
+)
+def test_read_run_names_file_and_line_when_one_is_malformed(tmp_path, bad):
+    """A bad line is an error that says where."""
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"id": "first", "results": []}\n' + bad, encoding="utf-8")
+
+    with pytest.raises(EvaluationError, match=r"r\.jsonl:2: "):
+        read_run(path)
+
+
+def test_write_run_names_the_place_when_it_cannot_be_written(tmp_path):
+    """The operating system's complaint arrives as an error of evaluation."""
+    with pytest.raises(EvaluationError, match="nowhere"):
+        write_run(tmp_path / "nowhere" / "r.jsonl", {})
+
+
+RUN = {
+    "q1": [
+        RunResult("d-1", file="in/甲.txt", start=0, end=5, score=2.5),
+        RunResult("d-1", file="in/甲.txt", start=9, end=12, score=2.0),
+        RunResult("d-2", file="in/corpus.jsonl#p7", score=1.0),
+    ],
+    "q2": [],
+    "q3": [RunResult("d-3", score=0.5), RunResult("d-4", score=0.5)],
+}
+LINES = """\
+q1 Q0 甲 1 2.5 kgrag
+q1 Q0 p7 2 1.0 kgrag
+q3 Q0 d-3 1 1.0 kgrag
+q3 Q0 d-4 2 0.5 kgrag
+"""
+QUERIES = [GoldQuery("q1", "?", ("p7", "甲")), GoldQuery("q2", "?", ("x",))]
+
+
+@pytest.mark.parametrize("ending", [".trec", ".RUN"])
+def test_a_run_has_each_document_once_in_an_order_that_scores_tell(tmp_path, ending):
+    """Named by file; where scores do not fall, 1 / rank does; no line for no results."""
+    path = tmp_path / f"r{ending}"
+    write_run(path, RUN)
+
+    assert path.read_text("utf-8") == LINES
+
+
+def test_a_run_that_is_read_back_scores_as_the_one_that_was_written(tmp_path):
+    """All measures of documents; q2, which has no line, scores 0."""
+    write_run(tmp_path / "r.trec", RUN)
+    read = evaluate(read_run(tmp_path / "r.trec"), QUERIES).queries
+    written = evaluate(RUN, QUERIES).queries
+
+    assert [query.scores for query in read] == [query.scores for query in written]
+    assert read[0].scores["R@2"] == 1
+    assert set(read[1].scores.values()) == {0.0}
+
+
+def test_a_run_is_ordered_by_score_whatever_its_ranks_say(tmp_path):
+    """As trec_eval does; ties keep their order in the file."""
+    (tmp_path / "r.run").write_text("q Q0 a 1 0.1 t\n\nq\tQ0 b 2 3e-1 t\nq Q0 c 3 0.3 t\n")
+
+    assert [result.doc_id for result in read_run(tmp_path / "r.run")["q"]] == ["b", "c", "a"]
+
+
+def test_qrels_that_are_read_back_have_the_gold_that_was_written(tmp_path):
+    """Words and spans they have none."""
+    write_qrels(tmp_path / "g.qrels", QUERIES)
+
+    assert (tmp_path / "g.qrels").read_text("utf-8") == "q1 0 p7 1\nq1 0 甲 1\nq2 0 x 1\n"
+    assert read_gold(tmp_path / "g.qrels").queries == (
+        GoldQuery("q1", "", ("p7", "甲")),
+        GoldQuery("q2", "", ("x",)),
+    )
+
+
+def test_qrels_of_relevance_0_are_no_gold(tmp_path):
+    """A question that has no other is left out, and counted; -1 is no gold either."""
+    (tmp_path / "g.qrels").write_text("q1 0 a 2\nq1 0 b 0\nq2 0 c 0\nq3 0 d -1\n")
+    read = read_gold(tmp_path / "g.qrels")
+
+    assert (read.queries, read.n_without_gold) == ((GoldQuery("q1", "", ("a",)),), 2)
+
+
+def test_gold_of_any_other_ending_is_json_lines(tmp_path):
+    """As `read_queries` reads them."""
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "?", "gold_docs": ["a"]}')
+
+    assert read_gold(tmp_path / "q.jsonl").queries == (GoldQuery("1", "?", ("a",)),)
+
+
+@pytest.mark.parametrize(
+    ("read", "line"),
+    [
+        (read_run, "q Q0 a 2 1.0"),
+        (read_run, "q Q0 a 2 high t"),
+        (read_run, "q Q0 a 2 nan t"),
+        (read_run, "q Q0 first 2 1.0 t"),
+        (read_run, '{"id": "q", "results": []}'),
+        (read_gold, "q 0 a"),
+        (read_gold, "q 0 a yes"),
+    ],
+)
+def test_a_malformed_line_is_named_with_its_file(tmp_path, read, line):
+    """What is wrong, and where."""
+    first = "q Q0 first 1 2.0 t" if read is read_run else "q 0 first 1"
+    (tmp_path / "f.trec").write_text(f"{first}\n{line}\n")
+
+    with pytest.raises(EvaluationError, match=r"f\.trec:2: "):
+        read(tmp_path / "f.trec")
+
+
+def test_names_with_blanks_are_refused_with_the_remedy(tmp_path):
+    """Blanks divide fields; nothing is written."""
+    with pytest.raises(EvaluationError, match=r"'a b' cannot.*\.jsonl"):
+        write_run(tmp_path / "r.trec", {"q": [RunResult("d-1", file="in/a b.txt")]})
+    with pytest.raises(EvaluationError, match="'q 1' cannot"):
+        write_qrels(tmp_path / "g.qrels", [GoldQuery("q 1", "?", ("a",))])
+    with pytest.raises(EvaluationError, match="nowhere"):
+        write_qrels(tmp_path / "nowhere" / "g.qrels", QUERIES)
+    assert not list(tmp_path.iterdir())
+
+
+def write(path: Path, *rows: object) -> Path:
+    """Write rows as JSON lines; texts as they are."""
+    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_read_queries_takes_passages_and_spans(tmp_path):
+    """Both shapes of gold are read, with `kind` or `type`, other keys and blank lines ignored."""
+    path = write(
+        tmp_path / "q.jsonl",
+        {"id": "1", "question": "甲？", "gold_ids": ["p1", "p2", "p1"], "type": "2hop"},
+        "",
+        {
+            "id": "2",
+            "question": "乙？",
+            "gold_docs": ["d"],
+            "gold_spans": {"d": [[3, 9]]},
+            "kind": "goal",
+            "answers": ["x"],
+        },
+    )
+
+    assert read_queries(path).queries == (
+        GoldQuery("1", "甲？", ("p1", "p2"), {}, "2hop"),
+        GoldQuery("2", "乙？", ("d",), {"d": ((3, 9),)}, "goal", ("x",)),
+    )
+
+
+def test_read_queries_leaves_questions_without_gold_out_and_counts_them(tmp_path):
+    """Unanswerable questions are not retrieval's to find."""
+    path = write(
+        tmp_path / "q.jsonl",
+        {"id": "1", "question": "a", "gold_docs": [], "gold_spans": {}},
+        {"id": "2", "question": "b"},
+        {"id": "3", "question": "c", "gold_ids": ["p"]},
+    )
+    found = read_queries(path)
+
+    assert [query.query_id for query in found.queries] == ["3"]
+    assert found.n_without_gold == 2
+
+
+GOOD = {"id": "1", "question": "a", "gold_ids": ["p"]}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "{not json",
+        "[]",
+        {"question": "a", "gold_ids": ["p"]},
+        {"id": 7, "question": "a", "gold_ids": ["p"]},
+        {"id": "2", "question": "", "gold_ids": ["p"]},
+        {"id": "2", "question": "a", "gold_ids": "p"},
+        {"id": "2", "question": "a", "gold_ids": [1]},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": []},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": {"d": [3, 9]}},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": {"d": [[3]]}},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": {"d": [[9, 3]]}},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": {"d": [[-1, 3]]}},
+        {"id": "2", "question": "a", "gold_docs": ["d"], "gold_spans": {"d": [[0, 1.5]]}},
+        {"id": "2", "question": "a", "gold_ids": ["p"], "kind": 3},
+        {"id": "1", "question": "b", "gold_ids": ["p"]},
+    ],
+)
+def test_read_queries_names_file_and_line_when_one_is_malformed(tmp_path, bad):
+    """A bad line is an error that says where; it is never passed over."""
+    path = write(tmp_path / "q.jsonl", GOOD, bad)
+
+    with pytest.raises(EvaluationError, match=r"q\.jsonl:2: "):
+        read_queries(path)
+
+
+def test_read_queries_names_the_file_when_it_cannot_be_read(tmp_path):
+    """A missing file, and one that is no JSON in its encoding, are errors of evaluation."""
+    with pytest.raises(EvaluationError, match="missing"):
+        read_queries(tmp_path / "missing.jsonl")
+    (tmp_path / "gbk.jsonl").write_bytes("{甲".encode("gbk"))
+    with pytest.raises(EvaluationError, match="gbk"):
+        read_queries(tmp_path / "gbk.jsonl")
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16", "utf-8-sig"])
+def test_questions_are_read_in_the_encodings_that_editors_save(tmp_path, encoding):
+    """A file of questions that Notepad saved."""
+    path = tmp_path / "q.jsonl"
+    path.write_bytes('{"id": "1", "question": "绿色工厂有多少家？"}\r\n'.encode(encoding))
+
+    assert read_questions(path) == {"1": "绿色工厂有多少家？"}
+
+
+def test_read_all_queries_keeps_what_the_documents_do_not_answer(tmp_path):
+    """A question without gold is one to be refused, not one to be left out."""
+    path = write(
+        tmp_path / "q.jsonl",
+        {"id": "1", "question": "甲？", "gold_docs": ["d"]},
+        {"id": "2", "question": "乙？", "gold_docs": [], "answers": ["文件未提及"]},
+    )
+    assert [(q.query_id, q.gold_docs) for q in read_all_queries(path)] == [("1", ("d",)), ("2", ())]
+    assert read_queries(path).n_without_gold == 1
+    path = write(tmp_path / "twice.jsonl", *[{"id": "1", "question": "甲？"}] * 2)
+    with pytest.raises(EvaluationError, match="used twice"):
+        read_all_queries(path)
+
+
+def test_read_rows_counts_blank_lines_and_takes_a_byte_order_mark(tmp_path):
+    """The line number is that of the file, as an editor shows it."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\r\n{"a": 2}')
+
+    assert list(read_rows(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:3", {"a": 2})]

@@ -20,22 +20,10 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from kgrag.api import KnowledgeBase
-from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.llama_index import GrimRetriever
 
 QUESTION = "节能减排的目标是什么？"
-
-
-@pytest.fixture(scope="module")
-def kb(tmp_path_factory):
-    """A knowledge base of a file with pages and one without."""
-    names = ("energy-saving-plan.pdf", "shiqiao-forest-carbon-opinions.md")
-    with KnowledgeBase.open(tmp_path_factory.mktemp("kb"), embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder() / name for name in names])
-        yield base
 
 
 def related(node):
@@ -130,7 +118,6 @@ def test_retrieve_takes_a_query_bundle_and_reads_its_text(kb):
 
 
 def test_aretrieve_searches_beside_the_event_loop(kb, monkeypatch):
-    """The same nodes, from another thread."""
     threads = []
     search = kb.search
 

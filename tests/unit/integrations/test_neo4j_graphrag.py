@@ -15,10 +15,8 @@ if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
 from neo4j import Record
 from neo4j_graphrag.types import RawSearchResult, RetrieverResult
 
-from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.neo4j_graphrag import (
     GrimRetriever,
     KgragEmbedder,
@@ -29,15 +27,6 @@ from kgrag.integrations.neo4j_graphrag import (
 )
 
 QUESTION = "节能减排的目标是什么？"
-
-
-@pytest.fixture(scope="module")
-def kb(tmp_path_factory):
-    """A knowledge base of a file with pages and one without."""
-    names = ("energy-saving-plan.pdf", "shiqiao-forest-carbon-opinions.md")
-    with KnowledgeBase.open(tmp_path_factory.mktemp("kb"), embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder() / name for name in names])
-        yield base
 
 
 def test_search_returns_the_search_results_as_cited_items(kb):
@@ -147,7 +136,6 @@ def test_embedder_encodes_a_question_as_a_question():
 
 
 def test_embedder_encodes_beside_the_event_loop():
-    """The same vector, from another thread."""
     encoder = Watched()
     embedder = KgragEmbedder(encoder)
     vector = asyncio.run(embedder.async_embed_query("绿色工厂"))

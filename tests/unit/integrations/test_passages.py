@@ -2,20 +2,8 @@
 
 import pytest
 
-from kgrag.api import KnowledgeBase
-from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.passages import check_choice, citation, passages
-
-
-@pytest.fixture(scope="module")
-def kb(tmp_path_factory):
-    """A knowledge base of a file with pages and one without."""
-    names = ("energy-saving-plan.pdf", "shiqiao-forest-carbon-opinions.md")
-    with KnowledgeBase.open(tmp_path_factory.mktemp("kb"), embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder() / name for name in names])
-        yield base
 
 
 def test_passages_are_the_results_of_a_search_in_its_order(kb):

@@ -1,16 +1,20 @@
-"""Clients of endpoints, their errors, and when a request is repeated."""
+"""An endpoint of a model: address, provider, requests and errors."""
 
 import email.utils
 import importlib
 import json
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import openai
 import pytest
 
+from kgrag.config import ModelConfig
+from kgrag.embedding import endpoint as encoders
 from kgrag.errors import (
     BrokenOffError,
+    ConfigError,
     KgragError,
     ModelError,
     ModelOutputError,
@@ -19,9 +23,22 @@ from kgrag.errors import (
     RateLimitError,
     TransientModelError,
 )
-from kgrag.llm import endpoint
-from kgrag.llm.address import CHAT, ENCODER, RERANKER, Place
+from kgrag.llm import endpoint, providers
+from kgrag.llm.address import (
+    CHAT,
+    ENCODER,
+    RERANKER,
+    SERVICES,
+    Place,
+    Service,
+    Table,
+    chain,
+    place_of,
+    read_key,
+)
 from kgrag.llm.endpoint import asks_too_long, kind_of, open_client, retrying, said_by
+from kgrag.llm.providers import PROVIDERS, Endpoint, Price, Provider, settings_for
+from kgrag.reranking import endpoint as reranking
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
@@ -283,7 +300,6 @@ def test_a_client_takes_nothing_of_openais_environment(monkeypatch):
 
 @pytest.mark.parametrize(("timeout_s", "connect_s"), [(60, 10), (5, 4)])
 def test_a_client_reports_a_missing_connection_sooner_than_a_missing_answer(timeout_s, connect_s):
-    """And repeats nothing itself."""
     with open_client(PLACE, timeout_s=timeout_s) as client:
         assert isinstance(client.timeout, openai.Timeout)
         assert (client.timeout.connect, client.timeout.read) == (connect_s, timeout_s)
@@ -294,7 +310,6 @@ def test_a_client_reports_a_missing_connection_sooner_than_a_missing_answer(time
     ("url", "is_proxied"), [("http://localhost:8/v1", False), ("https://h.example/v1", True)]
 )
 def test_a_proxy_for_the_world_does_not_lead_to_this_machine(monkeypatch, url, is_proxied):
-    """Whatever the environment says."""
     seen = {}
     real = openai.DefaultHttpxClient
 
@@ -359,7 +374,6 @@ def test_an_endpoint_that_asks_to_wait_too_long_is_an_error_at_once():
 
 @pytest.mark.parametrize("error", [ModelError("400"), KeyError("bug"), KeyboardInterrupt()])
 def test_what_another_try_cannot_mend_is_raised_at_once(error):
-    """As it is."""
     assert run([error, "好"]) == (error, [])
 
 
@@ -371,5 +385,242 @@ def test_nobody_waits_beyond_the_deadline():
 
 
 def test_what_is_hopeless_is_not_tried_again():
-    """Though it may pass."""
     assert run([BUSY, "好"], is_hopeless=lambda error: error is BUSY) == (BUSY, [])
+
+
+AT = Place("http://x/v1", "m", KEY, "SOME_KEY")
+TABLE = Table("llm", "/chat/completions", "http://localhost:8000/v1", "EXAMPLE_KEY")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Settings, or a preset."""
+
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+
+
+PRESETS = {
+    "here": Provider(Service("http://here/v1", "HERE_KEY"), "m"),
+    "there": Provider(Service("http://there/v1")),
+}
+
+
+def test_a_place_is_shown_without_its_key():
+    assert (str(AT), repr(AT)) == ("m at http://x/v1", "Place('m' at 'http://x/v1')")
+
+
+def test_hide_hides_the_parts_of_a_key_that_has_dots():
+    """Zhipu's keys are `id.secret`, and errors echo one of them."""
+    place = Place("", "", "0123456789.abcdefghij.v1")
+    assert place.hide("id 0123456789, secret abcdefghij, v1") == "id ***, secret ***, v1"
+
+
+@pytest.mark.parametrize("key", ["", "x", "none", "EMPTY", "ollama", "a.b.c"])
+def test_hide_leaves_words_that_local_servers_take_for_a_key(key):
+    """They are no secrets, and to blot them out would spoil any text."""
+    place = Place("", "", key)
+    text = "EMPTY boxes: none, x, a.b.c, ollama"
+    assert place.hide(text) == text
+    assert not place.tells(ValueError(text))
+
+
+def test_shown_hides_before_it_cuts():
+    """Half a key would not be found."""
+    assert AT.shown("x" * 190 + KEY) == "x" * 190 + "***"
+    assert AT.shown(f"part\n {KEY}") == "part ***"
+    assert AT.shown("x" * 300, most=250) == "x" * 250
+
+
+def test_tells_looks_through_the_whole_chain():
+    """A traceback shows what an error was raised from."""
+    error = caused(ValueError("x"), caused(KeyError("y"), OSError(KEY)))
+    assert AT.tells(error)
+    assert not AT.tells(ValueError("x"))
+    assert not Place("", "").tells(error)
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "place"),
+    [
+        ("here", Asked(), Place("http://here/v1", "m", key_env="HERE_KEY")),
+        ("here", Asked("http://p/v1/", "n", "MY"), Place("http://p/v1", "n", key_env="MY")),
+        ("there", Asked(model="n"), Place("http://there/v1", "n")),
+        ("", Asked("https://h:1/v1/chat/completions", "n"), Place("https://h:1/v1", "n")),
+    ],
+)
+def test_place_of_fills_in_the_preset(provider, asked, place):
+    """What is asked goes before it; the path that people copy along is cut off."""
+    assert place_of(TABLE, provider, asked, PRESETS) == place
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "said"),
+    [
+        ("nobody", Asked(), r"llm\.provider 'nobody' is not known; known are here, there"),
+        ("there", Asked(), r'no model .* http://there/v1: set llm\.model = "\.\.\."'),
+        ("", Asked(model="m"), r"like http://localhost:8000/v1, got '' \(or name an llm\.prov"),
+        ("", Asked("localhost:8080", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("ftp://h/v1", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("http://h:x/v1", "m"), r"llm\.base_url must be a web address"),
+        ("", Asked("http://h:0/v1", "m"), r"llm\.base_url must be a web address"),
+    ],
+)
+def test_place_of_refuses_what_cannot_be_right(provider, asked, said):
+    """With the name of the setting and what to write."""
+    with pytest.raises(ConfigError, match=said):
+        place_of(TABLE, provider, asked, PRESETS)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Asked("http://me:geheim@h/v1", "m"),
+        Asked("me:geheim@h/v1", "m"),
+        Asked("http://h/v1?key=geheim", "m"),
+        Asked("http://h/v1#geheim", "m"),
+        Asked("http://h/v1", "m", "geheim-1"),
+        Asked("http://h/v1", "m", "id.geheim"),
+        Asked("http://h/v1", "m", "geheim\n"),
+    ],
+)
+def test_place_of_does_not_show_what_may_be_a_secret(asked):
+    """A key in the wrong place is not printed."""
+    with pytest.raises(ConfigError, match=r"llm\.(base_url|api_key_env) must") as caught:
+        place_of(TABLE, "", asked, PRESETS)
+    assert "geheim" not in str(caught.value)
+
+
+def test_read_key_takes_the_key_from_its_variable(monkeypatch):
+    """Without blanks around it; an endpoint that names no variable needs none."""
+    monkeypatch.setenv("SOME_KEY", " k-1\n")
+    assert read_key(AT) == "k-1"
+    assert read_key(Place("http://x/v1", "m")) == ""
+
+
+@pytest.mark.parametrize("value", [None, "", " "])
+def test_read_key_names_the_variable_when_it_is_missing(monkeypatch, value):
+    """The remedy is in the text."""
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SOME_KEY", value)
+    with pytest.raises(ModelUnavailableError, match=r"m at http://x.*variable SOME_KEY"):
+        read_key(AT)
+
+
+@pytest.mark.parametrize("key", ["“k-12345”", "k 12345", "k-12\n345"])
+def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, key):
+    """Quotes of a text program, or two lines: the HTTP library would fail, and show it."""
+    monkeypatch.setenv("SOME_KEY", key)
+    with pytest.raises(ModelUnavailableError, match=r"SOME_KEY .*copy the key again") as caught:
+        read_key(AT)
+    assert "12" not in str(caught.value)
+
+
+def test_chain_ends_where_an_error_led_to_itself():
+    """Latest first; causes go before contexts."""
+    first, last = ValueError("1"), caused(KeyError("2"), None)
+    last.__context__, first.__context__ = first, last
+    assert list(chain(last)) == [last, first]
+
+
+def test_every_service_is_named_by_a_preset_and_every_preset_names_one():
+    """An address that nobody asks, or one that is written elsewhere, would go out of date."""
+    asked = {preset.service for preset in providers.PROVIDERS.values()}
+    asked |= {preset.service for preset in encoders.PROVIDERS.values()}
+    asked |= {preset.service for preset in reranking.PROVIDERS.values()}
+    assert asked == set(SERVICES.values())
+
+
+def test_a_web_service_wants_a_key_and_a_server_on_this_machine_none():
+    """So that an error can name the variable to set."""
+    for name, service in SERVICES.items():
+        assert bool(service.api_key_env) is service.base_url.startswith("https://"), name
+
+
+OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
+
+
+def test_settings_for_fills_in_the_preset_when_a_provider_is_named():
+    """The model of the GraphRAG paper that kgrag follows, with one line of settings."""
+    endpoint = settings_for(ModelConfig(provider="glm"))
+    url = "https://open.bigmodel.cn/api/paas/v4"
+    assert endpoint.place == Place(url, "glm-4-plus", key_env="ZHIPUAI_API_KEY")
+    assert endpoint.json == "object"
+    assert endpoint.price is not None
+
+
+def test_settings_for_takes_what_the_settings_say_before_the_preset():
+    """Each field by itself; an unlisted model has no price."""
+    config = ModelConfig(
+        provider="glm", model="x", base_url="http://proxy/v4/", api_key_env="MY", json="none"
+    )
+    assert settings_for(config) == Endpoint(
+        Place("http://proxy/v4", "x", key_env="MY"), "none", None, 4095
+    )
+
+
+@pytest.mark.parametrize("name", sorted(PROVIDERS))
+def test_every_preset_is_complete(name):
+    """Named with a model it can be asked; a provider that takes money wants a key."""
+    provider = PROVIDERS[name]
+    endpoint = settings_for(ModelConfig(provider=name, model=provider.model or "served"))
+    local = endpoint.place.url.startswith("http://localhost")
+    assert local is not bool(endpoint.place.key_env)
+    assert local is not bool(provider.model)
+    assert local or endpoint.place.url.startswith("https://")
+    assert local or provider.model in provider.prices
+    assert all(0 <= p.cached <= p.sent <= p.answered for p in provider.prices.values())
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (ModelConfig(model="m"), "llm.base_url must be a web address"),
+        (ModelConfig(base_url="http://x/v1"), "set llm.model"),
+        (ModelConfig(provider="vllm"), "set llm.model"),
+        (ModelConfig(provider=cast("Any", "nobody")), "nobody"),
+    ],
+)
+def test_settings_for_says_what_is_missing(config, text):
+    """With the value seen and what to write."""
+    with pytest.raises(ConfigError, match=text):
+        settings_for(config)
+
+
+@pytest.mark.parametrize(
+    ("config", "price"),
+    [
+        (OWN, None),
+        (ModelConfig(provider="deepseek"), Price(2, 0.2, 3, "CNY", "2025-10")),
+        (ModelConfig(provider="deepseek", price_out=9.0), Price(2, 0.2, 9.0, "CNY")),
+        (ModelConfig(provider="deepseek", price_in=1.0), Price(1.0, 1.0, 3, "CNY")),
+        (
+            ModelConfig(
+                base_url="http://x", model="m", price_in=4.0, price_out=8.0, currency="EUR"
+            ),
+            Price(4.0, 4.0, 8.0, "EUR"),
+        ),
+        (ModelConfig(base_url="http://x", model="m", price_in=0.0), Price(0.0, 0.0, 0.0, "")),
+    ],
+)
+def test_own_prices_go_before_the_table(config, price):
+    """One by one; tokens from the endpoint's cache cost as others where nobody said."""
+    assert settings_for(config).price == price
+
+
+@pytest.mark.parametrize(
+    ("config", "longest"),
+    [
+        (ModelConfig(provider="glm"), 4095),
+        (ModelConfig(provider="deepseek"), 8192),
+        (ModelConfig(provider="moonshot", model="moonshot-v1-8k"), 4000),
+        (ModelConfig(provider="openai"), 16_384),
+        (OWN, 8192),
+        (ModelConfig(provider="glm", max_tokens=700), 700),
+    ],
+)
+def test_the_longest_answer_is_the_models_unless_the_settings_say(config, longest):
+    """4,000 tokens were too few for a thorough reading, and too many for none."""
+    assert settings_for(config).max_tokens == longest

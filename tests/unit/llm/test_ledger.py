@@ -1,5 +1,6 @@
-"""The file of answers and the ledger, keys of answers, and predictions from past calls."""
+"""Calls that are recorded, and played again."""
 
+import json
 import signal
 import sqlite3
 import subprocess
@@ -9,12 +10,22 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import (
+    EvaluationError,
+    ModelError,
+    RateLimitError,
+    StoreError,
+    StoreUnavailableError,
+)
 from kgrag.ingestion.reading import SCHEMA_NAMES
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.llm.ledger import Calls, PastCall, Rates, UsageTotal, predict, rates_of, request_key
 from kgrag.llm.prompts import fence
 from kgrag.llm.tokens import estimate_request, estimate_tokens
+from kgrag.testing import Player, Recorder, ScriptedChat
+from kgrag.testing.reply import fake_answer
 
 ANSWER = Completion("答", "m-2024", "stop", Usage(10, 5, cached=2))
 REQUEST = Request((Message("system", "读"), Message("user", "问")), "extract", doc_id="d-1")
@@ -204,7 +215,6 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
 
 
 def test_a_closed_file_is_refused(tmp_path):
-    """As an error of ours."""
     calls = Calls.open(tmp_path / "calls.db")
     calls.close()
     with pytest.raises(StoreError, match="closed"):
@@ -366,6 +376,162 @@ def test_the_basis_is_that_of_the_kind_with_least_history(calls):
 
 
 def test_nothing_to_ask_takes_nothing(calls):
-    """Also where all is kept."""
     result = predicted([], calls)
     assert (result.calls, result.usage) == (0, Usage(0, 0, 0, estimated=True))
+
+
+def asking(text, stage="answer", **options):
+    return Request((Message("system", "你是"), Message("user", text)), stage, **options)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "made" / "answers.jsonl"
+
+
+def test_a_recorded_answer_is_played_as_it_was_given(file):
+    """Text, end, tokens and the model's name; whatever else the request says."""
+    given = Completion("120家。\n“好”", "glm", "length", Usage(40, 7))
+    assert Recorder(ScriptedChat([given], name="glm"), file).complete(asking("几家？")) == given
+    player = Player.read(file)
+    pieces: list[str] = []
+    other = asking("几家？", "verify", max_tokens=9, schema={}, schema_name="x")
+    assert player.complete(other, on_text=pieces.append) == given
+    assert player.name == "glm"
+    assert pieces == ["120家。\n“好”"]
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_line_says_what_was_asked_with_the_hashes_of_both(file):
+    """Anybody can read it, and find the answer to a prompt."""
+    asked = asking("几家？", "extract", schema={}, schema_name="facts_rows")
+    Recorder(ScriptedChat(["120家"], name="glm"), file).complete(asked)
+    record = json.loads(file.read_text("utf-8"))
+    assert (record["model"], record["stage"], record["schema"]) == ("glm", "extract", "facts_rows")
+    assert record["messages"][1] == {"role": "user", "content": "几家？"}
+    assert record["text"] == "120家"
+    assert len(record["prompt"]) == len(record["answer"]) == 32
+    assert "几家" in file.read_text("utf-8")
+
+
+def test_answers_to_one_prompt_come_in_their_order_then_the_last(file):
+    """A model that is asked twice may answer twice."""
+    recorder = Recorder(ScriptedChat(["一", "二"]), file)
+    for _ in range(2):
+        recorder.complete(asking("问"))
+    player = Player.read(file)
+    assert [player.complete(asking("问")).text for _ in range(3)] == ["一", "二", "二"]
+    assert player.unplayed == []
+
+
+def test_a_prompt_that_was_not_recorded_is_an_error_that_says_where_it_differs(file):
+    """A changed prompt is seen, not answered by another's answer."""
+    Recorder(ScriptedChat(["一"]), file).complete(asking("绿色工厂有几家？"))
+    player = Player.read(file)
+    with pytest.raises(
+        ModelError, match="says '几家？' where this one says '多少家？'; record it anew"
+    ):
+        player.complete(asking("绿色工厂有多少家？"))
+    assert [r.text for r in player.unplayed] == ["一"]
+    with pytest.raises(ModelError, match="no answer was recorded"):
+        Player([]).complete(asking("问"))
+
+
+def test_a_failed_call_is_not_recorded(file):
+    recorder = Recorder(ScriptedChat([RateLimitError("busy"), "一"]), file)
+    with pytest.raises(RateLimitError):
+        recorder.complete(asking("问"))
+    recorder.complete(asking("问"))
+    assert len(file.read_text("utf-8").splitlines()) == 1
+
+
+def test_a_file_that_is_there_is_gone_on_with(file):
+    """Two runs are one recording."""
+    for text in ("一", "二"):
+        Recorder(ScriptedChat([text]), file).complete(asking(f"问{text}"))
+    player = Player.read(file)
+    assert [player.complete(asking(f"问{t}")).text for t in "二一"] == ["二", "一"]
+
+
+def test_threads_write_whole_lines(file):
+    """Passages are read side by side."""
+    recorder = Recorder(ScriptedChat(lambda r: r.messages[1].content * 500), file)
+    asked = [asking(f"第{n}问") for n in range(40)]
+    threads = [threading.Thread(target=recorder.complete, args=[r]) for r in asked]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    player = Player.read(file)
+    assert all(player.complete(r).text == r.messages[1].content * 500 for r in asked)
+
+
+@pytest.mark.parametrize("text", ["半个\ud83d字", "行\u2028分\u2029隔\r\n", "\0"])
+def test_any_text_is_recorded(file, text):
+    """What a model may say, a file holds."""
+    Recorder(ScriptedChat([text]), file).complete(asking(text))
+    assert Player.read(file).complete(asking(text)).text == text
+
+
+def changed(line, **values):
+    return json.dumps({**json.loads(line), **values})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda line: changed(line, text="130家"), "line 2: was changed after it was recorded"),
+        (lambda line: changed(line, messages=[]), "line 2: was changed after it was recorded"),
+        (lambda line: "{}", "line 2: not a recording: 'prompt'"),
+        (lambda line: changed(line, more=1), "line 2: not a recording"),
+        (lambda line: "[]", "line 2: not a JSON object"),
+        (lambda line: line[:-9], "line 2: "),
+    ],
+)
+def test_a_file_that_is_damaged_or_changed_is_refused(file, change, told):
+    """With its line: a figure that rests on it would be anybody's."""
+    recorder = Recorder(ScriptedChat(["一", "120家"]), file)
+    for text in "甲乙":
+        recorder.complete(asking(text))
+    first, second = file.read_text("utf-8").splitlines()
+    file.write_text(f"{first}\n{change(second)}\n", "utf-8")
+    with pytest.raises(EvaluationError, match=told):
+        Player.read(file)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    """As is a place that cannot be written."""
+    with pytest.raises(EvaluationError, match=r"none\.jsonl: cannot be read"):
+        Player.read(tmp_path / "none.jsonl")
+    with pytest.raises(EvaluationError, match="cannot be written"):
+        Recorder(ScriptedChat(["一"]), tmp_path).complete(asking("问"))
+
+
+def stand_in(asking):
+    """Answer a request as the stand-in server does."""
+    named = {"name": asking.schema_name, "schema": asking.schema}
+    form = {"response_format": {"json_schema": named}} if asking.schema is not None else {}
+    sent = [{"role": m.role, "content": m.content} for m in asking.messages]
+    return fake_answer({"messages": sent, **form})
+
+
+def run(folder, model):
+    """Read a document and a question with a model; return what came of both."""
+    lines = [f"云岭省工信厅推进第{n}批绿色工厂建设，到2025年建成{n}20家。\n" for n in range(1, 9)]
+    text = "云岭省节能规划\n" + "".join(lines)
+    folder.mkdir()
+    (folder / "plan.txt").write_text(text, "utf-8")
+    with KnowledgeBase.open(folder / "kb", model=model, embedder=HashEmbedder()) as base:
+        report = base.ingest([folder / "plan.txt"])
+        answer = base.ask("云岭省到2025年建成多少家绿色工厂？")
+        assert report.model is not None
+        return report.model.facts, report.model.summaries, answer.text, base.counts()
+
+
+def test_what_was_run_with_a_model_runs_again_without_it(tmp_path, file):
+    """Documents and questions give the same in another folder, and every answer is played."""
+    once = run(tmp_path / "one", Recorder(ScriptedChat(stand_in, name="m"), file))
+    player = Player.read(file)
+    assert run(tmp_path / "two", player) == once
+    assert once[0] > 0
+    assert player.unplayed == []

@@ -511,7 +511,6 @@ def test_the_circuit_stays_closed_after_a_trial_was_answered(circuit, time):
 
 
 def test_no_call_is_made_where_none_is_wanted():
-    """When a run was stopped."""
     clock = Clock()
     clock.stop()
     model, inner, _ = breaker(Circuit(clock), ["好"])

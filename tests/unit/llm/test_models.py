@@ -1,16 +1,23 @@
-"""Models put together from settings, or given by a program."""
+"""Models of stages, their prompts and tokens."""
 
+import ast
+import re
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgrag.config import Config, ModelConfig
 from kgrag.errors import ConfigError, ModelError, ModelUnavailableError
 from kgrag.llm.chat import OK, Message, Request
 from kgrag.llm.middleware import Clock
 from kgrag.llm.models import ChatModels, Models
+from kgrag.llm.prompts import LANGUAGES, Prompt, fence, prompt, prompt_names
+from kgrag.llm.tokens import estimate_request, estimate_tokens, material
 from kgrag.testing import ScriptedChat
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
@@ -165,7 +172,7 @@ def test_stop_ends_pauses_and_lets_no_call_begin(calls, reply):
 
 
 @pytest.fixture
-def given(tmp_path):
+def own(tmp_path):
     """Return a function that gives the models of a scripted one."""
     opened = []
 
@@ -179,8 +186,8 @@ def given(tmp_path):
         chat.close()
 
 
-def test_a_model_that_is_given_is_that_of_every_stage(given):
-    chat = given(ScriptedChat(["答"], name="mine"))
+def test_a_model_that_is_given_is_that_of_every_stage(own):
+    chat = own(ScriptedChat(["答"], name="mine"))
     assert chat.has("extract")
     assert chat.has("answer")
     models = chat.models
@@ -192,9 +199,9 @@ def test_a_model_that_is_given_is_that_of_every_stage(given):
     assert models.parameters("answer") == {"given": "kgrag.testing.scripted.ScriptedChat"}
 
 
-def test_its_answers_are_kept_and_its_calls_counted(given):
+def test_its_answers_are_kept_and_its_calls_counted(own):
     script = ScriptedChat(["答"])
-    chat = given(script)
+    chat = own(script)
     for _ in range(2):
         completion = chat.models.of("answer").complete(REQUEST)
         assert completion.text == "答"
@@ -204,15 +211,15 @@ def test_its_answers_are_kept_and_its_calls_counted(given):
     assert total.group == "answer"
 
 
-def test_its_errors_are_models_errors_and_those_of_kgrag_pass(given):
-    chat = given(ScriptedChat([OSError("line is dead"), ModelUnavailableError("gone")]))
+def test_its_errors_are_models_errors_and_those_of_kgrag_pass(own):
+    chat = own(ScriptedChat([OSError("line is dead"), ModelUnavailableError("gone")]))
     with pytest.raises(ModelError, match=r"scripted\.ScriptedChat, failed: OSError: line is dead"):
         chat.models.of("answer").complete(REQUEST)
     with pytest.raises(ModelUnavailableError, match=r"^gone$"):
         chat.models.of("answer").complete(REQUEST)
 
 
-def test_what_is_no_completion_is_an_error(given):
+def test_what_is_no_completion_is_an_error(own):
     class Plain(Double):
         name = "plain"
 
@@ -220,10 +227,159 @@ def test_what_is_no_completion_is_an_error(given):
             return "答"
 
     with pytest.raises(ModelError, match="returned str instead of a Completion"):
-        given(Plain()).models.of("answer").complete(REQUEST)
+        own(Plain()).models.of("answer").complete(REQUEST)
 
 
 @pytest.mark.parametrize("model", [5, "glm", ScriptedChat])
 def test_what_is_no_model_is_refused_at_once(model, tmp_path):
     with pytest.raises(ConfigError, match=r"model must have a name and complete\("):
         ChatModels(Config(), tmp_path, model)
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_fence_is_the_same_for_the_same_text():
+    """Answers are cached by prompt: a random mark would make each prompt new."""
+    assert fence("甲", label="data") == fence("甲", label="data")
+
+
+@given(st.text(), st.sampled_from(["document", "passage"]))
+def test_text_cannot_write_its_closing_tag(text, label):
+    """The closing tag stands once, at the end."""
+    fenced = fence(text, label=label)
+    closing = fenced.rsplit("\n", 1)[1]
+    assert fenced.count(closing) == 1
+
+
+def test_text_that_holds_the_mark_gets_another(monkeypatch):
+    """Even if somebody finds a text whose hash stands in it."""
+    marks = {("fence", "写着 aaaaaaaa"): "aaaaaaaa"}
+    monkeypatch.setattr(
+        "kgrag.llm.prompts.digest", lambda *parts, length: marks.get(parts, "b" * length)
+    )
+    assert (
+        fence("写着 aaaaaaaa", label="data") == "<data bbbbbbbb>\n写着 aaaaaaaa\n</data bbbbbbbb>"
+    )
+
+
+@pytest.fixture
+def greeting():
+    return Prompt(
+        "greeting", "en", "Says hello.", "Be kind to $name.", "Hello $name, $$5 for $what."
+    )
+
+
+def test_every_place_is_filled_in(greeting):
+    """Two messages, `$$` is a dollar."""
+    system, user = greeting.fill(name="Ann", what="tea")
+    assert (system.role, system.content) == ("system", "Be kind to Ann.")
+    assert (user.role, user.content) == ("user", "Hello Ann, $5 for tea.")
+
+
+def test_values_are_not_read_for_places(greeting):
+    """A document that writes $what stays as it is."""
+    assert greeting.fill(name="$what", what="x")[0].content == "Be kind to $what."
+
+
+@pytest.mark.parametrize("values", [{"name": "a"}, {"name": "a", "what": "b", "more": "c"}])
+def test_a_place_left_or_a_value_too_many_is_an_error(greeting, values):
+    """A prompt with a hole would be sent, and paid for."""
+    with pytest.raises(ValueError, match="places"):
+        greeting.fill(**values)
+
+
+def test_unknown_prompt_is_an_error():
+    """It names what was asked for."""
+    with pytest.raises(ValueError, match="'nothing'"):
+        prompt("nothing", "zh")
+
+
+def test_every_prompt_stands_in_every_language_with_the_same_places():
+    """Otherwise one language fails at run time."""
+    for name in prompt_names():
+        fields = {language: prompt(name, language).fields for language in LANGUAGES}
+        assert len(set(fields.values())) == 1, (name, fields)
+    for language in LANGUAGES:
+        folder = ROOT / "kgrag/llm/prompts" / language
+        assert sorted(f.stem for f in folder.iterdir()) == prompt_names()
+
+
+def test_every_prompt_says_what_it_is_for():
+    """`kgrag prompts` prints it."""
+    for name in prompt_names():
+        for language in LANGUAGES:
+            assert prompt(name, language).about, (name, language)
+
+
+def test_every_prompt_is_used():
+    """A prompt that no code names is never sent; `answer_{template}` names all that fit."""
+    patterns = {
+        _pattern(node)
+        for package in ("kgrag", "ingestion")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    }
+    named = [re.compile(pattern) for pattern in patterns if re.search("[a-z]", pattern)]
+    unused = [n for n in prompt_names() if not any(pattern.fullmatch(n) for pattern in named)]
+    assert unused == []
+
+
+def _pattern(node):
+    """Return what names a string may stand for; what is put in is one word."""
+    if isinstance(node, ast.Constant):
+        return re.escape(str(node.value))
+    parts = (
+        re.escape(str(v.value)) if isinstance(v, ast.Constant) else "[a-z]+" for v in node.values
+    )
+    return "".join(parts) if any(isinstance(v, ast.Constant) for v in node.values) else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("碳达峰碳中和工作" * 100, 0.6, 0.7),
+        ("the building of green factories " * 100, 0.2, 0.3),
+        ('{"subject": "x", "object": "y"}' * 100, 0.25, 0.5),
+    ],
+)
+def test_tokens_of_a_character_are_in_the_range_that_makers_state(text, least, most):
+    """Chinese about 0.65, English about 0.25, JSON between."""
+    assert least <= estimate_tokens(text) / len(text) <= most
+
+
+def test_no_text_has_no_tokens_and_any_text_has_one():
+    assert estimate_tokens("") == 0
+    assert estimate_tokens(" ") == 1
+
+
+def test_a_request_is_its_messages_and_a_few_tokens_each():
+    """2 x (4 + 1) + 3; its schema is not counted."""
+    messages = (Message("system", "甲"), Message("user", "乙"))
+    assert estimate_request(Request(messages, "extract")) == 13
+    assert estimate_request(Request(messages, "extract", schema={"type": "object"})) == 13
+
+
+def test_material_is_what_is_fenced_in_the_users_messages():
+    """Not the words around it, not what the system message shows."""
+    fences = [fence(text, label="text") for text in ("不算", "甲乙丙", "丁\n戊")]
+    messages = (
+        Message("system", fences[0]),
+        Message("user", f"读：\n{fences[1]}\n{fences[2]}完"),
+    )
+    assert material(Request(messages, "extract")) == ["甲乙丙", "丁\n戊"]
+
+
+def test_a_fence_that_a_document_writes_does_not_count_twice():
+    """It stands inside the real one."""
+    text = fence("甲", label="text") + "乙"
+    request = Request((Message("user", fence(text, label="text")),), "extract")
+    assert material(request) == [text]
+
+
+def test_all_is_material_where_nothing_is_fenced():
+    """The user's messages as a whole."""
+    messages = (Message("system", "读"), Message("user", "甲乙"), Message("user", "丙"))
+    assert material(Request(messages, "extract")) == ["甲乙", "丙"]

@@ -46,7 +46,6 @@ def kind_of(script, request=REQUEST):
 
 
 def test_a_good_answer_is_asked_for_once():
-    """And parsed."""
     model = ScriptedChat([GOOD])
     assert ask(model, REQUEST, facts) == ["甲"]
     assert model.requests == [REQUEST]
@@ -123,7 +122,6 @@ def test_json_that_is_whole_may_end_at_the_limit():
 
 
 def test_a_bare_list_is_put_into_the_object_that_its_schema_wants():
-    """Where that has one list."""
     assert ask(ScriptedChat(['["甲"]']), REQUEST, facts) == ["甲"]
     two = {"properties": {"facts": {"type": "array"}, "more": {"type": "array"}}}
     request = Request(REQUEST.messages, "extract", schema=two)
@@ -173,8 +171,6 @@ def test_a_kind_of_the_callers_own_is_told_in_its_words():
 
 
 def test_an_error_of_ours_in_parsing_is_not_taken_for_the_models():
-    """Only ValueError speaks of the answer."""
-
     def named(value: Any) -> object:
         return value["facts"]
 
@@ -226,7 +222,6 @@ def test_a_kept_answer_is_shown_only_when_it_can_be_used(calls):
     ],
 )
 def test_what_came_of_every_answer_is_reported(answers, outcomes):
-    """To whoever keeps it."""
     told: list[Any] = []
 
     class Listening(ScriptedChat):
@@ -359,7 +354,6 @@ def test_damage_raises_nothing_but_the_one_error(data):
     ],
 )
 def test_wrapped_or_damaged_json_is_read(text):
-    """As it was meant."""
     assert read_json(text) == FACTS
 
 

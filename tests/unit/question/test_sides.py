@@ -2,8 +2,6 @@
 
 import pytest
 
-from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
@@ -12,6 +10,7 @@ from kgrag.retrieval.ranking import in_turn
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.weighted_fusion import WeightedFusion, WeightedRetriever
 from kgrag.types import Chunk
+from tests.fixtures.kit import shared_base
 
 KNOWN = ("崇川", "通州")
 
@@ -102,17 +101,8 @@ def test_results_of_several_questions_come_in_turn():
     assert found[0].via == ("asked for 甲", "word a", "asked for 乙")
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """Two provinces' plans."""
-    folder = tmp_path_factory.mktemp("sides")
-    for place in ("福建", "河南"):
-        text = f"{place}省秸秆综合利用方案\n" + "第一条 推动秸秆综合利用，加强管理。\n" * 60
-        (folder / f"{place}.txt").write_text(text, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash"))
-    with KnowledgeBase.open(folder / "kb", config=config) as made:
-        made.ingest(sorted(folder.glob("*.txt")))
-        yield made
+CLAUSES = "第一条 推动秸秆综合利用，加强管理。\n" * 60
+base = shared_base({p: f"{p}省秸秆综合利用方案\n{CLAUSES}" for p in ("福建", "河南")})
 
 
 def found_by(base, question, **changes):

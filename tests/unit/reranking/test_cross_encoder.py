@@ -25,6 +25,5 @@ def test_settings_name_none_one_of_this_machine_or_an_endpoint(tmp_path):
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(config, text):
-    """Neither is guessed."""
     with pytest.raises(ConfigError, match=text):
         open_cross_encoder(config)

@@ -71,7 +71,6 @@ def test_tei_is_asked_in_its_own_form():
 
 
 def test_the_address_may_be_copied_with_its_path():
-    """As manuals show it."""
     with FakeServer(answering(by_length)) as server:
         opened(server, base_url=f"{server.base_url}/rerank").scores("问", PASSAGES)
     assert server.requests[0].path == "/v1/rerank"
@@ -159,7 +158,6 @@ def test_a_fault_is_tried_again_only_where_it_may_pass_in_time(reply, kind, n_re
 
 
 def test_a_server_that_is_away_is_told_with_its_address():
-    """And with what to look at."""
     with FakeServer() as server:
         address = server.base_url
     encoder = EndpointCrossEncoder.from_config(RerankConfig(base_url=address, model="m"))

@@ -1,12 +1,33 @@
-"""The graph route on documents that cite each other."""
+"""Search along facts: entities, facts like the question, chunks of facts, written queries."""
 
 import json
+import re
+import unicodedata
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import ModelUnavailableError, StatementError
+from kgrag.ids import embedding_key, entity_id, fact_id
+from kgrag.llm.prompts import LANGUAGES, prompt
+from kgrag.question.query import analyse
+from kgrag.retrieval.entities import question_entities
+from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents
+from kgrag.retrieval.graph_query import ask_graph, chunks_of_rows, rows_as_text
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.settings import Settings
+from kgrag.store.contents import NodeVector
+from kgrag.store.neo4j.gate.admit import admit
+from kgrag.store.sqlite.query import VIEWS
+from kgrag.testing.scripted import ScriptedChat
+from kgrag.types import Entity, Evidence, Fact
+from tests.fixtures.kit import knowledge_base, shared_base
 
 A = "甲方案\n根据《上位规划》《节能法》，制定本方案。\n推进节能。"
 B = "乙方案\n落实《甲方案》的要求。\n推进减排。"
@@ -18,13 +39,7 @@ def searched(kb, question):
     return kb._knowledge.search(kb._knowledge.query(question))
 
 
-@pytest.fixture
-def kb(tmp_path):
-    for name, text in (("a", A), ("b", B), ("c", C)):
-        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
-    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder()) as base:
-        base.ingest([tmp_path / f"{name}.txt" for name in "abc"])
-        yield base
+kb = shared_base({"a": A, "b": B, "c": C})
 
 
 def found(kb, ranking):
@@ -74,11 +89,9 @@ def many(tmp_path_factory):
     lines.append({"id": "e", "title": "另", "text": "乙炉节约电力。"})
     facts = [{"passage_id": x["id"], "triples": [["甲厂", "使用", "乙炉"]]} for x in lines[:-1]]
     facts.append({"passage_id": "e", "triples": [["乙炉", "节约", "电力"]]})
-    for name, records in (("texts", lines), ("facts", facts)):
-        text = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
-        (folder / f"{name}.jsonl").write_text(text, "utf-8")
-    with KnowledgeBase.open(folder / "kb", embedder=HashEmbedder()) as base:
-        base.ingest([folder / "texts.jsonl"])
+    texts, given = ("\n".join(map(json.dumps, records)) for records in (lines, facts))
+    (folder / "facts.jsonl").write_text(given, "utf-8")
+    with knowledge_base(folder, {"texts.jsonl": texts}) as base:
         base.import_facts(folder / "facts.jsonl")
         yield base
 
@@ -128,3 +141,337 @@ def test_facts_of_the_second_hop_are_chosen_by_the_question(tmp_path):
         for name in asked:
             ranking = chunks_of_facts(searched(base, f"启明公司属于的公司做{name}吗"))
             assert ranking.reasons["b:256:0"].endswith(f"青山集团 —生产→ {name}生产线"), name
+
+
+GOOD = "SELECT f.subject, e.doc_id, e.chunk_id FROM kg_facts f JOIN kg_evidence e USING (fact_id)"
+FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
+
+
+basis = shared_base({"a": "甲方案\n根据《节能法》，制定本方案。\n推进节能。"})
+
+
+def written(query, explanation="查依据"):
+    return json.dumps({"query": query, "explanation": explanation}, ensure_ascii=False)
+
+
+def asked(basis, *queries, question="甲方案依据什么？", **limits):
+    model = ScriptedChat([written(query) for query in queries])
+    return ask_graph(question, model=model, store=basis.store, **limits), model
+
+
+def examples(name, language):
+    """Return the queries that a prompt shows."""
+    system = prompt(name, language).system
+    return re.findall(r"^(?:SELECT|MATCH) .*$", system, re.MULTILINE)
+
+
+def test_rows_come_with_the_query_that_found_them(basis):
+    """And with what the model says that it looks for."""
+    found, model = asked(basis, GOOD + ";")
+    assert (found.query, found.language, found.error) == (GOOD + ";", "sql", "")
+    assert found.explanation == "查依据"
+    assert [row["subject"] for row in found.rows] == ["甲方案"]
+    (request,) = model.requests
+    assert (request.stage, request.schema_name) == ("analyse", "graph_query")
+    assert request.messages[1].content.startswith("<question ")
+
+
+def test_a_refused_statement_is_told_to_the_model_once(basis):
+    """With the engine's reason, not with the statement, which it has before it."""
+    found, model = asked(basis, "SELECT nowhere FROM kg_facts", GOOD)
+    assert found.query == GOOD
+    assert found.rows
+    told = model.requests[1].messages[-1].content
+    assert "no such column: nowhere" in told
+    assert "SELECT nowhere" not in told
+
+
+def test_a_long_statement_is_not_told_back_either(basis):
+    """Stores cut it in their errors."""
+    long = f"SELECT nowhere, '{'长' * 300}' FROM kg_facts"
+    found, model = asked(basis, long, long)
+    assert found.error.startswith("no such column: nowhere")
+    assert "长长" not in model.requests[1].messages[-1].content
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "DROP TABLE facts",
+        "DROP VIEW kg_facts",
+        "ATTACH DATABASE 'stolen.db' AS x",
+        "PRAGMA writable_schema = ON",
+        "SELECT 1; DELETE FROM documents",
+        "SELECT load_extension('x')",
+        "INSERT INTO documents DEFAULT VALUES",
+        "SELECT * FROM meta",
+        "SELECT writefile('stolen', 'x')",
+        "VACUUM INTO 'stolen.db'",
+        "SELECT * FROM kg_facts WHERE subject = :question",
+        "\x00",
+    ],
+)
+def test_hostile_statements_change_nothing_and_raise_nothing(basis, hostile, tmp_path, monkeypatch):
+    """The asker gets no rows and the reason; nothing appears in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    before, files = list(basis.store.export()), sorted(tmp_path.iterdir())
+    found, model = asked(basis, hostile, hostile)
+    assert (found.query, found.rows) == (hostile.strip(), ())
+    assert found.error
+    assert len(model.requests) == 2
+    assert list(basis.store.export()) == before
+    assert sorted(tmp_path.iterdir()) == files
+
+
+def test_a_statement_that_never_ends_is_stopped(basis):
+    """Twice, for the model gets its second try."""
+    found, _ = asked(basis, FOREVER, FOREVER, timeout_s=0.05)
+    assert "stopped after 0.05 s" in found.error
+
+
+def test_no_more_rows_than_asked_for(basis):
+    """The store heeds the limit, whatever the statement says."""
+    found, _ = asked(basis, "SELECT * FROM kg_chunks", max_rows=2)
+    assert len(found.rows) == 2
+
+
+def test_what_reaches_the_store_is_the_models_text_alone(basis, monkeypatch):
+    """A question cannot write a piece of the statement."""
+    seen = []
+    run_query = basis.store.run_query
+
+    def watched(text, **limits):
+        seen.append(text)
+        return run_query(text, **limits)
+
+    monkeypatch.setattr(basis.store, "run_query", watched)
+    found, _ = asked(basis, GOOD, question="'; DROP TABLE facts; --")
+    assert set(seen) == {GOOD}
+    assert found.rows
+
+
+@pytest.mark.parametrize("bad", ["我不会写查询。", '{"query": ""}', '{"query": 3}', "[]", ""])
+def test_a_model_that_writes_no_query_leaves_an_error(basis, bad):
+    """Twice no query is no exception: other routes go on."""
+    found = ask_graph("甲？", model=ScriptedChat([bad, bad]), store=basis.store)
+    assert (found.query, found.rows) == ("", ())
+    assert found.error
+
+
+def test_a_model_that_is_away_is_the_callers_to_handle(basis):
+    """So that one notice stands for all that it would have done."""
+    with pytest.raises(ModelUnavailableError):
+        ask_graph("甲？", model=ScriptedChat([ModelUnavailableError("gone")]), store=basis.store)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_in_the_sql_prompt_run(basis, language):
+    """Each view and column that it shows is there."""
+    shown = examples("graph_query_sql", language)
+    assert len(shown) == 5
+    for query in shown:
+        basis.store.run_query(query, max_rows=50, timeout_s=5.0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_views_in_the_sql_prompt_have_the_columns_that_it_names(basis, language):
+    """A wrong column would cost the model's second try."""
+    views = re.findall(r"^- (kg_\w+)\((.+?)\)", prompt("graph_query_sql", language).system, re.M)
+    assert sorted(view for view, _ in views) == sorted(VIEWS)
+    for view, columns in views:
+        with basis.store._database.read() as connection:
+            held = {row[1] for row in connection.execute(f"PRAGMA table_info({view})")}
+        assert {*columns.split(", ")} <= held
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_in_the_cypher_prompt_pass_the_gate(language):
+    """A model that follows them is not refused."""
+    shown = examples("graph_query_cypher", language)
+    assert len(shown) == 7
+    for query in shown:
+        admit(query)
+
+
+def test_rows_are_text_one_line_each_within_limits():
+    """Line breaks and long values cannot spread; what is left out is counted."""
+    rows: list[dict[str, Any]] = [
+        {"a": "甲\n乙", "b": None, "c": 3},
+        {"a": "长" * 300},
+        {"a": 1},
+        {"a": 2},
+    ]
+    first, second, last = rows_as_text(rows, 2).splitlines()
+    assert first == "a: 甲 乙; c: 3"
+    assert len(second) == 200
+    assert last == "… +2"
+    assert rows_as_text([], 2) == ""
+
+
+def test_rows_lead_to_the_chunks_that_they_name(store):
+    """In the rows' order, from any column or list; unknown ids and other values lead nowhere."""
+    rows: list[dict[str, Any]] = [
+        {"chunk_id": "b:10:3", "n": 7},
+        {"ids": ["a:10:2", "x:10:0", None]},
+        {"t": "长" * 999},
+    ]
+    assert chunks_of_rows(rows, store, size=10) == ["b:10:3", "a:10:2"]
+
+
+def test_a_larger_chunk_stands_for_the_leaves_in_it(store):
+    """Searches rank leaves."""
+    assert chunks_of_rows([{"c": "a:40:1"}], store, size=10) == [f"a:10:{i}" for i in range(4, 8)]
+
+
+def test_a_document_stands_for_its_first_chunk_where_no_row_says_more(store):
+    """Beside a chunk of its own it adds nothing."""
+    rows = [{"doc_id": "a"}, {"doc_id": "b", "chunk_id": "b:10:5"}]
+    assert chunks_of_rows(rows, store, size=10) == ["a:10:0", "b:10:5"]
+
+
+def test_rows_lead_to_a_bounded_number_of_chunks(tmp_path):
+    """A statement that returns everything must not flood the search."""
+    with knowledge_base(tmp_path, {"a": "推进节能。\n" * 3000}) as base:
+        rows = base.query("SELECT chunk_id FROM kg_chunks WHERE size = 256", max_rows=1000)
+        assert len(rows) > 50
+        assert len(chunks_of_rows(rows, base.store, size=256)) == 50
+
+
+def test_stores_refuse_with_an_error_of_ours(basis):
+    """What `ask_graph` catches is all that a statement can bring about."""
+    with pytest.raises(StatementError):
+        basis.store.run_query("DROP TABLE facts", max_rows=1, timeout_s=1)
+
+
+class Names:
+    """A store that knows entities by name, each with one fact around it."""
+
+    def __init__(self, *names):
+        self.held = [Entity(f"e-{name}", name) for name in names]
+
+    def find_entities(self, names):
+        """Return those with exactly such a name."""
+        return [e for e in self.held if e.name in names]
+
+    def entity_degrees(self, entity_ids):
+        """Return two for each: a weight of one half."""
+        return dict.fromkeys(entity_ids, 2)
+
+
+def named(store, question, *keywords):
+    query = replace(analyse(question), keywords=keywords)
+    return [(a.entity.name, a.weight, a.at) for a in question_entities(query, store)]
+
+
+def test_an_entity_that_a_keyword_names_weighs_half():
+    """It stands nowhere in the question, so that its place says nothing."""
+    store = Names("工信部", "工业和信息化部")
+    assert named(store, "请问工信部的职责", "工业和信息化部") == [
+        ("工信部", 0.5, 2),
+        ("工业和信息化部", 0.25, -1),
+    ]
+
+
+@pytest.mark.parametrize("keywords", [(), ("节能",), ("《节能》",)])
+def test_a_keyword_that_the_question_names_changes_nothing(keywords):
+    """Its own weight and place stay."""
+    assert named(Names("节能"), "推进节能", *keywords) == [("节能", 0.5, 2)]
+
+
+def test_a_longer_keyword_does_not_push_out_what_the_question_names():
+    """Of names inside each other the longest counts, but a model's guess is no such name."""
+    store = Names("节能", "节能减排", "减排")
+    assert named(store, "节能", "节能减排", "减排") == [
+        ("节能", 0.5, 0),
+        ("节能减排", 0.25, -1),
+    ]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_name_with_accents_is_found_however_they_are_written(form):
+    """As one character or two, in a question that is mostly Chinese."""
+    question = unicodedata.normalize(form, "关于poincaré的规定有哪些内容和要求？")
+    assert named(Names("poincaré"), question) == [("poincaré", 0.5, 2)]
+
+
+def test_an_indicator_is_found_by_its_other_names():
+    """The graph knows one of them; the question's own words tell where it stands."""
+    store = Names("非化石能源消费比重")
+    assert named(store, "到2025年非化石能源占能源消费比重多少") == [("非化石能源消费比重", 0.5, 6)]
+
+
+QUESTION = np.array([1.0, 0.0], dtype=np.float32)
+
+
+def at(cosine):
+    """Return the unit vector with this cosine to the question."""
+    return np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32)
+
+
+def stated(predicate, *leaves, doc_id="a"):
+    """Return a fact that leaves of a document state."""
+    s, o = (Entity(entity_id(name), name) for name in ("甲", "乙"))
+    spots = tuple(
+        Evidence(doc_id, 10 * leaf, 10 * leaf + 5, f"{doc_id}:10:{leaf}") for leaf in leaves
+    )
+    return Fact(fact_id(s.entity_id, predicate, o.entity_id), s, predicate, o, spots)
+
+
+@pytest.fixture
+def find(store):
+    """Store facts of documents with their cosine to the question, and search them."""
+
+    def ranking(*facts, depth=100):
+        for fact, cosine in facts:
+            doc_id = fact.evidence[0].doc_id
+            vectors = []
+            if cosine is not None:
+                key = embedding_key("t", f"{fact.fact_id} {cosine}")
+                vectors = [NodeVector(fact.fact_id, "fact", key, at(cosine))]
+            store.add_knowledge(doc_id, facts=[fact], vectors=vectors)
+        embedder = SimpleNamespace(embed=lambda texts, task: np.stack([QUESTION] * len(texts)))
+        settings = Settings(leaf=10, coarse=40, depth=depth)
+        search = Search(analyse("内容"), store=store, embed=lambda: embedder, settings=settings)
+        return chunks_of_similar_facts(search)
+
+    return ranking
+
+
+def test_a_chunk_counts_by_the_most_similar_fact_that_it_states(find):
+    """The reason shows that fact; ties go by chunk id."""
+    ranking = find((stated("含", 2, 1), 0.75), (stated("管", 1, 3), 0.5))
+
+    assert ranking.hits == (("a:10:1", 0.75), ("a:10:2", 0.75), ("a:10:3", 0.5))
+    assert ranking.reasons["a:10:1"] == "fact 0.75: 甲 —含→ 乙"
+    assert ranking.reasons["a:10:3"] == "fact 0.50: 甲 —管→ 乙"
+
+
+def test_a_fact_leads_to_every_document_that_states_it(find):
+    """With the cosine of the wording that is nearest."""
+    ranking = find((stated("含", 0), 0.25), (stated("含", 5, doc_id="b"), 0.75))
+
+    assert ranking.hits == (("a:10:0", 0.75), ("b:10:5", 0.75))
+
+
+def test_facts_that_say_nothing_of_the_question_lead_nowhere(find):
+    assert find((stated("含", 0), 0.0), (stated("管", 1), -0.5), (stated("属", 2), None)).hits == ()
+
+
+def test_no_more_than_the_nearest_facts_are_followed(find):
+    """The others lead nowhere."""
+    facts = [(stated(f"含{i}", i), 0.5 + i / 8) for i in range(3)]
+
+    assert [c for c, _ in find(*facts, depth=4).hits] == ["a:10:2", "a:10:1"]
+    assert [c for c, _ in find(depth=1).hits] == ["a:10:2"]
+
+
+def test_citations_are_left_to_the_route_that_heeds_their_direction(find):
+    assert [c for c, _ in find((stated("引用", 0), 0.75), (stated("含", 1), 0.5)).hits] == [
+        "a:10:1"
+    ]
+
+
+def test_without_facts_nothing_is_found(find):
+    """As in knowledge bases made before facts had vectors."""
+    ranking = find()
+    assert (ranking.hits, ranking.reasons) == ((), {})

@@ -1,9 +1,24 @@
+"""From leaves to passages: parents, gaps, parts, sections."""
+
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+from kgrag.ids import embedding_key
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
+from kgrag.retrieval.fill import fill
+from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
 from kgrag.retrieval.merge import Families, merge
+from kgrag.retrieval.search import Search
+from kgrag.retrieval.sections import chunks_of_asked_sections
+from kgrag.retrieval.settings import Settings
+from kgrag.retrieval.summaries import IndexNode, TextNode, retrieve_recursively
+from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk
 from tests.fixtures.double import Double
+from tests.fixtures.kit import knowledge_base, shared_base
 
 
 def scores(results):
@@ -99,3 +114,308 @@ def test_merge_passes_over_a_larger_chunk_with_the_same_text():
     found = merge(store.hits(p3=1.0), Families(store), tau=0.2)
     assert scores(found) == {"d:40:0": 1.0}
     assert found[0].via[0] == "merged from 1 of 4 chunks of 10"
+
+
+def test_fill_adds_the_one_chunk_between_two_with_their_mean(store, hit):
+    """Positions 1 and 3 of one document: 2 joins with (1 + 4) / 2 (eq. 3)."""
+    found = fill([hit("a:10:3", 4.0), hit("a:10:1", 1.0)], store)
+    assert [(r.chunk.chunk_id, r.score) for r in found] == [
+        ("a:10:3", 4.0),
+        ("a:10:2", 2.5),
+        ("a:10:1", 1.0),
+    ]
+    assert found[1].via == ("filled between 1 and 3",)
+
+
+def test_fill_looks_for_neighbours_in_document_order(store, hit):
+    """A gap is filled though others stand between its ends in the ranking."""
+    hits = [hit("a:10:1", 4.0), hit("b:10:7", 3.0), hit("b:10:2", 2.0), hit("a:10:3", 1.0)]
+    assert "a:10:2" in {r.chunk.chunk_id for r in fill(hits, store)}
+
+
+def test_fill_leaves_wider_gaps_and_gaps_between_groups_and_documents(store, hit):
+    """Two missing chunks, two sizes or two documents are no gap."""
+    hits = [hit("a:10:0", 1.0), hit("a:10:3", 1.0), hit("a:40:1", 1.0), hit("b:10:2", 1.0)]
+    assert len(fill(hits, store)) == 4
+
+
+def test_fill_takes_only_what_may_fill(store, hit):
+    """A gap whose chunk is not among those that may stays a gap."""
+    hits = [hit("a:10:1", 1.0), hit("a:10:3", 4.0)]
+    assert len(fill(hits, store, among={"a:10:1", "a:10:3"})) == 2
+    assert len(fill(hits, store, among={"a:10:2"})) == 3
+
+
+QUESTION = np.array([1.0, 0.0], dtype=np.float32)
+COSINES = {"a:40:0": 0.8, "a:40:1": 0.3, "a:10:0": 0.2, "a:10:5": 0.5}
+
+
+def at(cosine):
+    """Return the unit vector with this cosine to the question."""
+    return np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32)
+
+
+@pytest.fixture
+def search(store):
+    """Give a search over document a, in which chunks of some sizes carry vectors."""
+
+    def over(*embedded):
+        (document,) = store.documents(["a"])
+        chunks = [*store.chunks_of(["a"], size=40), *store.chunks_of(["a"], size=10)]
+        vectors = [
+            NodeVector(node, "chunk", embedding_key("t", node), at(cosine))
+            for node, cosine in COSINES.items()
+            if int(node.split(":")[1]) in (embedded or (10,))
+        ]
+        bundle = DocumentBundle(document, "g", chunks=chunks, vectors=vectors)
+        store.upsert_document(bundle, source="/a.txt")
+        embedder = SimpleNamespace(embed=lambda texts, task: np.stack([QUESTION] * len(texts)))
+        settings = Settings(leaf=10, coarse=40, embedded=embedded)
+        return Search(analyse("内容"), store=store, embed=lambda: embedder, settings=settings)
+
+    return over
+
+
+@pytest.mark.parametrize("embedded", [(), (10,)])
+def test_leaves_that_alone_carry_vectors_have_their_own_cosine(search, embedded):
+    """As the store gives it; those without a vector are not found."""
+    found = nearest_leaves(search(*embedded), top_k=5)
+    assert found == pytest.approx({"a:10:5": 0.5, "a:10:0": 0.2})
+    assert leaf_similarities(search(*embedded), ["a:10:0", "a:10:1"]) == pytest.approx(
+        {"a:10:0": 0.2}
+    )
+
+
+def test_leaves_in_a_larger_chunk_that_alone_carries_a_vector_share_its_cosine(search):
+    """But for what words of the question add: less than would change places with another."""
+    found = nearest_leaves(search(40), top_k=1)
+    assert found == pytest.approx({f"a:10:{i}": 0.8 for i in range(4)}, abs=2e-4)
+
+
+def test_of_leaves_with_one_cosine_those_with_more_words_of_the_question_come_first(search):
+    """A question for 002 is answered by the third leaf, not by the first in reading order."""
+    over = search(40)
+    over.query = analyse("内容 002")
+    found = nearest_leaves(over, top_k=2)
+    assert max(found, key=found.__getitem__) == "a:10:2"
+    assert found["a:10:0"] == found["a:10:1"] > found["a:10:4"]
+    own = search(40, 10)
+    own.query = analyse("内容 002")
+    assert leaf_similarities(own, ["a:10:2", "a:10:3"]) == pytest.approx(
+        {"a:10:2": 0.8, "a:10:3": 0.8}, abs=1e-6
+    )
+
+
+def test_a_leaf_and_the_chunks_around_it_count_alike(search):
+    """The mean of all that carry vectors; a leaf is never found beside the chunk around it."""
+    found = nearest_leaves(search(40, 10), top_k=2)  # a:40:0 and a:10:5
+    assert found == pytest.approx(
+        {"a:10:0": 0.5, "a:10:1": 0.8, "a:10:2": 0.8, "a:10:3": 0.8, "a:10:5": 0.4}
+    )
+    assert leaf_similarities(search(40, 10), ["a:10:5", "a:10:6"]) == pytest.approx(
+        {"a:10:5": 0.4, "a:10:6": 0.3}
+    )
+
+
+def test_leaves_of_other_documents_and_without_any_vector_are_left_out(search):
+    """Document b has no vectors, and a's third parent has none."""
+    over = search(40, 10)
+    assert nearest_leaves(over, top_k=3, doc_ids=["b"]) == {}
+    assert leaf_similarities(over, ["b:10:0", "a:10:11", "a:10:99"]) == {}
+
+
+NAMES = ("节水灌溉", "管网改造", "再生水利用", "水价改革", "全民宣传")
+FILLER = "推进有关工作，落实责任单位，按季度调度进展，年底开展评估。" * 8
+
+
+def plan_text(place, names, ending):
+    """Return an invented plan whose second section has a part for each name."""
+    parts = "\n".join(
+        f"（{n}）{name}{ending}\n{name}要持续抓好。{FILLER}"
+        for n, name in zip("一二三四五六", names, strict=False)
+    )
+    return (
+        f"{place}省用水总体方案\n一、总体要求\n坚持节水优先。{FILLER}\n"
+        f"二、主要任务\n{parts}\n三、保障措施\n加强组织领导。{FILLER}\n"
+    )
+
+
+# A plan of five 行动, and one whose parts have no word in common.
+base = shared_base({"a": plan_text("云岭", NAMES, "行动"), "b": plan_text("南渡", NAMES[:4], "")})
+
+
+def parts(base, question, system="grim"):
+    """Return the headings of the results that came as parts, in order, and where they stand."""
+    results = base.search(question, top_k=12, system=system)
+    places = [i for i, r in enumerate(results) if r.via and r.via[0].startswith("one of ")]
+    return [results[i].chunk.heading_path[-1] for i in places], places
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "云岭省用水总体方案部署了哪几大行动？",
+        "云岭省节约用水有哪五项重点行动",
+        "云岭省用水抓哪些行动",
+    ],
+)
+def test_headings_that_end_in_the_word_asked_for_come_first_and_in_order(base, question):
+    """All five, though the text under them is alike and the words of the question are few."""
+    names, places = parts(base, question)
+    assert names == [f"（{n}）{name}行动" for n, name in zip("一二三四五", NAMES, strict=True)]
+    assert places == list(range(5))
+
+
+def test_as_many_headings_as_are_counted_come_where_they_have_no_word_in_common(base):
+    """哪四大方面: the section with four parts."""
+    question = "南渡省用水工作主要抓哪四大方面？"
+    found = [r for r in base.search(question, top_k=12) if r.via[0].startswith("one of ")]
+    assert len(found) == 4
+    for name, result in zip(NAMES[:4], found, strict=True):
+        assert f"）{name}\n" in result.chunk.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "云岭省用水总体方案的水价改革怎么做？",  # asks for none
+        "南渡省用水工作主要抓哪六大方面？",  # as many stand nowhere
+        "云岭省的节水三年行动由哪些单位负责？",  # 行动 is not what is listed
+    ],
+)
+def test_other_questions_have_no_parts(base, question):
+    """Results are those of the system without this step."""
+    assert parts(base, question) == ([], [])
+    same = base.search(question, top_k=12, system="grim-no-parts")
+    found = base.search(question, top_k=12)
+    assert [r.chunk.chunk_id for r in found] == [r.chunk.chunk_id for r in same]
+
+
+def test_no_part_comes_twice_nor_inside_another_result(base):
+    """What merging made of them gives way."""
+    results = base.search("云岭省用水总体方案部署了哪几大行动？", top_k=30)
+    spans = [(r.chunk.doc_id, r.chunk.start, r.chunk.end) for r in results]
+    assert len({r.chunk.chunk_id for r in results}) == len(results)
+    for doc_id, start, end in spans[:5]:
+        assert not [s for s in spans if s[0] == doc_id and s[1] < end and start < s[2]][1:]
+
+
+def test_the_step_can_be_left_out(base):
+    """The ablation finds the parts' text, not their headings first."""
+    assert parts(base, "云岭省用水总体方案部署了哪几大行动？", "grim-no-parts") == ([], [])
+
+
+TEXT = """云岭省节水规划
+一、总体要求
+（一）指导思想
+以节水优先为方针，推动用水方式转变。
+（二）主要目标
+到2025年，用水总量控制在100亿立方米以内。
+二、重点任务
+（一）农业节水
+建设高效节水灌区，目标明确、责任到人。
+三、保障措施
+加强组织领导，落实资金。
+"""
+
+
+# A plan with sections, and another one that is not asked for.
+sectioned = shared_base({"a": TEXT, "b": TEXT.replace("云岭", "南渡")})
+
+
+def found(sectioned, question):
+    """Return the titles of the documents of hits, the sections they are of, and their scores."""
+    knowledge = sectioned._current.knowledge()
+    search = knowledge.search(knowledge.query(question))
+    ranking = chunks_of_asked_sections(search)
+    chunks = sectioned.store.chunks([chunk_id for chunk_id, _ in ranking.hits])
+    titles = {d.doc_id: d.title for d in sectioned.documents()}
+    scores = dict(ranking.hits)
+    return {(titles[c.doc_id], ranking.reasons[c.chunk_id], scores[c.chunk_id]) for c in chunks}
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "score"),
+    [
+        ("《云岭省节水规划》的主要目标是什么？", "（二）主要目标", 1.0),
+        ("《云岭省节水规划》定了哪些目标？", "（二）主要目标", 0.7),
+        ("《云岭省节水规划》有哪些保障措施？", "三、保障措施", 1.0),
+        ("《云岭省节水规划》怎样做农业节水？", "（一）农业节水", 1.0),
+    ],
+)
+def test_a_question_asks_for_what_stands_under_a_heading(sectioned, question, heading, score):
+    """Of the document that it quotes alone; a word within another section is no heading."""
+    assert found(sectioned, question) == {("云岭省节水规划", f"section {heading}", score)}
+
+
+def test_the_aim_of_an_indicator_is_no_section(sectioned):
+    """It may stand anywhere; the section by its whole name is still asked for."""
+    knowledge = sectioned._current.knowledge()
+    question = "《云岭省节水规划》的用水总量目标"
+    assert knowledge.search(knowledge.query(question)).indicators == ("用水总量",)
+    assert knowledge.search(knowledge.query("《云岭省节水规划》的目标")).indicators == ()
+    assert found(sectioned, question) == set()
+    by_name = found(sectioned, "《云岭省节水规划》的主要目标里用水总量是多少")
+    assert {score for _, _, score in by_name} == {1.0}
+
+
+@pytest.mark.parametrize("question", ["主要目标是什么？", "《云岭省节水规划》由谁印发？", ""])
+def test_without_a_quoted_title_or_the_name_of_a_section_nothing_is_found(sectioned, question):
+    """The other routes find what there is."""
+    assert found(sectioned, question) == set()
+
+
+def test_a_word_in_which_many_headings_end_names_none(tmp_path):
+    """Seven sections end in 节水: none of them is the one that is asked for."""
+    kinds = ("农业", "工业", "城镇", "生态", "校园", "机关", "社区")
+    lines = [
+        f"{n}、{kind}节水\n推进{kind}各项工作。"
+        for n, kind in zip("一二三四五六七", kinds, strict=True)
+    ]
+    with knowledge_base(tmp_path, {"a": "云岭省用水办法\n" + "\n".join(lines) + "\n"}) as made:
+        assert found(made, "《云岭省用水办法》怎样节水？") == set()
+        assert len(found(made, "《云岭省用水办法》怎样推进社区节水？")) == 1
+
+
+def test_the_section_comes_first_among_results(sectioned):
+    """Break the line that joins the route to `grim`, and this fails."""
+    question = "《云岭省节水规划》有哪些保障措施？"
+    best = sectioned.search(question, top_k=1, system="grim-no-merge")[0]
+    assert any(reason == "section 三、保障措施" for reason in best.via)
+    without = sectioned.search(question, top_k=1, system="grim-no-sections")[0]
+    assert not any(reason.startswith("section") for reason in without.via)
+
+
+def given(nodes):
+    calls = []
+
+    def retrieve(source):
+        calls.append(source)
+        return nodes
+
+    return retrieve, calls
+
+
+def test_retrieve_recursively_goes_depth_first():
+    """An index node's targets are followed before the next node of its retriever."""
+    inner, _ = given([TextNode("c2", 0.4)])
+    outer, _ = given([IndexNode("s1", 0.9, ("inner",)), TextNode("c1", 0.8)])
+    found = retrieve_recursively("outer", {"outer": outer, "inner": inner})
+    assert [n.node_id for n in found] == ["c2", "c1"]
+
+
+def test_retrieve_recursively_handles_each_node_and_retriever_once():
+    """A shared target is asked once, a node that two retrievers give is a result once."""
+    inner, calls = given([TextNode("c1", 0.4), TextNode("c1", 0.3)])
+    outer, _ = given(
+        [IndexNode("s1", 0.9, ("inner",)), IndexNode("s2", 0.8, ("inner",)), TextNode("c1", 0.1)]
+    )
+    found = retrieve_recursively("outer", {"outer": outer, "inner": inner})
+    assert found == [TextNode("c1", 0.4)]
+    assert [source.node_id for source in calls] == ["s1"]
+
+
+def test_retrieve_recursively_when_targets_form_a_cycle_ends():
+    """A retriever that leads back to the root is not asked again."""
+    root, _ = given([IndexNode("s1", 0.9, ("root", "nowhere"))])
+    assert retrieve_recursively("root", {"root": root}) == []

@@ -2,8 +2,7 @@
 
 from contextlib import contextmanager
 
-from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
+from tests.fixtures.kit import knowledge_base
 
 PLANS = {
     "nation": """国务院关于印发清洁生产行动方案的通知
@@ -56,11 +55,7 @@ PLANS = {
 @contextmanager
 def plans_in(folder):
     """Yield a knowledge base of these plans in a folder."""
-    for name, text in PLANS.items():
-        (folder / f"{name}.txt").write_text(text, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(folder / "kb", config=config) as made:
-        made.ingest(sorted(folder.glob("*.txt")))
+    with knowledge_base(folder, PLANS, "hash-32") as made:
         yield made
 
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
@@ -11,6 +9,7 @@ from kgrag.store.graph import Statement, Triple
 from kgrag.tables.choose import stated_place
 from kgrag.tables.figures import value_words
 from kgrag.types import Document, Entity
+from tests.fixtures.kit import knowledge_base
 
 
 def cells(table, *keys):
@@ -108,10 +107,7 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
         "四川省节能减排方案\n一、目标\n到2025年，单位地区生产总值能耗比2020年下降14%，年均下降3%。\n"
         "到2025年，污泥无害化处置率达到90%，县城污泥无害化处理率达到80%，垃圾分类覆盖率达到70%。\n"
     )
-    (tmp_path / "a.txt").write_text(text, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash"))
-    with KnowledgeBase.open(tmp_path / "kb", config=config) as base:
-        base.ingest([tmp_path / "a.txt"])
+    with knowledge_base(tmp_path, {"a": text}) as base:
         saved, treated = (base.tables().compare(i) for i in ("单位GDP能耗", "污泥无害化处置率"))
     (row,) = saved.rows
     told = str(row.cells[1]).splitlines()

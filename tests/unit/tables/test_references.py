@@ -3,6 +3,7 @@
 import pytest
 
 from kgrag.errors import NotFoundError
+from tests.fixtures.kit import shared_base
 from tests.unit.tables.test_figures import cells
 
 NATION, PROVINCE, CITY = (
@@ -83,19 +84,8 @@ _CITING = {
 }
 
 
-@pytest.fixture(scope="module")
-def citing(tmp_path_factory):
-    """Documents that call laws, catalogues and opinions by several names."""
-    from kgrag.api import KnowledgeBase
-    from kgrag.config import Config, EmbeddingConfig
-
-    folder = tmp_path_factory.mktemp("citing")
-    for name, text in _CITING.items():
-        (folder / f"{name}.txt").write_text(text, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(folder / "kb", config=config) as base:
-        base.ingest(sorted(folder.glob("*.txt")))
-        yield base
+# Documents that call laws, catalogues and opinions by several names.
+citing = shared_base(_CITING, "hash-32")
 
 
 @pytest.mark.parametrize(

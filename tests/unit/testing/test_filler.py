@@ -88,7 +88,6 @@ def test_questions_come_back_in_other_words():
 
 
 def test_a_text_that_is_given_is_taken():
-    """By the name of its property."""
     schema = an_object(query=TEXT, other=TEXT)
     filler = Filler(schema, sentences=SENTENCES, given={"query": "x"})
     assert filler.fill() == {"query": "x", "other": "甲负责建设乙。"}

@@ -27,7 +27,6 @@ def test_envelope_can_be_read_back():
 
 
 def test_envelope_tells_the_usage_that_it_is_given():
-    """Or none."""
     assert read_answer(envelope(BODY, Reply(usage=Usage(9, 2, 4)), "message", {})).usage == Usage(
         9, 2, 4
     )
@@ -35,7 +34,6 @@ def test_envelope_tells_the_usage_that_it_is_given():
 
 
 def test_wants_usage_reads_the_streams_options():
-    """Only an explicit yes."""
     assert wants_usage({"stream_options": {"include_usage": True}})
     assert not wants_usage({"stream_options": {}})
     assert not wants_usage({})

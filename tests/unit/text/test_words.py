@@ -174,7 +174,6 @@ ENTRIES = [
 
 
 def test_further_terms_are_given_besides():
-    """As keywords."""
     read = in_chinese("renewable energy in data centers: PUE")
     assert read is not None
     assert "电能利用效率" in read.others

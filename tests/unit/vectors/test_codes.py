@@ -28,7 +28,6 @@ def test_a_scan_finds_the_nearest_rows_among_some(dimension):
 
 
 def test_a_scan_may_return_all_rows():
-    """Also where they are equal."""
     matrix = np.repeat(unit(np.random.default_rng(0), 4), 25, axis=0)
     rows, _ = codes_of(matrix).scan(matrix[0], 100)
 
@@ -91,7 +90,6 @@ def test_products_with_rows_that_are_not_there_are_refused(rows):
 
 
 def test_products_with_a_vector_of_another_dimension_are_refused():
-    """As with rows."""
     matrix = unit(np.random.default_rng(1), 50)
     with pytest.raises(ValueError, match=r"\(7,\)"):
         products(matrix, matrix[0][:7], np.array([0]))

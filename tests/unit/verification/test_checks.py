@@ -1,7 +1,16 @@
+"""Offline checks of an answer: numbers, names, indicators, contradictions."""
+
+from dataclasses import replace
+
+import pytest
+
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing
 from kgrag.answer.citation import Citation
 from kgrag.verification import checks
+from kgrag.verification.contradictions import contradictions
+from kgrag.verification.indicator import Thresholds, Verification, sigma, unmet
+from kgrag.verification.names import bare, names
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
 
@@ -16,45 +25,45 @@ def answer(text, question="各是多少？"):
     return checks.checked(given, {c.number: c.quote for c in given.citations})
 
 
-def checked(text, question="各是多少？"):
+def checks_of(text, question="各是多少？"):
     return answer(text, question).checks
 
 
 def test_check_compares_each_sentence_with_what_it_cites():
     """65 % stands in the first text, not in the second."""
-    good, bad = checked("治理率65%[1]。治理率65%[2]。")
+    good, bad = checks_of("治理率65%[1]。治理率65%[2]。")
     assert good.supported
     assert (bad.missing, bad.numbers, bad.cited) == (("65%",), (2,), True)
 
 
 def test_check_of_a_sentence_with_two_citations_takes_both_texts():
     """A comparison rests on both."""
-    (only,) = checked("福建65%，全国40%[1][2]。")
+    (only,) = checks_of("福建65%，全国40%[1][2]。")
     assert only.supported
 
 
 def test_check_of_a_sentence_without_citation_takes_its_neighbours():
     """And says so where there is none."""
-    first, _, last = checked("治理率66%。治理率65%[1]。\n\n治理率40%。")
+    first, _, last = checks_of("治理率66%。治理率65%[1]。\n\n治理率40%。")
     assert (first.missing, first.numbers) == (("66%",), (1,))
     assert (last.cited, last.missing) == (False, ())
 
 
 def test_check_needs_no_citation_for_headings_lead_ins_and_denials():
     """Headings are no sentences."""
-    checks = checked("## 目标\n如下：\n治理率65%[1]。\n\n文件中没有规定上限。")
+    checks = checks_of("## 目标\n如下：\n治理率65%[1]。\n\n文件中没有规定上限。")
     assert [c.cited for c in checks] == [True, True, True]
 
 
 def test_check_of_a_number_that_leads_nowhere_is_uncited():
     """[9] is nobody's text."""
-    (only,) = checked("治理率65%[9]。")
+    (only,) = checks_of("治理率65%[9]。")
     assert (only.cited, only.numbers) == (False, ())
 
 
 def test_check_of_list_numbers_sees_no_claims():
     """3. and （二） are places, not numbers."""
-    assert all(c.supported for c in checked("3. 治理率65%[1]\n（二）治理率40%[2]"))
+    assert all(c.supported for c in checks_of("3. 治理率65%[1]\n（二）治理率40%[2]"))
 
 
 def test_check_of_no_answer_is_empty():
@@ -88,7 +97,6 @@ def test_mark_in_a_table_stays_inside_the_row():
 
 
 def test_a_supported_answer_has_no_remark():
-    """And no note."""
     given = answer("治理率65%[1]。")
     assert given.text == "治理率65%[1]。"
     assert checks.notes_of(given) == []
@@ -96,22 +104,22 @@ def test_a_supported_answer_has_no_remark():
 
 def test_check_compares_each_part_of_a_sentence_with_its_own_citation():
     """Exchanged citations are seen."""
-    (good,) = checked("福建65%[1]，国家40%[2]。")
-    (swapped,) = checked("福建65%[2]，国家40%[1]。")
+    (good,) = checks_of("福建65%[1]，国家40%[2]。")
+    (swapped,) = checks_of("福建65%[2]，国家40%[1]。")
     assert good.supported
     assert swapped.missing == ("福建", "65%", "40%")
 
 
 def test_check_lets_a_computed_number_rest_on_all_citations():
     """The difference of two sources stands in neither."""
-    (only,) = checked("福建65%[1]，国家40%[2]，高出25个百分点。")
+    (only,) = checks_of("福建65%[1]，国家40%[2]，高出25个百分点。")
     assert only.supported
 
 
 def test_check_of_a_closing_paragraph_needs_no_citation():
     """But its numbers must stand in what is cited above."""
-    *_, good = checked("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和40%。")
-    *_, bad = checked("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和45%。")
+    *_, good = checks_of("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和40%。")
+    *_, bad = checks_of("福建65%[1]。国家40%[2]。\n\n综上，分别为65%和45%。")
     assert good.supported
     assert (bad.cited, bad.missing) == (True, ("45%",))
 
@@ -145,7 +153,249 @@ def test_mark_of_a_number_elsewhere_is_weaker():
 
 def test_check_of_a_denial_may_name_what_the_text_does_not():
     """Nothing is told of 西藏, says the sentence."""
-    (first,) = checked("文件未说明西藏的目标[1]。", "西藏的目标？")
+    (first,) = checks_of("文件未说明西藏的目标[1]。", "西藏的目标？")
     assert first.supported
-    (second,) = checked("西藏的治理率为65%[1]。", "西藏的目标？")
+    (second,) = checks_of("西藏的治理率为65%[1]。", "西藏的目标？")
     assert second.missing == ("西藏",)
+
+
+def written(sentence, *, latin=False):
+    return [name.written for name in names(sentence, source_is_latin=latin)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("落实《节约能源法》的要求", ["《节约能源法》"]),
+        ("由省生态环境厅牵头", ["省生态环境厅"]),
+        ("省财政厅、市统计部门负责", ["省财政厅", "市统计部门"]),
+        ("领导小组办公室设在市林草局", ["领导小组办公室", "市林草局"]),
+        ("福州、厦门先行", ["福州", "厦门"]),
+        ("苏州市吴中区和泰兴市", ["苏州", "吴中区", "泰兴市"]),
+        ("冀湘两省联动", ["河北", "湖南"]),
+        ("“十四五”期间", ["十四五"]),
+        ("实行CCER和5A级标准，PM2.5下降", ["CCER", "5A", "PM2.5"]),
+        ("PUE1.3以下", ["PUE1.3"]),
+    ],
+)
+def test_names_are_titles_agencies_places_plans_and_codes(sentence, expected):
+    assert written(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "全部干部参加，总体布局不变，部署任务",
+        "有关部门和各部门按职责分工负责，主管部门备案",
+        "成立市长任组长的领导小组",
+        "加强上下联动与部门协同",
+        "安装100KW设备，部分完成",
+        "委托第三方，局面稳定，厅长批准",
+        "建成县级示范，城区和矿区，高新区",
+        "不存在否决项才签署意见",
+    ],
+)
+def test_names_are_not_found_in_common_words(sentence):
+    """A false alarm costs more than a miss."""
+    assert written(sentence) == []
+
+
+def test_names_of_counties_may_be_called_for_short():
+    """A document of 泰兴 need not write 市 behind it."""
+    (name,) = names("泰兴市先行", source_is_latin=False)
+    assert (name.forms, name.is_place) == (("泰兴市", "泰兴"), True)
+
+
+def test_names_of_agencies_inside_titles_belong_to_the_title():
+    """The title is compared as a whole."""
+    assert written("《云岭省财政厅管理办法》") == ["《云岭省财政厅管理办法》"]
+
+
+def test_names_in_english_are_capitalised_words_after_the_first():
+    """Months are dates, and plain words nothing."""
+    sentence = "The tower in Paris was built by Gustave Eiffel in May 1889"
+    assert written(sentence, latin=True) == ["Paris", "Gustave", "Eiffel"]
+
+
+def test_names_in_english_about_a_chinese_text_are_codes_only():
+    """Translated names can be compared with nothing."""
+    assert written("In Yunling the CCER target of the Ministry is set") == ["CCER"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("省发展和改革委员会", "省发改委"),
+        ("工业和信息化厅", "工信厅"),
+        ("省经济和信息厅", "省经信厅"),
+        ("住房城乡建设部", "住建部"),
+        ("中国人民银行", "人民银行"),
+        ("Ｐ Ｍ2.5", "pm2.5"),
+    ],
+)
+def test_bare_is_the_same_for_long_and_short_names(one, other):
+    """Both are in use for one agency."""
+    assert bare(one) == bare(other)
+
+
+EDGE = {
+    "reference_correctness": 0.27,
+    "correctness": 0.25,
+    "citation_accuracy": 0.5,
+    "truthfulness": 0.92,
+    "bias": 0.71,
+    "conciseness": 0.5,
+}
+HOLDS = Verification(EDGE, "false", "绿色工厂有多少家？")
+
+
+def scored(**scores):
+    return replace(HOLDS, scores=EDGE | scores)
+
+
+def test_sigma_holds_at_the_thresholds():
+    """CoV-RAG, footnote 2: two bounds are included, two are not."""
+    assert sigma(HOLDS)
+    assert unmet(HOLDS) == []
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"reference_correctness": 0.28},
+        {"correctness": 0.26},
+        {"bias": 0.7},
+        {"truthfulness": 0.93},
+    ],
+)
+def test_sigma_fails_where_one_score_is_past_its_threshold(scores):
+    """Every condition must hold."""
+    assert not sigma(scored(**scores))
+    assert len(unmet(scored(**scores))) == 1
+
+
+@pytest.mark.parametrize("judgement", ["true", "unclear"])
+def test_sigma_fails_where_the_answer_is_not_judged_false(judgement):
+    """Unclear is not false."""
+    assert not sigma(replace(HOLDS, judgement=judgement))
+
+
+def test_sigma_fails_without_a_revised_question():
+    """There is nothing to retrieve with; scores and judgement call for it all the same."""
+    bare = replace(HOLDS, revised_question="")
+    assert not sigma(bare)
+    assert unmet(bare) == []
+
+
+@pytest.mark.parametrize("name", ["citation_accuracy", "conciseness"])
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_sigma_does_not_look_at_citations_and_conciseness(name, score):
+    """Footnote 2 does not name them."""
+    assert sigma(scored(**{name: score}))
+
+
+def test_sigma_of_the_papers_examples(made):
+    """Retrieved again in Table 13 and 14; not in Table 7, whose references are good."""
+    assert sigma(Verification(made.table_13, "false", "Which team?"))
+    table_7 = {"reference_correctness": 0.99, "correctness": 0.51, "truthfulness": 0.01}
+    assert not sigma(scored(**table_7, bias=0.97))
+
+
+def test_thresholds_can_be_others():
+    assert sigma(scored(reference_correctness=0.5), Thresholds(reference_correctness=0.5))
+
+
+@pytest.mark.parametrize(
+    ("references", "judgement", "holds"),
+    [(0.27, "unclear", True), (0.27, "false", True), (0.28, "unclear", False), (0, "true", False)],
+)
+def test_an_answer_that_found_nothing_is_judged_by_its_references(references, judgement, holds):
+    """It has no content that could be biased or untrue."""
+    scores = EDGE | {"reference_correctness": references, "truthfulness": 1.0, "bias": 0.0}
+    assert sigma(Verification(scores, judgement, "有多少家？"), found=False) is holds
+
+
+TEXT = (
+    "云岭省绿色办法\n到2025年，非化石能源消费比重达到20%，森林覆盖率达到25%。\n"
+    "到2030年，非化石能源消费比重达到26%，风电装机容量达到500万千瓦。\n"
+    "单位生产总值能耗比2020年下降13.5%。\n建成一批示范园区，光伏装机容量达到800万千瓦。\n"
+    "推广高效节能电机。（责任单位：市工信局）\n建设充电基础设施网络。（责任单位：市住建局）\n"
+    "未取得许可的企业不得开展碳排放核查业务。\n符合条件的企业可以申请延期履约清缴。\n"
+    "重点排放单位应当按时报送监测计划。\n严禁新建超高能耗、过度亮化的灯光工程。"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "contrary"),
+    [
+        ("非化石能源消费比重达到25%", ("25%",)),
+        ("森林覆盖率20%，非化石能源消费比重25%", ("20%", "25%")),
+        ("风电装机容量为800万千瓦", ("800万千瓦",)),
+        ("2030年非化石能源消费比重为20%", ("2030年",)),
+        ("到2030年，森林覆盖率达到25%", ("2030年",)),
+        ("单位生产总值能耗比2015年下降13.5%", ("2015年",)),
+        ("市住建局负责推广高效节能电机", ("市住建局",)),
+        ("未取得许可的企业可以开展碳排放核查业务", ("可以",)),
+        ("符合条件的企业不得申请延期履约清缴", ("不得",)),
+        ("重点排放单位可以按时报送监测计划", ("可以",)),
+    ],
+)
+def test_what_a_text_says_of_something_else_is_contrary(claim, contrary):
+    """All of it stands somewhere in the text: only what it is told of is wrong."""
+    assert contradictions(claim, TEXT) == contrary
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "2025年非化石能源消费比重为20%，森林覆盖率为25%",
+        "非化石能源消费占比由20%升至26%",
+        "2030年风电装机达500万千瓦",
+        "单位生产总值能耗较2020年降低13.5%",
+        "市工信局负责推广高效节能电机",
+        "由市住建局建设充电网络",
+        "企业未取得许可的，不得从事核查业务",
+        "符合条件的，可以申请延期清缴",
+        "重点排放单位必须报送监测计划",
+        "超高能耗、过度亮化的灯光工程禁止新建",
+        "The share of forests is 25 %.",
+        "绿色工厂达到300家",
+        "20%",
+    ],
+)
+def test_what_a_text_says_is_not_contrary(claim):
+    """In other words, with a part of it, or of nothing that stands there."""
+    assert contradictions(claim, TEXT) == ()
+
+
+ROLES = (
+    "推进工业节能改造。（市工信局牵头，市财政局、市科技局配合）\n"
+    "建设充电基础设施网络。（牵头单位：市住建局；配合单位：市工信局、市交通局）\n"
+    "由市林业局牵头开展国土绿化行动，市水利局配合。\n相关部门要密切配合。"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "contrary"),
+    [
+        ("推进工业节能改造由市工信局配合", ("市工信局配合",)),
+        ("推进工业节能改造由市工信局牵头，市财政局配合", ()),
+        ("市财政局牵头推进工业节能改造", ("市财政局牵头",)),
+        (
+            "建设充电基础设施网络：牵头单位：市交通局；配合单位：市住建局",
+            ("市交通局牵头", "市住建局配合"),
+        ),
+        ("建设充电基础设施网络，市住建局牵头，市工信局配合", ()),  # which leads elsewhere
+        ("国土绿化行动由市水利局牵头", ("市水利局牵头",)),
+        ("国土绿化行动由市水利局负责", ()),
+        ("国土绿化行动由市卫健局牵头", ()),  # not named there: another check's
+    ],
+)
+def test_who_leads_in_a_text_does_not_help(claim, contrary):
+    """Roles are compared where the text is most like the claim."""
+    assert contradictions(claim, ROLES) == contrary
+
+
+def test_figures_told_in_order_are_left_alone():
+    """分别 pairs them in a way that no rule here reads."""
+    assert contradictions("森林覆盖率、非化石能源消费比重分别为25%、20%", TEXT) == ()

@@ -73,7 +73,6 @@ def test_missing_claims_find_what_stands_there_in_other_writing(sentence):
     ],
 )
 def test_missing_claims_are_named_as_written(sentence, expected):
-    """In order, each once."""
     assert missing(sentence) == expected
 
 

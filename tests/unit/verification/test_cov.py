@@ -1,13 +1,19 @@
+"""CoV-RAG: prompts, scores, verdicts."""
+
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from kgrag.answer.answer import Problem
+from kgrag.config import VerifyConfig, VerifyMethod
 from kgrag.errors import ModelUnavailableError
 from kgrag.results import Context
+from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.cov import COV, COV_PAPER, COV_TWO_STAGE
+from kgrag.verification.methods import METHODS, unchecked
+from kgrag.verification.scores import as_object, read_scores, scores_schema
 
 REVISED = "云岭省到2025年绿色工厂的创建数量是多少？"
 
@@ -354,7 +360,6 @@ def test_cov_answers_a_false_answer_again_without_a_problem_of_the_form(run, mad
 
 
 def test_cov_leaves_an_unclear_answer_without_a_problem(run, made):
-    """There is nothing to mend."""
     done, _, tries = run(COV, [problem_json(made, "unclear")])
     assert tries.told == tries.wordings == []
     assert not done.verdict.passed
@@ -376,3 +381,78 @@ def test_cov_answers_again_where_the_references_hold_what_was_not_found(run, mad
     done, _, tries = run(COV, script, first=nothing, tries=[made.attempt("500家[1]。")])
     assert [act for act, _, _ in tries.told] == ["again"]
     assert done.answer.found
+
+
+def test_scores_are_read_by_name_and_others_left():
+    """Numbers written as texts and whole numbers are read, too."""
+    assert read_scores({"a": 0.5, "b": "1", "c": 7}, ("a", "b")) == {"a": 0.5, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ((95, 80, 0), (0.95, 0.8, 0.0)),
+        (("90%", "9/10", "85 / 100"), (0.9, 0.9, 0.85)),
+        ((100, 1, "55"), (1.0, 0.01, 0.55)),
+        ((1, 0, 0.5), (1.0, 0.0, 0.5)),
+    ],
+)
+def test_scores_of_0_to_100_are_read(given, wanted):
+    """One above 10 tells that all are; a share may be written out."""
+    read = read_scores(dict(zip("abc", given, strict=True)), ("a", "b", "c"))
+    assert tuple(read.values()) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, "高", 1.01, -0.01, 8.5, 101, "9/0", [], float("nan")]
+)
+def test_scores_out_of_form_or_range_are_refused(value):
+    """A score that is no number in [0, 1] is an error that names it."""
+    with pytest.raises(ValueError, match=r"a must be|could not convert"):
+        read_scores({"a": value}, ("a",))
+
+
+def test_anything_but_an_object_is_refused():
+    """A list has no names."""
+    with pytest.raises(ValueError, match="list"):
+        as_object([0.5])
+
+
+def test_schema_wants_every_score_and_nothing_else():
+    """So that endpoints with strict schemas take it."""
+    schema = scores_schema(("a",), b={"type": "string"})
+    assert schema["required"] == ["a", "b"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"] == {"a": {"type": "number"}, "b": {"type": "string"}}
+
+
+def test_methods_are_those_of_the_settings():
+    """The default of `verify.method` is one of them."""
+    assert [*METHODS, "none"] == list(get_args(VerifyMethod))
+    assert VerifyConfig().method in METHODS
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_raises_where_the_model_gives_nonsense(name, made):
+    """The answer stands, and the verdict carries the method's name."""
+    chat = ScriptedChat(lambda request: "胡言乱语")
+    method = METHODS[name]
+    budget = made.budget(chat, rounds=method.max_rounds)
+    done = method.verify(
+        made.question,
+        made.attempt(),
+        made.tries(),
+        language="zh",
+        model=chat,
+        budget=budget,
+    )
+    assert done.answer == made.attempt().answer
+    assert done.verdict.method == name
+    assert done.verdict.rounds == 1
+
+
+def test_unchecked_answers_pass_where_the_offline_checks_support_all(made):
+    """One sentence that is not in its cited text is enough to say so."""
+    done = unchecked(made.attempt(supported=False))
+    assert not done.verdict.passed
+    assert done.verdict.reason == "只做了不用模型的核对：1 句中有 1 句得不到支持"

@@ -1,0 +1,415 @@
+"""Which documents an answer rests on: copies, dates, force, citations among them."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.citation import Citation
+from kgrag.answering.dated import (
+    AsOf,
+    as_of_asked,
+    in_force_first,
+    what_a_day_leaves_out,
+    with_status,
+)
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import NotFoundError
+from kgrag.metadata import Metadata
+from kgrag.results import ScoredChunk
+from kgrag.retrieval.filter import Filter
+from kgrag.status import Status
+from kgrag.tables.in_force import InForce
+from kgrag.types import Chunk, Document
+from tests.fixtures.kit import ingested, knowledge_base, run, shared_base, shared_folder
+from tests.fixtures.policies import POLICIES
+
+THINGS = ("钢铁", "建材", "石化", "轻工", "纺织", "医药", "食品", "电子")
+MEASURES = [
+    f"（{number}）{thing}行业。对{thing}企业开展节能诊断，推广先进适用的{thing}节能技术和装备，"
+    f"建设{thing}行业能源管理中心，提高{thing}企业余热余压和再生资源的利用水平，"
+    f"每年组织{thing}企业交流经验，支持{thing}企业参加国内外展览。"
+    for number, thing in zip("一二三四五六七八", THINGS, strict=True)
+]
+BODY = [
+    "云岭省绿色工厂建设实施方案",
+    "一、总体目标",
+    "到2025年，云岭省创建绿色工厂500家，绿色园区建设取得明显成效。",
+    "二、重点任务",
+    *MEASURES,
+    "三、责任分工",
+    "绿色工厂的评价工作由省工业和信息化厅牵头，省财政厅配合落实补助资金，各市按职责做好推荐工作，"
+    "评价结果每年向社会公布，接受监督，连续两年不合格的退出名单，三年内不得再次申报。",
+    "四、保障措施",
+    "各地要把绿色工厂建设纳入年度工作计划，定期报送进展情况，加强宣传引导，总结推广典型经验做法，"
+    "对工作推进不力的予以通报，对成效明显的给予表扬，并在项目安排上予以优先支持。",
+]
+COVER = ["关于转发绿色工厂文件的函", "各有关单位：现将文件转发给你们，请结合实际认真贯彻落实。"]
+CITY = [line.replace("云岭省", "青川市").replace("省", "市").replace("500", "50") for line in BODY]
+FILES = {
+    "e.txt": "\n".join(BODY),
+    "b.txt": "\n".join(BODY),
+    "f.txt": "\r\n".join(BODY),
+    "x.txt": "\n\n".join(["", *BODY]),
+    "letter.txt": "\n".join([*COVER, *BODY]),
+    "city.txt": "\n".join(CITY),
+}
+SAME = ("b.txt", "e.txt", "f.txt", "x.txt")
+ASKED = "绿色工厂的评价工作由谁牵头"
+
+
+# A text under five names, and a city's, which is another one.
+folder, kb = shared_folder(FILES), shared_base(FILES)
+
+
+def names(files):
+    return {file.rpartition("/")[2] for file in files}
+
+
+@pytest.mark.parametrize("system", ["grim", "hybrid", "bm25", "vector"])
+@pytest.mark.parametrize("top_k", [3, 10])
+def test_a_place_is_found_once_and_names_all_files_that_hold_it(kb, system, top_k):
+    """By every system; the letter holds it, too, the city's plan says something else."""
+    hits = kb.search(ASKED, system=system, top_k=top_k)
+    same = [hit for hit in hits if not hit.file.endswith("city.txt")]
+    texts = ["".join(hit.chunk.text.split()) for hit in same]
+    assert len(set(texts)) == len(texts) > 0
+    for hit in same:
+        # a letter of another name is compared where both are found
+        alone = {"letter.txt"} if len(hits) == 3 else set()
+        assert names([hit.file, *hit.also_in]) in (alone, {*SAME}, {*SAME, "letter.txt"})
+        assert list(hit.also_in) == hit.to_dict()["also_in"]
+    assert all(hit.also_in == () for hit in hits if hit not in same)
+
+
+def test_of_one_file_the_others_are_neither_searched_nor_named(kb):
+    """What a filter leaves out is not told."""
+    from kgrag.retrieval.filter import Filter
+
+    hits = kb.search(ASKED, within=Filter(documents=("f.txt",)))
+    assert hits
+    assert {names([hit.file, *hit.also_in]) == {"f.txt"} for hit in hits} == {True}
+
+
+@pytest.mark.parametrize(
+    "question", [ASKED, "云岭省2025年绿色工厂目标是多少家", "云岭省绿色工厂怎样保障"]
+)
+def test_an_answer_cites_a_place_once_and_names_the_others(folder, question):
+    """Rows of tables as quotes; as JSON and as text."""
+    words = ("ask", question, "--writer", "quotes")
+    told = json.loads(run(folder, *words, "--json").stdout)
+    quotes = ["".join(c["quote"].split()) for c in told["citations"]]
+    assert quotes
+    assert len(set(quotes)) == len(quotes)
+    same = [c for c in told["citations"] if not c["file"].endswith("city.txt")]
+    assert same
+    for cited in same:
+        assert names([cited["file"], *cited["also_in"]]) == {*SAME, "letter.txt"}
+    shown = run(folder, *words).stdout
+    assert shown.count("同一文字另见：") == len(same)
+
+
+def test_the_others_are_found_when_one_is_deleted(tmp_path):
+    """Nothing is recorded of copies: what is held counts."""
+    left = dict.fromkeys(SAME)
+    with knowledge_base(tmp_path, {name: FILES[name] for name in SAME}) as base:
+        while left:
+            (hit, *_) = base.search(ASKED)
+            assert names([hit.file, *hit.also_in]) == set(left)
+            del left[hit.file.rpartition("/")[2]]
+            base.delete(hit.file)
+        assert base.search(ASKED) == []
+
+
+QUESTION = "创建绿色工厂多少家？"
+CHANGE = """
+import sys
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+
+with KnowledgeBase.open(sys.argv[1], create=False, embedder=HashEmbedder(32)) as base:
+    assert base.reembed().changed
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A knowledge base of two documents with vectors of 64."""
+    numbers = {"甲方案": 500, "乙方案": 300}
+    texts = {n: f"{n}\n一、目标\n到2025年，创建绿色工厂{numbers[n]}家。\n" for n in numbers}
+    with knowledge_base(tmp_path, texts, embedder=HashEmbedder(64)):
+        return tmp_path / "kb"
+
+
+def found(base, system="vector"):
+    return [(r.chunk.chunk_id, r.score) for r in base.search(QUESTION, system=system)]
+
+
+def test_an_open_knowledge_base_sees_the_encoder_that_another_process_chose(place):
+    """The next question is encoded by it, and finds what one opened afterwards finds."""
+    with KnowledgeBase.open(place, create=False) as base:
+        answer = base.ask(QUESTION)
+        assert base.embedder.name == "hash-64"
+        subprocess.run([sys.executable, "-c", CHANGE, str(place)], check=True)
+
+        after, answer_after = found(base), base.ask(QUESTION)
+        assert base.embedder.name == "hash-32"
+        with KnowledgeBase.open(place, create=False) as later:
+            assert after == found(later)
+            assert answer_after.text == later.ask(QUESTION).text
+    assert answer_after.found is answer.found is True
+
+
+def test_an_open_knowledge_base_sees_documents_come_and_go(place, tmp_path):
+    """Through another connection; words, vectors and cards."""
+    with KnowledgeBase.open(place, create=False) as base, KnowledgeBase.open(place) as other:
+        assert len(found(base)) == len(found(base, "bm25")) == 2
+        other.delete("乙方案")
+        assert len(found(base)) == len(found(base, "bm25")) == len(base.documents()) == 1
+        with pytest.raises(NotFoundError):
+            base.search(QUESTION, within=Filter(documents=("乙方案",)))
+        other.ingest([tmp_path / "乙方案.txt"])
+        assert len(found(base)) == len(found(base, "bm25")) == len(base.documents()) == 2
+        assert len(base.search(QUESTION, within=Filter(documents=("乙方案",)))) == 1
+
+
+def test_the_encoder_is_kept_while_the_knowledge_base_stays(place):
+    """It is loaded once."""
+    with KnowledgeBase.open(place, create=False) as base:
+        assert base.embedder is base.embedder
+
+
+DAY = AsOf("2022-12-31", preferred=True)
+CARDS = [
+    Document("d-ended", "旧办法", "", "a", "txt", "a",
+             metadata=Metadata(written="2019", expires="2021")),
+    Document("d-held", "新办法", "", "b", "txt", "b", metadata=Metadata(written="2022-01-01")),
+    Document("d-late", "后办法", "", "c", "txt", "c", metadata=Metadata(written="2024-01-01")),
+    Document("d-silent", "无日期", "", "d", "txt", "d"),
+]  # fmt: skip
+IN_FORCE = InForce.of(CARDS, ())
+
+
+def hit(doc_id, score):
+    return ScoredChunk(Chunk(f"{doc_id}:8:0", doc_id, 8, 0, 0, 1, "文"), score, ("words",))
+
+
+FOUND = [hit("d-ended", 5.0), hit("d-late", 4.0), hit("d-held", 3.0), hit("d-silent", 2.0)]
+
+
+def ranked(as_of, *, titled=(), top_k=4):
+    asked = []
+
+    def retrieve(n):
+        asked.append(n)
+        return FOUND[:n]
+
+    found = in_force_first(retrieve, as_of, IN_FORCE, titled=titled, top_k=top_k)
+    return [(h.chunk.doc_id, h.score) for h in found], asked, found
+
+
+def test_without_a_day_nothing_moves():
+    """Marks cost no result its place."""
+    found, asked, _ = ranked(AsOf("2022-12-31"), top_k=3)
+    assert found == [("d-ended", 5.0), ("d-late", 4.0), ("d-held", 3.0)]
+    assert asked == [3]
+
+
+def test_what_was_not_in_force_comes_last_and_says_why():
+    """Scores never rise along a ranking; what is not dated is not held against."""
+    found, _, hits = ranked(DAY)
+    assert found == [("d-held", 3.0), ("d-silent", 2.0), ("d-ended", 2.0), ("d-late", 2.0)]
+    assert hits[2].via == ("words", "behind what is in force: expired, in force until 2021")
+    assert hits[0].via == ("words",)
+
+
+def test_what_is_in_force_is_sought_among_twice_as_many():
+    found, asked, _ = ranked(DAY, top_k=2)
+    assert (found, asked) == ([("d-held", 3.0), ("d-silent", 2.0)], [4])
+
+
+def test_a_document_whose_title_is_quoted_keeps_its_place():
+    found, _, _ = ranked(DAY, titled=["d-ended"])
+    assert found[:2] == [("d-ended", 5.0), ("d-held", 3.0)]
+
+
+def test_a_day_of_an_option_wins_over_that_of_the_question():
+    """And holds the search to what was there."""
+    question = "截至2020年有效的节能办法"
+    assert as_of_asked(question, None) == AsOf("2020-12-31", preferred=True)
+    assert as_of_asked(question, "2021-03") == AsOf("2021-03-31", preferred=True, held=True)
+    assert as_of_asked("", date(2021, 3, 5)) == AsOf("2021-03-05", preferred=True, held=True)
+    assert as_of_asked("节能办法", None) == AsOf(date.today().isoformat())
+    with pytest.raises(ValueError, match="a date is given as"):
+        as_of_asked(question, "去年")
+
+
+def cited(number, doc_id, title):
+    return Citation(number, doc_id, title, "a.txt", (), None, 0, 1, "文", f"{doc_id}:8:0")
+
+
+def test_an_answer_says_which_of_its_documents_are_not_in_force():
+    """Each document once, in the language of the question."""
+    citations = (cited(1, "d-ended", "旧办法"), cited(2, "d-held", "新办法"))
+    answer = Answer("节能补贴多少？", tuple(map(Quote, citations)), "m", notes=("先",))
+    told = with_status(answer, DAY, IN_FORCE)
+    assert [c.status.kind for c in told.citations if c.status] == ["expired", "in_force"]
+    assert told.notes == ("先", "所引《旧办法》：已失效，有效期至2021")
+
+    english = with_status(replace(answer, question="How much?"), DAY, IN_FORCE)
+    assert english.notes[1:] == ("《旧办法》, which is cited: expired, in force until 2021",)
+
+
+def test_an_answer_says_what_became_of_a_document_that_is_not_held(monkeypatch):
+    """Where the question quotes its title."""
+    repealed = Status("repealed", DAY.day, "2022-07-01", "", "d-held", "新办法")
+    known = {"甲规定": repealed}
+    monkeypatch.setattr(IN_FORCE, "status_of_title", lambda title, day: known.get(title))
+    answer = Answer("《甲规定》和《乙规定》还有效吗？", (Missing(),), "m")
+    assert with_status(answer, DAY, IN_FORCE).notes == (
+        "《甲规定》不在库中：已废止，自2022-07-01起，由《新办法》废止",
+    )
+
+
+def test_a_day_says_what_it_leaves_out():
+    """Only where an option gives it: a question's day leaves nothing out."""
+    assert what_a_day_leaves_out(DAY, IN_FORCE, "zh") == ""
+    held = replace(DAY, held=True)
+    assert what_a_day_leaves_out(held, IN_FORCE, "zh") == (
+        "按2022-12-31查找：之后印发的1份文件不在其内，1份未写明日期的仍在其内"
+    )
+    assert "1 documents that were issued later are left out" in what_a_day_leaves_out(
+        held, IN_FORCE, "en"
+    )
+
+
+def test_a_day_before_all_documents_leaves_nothing_to_search(kb):
+    knowledge = kb._knowledge
+    assert knowledge.at("", "1950").doc_ids is None  # documents here do not say when
+    cards = [replace(card, metadata=Metadata(written="2020")) for card in CARDS]
+    dated = replace(
+        knowledge,
+        in_force=lambda: InForce.of(cards, ()),
+        doc_ids=frozenset(card.doc_id for card in cards),
+    )
+    with pytest.raises(NotFoundError, match="issued after 2019-12-31; give a later date"):
+        dated.at("", "2019")
+    assert dated.at("", "2020").doc_ids == dated.doc_ids
+
+
+RULES = """甲市节能管理办法
+第一条 为了节约能源，制定本办法。
+第八条 重点用能单位未按照规定报送能源利用状况报告的，由市发展改革部门责令限期改正；\
+逾期不改正的，处一万元以上五万元以下的罚款。
+第九条 检测机构伪造检测数据的，由市市场监管部门处十万元罚款；情节严重的，吊销资质证书。
+第十条 市发展改革部门负责节能监察。
+"""
+
+
+# Return a knowledge base of one rule with two penalties.
+laws = shared_base({"rules": RULES})
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("未按规定报送能源利用状况报告会受到什么处罚？", "重点用能单位未按照规定报送"),
+        ("伪造检测数据怎么处罚？", "检测机构伪造检测数据"),
+        (
+            "什么情形会被吊销资质证书？",
+            "检测机构伪造检测数据（情节严重）：吊销资质证书，",
+        ),
+    ],
+)
+def test_what_is_punished_is_answered_with_who_and_how(laws, question, begins):
+    """By what is done, or by the penalty; each row with its sentence."""
+    answer = laws.ask(question)
+    assert answer.text.startswith(begins)
+    assert answer.notes[0].kind == "penalties"
+    assert all(check.supported for check in answer.checks)
+
+
+def test_all_penalties_of_a_document_are_listed(laws):
+    """Where it is named, and nothing else is asked for."""
+    answer = laws.ask("《甲市节能管理办法》规定了哪些处罚？")
+    assert answer.notes[0] == "共1份文件，其中读出有关处罚的有1份，共3条"
+    assert len(answer.blocks) == 3
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "违反本办法有哪些处罚？",
+        "偷排污水会受到什么处罚？",
+        "深圳伪造检测数据怎么处罚？",  # the rule is another place's
+        "深圳和广州伪造检测数据怎么处罚？",
+    ],
+)
+def test_a_penalty_of_nothing_that_was_read_is_no_row(laws, question):
+    """The text answers as for any other question, or nothing does."""
+    assert not any(getattr(note, "kind", "") == "penalties" for note in laws.ask(question).notes)
+
+
+LAW = "中华人民共和国节约能源法"
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        (f"哪些政策文件引用了《{LAW}》？", ["绿色发展行动方案", "成都市绿色发展工作方案"]),
+        (f"有多少文件以《{LAW}》为依据，哪些办法依据了《{LAW}》", []),  # two places of one title
+        ("哪些文件落实了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
+        ("《绿色发展行动方案》被哪些文件引用？", ["四川省绿色发展实施方案"]),
+        ("谁引用了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
+        ("落实《绿色发展行动方案》的文件有哪些？", ["四川省绿色发展实施方案"]),
+        ("Which documents cite 《绿色发展行动方案》?", ["四川省绿色发展实施方案"]),
+    ],
+)
+def test_all_that_cite_are_listed(policies, question, titles):
+    """In the order of issue, each with its sentence; the title's own document is none of them."""
+    answer = policies.ask(question)
+    if not titles:
+        assert not any("其中读出引用《" in note for note in answer.notes)
+        return
+    assert [c.title for c in answer.citations] == titles
+    note = answer.notes[0]
+    assert "4" in note
+    assert str(len(titles)) in note
+    lines = answer.text.splitlines()
+    assert all(line.startswith(f"《{t}》（") for line, t in zip(lines, titles, strict=True))
+    assert [line[-3:] for line in lines] == [f"[{n}]" for n in range(1, len(titles) + 1)]
+    assert all(c.quote.endswith("制定本方案。") for c in answer.citations)
+    assert answer.found
+    assert all(check.supported for check in answer.checks)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "《四川省绿色发展实施方案》引用了哪些文件？",  # the other direction
+        "哪些文件引用了《没有人引用的办法》？",
+        "哪些文件有绿色工厂的目标？",
+    ],
+)
+def test_other_questions_are_answered_as_before(policies, question):
+    """No list where nothing cites, or where something else is asked."""
+    assert not any("其中读出引用《" in note for note in policies.ask(question).notes)
+
+
+def test_a_filter_holds_for_the_list(policies):
+    """Of the documents that are searched, and no others."""
+    within = Filter(regions=("四川",))
+    answer = policies.ask(f"哪些文件引用了《{LAW}》？", within=within)
+    assert answer.notes[0] == f"共2份文件，其中读出引用《{LAW}》的有1份"
+
+
+def test_ask_says_how_many_of_how_many(tmp_path):
+    ingested(tmp_path, POLICIES, "hash-32")
+    done = run(tmp_path, "ask", f"哪些文件引用了《{LAW}》？")
+    assert f"共4份文件，其中读出引用《{LAW}》的有2份" in done.stdout + done.stderr
