@@ -1,13 +1,61 @@
 """Results of retrieval: chunks with their scores, and the context that answers draw from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from kgrag.json_ready import JsonReady
 from kgrag.notebook import list_html, passage_html, place_html
 from kgrag.status import Status, mark
 from kgrag.types import Chunk, Language
 
-IN_SECTION = "section "  # begins the reason of what stands in a section that the question names
+# Reasons by kind, as JSON output and run files have them.
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "reranked": "reranked: {score}",
+        "coverage": "covers {score}",
+        "vector": "vector {score}",
+        "text": "words {score}",
+        "path": "path {score}",
+        "fact": "fact {score}: {what}",
+        "summary": "summary {score}: {what}",
+        "place": "place {what}",
+        "national": "national",
+        "title": "title {what}",
+        "mention": "holds {what}",
+        "section": "section {what}",
+        "cited": "cited: {what}",
+        "query": "graph query",
+        "merged": "merged from {n} of {of} chunks of {size}",
+        "filled": "filled between {left} and {right}",
+        "side": "asked for {what}",
+        "wording": "also found by {what}",
+        "part": "one of {n} parts{of}",
+        "official": "{word} read as {what}",
+    }
+)
+
+
+class Reason(str):
+    """Why a chunk was retrieved: the text of a kind of `REASONS`, with its values.
+
+    Attributes:
+        kind: Key in `REASONS`.
+        values: By field of the text; scores are rounded for display.
+    """
+
+    __slots__ = ("kind", "values")
+    kind: str
+    values: Mapping[str, str]
+
+    def __new__(cls, kind: str, **values: str) -> "Reason":
+        """Format the text."""
+        reason = super().__new__(cls, REASONS[kind].format(**values))
+        reason.kind, reason.values = kind, values
+        return reason
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
+        return (self.kind,), dict(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +65,10 @@ class ScoredChunk(JsonReady):
     Attributes:
         chunk: The chunk.
         score: Higher is better; comparable within one ranking only.
-        via: Reasons, strongest first, e.g. `vector 0.71`, `fact: A - cites - B`,
-            `merged from 5 of 8`, `filled between 3 and 5`.
-        title: Of its document; set, like `file`, by the last step of a search, and not compared.
+        via: Reasons, strongest first, e.g. `vector 0.71`, `filled between 3 and 5`; those of
+            kgrag's own retrievers are `Reason`s.
+        title: Of its document; like `file`, a search's last step sets it, and results that differ
+            in nothing else are equal.
         file: Of its document, as ingested.
         status: Whether its document is in force; None if not determined.
         also_in: Other files with the passage, or most of it: of documents with the same or nearly

@@ -26,7 +26,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.question.question import Question, question_of
-from kgrag.results import IN_SECTION, ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.text.facets import document_facets
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
@@ -212,7 +212,7 @@ def _is_imprint(text: str, question: str) -> bool:
 
 
 def _is_asked_section(sentence: Sentence) -> bool:
-    return any(reason.startswith(IN_SECTION) for reason in sentence.chunk.via)
+    return any(isinstance(r, Reason) and r.kind == "section" for r in sentence.chunk.via)
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:

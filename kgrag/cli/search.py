@@ -1,6 +1,5 @@
 """Search commands: search for chunks, graph for facts around an entity."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from kgrag.cli.options import (
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 
 if TYPE_CHECKING:
     from kgrag.answering.searching import Analysis
@@ -33,40 +32,33 @@ if TYPE_CHECKING:
     from kgrag.types import Chunk, Evidence, Fact
 
 
-_MOST = 6  # words of the question shown
-_SCORE = r"(?P<score>-?\d+\.\d+)"
-_ASKED = "asked for: {what}"
+_MOST = 6  # words of the question that are shown
+_SIDE = "asked for: {what}"
 _TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings{words}{numbers}"
-# Reasons of retrieval (`ScoredChunk.via`), and their wording for users.
-_KINDS = tuple(
-    (re.compile(form.replace("SCORE", _SCORE), re.DOTALL), told)
-    for form, told in (
-        (r"reranked: SCORE", "cross-encoder{numbers}"),
-        (r"covers SCORE", "share of the question covered{numbers}"),
-        (r"vector SCORE", "meaning{numbers}"),
-        (r"words SCORE", _TEXT),
-        (r"path SCORE", _PATH),
-        (r"fact SCORE: (?P<what>.+)", "fact {what} ({score})"),
-        (r"summary SCORE: (?P<what>.+)", "summary {what} ({score})"),
-        (r"place (?P<what>.+)", "place {what}"),
-        (r"national", "national document, as asked"),
-        (r"title (?P<what>.+)", "title {what}"),
-        (r"holds (?P<what>.+)", "names {what}"),
-        (r"section (?P<what>.+)", "section {what}"),
-        (r"cited: (?P<what>.+)", "cited by the document named: {what}"),
-        (r"graph query", "query to the graph"),
-        (r"merged from 1 of 1 .+", ""),  # complete
-        (r"merged from (?P<n>\d+) of (?P=n) chunks of \d+", "merged from {n} parts"),
-        (r"merged from (?P<n>\d+) of (?P<of>\d+) chunks of \d+", "merged from {n} of {of} parts"),
-        (r"filled between .+", "stands between two results"),
-        (r"asked for (?P<what>.+)", _ASKED),
-        (r"also found by (?P<what>.+)", "also found by {what}"),
-        (r"one of (?P<n>\d+) parts(?: of .+)?", "one of {n} parts asked for"),
-        (r"(?P<word>.+) read as (?P<what>.+)", "{word} read as {what}"),
-        (r"behind what is in force: .+", "behind what is in force"),
-        (r"(?P<what>.*)", "{what}"),  # a plugin's own words
-    )
-)
+_OUTDATED = "behind what is in force"
+# How the reasons of `kgrag.results.REASONS` are shown.
+_SHOWN = {
+    "reranked": "cross-encoder{numbers}",
+    "coverage": "share of the question covered{numbers}",
+    "vector": "meaning{numbers}",
+    "text": _TEXT,
+    "path": _PATH,
+    "fact": "fact {what} ({score})",
+    "summary": "summary {what} ({score})",
+    "place": "place {what}",
+    "national": "national document, as asked",
+    "title": "title {what}",
+    "mention": "names {what}",
+    "section": "section {what}",
+    "cited": "cited by the document named: {what}",
+    "query": "query to the graph",
+    "merged": "merged from {n} of {of} parts",
+    "filled": "stands between two results",
+    "side": _SIDE,
+    "wording": "also found by {what}",
+    "part": "one of {n} parts asked for",
+    "official": "{word} read as {what}",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,12 +206,18 @@ def _span(place: "Chunk | Evidence") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reason:
-    """A reason for a result."""
+class _Line:
+    """One reason of a result.
 
-    kind: str  # its wording, from `_KINDS`
-    side: str  # part of the question; scores are comparable within one only
-    details: Mapping[str, str]  # values of this result, with a `score` if there is one
+    Attributes:
+        form: How it is shown.
+        side: Side of a comparison that it belongs to: scores compare within one only.
+        values: Fields of the form.
+    """
+
+    form: str
+    side: str
+    values: Mapping[str, str]
 
 
 def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
@@ -229,48 +227,58 @@ def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
     """
     reasons = [_reasons(result.via) for result in results]
     scores: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in (one for of_result in reasons for one in of_result if "score" in one.details):
-        scores[one.kind, one.side].append(float(one.details["score"]))
+    for one in (one for of_result in reasons for one in of_result if "score" in one.values):
+        scores[one.form, one.side].append(float(one.values["score"]))
     return [
         said("reasons", "found by: ")
         + said("reasons", "; ").join(
-            _told(one, scores[one.kind, one.side], question, result) for one in of_result
+            _told(one, scores[one.form, one.side], question, result) for one in of_result
         )
         for result, of_result in zip(results, reasons, strict=True)
     ]
 
 
-def _reasons(via: Iterable[str]) -> list[_Reason]:
-    """Parse the reasons of a chunk; repeated ones with different scores count once.
+def _reasons(via: Iterable[str]) -> list[_Line]:
+    """Return the reasons of a chunk; of those that differ only in their scores the first.
 
     A fact is found by its words, its vector and as a figure.
     """
-    read: dict[tuple[object, ...], _Reason] = {}
+    lines: dict[tuple[str, ...], _Line] = {}
     side = ""
     for reason in via:
-        kind, form = next((k, m) for f, k in _KINDS if (m := f.fullmatch(reason)))
-        details = form.groupdict()
-        side = details["what"] if kind == _ASKED else side
-        if not kind:
+        form, values = _form(reason)
+        side = values["what"] if form == _SIDE else side
+        if not form:
             continue
-        rest = (value for name, value in details.items() if name != "score")
-        read.setdefault((kind, side, *rest), _Reason(kind, side, details))
-    return list(read.values())
+        shown = (v for name, v in values.items() if name != "score" and f"{{{name}}}" in form)
+        lines.setdefault((form, side, *shown), _Line(form, side, values))
+    return list(lines.values())
 
 
-def _told(one: _Reason, scores: Sequence[float], question: str, result: ScoredChunk) -> str:
+def _form(reason: str) -> tuple[str, Mapping[str, str]]:
+    """Return how a reason is shown, empty if it is not, and its values."""
+    if not isinstance(reason, Reason):
+        # Of a document that is not in force, or a plugin's own words.
+        return (_OUTDATED, {}) if reason.startswith(_OUTDATED) else ("{what}", {"what": reason})
+    values = reason.values
+    if reason.kind == "merged" and values["n"] == values["of"]:
+        return "" if values["n"] == "1" else "merged from {n} parts", values
+    return _SHOWN[reason.kind], values
+
+
+def _told(one: _Line, scores: Sequence[float], question: str, result: ScoredChunk) -> str:
     """Return a reason in words."""
-    details = {name: said("reasons", value) for name, value in one.details.items()}
+    details = {name: said("reasons", value) for name, value in one.values.items()}
     score, n = details.get("score", ""), len(scores)
     rank = 1 + sum(other > float(score) for other in scores) if score else 0
     numbers = " (no. {rank} of {n}; {score})" if n > 1 else " ({score})"
     details["numbers"] = said("reasons", numbers).format(rank=rank, n=n, score=score)
     chunk = result.chunk
-    if one.kind == _TEXT:
+    if one.form == _TEXT:
         details["words"] = _matched(question, chunk.text)
-    elif one.kind == _PATH:
+    elif one.form == _PATH:
         details["words"] = _matched(question, " ".join((result.title, *chunk.heading_path)))
-    return said("reasons", one.kind).format(**details)
+    return said("reasons", one.form).format(**details)
 
 
 def _matched(question: str, text: str) -> str:

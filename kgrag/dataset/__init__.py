@@ -1,1 +1,1 @@
-"""Questions with gold made from documents, and samples for training."""
+"""Generate questions with gold from a knowledge base, and training samples."""

@@ -1,4 +1,4 @@
-"""Questions that a model makes of parent chunks, kept if they are consistent."""
+"""Generate questions by a model, one per parent chunk, kept if retrieval finds it."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A model's question for a passage."""
+    """A model's output for a passage."""
 
     question: str
     answer: str
@@ -47,20 +47,20 @@ def by_model(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Made:
-    """Return questions that a model makes of random parent chunks, until there are enough.
+    """Generate questions by a model from random parent chunks.
 
     GRIM, section 3.1.2: one question of each parent node. Dropped and counted are questions whose
-    evidence is not in the parent, whose parent is not among the first 20 results of a search for
-    them, and those that the model answers otherwise from the parent alone.
+    evidence is not in the parent, whose parent is not among the first 20 results, and those that
+    the model answers differently from the parent alone.
 
     Args:
         store: The knowledge base.
         parent_size: Of its parent chunks.
-        n: Maximum number of questions.
-        writer: Makes them; stage `answer`.
+        n: Maximum number.
+        writer: Writes them; stage `answer`.
         checker: Answers them from their parent; stage `verify`.
-        search: Returns results for a question, best first.
-        seed: Of the order of the parents.
+        search: Results of a question, best first.
+        seed: For the order of the parents.
         progress: Called with (questions kept, questions wanted).
     """
     cards = {card.doc_id: card for card in store.document_cards()}
@@ -103,7 +103,7 @@ def _drafted(chunk: Chunk, card: Document, model: ChatModel) -> _Draft:
 def _checked(
     draft: _Draft, chunk: Chunk, model: ChatModel, search: Search
 ) -> tuple[str, Question | None]:
-    """Return the question with its gold, or the reason why it is dropped."""
+    """Return the question with its gold, or the reason to drop it."""
     if not draft.question:
         return "nothing to ask", None
     place = locate(draft.evidence, chunk.text)
@@ -126,7 +126,7 @@ def _checked(
 
 
 def _is_found(parent: Chunk, results: Sequence[ScoredChunk]) -> bool:
-    """Return whether a parent, or a piece of it, is among results."""
+    """Return whether a parent, or a part of it, is among results."""
     return any(
         r.chunk.doc_id == parent.doc_id
         and r.chunk.start < parent.end
@@ -144,7 +144,7 @@ def _answered(question: str, chunk: Chunk, model: ChatModel) -> str:
 
 
 def agree(one: str, other: str) -> bool:
-    """Return whether two answers state the same figures, and the same in much the same words.
+    """Return whether two answers state the same figures in similar words.
 
     >>> agree("500家", "建成500家"), agree("500家", "600家"), agree("500家", "")
     (True, False, False)
@@ -161,11 +161,6 @@ def _numbered(question: Question, number: int) -> Question:
 
 
 def _read_draft(data: Json) -> _Draft:
-    """Return what a model made.
-
-    Raises:
-        ValueError: If something is missing, or the question is none.
-    """
     question, answer, evidence = _texts(data, "question", "answer", "evidence")
     if not question:
         return _Draft("", "", "")
@@ -175,11 +170,6 @@ def _read_draft(data: Json) -> _Draft:
 
 
 def _texts(data: Json, *names: str) -> list[str]:
-    """Return the texts of an object by name.
-
-    Raises:
-        ValueError: If one is missing.
-    """
     if not isinstance(data, dict):
         raise ValueError(f"a JSON object is wanted, got {type(data).__name__}")
     values = [data.get(name) for name in names]

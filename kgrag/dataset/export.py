@@ -1,4 +1,4 @@
-"""Samples to train on, made of questions with gold: for encoders, generators and verification."""
+"""Training samples from questions with gold: for encoders, generators and verification."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -31,15 +31,15 @@ _LORA: dict[Language, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """What samples are made from.
+    """Exports training samples.
 
     Attributes:
         store: The knowledge base.
-        queries: Questions with gold; only those with answers make instructions and verification.
-        search: Gives results for a question, best first; as many as the last of `ranks`, at least.
-        size: Of the chunks that are positives: the smallest group.
-        ranks: First and last rank, from 1, from which negatives are drawn.
-        seed: Of what is drawn.
+        queries: Questions with gold; instructions and verification need answers.
+        search: Results of a question, best first; at least as many as the last of `ranks`.
+        size: Of positive chunks: the smallest.
+        ranks: First and last rank, from 1, of negatives.
+        seed: For sampling.
     """
 
     store: Store
@@ -53,10 +53,10 @@ class Exporting:
         """Yield {query, pos, neg, neg_ranks} of each question that has gold spans.
 
         QCG-Rerank, section 3.1: training data of the form query, pos, neg, after Xiao et al. 2023
-        (C-Pack). There negatives are drawn from the answers of other questions; here, as in
-        C-Pack's fine-tuning, from what retrieval ranks high and is not gold: seven of the ranks
-        3 to 30 by default. No negative touches a gold span, nor says an answer in a gold document.
-        Texts are what an encoder reads of a chunk: title, headings, text.
+        (C-Pack). There negatives are answers of other questions; here, as in C-Pack's fine-tuning,
+        results of retrieval that are not gold: seven of the ranks 3 to 30 by default. No negative
+        touches a gold span, nor contains an answer in a gold document. Texts are the encoder's
+        input: title, headings, text.
         """
         first, last = self.ranks
         for query in self.queries:
@@ -75,11 +75,10 @@ class Exporting:
             }
 
     def instructions(self) -> Iterator[Sample]:
-        """Yield {instruction, input, output} of each question: what GRIM's LoRA baseline learns.
+        """Yield {instruction, input, output} of each question: data of GRIM's LoRA baseline.
 
-        GRIM, section 4.2, group 4: a model tuned on data of the field that answers without
-        retrieval; so no passage is given. What the documents do not answer has the sentence that
-        says so as its output.
+        GRIM, section 4.2, group 4: a tuned model that answers without retrieval; so there are no
+        passages. The output of an unanswerable question is the denial.
         """
         for query in self.queries:
             language = question_language(query.question)
@@ -91,11 +90,11 @@ class Exporting:
         """Yield {task, label, instruction, input, output}: samples to answer, and to verify.
 
         CoV-RAG, section 2.2 and Table 6: a model learns to answer from five references, and to
-        score, judge and reword (equation 2: the sum of both losses). Answering has the paper's
-        form; verification the prompt of `--verify cov-paper`, so that the tuned model can serve
-        it. The paper had GPT-4 label real answers; here labels hold by construction: the right
-        answer, one of another question, the right one with a wrong citation, none although there
-        is one, and none where there is none.
+        score, judge and reword (equation 2: the sum of both losses). Answers have the paper's form;
+        verification the prompt of `--verify cov-paper`, which the tuned model can then serve. The
+        paper had GPT-4 label real answers; here labels follow from construction: the right answer,
+        one of another question, the right one with a wrong citation, a wrong denial, and a right
+        one.
         """
         by_kind: dict[str, list[str]] = {}
         for query in self.queries:
@@ -113,10 +112,6 @@ class Exporting:
                 yield _verifying(query, "nothing there", nothing, passages, (0, 0, 1, 1, 1, 1))
 
     def _references(self, query: GoldQuery, draw: Random) -> tuple[list[Passage], list[int]]:
-        """Return the passages that a question is answered from, and the numbers of the gold ones.
-
-        None of these where the gold takes more chunks than leave room for another passage.
-        """
         gold = self._gold_chunks(query)
         gold = gold if len(gold) < _REFERENCES else []
         found = [r.chunk for r in self.search(query.question) if not _is_right(query, r.chunk)]
@@ -139,7 +134,7 @@ class Exporting:
         return passages, [number for number, c in enumerate(chunks, start=1) if c in gold]
 
     def _gold_chunks(self, query: GoldQuery) -> list[Chunk]:
-        """Return the smallest chunks that gold spans begin in, the first of each document first."""
+        """Return the leaf chunks in which gold spans begin, the first of each document first."""
         ranked = []
         for doc_id in query.gold_docs:
             spans = query.gold_spans.get(doc_id, ())
@@ -157,7 +152,7 @@ class Exporting:
 
 
 def sample_line(sample: Sample) -> str:
-    """Return a sample as a line of a file."""
+    """Return a sample as a line of JSON."""
     return json.dumps(sample, ensure_ascii=False)
 
 
@@ -166,7 +161,6 @@ def _cited(numbers: Sequence[int]) -> str:
 
 
 def _is_right(query: GoldQuery, chunk: Chunk) -> bool:
-    """Return whether a chunk may answer a question."""
     if chunk.doc_id not in query.gold_docs:
         return False
     spans = query.gold_spans.get(chunk.doc_id, ())
@@ -178,7 +172,7 @@ def _is_right(query: GoldQuery, chunk: Chunk) -> bool:
 def _verified(
     query: GoldQuery, passages: list[Passage], gold: list[int], others: list[str], draw: Random
 ) -> Iterator[Sample]:
-    """Yield the verification of the right answer, and of each wrong one that can be made.
+    """Yield verifications of the right answer, and of each wrong one that can be made.
 
     Scores are those of `kgrag.verification.indicator.MEASURES`, in order.
     """
@@ -231,5 +225,5 @@ def _answering(query: GoldQuery, answer: str, passages: list[Passage]) -> Sample
 
 
 def _revised(question: str) -> str:
-    """Return a question in official terms; as it is where it has no other words for them."""
+    """Return a question in official terms, if it has others."""
     return in_official_terms(question, official_terms(question))

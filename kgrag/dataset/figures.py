@@ -1,4 +1,4 @@
-"""Questions of figures: one, two years, two places, as of a year, and none that is stated."""
+"""Questions about figures: one, two years, two places, as of a year, and unanswerable ones."""
 
 import re
 from collections import Counter, defaultdict
@@ -39,16 +39,16 @@ _Gold = dict[str, tuple[Span, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure that one or several documents state alike.
+    """A figure that one or several documents state.
 
     Attributes:
         indicator: Its name.
-        measured: What it is of.
-        place: Full names, the outermost first.
-        year: In which it is due, or was reached.
+        measured: Its subject.
+        place: Full names, outermost first.
+        year: When it is due, or was reached.
         planned: Whether it is a target.
-        values: As stated, each once.
-        statements: Where.
+        values: As stated, without duplicates.
+        statements: Its evidence.
     """
 
     indicator: str
@@ -66,7 +66,7 @@ class _Figure:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Return the figure with its sign, of a change with its base, and its value alone."""
+        """Return the figure with its sign, a change with its base, and the value alone."""
         first = self.statements[0]
         signed = f"{sign_of(first.qualifiers)}{value_words(first)}"
         whole = figure_words(first) if self.measured.change else signed
@@ -74,20 +74,14 @@ class _Figure:
 
 
 class Figures:
-    """Makes questions of the figures that documents state.
+    """Generates questions about figures.
 
-    Only of indicators that are named as such and that two documents state at least: what is said
-    once in the archive is as often a slip of reading as an indicator.
+    Only for named indicators in two documents at least: what occurs once is as often an extraction
+    error.
     """
 
     def __init__(self, library: Library, draw: Random, dropped: Counter[str]) -> None:
-        """Read the figures.
-
-        Args:
-            library: The documents.
-            draw: Draws order and wording.
-            dropped: Counts what is not asked, by reason.
-        """
+        """Load the figures; `dropped` counts questions that are not generated, by reason."""
         self._library = library
         self._draw = draw
         self._dropped = dropped
@@ -95,7 +89,7 @@ class Figures:
         draw.shuffle(self._figures)
 
     def number(self) -> Iterator[Question]:
-        """Yield questions of one figure that no other document of the place gives otherwise."""
+        """Yield questions of a figure that no other document of the place contradicts."""
         for figure in self._figures:
             if self._library.left_out.isdisjoint(figure.docs) and (gold := self._gold(figure)):
                 yield self._asked("number", self._template(figure), figure, gold)
@@ -131,9 +125,9 @@ class Figures:
     def unanswerable(self) -> Iterator[Question]:
         """Yield questions of figures that no document states of the place.
 
-        First those of the documents that are left out; then an indicator that documents of three
-        places state at least, of a place whose documents have no word of it, nor any other
-        document in a sentence about that place. Not those of GDP, which have too many wordings.
+        First those of the documents in `left_out`; then indicators stated for at least three
+        places, of a place whose documents do not mention them, nor any other document in a sentence
+        about that place. Not those of GDP, which have too many wordings.
         """
         for figure in self._figures:
             if not self._library.left_out.issuperset(figure.docs) or not self._gold(figure):
@@ -217,7 +211,7 @@ class Figures:
         return Question(GoldQuery("", question, tuple(gold), gold, kind, answers), parent)
 
     def _gold(self, figure: _Figure) -> _Gold:
-        """Return where a figure stands, none where documents do not agree on it."""
+        """Return the evidence of a figure, empty if documents disagree on it."""
         if len(figure.values) > 1:
             self._dropped["figure: documents differ"] += 1
             return {}
@@ -236,7 +230,6 @@ class Figures:
         return {doc: tuple(dict.fromkeys(spans)) for doc, spans in gold.items()}
 
     def _is_spoken_of(self, figure: _Figure, place: Sequence[str]) -> bool:
-        """Return whether a document may state a figure's indicator of a place."""
         library, may_be = self._library, _may_say(figure.indicator)
         held = [d for d, card in library.cards.items() if d not in library.left_out]
         short = spoken(place)
@@ -252,10 +245,10 @@ class Figures:
 
 
 def _may_say(name: str) -> re.Pattern[str]:
-    """Return what finds an indicator in a text however it is worded.
+    """Return a pattern of an indicator in any wording.
 
-    Any five characters of its name on end; its first four (绿色出行占比 for 绿色出行比例); or in
-    one clause its last two behind the first two, or behind the fifth and fourth from the end
+    Any five consecutive characters of its name; its first four (绿色出行占比 for 绿色出行比例); or
+    in one clause its last two after the first two, or after the fifth and fourth from the end
     (化肥、农药利用率 for 化肥利用率, 秸秆综合利用率 for 主要农作物秸秆利用率).
 
     >>> bool(_may_say("化肥利用率").search("化肥、农药利用率达到43%"))
@@ -279,7 +272,7 @@ def _together(*golds: _Gold) -> _Gold:
 
 
 def _figures(library: Library) -> Iterator[_Figure]:
-    """Yield the figures that may be asked for, ordered by what they are of."""
+    """Yield the figures for questions, ordered by subject."""
     groups: defaultdict[tuple[Measured, tuple[str, ...], str, str], list[Statement]]
     groups = defaultdict(list)
     stating = defaultdict(set)
@@ -308,9 +301,9 @@ def _figures(library: Library) -> Iterator[_Figure]:
 
 
 def _is_clear(measured: Measured, told: Qualifiers, card: Document) -> bool:
-    """Return whether a figure says of whom it is, and a change from when it is counted.
+    """Return whether the subject of a figure is known, and the base year of a change.
 
-    What is planned for a year before its document is a column of a table that was misread.
+    A target for a year before its document is an extraction error of a table.
     """
     from_when = bool(measured.base_year) or told.comparator not in _REACHED
     is_late = told.standing == "planned" and int(told.year) < (card.metadata.year or 0)

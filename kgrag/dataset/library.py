@@ -1,4 +1,4 @@
-"""The documents that questions are made of: texts, parent chunks, names."""
+"""Documents for question generation: texts, parent chunks, names."""
 
 import bisect
 import re
@@ -27,11 +27,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a document that says some words.
+    """A sentence of a document.
 
     Attributes:
         doc_id: The document.
-        span: Where it stands.
+        span: Its offsets.
         text: The sentence.
     """
 
@@ -44,10 +44,10 @@ class Library:
     """Documents of a knowledge base.
 
     Attributes:
-        store: Where they are.
-        cards: Without texts, by id.
+        store: Their store.
+        cards: Documents without texts, by id.
         parent_size: Of the parent chunks.
-        left_out: Documents that the knowledge base will lack when the questions are asked.
+        left_out: Documents that will be missing when the questions are asked.
     """
 
     def __init__(
@@ -65,25 +65,25 @@ class Library:
         self.parents = lru_cache(_TEXTS)(self._parents)
 
     def parent(self, doc_id: str, start: int) -> str:
-        """Return the id of the parent chunk that an offset lies in; empty where none does."""
+        """Return the id of the parent chunk at an offset; empty for none."""
         parents = self.parents(doc_id)
         at = bisect.bisect_right([chunk.start for chunk in parents], start) - 1
         return parents[at].chunk_id if at >= 0 and start < parents[at].end else ""
 
     def name(self, doc_id: str) -> str:
-        """Return how people would name a document; empty where no short name tells it apart."""
+        """Return a colloquial name of a document; empty if no short name is unique."""
         name = self._name(self.cards[doc_id])
         alone = self._names[title_key(name)] == 1
         return name if alone and len(name) <= _LONGEST_NAME else ""
 
     def beside(self, doc_ids: Sequence[str]) -> list[str]:
-        """Return the other documents about the places of some, without those that are left out."""
+        """Return the other documents about the places of some, without `left_out`."""
         places = dict.fromkeys(map(self._place, doc_ids))
         known = {*doc_ids, *self.left_out}
         return [d for place in places for d in self._of_place[place] if d not in known]
 
     def saying(self, words: str, doc_ids: Sequence[str]) -> list[Sentence]:
-        """Return the sentences of documents in which some words stand, in their order."""
+        """Return the sentences of documents that contain some words, in order."""
         found = {}
         for doc_id in doc_ids:
             text = self.text(doc_id)
@@ -95,13 +95,13 @@ class Library:
         return list(found.values())
 
     def _place(self, doc_id: str) -> tuple[str, ...]:
-        """Return the places of a document; its title where it is of a part of the country."""
+        """Return the places of a document; its title for a part of the country."""
         card = self.cards[doc_id]
         is_part = not card.metadata.regions and not is_of_the_country(card)
         return (card.title,) if is_part else card.metadata.regions
 
     def _name(self, card: Document) -> str:
-        """Return a title without a notice around it; before it a place or issuer if it has none."""
+        """Return a title without its notice, with a place or issuer before it if it has none."""
         name = _ISSUED.sub("", titles_within(card.title)[-1])
         regions, issuers = card.metadata.regions, card.metadata.issuers
         short = called(regions[-1]) if regions else ""
@@ -121,7 +121,7 @@ class Library:
 
 
 def spoken(place: Sequence[str]) -> str:
-    """Return a place, given by full names from the outermost on, as people call it.
+    """Return the colloquial name of a place, given by full names, outermost first.
 
     >>> spoken(("四川省",)), spoken(("四川省", "成都市")), spoken(("全国",)), spoken(())
     ('四川', '成都', '全国', '全国')

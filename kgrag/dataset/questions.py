@@ -1,4 +1,4 @@
-"""A question that was made of documents, its line in a file, and which of many are taken."""
+"""Generated questions: their file format, and sampling by kind."""
 
 import json
 from collections import Counter
@@ -15,15 +15,15 @@ class Question:
     """A question with its gold.
 
     Attributes:
-        gold: Question, documents, spans, kind and answers; without an id until it is taken.
-        parent: Id of the parent chunk that it was made of; empty for one that nothing answers.
+        gold: Question, documents, spans, kind and answers; its id is set when sampled.
+        parent: Id of its parent chunk; empty for an unanswerable one.
     """
 
     gold: GoldQuery
     parent: str
 
     def line(self) -> str:
-        """Return it as `kgrag.evaluation.queries.read_queries` reads it."""
+        """Return the line that `kgrag.evaluation.queries.read_queries` parses."""
         gold = self.gold
         record = {
             "id": gold.query_id,
@@ -39,11 +39,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of making questions.
+    """Result of question generation.
 
     Attributes:
-        questions: Those that are kept.
-        dropped: How many were not, by reason.
+        questions: Those kept.
+        dropped: Number of the others by reason.
     """
 
     questions: tuple[Question, ...]
@@ -51,12 +51,12 @@ class Made:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """Return how many there are of each kind."""
+        """Return the number of questions by kind."""
         return dict(Counter(question.gold.kind for question in self.questions))
 
 
 def write_questions(path: Path, questions: Sequence[Question]) -> None:
-    """Write questions, a line each.
+    """Write questions as lines.
 
     Raises:
         EvaluationError: If the file cannot be written.
@@ -67,8 +67,8 @@ def write_questions(path: Path, questions: Sequence[Question]) -> None:
 def taken(by_kind: Mapping[str, Iterator[Question]], n: int) -> list[Question]:
     """Return at most `n` questions, one of each kind in turn, numbered within their kind.
 
-    A parent chunk has one question (GRIM, section 3.1.2: one for each parent node), and no
-    question is there twice. No more of an iterator is read than is needed.
+    A parent chunk has one question (GRIM, section 3.1.2), and questions are unique. Iterators are
+    consumed lazily.
     """
     found: list[Question] = []
     parents, asked = {""}, set()

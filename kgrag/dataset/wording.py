@@ -1,4 +1,4 @@
-"""How questions are worded: templates, and everyday words in place of official terms."""
+"""Wording of questions: templates, and colloquial instead of official terms."""
 
 import functools
 import tomllib
@@ -12,21 +12,15 @@ _OFTEN = 0.5  # of the questions that may be said in everyday words, so many are
 
 
 def worded(template: str, draw: Random, **fields: str) -> str:
-    """Return a question by one of the templates of a name.
-
-    Args:
-        template: Name in `templates.toml`.
-        draw: Draws the template.
-        fields: What it is filled with.
-    """
+    """Fill a random template of a name in `templates.toml`."""
     return draw.choice(_templates()[template]).format(**fields)
 
 
 def everyday(text: str, draw: Random) -> str:
-    """Return a name with one official term in everyday words, half of the times where one has some.
+    """Replace one official term of a name by a colloquial one, at random in half of the cases.
 
-    Table 1 of GRIM asks for questions of a passage; one that repeats its terms is found by them,
-    so that a search by words looks better than it is for people who do not know them.
+    Table 1 of GRIM asks for questions of a passage; one that repeats its terms favours lexical
+    search more than questions of people who do not know them.
     """
     found = everyday_wordings(text)
     if not found or draw.random() >= _OFTEN:
@@ -36,7 +30,7 @@ def everyday(text: str, draw: Random) -> str:
 
 
 def quoted(name: str, draw: Random) -> str:
-    """Return a document's name, with the marks of a title or without."""
+    """Return a document's name, at random with title marks or without."""
     return f"《{name}》" if draw.random() < _OFTEN else name
 
 

@@ -1,1 +1,1 @@
-"""A page that draws the graph around an entity."""
+"""Drawings of the graph around an entity."""

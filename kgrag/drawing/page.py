@@ -1,4 +1,4 @@
-"""A page that draws the neighbourhood of an entity; it needs nothing but a browser."""
+"""Draw the neighbourhood of an entity as a self-contained HTML page."""
 
 import cmath
 import html
@@ -39,10 +39,10 @@ class Node:
     """An entity's circle.
 
     Attributes:
-        number: Counts the nodes, 0 for the centre.
-        entity: What it stands for.
+        number: Index, 0 for the centre.
+        entity: The entity.
         ring: 0 for the centre.
-        at: Its middle, `x + y * 1j`, from the centre, y downwards.
+        at: Its position `x + y * 1j` from the centre, y downwards.
         radius: Of the circle.
     """
 
@@ -54,10 +54,10 @@ class Node:
 
 
 def lay_out(center: Entity, facts: Sequence[Fact]) -> dict[str, Node]:
-    """Return nodes by entity id, the centre first.
+    """Lay out nodes by entity id, the centre first.
 
-    Every node gets a sector of the circle as wide as what hangs on it, and every ring is as
-    large as its captions need; on a crowded one they stand in two rows.
+    Every node gets a sector in proportion to its subtree, and every ring the radius that its
+    captions need, in two rows on a crowded one.
     """
     entities = {center.entity_id: center}
     for fact in facts:
@@ -89,7 +89,7 @@ def _tree(
 ) -> tuple[list[list[str]], dict[str, list[str]]]:
     """Return the rings of a breadth-first tree from the first key, and each key's children.
 
-    What no fact ties to the first key stands in the first ring.
+    Unconnected keys are in the first ring.
     """
     near: defaultdict[str, list[str]] = defaultdict(list)
     for fact in facts:
@@ -113,7 +113,7 @@ def _tree(
 
 
 def _neighbours_together(keys: Sequence[str], near: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return each key once; those that a fact ties to each other follow one another."""
+    """Order keys so that those connected by facts are adjacent."""
     rest = dict.fromkeys(keys)
     out: list[str] = []
     while rest:
@@ -130,7 +130,7 @@ def _neighbours_together(keys: Sequence[str], near: Mapping[str, Sequence[str]])
 def _widths(
     rings: Sequence[Sequence[str]], children: Mapping[str, Sequence[str]], facts: Sequence[Fact]
 ) -> dict[str, float]:
-    """Return how much of a ring each key needs, in captions, with all that hangs on it."""
+    """Return the width of each key's subtree, in captions."""
     widths: dict[str, float] = {}
     edges = Counter(frozenset((f.subject.entity_id, f.object.entity_id)) for f in facts)
     parents = {child: key for key, below in children.items() for child in below}
@@ -146,7 +146,7 @@ def _widths(
 def _split(
     sector: tuple[float, float], keys: Sequence[str], widths: Mapping[str, float]
 ) -> dict[str, tuple[float, float]]:
-    """Return the sectors of keys that share one, in proportion to their widths."""
+    """Split a sector among keys in proportion to their widths."""
     total = sum(widths[key] for key in keys)
     sectors, start = {}, sector[0]
     for key in keys:
@@ -157,15 +157,15 @@ def _split(
 
 
 def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
-    """Return a self-contained HTML page: a drawing of the facts and a table of them.
+    """Return an HTML page with a drawing of facts and a table of them.
 
-    The drawing is laid out here, in rings around `center`, so it shows without script, too; a
-    script adds moving, zooming and highlighting. The order of `facts` makes no difference.
+    Without script the drawing shows, too; a script adds moving, zooming and highlighting. The order
+    of `facts` makes no difference.
 
     Args:
         center: The entity in the middle.
-        facts: Around it, any number of hops; may be empty.
-        titles: Of documents, by id; a document without one is shown by its id.
+        facts: Any number of hops; may be empty.
+        titles: Of documents, by id; defaults to the id.
     """
     ordered = _in_order(center, facts)
     nodes = lay_out(center, ordered)
@@ -180,7 +180,7 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
 
 
 def _escape(text: str) -> str:
-    """Return text for HTML; what would not be seen, or turns text around, stands as an escape."""
+    """Escape text for HTML; control and invisible characters, too."""
     return html.escape(visible_line(text))
 
 
@@ -189,8 +189,6 @@ def _count(n: int, noun: str) -> str:
 
 
 def _in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
-    """Return each fact once: what the centre says, what is said of it, then the rest."""
-
     def place(fact: Fact) -> tuple[int, str, str, str, str]:
         ends = (fact.subject.entity_id, fact.object.entity_id)
         group = ends.index(center.entity_id) if center.entity_id in ends else 2
@@ -216,7 +214,7 @@ def _drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
 
 
 def _box(spots: Sequence[complex]) -> tuple[float, float, float, float]:
-    """Return left, top, width and height of what shows all nodes and their captions."""
+    """Return left, top, width and height of the view box with all captions."""
     x, y = [at.real for at in spots], [at.imag for at in spots]
     width = max(max(x) - min(x) + 2 * _MARGIN[0], _LEAST[0])
     height = max(max(y) - min(y) + 2 * _MARGIN[1], _LEAST[1])
@@ -224,7 +222,7 @@ def _box(spots: Sequence[complex]) -> tuple[float, float, float, float]:
 
 
 def _edges(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> list[str]:
-    """Return the facts' arrows; those between the same two nodes are bent apart."""
+    """Return the facts' arrows; parallel ones are bent apart."""
     bundles: defaultdict[frozenset[str], list[int]] = defaultdict(list)
     for i, fact in enumerate(facts):
         bundles[frozenset((fact.subject.entity_id, fact.object.entity_id))].append(i)
@@ -244,7 +242,7 @@ def _edges(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> list[str]:
 
 
 def _detour(a: complex, b: complex) -> float:
-    """Return how far a line between nodes of the rings must bend so as not to cut the centre."""
+    """Return how far an edge must bend around the centre."""
     middle = (a + b) / 2
     if abs(middle) > 0.6 * min(abs(a), abs(b)):
         return 0.0
@@ -269,7 +267,7 @@ def _arrow(fact: Fact, number: int, a: Node, b: Node, bend: float) -> str:
 
 
 def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
-    """Return an arrow from a node to itself; the `place`th is above the ones before."""
+    """Return an arrow from a node to itself; the `place`th is above the previous ones."""
     up = node.radius + 40 + place * _STACK
     start, end = (cmath.rect(node.radius, math.radians(angle)) for angle in (-125, -55))
     left, right = complex(-0.7 * up, -1.3 * up), complex(0.7 * up, -1.3 * up)
@@ -284,7 +282,7 @@ def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
 
 
 def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
-    """Return a path with its predicate, which links to the fact's row in the table."""
+    """Return a path with its predicate, linked to the fact's row in the table."""
     full = f"{fact.subject.name} — {fact.predicate} → {fact.object.name}"
     return (
         f'<g class="edge" {data}><path d="{path}" marker-end="url(#tip)"/>'
@@ -295,7 +293,6 @@ def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
 
 
 def _circle(node: Node) -> str:
-    """Return a circle with its caption: inside for the centre, outwards for the others."""
     entity = node.entity
     kind = "document" if entity.type == "document" else "entity"
     if node.ring == 0:
@@ -329,15 +326,11 @@ def _point(at: complex) -> str:
 
 
 def _wrap(text: str, width: int, lines: int) -> list[str]:
-    """Return text in lines of about the same length, with … where it is cut.
+    """Wrap text in at most `lines` balanced lines, truncated with ….
 
-    Chinese may be broken anywhere, but not after an opening or before a closing mark; Latin
-    words and numbers stay whole where a line holds them.
-
-    Args:
-        text: A name.
-        width: Of a line at most, in Chinese characters; a Latin one counts half.
-        lines: At most.
+    The width is in Chinese characters; a Latin one counts half. Chinese may be broken anywhere, but
+    not after an opening or before a closing mark; Latin words and numbers only if a line is too
+    short for them.
 
     >>> _wrap("云岭省碳达峰实施方案", 6, 2)
     ['云岭省碳达', '峰实施方案']
@@ -360,7 +353,6 @@ def _wrap(text: str, width: int, lines: int) -> list[str]:
 
 
 def _break(text: str, room: int) -> list[str]:
-    """Return text in lines of at most `room` half-width characters."""
     out = [""]
     for piece in _PIECE.findall(text):
         for part in [piece] if _size(piece) <= room else piece:
@@ -371,12 +363,10 @@ def _break(text: str, room: int) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """Return the width of a text in half-width characters."""
     return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
 
 
 def _row(number: int, fact: Fact, titles: Mapping[str, str]) -> str:
-    """Return the table's row of a fact, with every place that states it."""
     spots = dict.fromkeys((e.doc_id, e.start, e.end, e.extractor) for e in fact.evidence)
     stated = "".join(
         f"<p><bdi>{_escape(titles.get(doc_id, doc_id))}</bdi> "

@@ -1,1 +1,1 @@
-"""Files: encodings, atomic and private files, caches, JSON."""
+"""Files on disk: encodings, atomic writes, permissions, caches, JSON."""

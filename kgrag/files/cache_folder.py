@@ -1,4 +1,4 @@
-"""The folder of what can be fetched or computed again: models, vectors, copies."""
+"""The cache folder: models, vectors, copies."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,8 @@ from kgrag.errors import ModelError
 def cache_folder() -> Path:
     """Return the user's cache folder of kgrag; it may not exist yet.
 
-    `$KGRAG_CACHE`, or `kgrag` in the platform's place for caches: `$XDG_CACHE_HOME` or `~/.cache`,
-    `~/Library/Caches`, `%LOCALAPPDATA%`.
+    It is `$KGRAG_CACHE`, or `kgrag` in the platform's cache folder: `$XDG_CACHE_HOME` or
+    `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`.
 
     Raises:
         ModelError: If the user has no home folder and `$KGRAG_CACHE` is not set.

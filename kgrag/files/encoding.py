@@ -1,4 +1,4 @@
-"""Detecting the encoding of files, by fixed rules."""
+"""Detect the encoding of files by fixed rules, and decode them."""
 
 import codecs
 import errno
@@ -37,12 +37,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded text.
+    """Decoded text.
 
     Attributes:
         text: Without a byte order mark, otherwise unchanged.
         encoding: Python's name of the encoding.
-        n_replaced: Number of places replaced by U+FFFD.
+        n_replaced: Undecodable places, replaced by U+FFFD.
     """
 
     text: str
@@ -62,16 +62,16 @@ class Decoded:
 
 
 def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
-    """Decode bytes of unknown encoding.
+    """Decode bytes in an unknown encoding.
 
     In order: a byte order mark; the declared encoding, if it fits and no other fits better; UTF-16
     if there are zero bytes; UTF-8, also with up to 1 % of damage; UTF-16 without zero bytes; else
     whichever of GB18030 and UTF-8 loses less.
 
     Args:
-        data: The file's bytes.
+        data: The whole file.
         name: The file, for errors.
-        declared: Of a `<meta charset>`.
+        declared: Charset of a `<meta>` element, if any.
 
     Raises:
         IngestionError: If it is not text.
@@ -91,15 +91,11 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
 
 
 def decode_settings(data: bytes, *, name: str) -> str:
-    """Decode a file of settings, in any encoding that editors use.
-
-    Args:
-        data: The file's bytes.
-        name: The file, for errors.
+    """Decode a configuration file, as saved by editors of any system.
 
     Raises:
-        IngestionError: If it is not text, or a part cannot be decoded: a key that is read wrong
-            would be another key.
+        IngestionError: If it is not text, or anything cannot be decoded: a wrong key would be
+            another key.
     """
     decoded = decode(data, name=name)
     if decoded.n_replaced:
@@ -112,10 +108,10 @@ def decode_settings(data: bytes, *, name: str) -> str:
 
 
 class Utf8Lines:
-    """The lines of a JSON lines file as UTF-8 bytes, whatever its encoding.
+    """A file of JSON lines as bytes in UTF-8, whatever its encoding; a context manager.
 
-    A file in UTF-8 is passed through, damage included. Lines of others are decoded; undecodable
-    ones are left so that they are not valid JSON. A context manager that closes the file.
+    UTF-8 is passed on unchanged, with any damage. Other encodings are decoded line by line;
+    undecodable bytes make a line invalid JSON.
     """
 
     def __init__(self, file: BufferedReader) -> None:
@@ -136,7 +132,7 @@ class Utf8Lines:
         """Yield the lines.
 
         Raises:
-            OSError: If one is longer than any record: a device, or not a file of lines.
+            OSError: If a line exceeds any record: a device, or not a file of lines.
         """
         while line := self.readline(MOST_LINE + 1):
             if len(line) > MOST_LINE:
@@ -144,20 +140,20 @@ class Utf8Lines:
             yield line
 
     def readline(self, most: int = -1) -> bytes:
-        """Return the next line, or `most` bytes (characters, if it is decoded) of it."""
+        """Return the next line, or its first `most` bytes (characters, if decoded)."""
         if self._text is None:
             return self._file.readline(most)
         return self._text.readline(most).encode("utf-8", "surrogateescape")
 
 
 def encoding_of_json(head: bytes) -> str:
-    """Guess the encoding of a JSON lines file.
+    """Detect the encoding of a file of JSON lines.
 
-    By a byte order mark; by zero bytes next to ASCII, which any JSON has; else UTF-8, unless that
-    does not fit and bytes come in pairs, as in GB 18030.
+    By a byte order mark; by the zeros beside ASCII, which any JSON has; else UTF-8, unless that
+    does not fit and the bytes come in pairs, like Chinese in GB 18030.
 
     Args:
-        head: Beginning of the file; may end within a character.
+        head: Start of the file; may end within a character.
     """
     marked = _by_mark(head)
     if marked is not None:
@@ -205,7 +201,7 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 
 def _n_common(text: str) -> int:
-    """Return the number of the most common characters of official Chinese in a text."""
+    """Return how many of the commonest characters of official Chinese a text has."""
     return len(_COMMON.findall(text[:20_000]))
 
 
@@ -229,7 +225,7 @@ def _by_content(data: bytes) -> Decoded:
 
 
 def _wide(data: bytes) -> Decoded | None:
-    """Return the text as UTF-16 if one byte order gives almost only Chinese or ASCII."""
+    """Decode as UTF-16 if one byte order gives Chinese or ASCII almost throughout; else None."""
     whole = data[: len(data) // 2 * 2]
     for encoding in ("utf-16-le", "utf-16-be"):
         decoded = _replacing(whole, encoding)

@@ -1,4 +1,4 @@
-"""Parsing JSON of others; all errors are ValueErrors with a reason."""
+"""Parse JSON from outside; all errors are ValueErrors with a reason."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,8 @@ from typing import Any
 def read_foreign(data: bytes | str) -> Any:
     r"""Parse JSON.
 
-    `NaN` and `Infinity`, which JSON does not have, become null. Duplicate keys are refused.
+    `NaN` and `Infinity`, which JSON lacks, become None. Duplicate keys are an error, as the meant
+    value is unknown.
 
     Args:
         data: Text, or bytes in UTF-8.

@@ -1,4 +1,4 @@
-"""Files that only their owner can read: prompts and answers of models."""
+"""Files that only their owner may read: requests to models and their answers."""
 
 import os
 import stat
@@ -10,14 +10,14 @@ _BESIDE = ("", "-wal", "-shm", "-journal")  # SQLite gives new ones the rights o
 
 
 def make_private(file: Path) -> None:
-    """Create a file that only its owner can read and write, or restrict an existing one.
+    """Create a file with permissions for the owner only, or restrict an existing one.
 
-    SQLite's companion files are restricted, too. A missing folder is created for the owner only. A
-    file of another user is unchanged. On Windows the folder's rights apply.
+    Files that SQLite keeps beside it are restricted, too; a missing folder is created with the same
+    permissions. A file of another user is unchanged. On Windows the folder's permissions apply.
 
     Args:
-        file: A database of SQLite. An existing one is not opened: closing it would release the
-            locks of this process.
+        file: An SQLite database. An existing one is not opened: closing it would release this
+            process's locks on it.
 
     Raises:
         OSError: If it, or its folder, cannot be created.

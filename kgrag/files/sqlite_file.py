@@ -1,4 +1,4 @@
-"""Opening SQLite files that several processes may open at the same time."""
+"""Shared set-up of SQLite files that several processes may open at once."""
 
 import sqlite3
 import time
@@ -7,9 +7,10 @@ _TURN_S = 0.01
 
 
 def whose(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Return (application id, version, number of tables), 0 for a new file.
+    """Return (application id, version, number of tables), zeros for a new file.
 
-    In one statement, as another process may be creating the tables.
+    In one statement, as another process may be creating the tables: read separately, a new file
+    could have tables without an id.
     """
     application, version, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
@@ -19,14 +20,14 @@ def whose(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def use_write_ahead_log(connection: sqlite3.Connection, *, wait_s: float) -> None:
-    """Turn on the write-ahead log; SQLite itself does not wait for others that do so.
+    """Turn on WAL mode; SQLite itself does not wait for others that do so at the same moment.
 
     Args:
-        connection: In no transaction.
-        wait_s: Seconds to wait for others.
+        connection: Outside a transaction.
+        wait_s: Time-out in seconds.
 
     Raises:
-        sqlite3.OperationalError: If they take longer, or the file cannot be written.
+        sqlite3.OperationalError: On time-out, or if the file cannot be written.
     """
     deadline = time.monotonic() + wait_s
     while True:

@@ -1,4 +1,4 @@
-"""Atomic writing of files."""
+"""Atomic writes."""
 
 import os
 import shutil
@@ -9,27 +9,19 @@ from typing import BinaryIO
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Write lines atomically, in UTF-8 with line feeds; see `written_whole`.
-
-    Args:
-        path: The file.
-        lines: Without line ends.
-    """
+    """Write lines, without their ends, atomically in UTF-8 with line feeds."""
     with written_whole(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to write bytes; an old file is replaced when all is written.
+    """Open a file to write bytes atomically: an old file is replaced at the end.
 
-    What is not a regular file, like a pipe, is written directly.
-
-    Args:
-        path: The file.
+    What is not a regular file, such as a pipe, is written directly.
 
     Raises:
-        OSError: If it cannot be written; nothing incomplete is left.
+        OSError: If it cannot be written; no partial file remains.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:

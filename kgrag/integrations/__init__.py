@@ -1,1 +1,1 @@
-"""Adapters for other frameworks; each module needs the framework in its name."""
+"""Adapters to other frameworks: each module needs the framework that it is named after."""

@@ -31,11 +31,11 @@ _FOR_EMBEDDING = {"title", "heading_path"}
 class GrimRetriever(BaseRetriever):
     """Finds chunks with kgrag; for every query engine, chat engine and agent tool.
 
-    Nodes are chunks as they are stored: the id is the chunk's, the relationships name the
-    document, the parent and the neighbours of the same size by id. Metadata is flat: `title`,
-    `file`, `heading_path` (joined by ` › `), `page` (where the file has pages), `start`, `end`
-    (characters in the document's text), `doc_id`, `via` (how the chunk was found, joined by
-    `; `). Only the question's text is read; an embedding in the query bundle is not used.
+    Nodes are chunks as stored: the id is the chunk's, the relationships name the document, the
+    parent and the neighbours of the same size by id. Metadata is flat: `title`, `file`,
+    `heading_path` (joined by ` › `), `page` (if the file has pages), `start`, `end` (characters in
+    the document's text), `doc_id`, `via` (reasons, joined by `; `). An embedding in the query
+    bundle is ignored.
 
     Example:
         `RetrieverQueryEngine.from_args(GrimRetriever(kb), llm=llm).query("...")`
@@ -49,7 +49,7 @@ class GrimRetriever(BaseRetriever):
         top_k: int = 10,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Take an open knowledge base, which stays the caller's to close.
+        """Use an open knowledge base, which the caller closes.
 
         Args:
             kb: The knowledge base.
@@ -103,7 +103,7 @@ def _node(passage: Passage, held: set[str]) -> TextNode:
 
 
 def _other_keys(metadata: Mapping[str, str | int], shown: set[str]) -> list[str]:
-    """Return the keys to leave out: those not shown, and those that say nothing."""
+    """Return the keys to leave out: those not shown, and those with empty values."""
     return [key for key, value in metadata.items() if key not in shown or value == ""]
 
 

@@ -1,4 +1,4 @@
-"""LlamaIndex: kgrag's chat models behind its LLM interface, and its evaluators as judges."""
+"""LlamaIndex: kgrag's chat models as its LLMs, and its evaluators as judges."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _ANSWER = 1_024  # tokens
 
 
 class KgragLLM(CustomLLM):
-    """A chat model of kgrag for whatever of LlamaIndex takes an `llm`.
+    """A chat model of kgrag as an `llm` of LlamaIndex.
 
     Example:
         `FaithfulnessEvaluator(llm=KgragLLM(model))`
@@ -47,7 +47,7 @@ class KgragLLM(CustomLLM):
         """Wrap a model.
 
         Args:
-            model: Whom to ask; each prompt is a request of the stage `verify`.
+            model: Each prompt is a request of the stage `verify`.
             settings: As for every LLM of LlamaIndex.
         """
         super().__init__(**settings)
@@ -55,7 +55,7 @@ class KgragLLM(CustomLLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """Return what LlamaIndex plans prompts by."""
+        """Return the metadata that LlamaIndex needs to build prompts."""
         return LLMMetadata(
             context_window=self.context_window,
             num_output=self.num_output,
@@ -77,7 +77,7 @@ class KgragLLM(CustomLLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **_: Any
     ) -> CompletionResponseGen:
-        """Yield the whole answer once."""
+        """Yield the complete answer once."""
         whole = self.complete(prompt, formatted=formatted)
         yield CompletionResponse(text=whole.text, delta=whole.text)
 
@@ -85,18 +85,14 @@ class KgragLLM(CustomLLM):
 class GrimEvaluators:
     """The four judged measures of GRIM, by LlamaIndex's evaluators, as in the paper.
 
-    Its means over questions are the paper's figures: equation 4 is the share of `Resp-Ctxt-Qry`
+    Their means over questions are the paper's figures: equation 4 is the share of `Resp-Ctxt-Qry`
     (answer and context are in line with the question, yes or no), equation 5 of `Loy` (the answer
     is faithful to the context, yes or no), equations 6 and 7 the means of `Resp-Qry` and `Ctxt-Qry`
-    (how far answer and context are relevant to the question, from 0 to 1).
+    (relevance of answer and context to the question, from 0 to 1).
     """
 
     def __init__(self, model: ChatModel) -> None:
-        """Set up the evaluators.
-
-        Args:
-            model: Judges.
-        """
+        """Set up the evaluators with a model as judge."""
         llm = KgragLLM(model)
         found: tuple[BaseEvaluator, ...] = (
             RelevancyEvaluator(llm=llm),
@@ -107,14 +103,12 @@ class GrimEvaluators:
         self._evaluators = dict(zip(GRIM_MEASURES, found, strict=True))
 
     def __call__(self, question: str, answer: str, contexts: Sequence[str]) -> dict[str, float]:
-        """Return the measures that the model gave, each in [0, 1].
-
-        A score that cannot be read out of what it wrote is left out.
+        """Return the measures by name, each in [0, 1]; unparsable scores are omitted.
 
         Args:
             question: As asked.
             answer: Without [n].
-            contexts: Texts that were found for the question; none counts as an empty one.
+            contexts: Retrieved texts; none counts as an empty one.
 
         Raises:
             ModelError: If the model fails.
@@ -134,7 +128,7 @@ class GrimEvaluators:
 def _evaluated(
     evaluator: BaseEvaluator, question: str, answer: str, contexts: Sequence[str]
 ) -> EvaluationResult:
-    """Return what an evaluator gives, in an event loop that is closed, whoever runs one here."""
+    """Run an evaluator in an event loop of its own, also inside a running one."""
     judging = evaluator.aevaluate(query=question, response=answer, contexts=contexts)
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, judging).result()

@@ -1,4 +1,4 @@
-"""neo4j-graphrag: kgrag's search as a retriever, and what the library's own ones need."""
+"""neo4j-graphrag: kgrag's search as a retriever, and what the library's own retrievers need."""
 
 import asyncio
 import re
@@ -23,12 +23,12 @@ _MOST_CHARACTERS = 1000  # each begins at most one term of the index, and Lucene
 class GrimRetriever(Retriever):
     """Finds chunks with kgrag; for `GraphRAG`, and as a tool for `ToolsRetriever`.
 
-    The knowledge base may be a folder or a Neo4j server: it searches over its own connection,
-    so there is no driver to give.
+    The knowledge base may be a folder or on a Neo4j server; it has its own connection, so no driver
+    is passed.
 
-    Items: `content` is a line that cites the place (title, headings, file, page, characters)
-    with the chunk's text below; `metadata` holds `id`, `score`, `via`, `title`, `heading_path`,
-    `file`, `page` (or None), `doc_id`, `start` and `end`.
+    Items: `content` is a citation line (title, headings, file, page, characters) with the chunk's
+    text below; `metadata` has `id`, `score`, `via`, `title`, `heading_path`, `file`, `page` (or
+    None), `doc_id`, `start` and `end`.
 
     Example:
         `GraphRAG(GrimRetriever(kb), llm).search("...", retriever_config={"top_k": 5})`
@@ -37,11 +37,7 @@ class GrimRetriever(Retriever):
     VERIFY_NEO4J_VERSION = False
 
     def __init__(self, kb: KnowledgeBase, *, system: str = "grim") -> None:
-        """Take an open knowledge base, which stays the caller's to close.
-
-        Args:
-            kb: The knowledge base.
-            system: Name of a preset.
+        """Use an open knowledge base, which the caller closes, and a preset.
 
         Raises:
             ConfigError: If there is no such preset.
@@ -53,13 +49,11 @@ class GrimRetriever(Retriever):
         self._system = system
 
     def get_search_results(self, query_text: str, top_k: int = 10) -> RawSearchResult:
-        """Return the most relevant chunks for a question, best first.
-
-        `search` takes the same arguments.
+        """Return the chunks that best answer a question; `search` has the same arguments.
 
         Args:
-            query_text: Titles in 《》 are matched exactly.
-            top_k: Maximum number of results.
+            query_text: The question; titles in 《》 are matched exactly.
+            top_k: Results at most.
 
         Raises:
             ValueError: If top_k < 1.
@@ -68,7 +62,7 @@ class GrimRetriever(Retriever):
         return RawSearchResult(records=[_record(p) for p in found])
 
     def default_record_formatter(self, record: Record) -> RetrieverResultItem:
-        """Return a record as an item that cites its place."""
+        """Return a record as an item with a citation line."""
         return cited_item(record)
 
 
@@ -84,27 +78,27 @@ class KgragEmbedder(Embedder):
         self._encoder = encoder
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a question: unit length, or zero where it has no word."""
+        """Return the vector of a question: unit length, or zero without words."""
         return [float(x) for x in self._encoder.embed([text], "query")[0]]
 
     async def async_embed_query(self, text: str) -> list[float]:
-        """Return the vector of a question, encoded beside the event loop."""
+        """Return the vector of a question without blocking the event loop."""
         return await asyncio.to_thread(self.embed_query, text)
 
 
 def vector_retrieval_query(base: str = "") -> str:
-    """Return the Cypher that `VectorCypherRetriever` needs on the index `kgrag_chunk_embedding`.
+    """Return the Cypher for `VectorCypherRetriever` on the index `kgrag_chunk_embedding`.
 
-    It leads from the vectors found to parent chunks, one row for each, best first, with `id`,
-    `text`, `title`, `heading`, `heading_path`, `file`, `doc_id`, `start`, `end`, `score` and
-    `facts`: up to 20 stated there, as `subject —predicate→ object`.
+    It maps the vectors found to parent chunks, a row for each, best first, with `id`, `text`,
+    `title`, `heading`, `heading_path`, `file`, `doc_id`, `start`, `end`, `score` and `facts`: up to
+    20 stated there, as `subject —predicate→ object`.
 
     Args:
-        base: Name of the knowledge base, where its address has one (`bolt://HOST:7687#NAME`);
-            its indexes then end in `_NAME`, too.
+        base: Name of the knowledge base, if its address has one (`bolt://HOST:7687#NAME`); its
+            indexes then end in `_NAME`, too.
 
     Raises:
-        ValueError: If that is no name.
+        ValueError: If the name is invalid.
     """
     return statement("vector_retrieval", base)
 
@@ -115,9 +109,9 @@ def hybrid_retrieval_query(base: str = "") -> str:
 
 
 def cited_item(record: Record) -> RetrieverResultItem:
-    """Return a record of `GrimRetriever` or of a retrieval query as an item that cites its place.
+    """Return a record of `GrimRetriever` or of a retrieval query as an item with a citation line.
 
-    Give it to the library's retrievers as `result_formatter`: theirs shows the bare record.
+    Pass it to the library's retrievers as `result_formatter`; their default shows the bare record.
     """
     row = dict(record)
     text = row.pop("text")
@@ -135,11 +129,10 @@ def cited_item(record: Record) -> RetrieverResultItem:
 
 
 def escape_lucene(text: str) -> str:
-    r"""Return a question for a full-text index: Lucene's marks and operators are plain words.
+    r"""Escape a question for a full-text index: Lucene's special characters and operators.
 
-    The library's hybrid retrievers hand a question to Lucene as it is, which fails on `(`, `/`
-    and the like, on a blank one and on a very long one; of that, the first 1,000 characters
-    are taken.
+    The library's hybrid retrievers send a question to Lucene unescaped, which fails on `(`, `/` and
+    the like, on a blank one and on a very long one, which is cut at 1,000 characters.
 
     >>> escape_lucene("工业/能源 AND (2025)?")
     '工业\\/能源 \\AND \\(2025\\)\\?'

@@ -1,4 +1,4 @@
-"""Search results with what a citation needs."""
+"""Search results with the data to cite them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Passage:
         result: The chunk with its score and reasons.
         title: Of the document.
         file: The document's file as ingested.
-        page: 1-based page on which the chunk begins, if the file has pages.
+        page: 1-based page of the chunk's start; None without pages.
     """
 
     result: ScoredChunk
@@ -27,7 +27,7 @@ class Passage:
 
 
 def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
-    """Validate arguments of a search in advance.
+    """Validate the arguments of a search early.
 
     Raises:
         ConfigError: If there is no such preset.
@@ -39,14 +39,7 @@ def check_choice(kb: KnowledgeBase, system: str, top_k: int) -> None:
 
 
 def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> list[Passage]:
-    """Return the most relevant passages for a question, best first.
-
-    Args:
-        kb: The knowledge base.
-        question: The question.
-        system: Name of a preset.
-        top_k: Maximum number, at least 1.
-    """
+    """Search a knowledge base by a preset; at most `top_k` results, best first."""
     check_choice(kb, system, top_k)
     results = kb.search(question, system=system, top_k=top_k)
     doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
@@ -62,9 +55,9 @@ def passages(kb: KnowledgeBase, question: str, *, system: str, top_k: int) -> li
 def citation(
     title: str, heading_path: Sequence[str], *, file: str, page: int | None, start: int, end: int
 ) -> str:
-    """Return one line that cites a place.
+    """Format the place of a text as one line.
 
-    Only the file's name is included: folders are of no use to a reader, and private to a model.
+    Without the file's folders, which are of no use to a reader and reveal too much to a model.
 
     >>> citation("Plan", ["1. Aims"], file="docs/plan.pdf", page=2, start=10, end=90)
     'Plan › 1. Aims (plan.pdf, page 2, characters 10-90)'

@@ -13,7 +13,7 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
 from kgrag.store.store import Store
-from kgrag.text.held_twice import Held, Pair, held_twice
+from kgrag.text.duplicates import Candidate, Pair, find_duplicates
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
@@ -141,21 +141,21 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
-    held: list[Held] = []
+    held: list[Candidate] = []
     for at in range(0, len(cards), _BATCH):
         ids = [card.doc_id for card in cards[at : at + _BATCH]]
         headings = store.headings(ids)
         for document in store.documents(ids):
             key = digest("text", normalize_name(document.text))
             held.append(
-                Held(document.doc_id, document.file, document.title, document.metadata, key)
+                Candidate(document.doc_id, document.file, document.title, document.metadata, key)
             )
             failed = Fingerprint.parse(marks.get(document.doc_id, "")).failed
             yield from _document_problems(
                 document, has_headings=bool(headings.get(document.doc_id)), n_failed=len(failed)
             )
 
-    yield from map(_shared_problem, held_twice(held))
+    yield from map(_shared_problem, find_duplicates(held))
 
 
 def _shared_problem(pair: Pair) -> ReadingProblem:

@@ -1,1 +1,1 @@
-"""Parsing of questions: what is asked for, about what, where and when."""
+"""Analysis of questions by rules: intent, subject, time and place."""

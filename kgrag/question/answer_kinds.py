@@ -1,4 +1,4 @@
-"""Kinds of answers (money, date, agency, …) in questions and sentences (`[[kinds]]`)."""
+"""Kinds of answers (`[[kinds]]`): which one a question asks for, which sentences have it."""
 
 import functools
 import re
@@ -36,9 +36,9 @@ class Kind:
 
     Attributes:
         name: For explanations.
-        asks: Pattern in questions.
-        has: Pattern in sentences that can answer them.
-        weight: Bonus of a sentence that has it, relative to a cosine.
+        asks: Pattern of questions for it.
+        has: Pattern of sentences that may answer them.
+        weight: Added to a sentence's cosine if it matches.
     """
 
     name: str
@@ -68,7 +68,7 @@ def asked_kind(question: str) -> Kind | None:
 
 
 def asked_kinds(question: str) -> list[Kind]:
-    """Return the kinds of answers that a question asks for, the most important first.
+    """Return the kinds of answers that a question asks for, the decisive one first.
 
     >>> [kind.name for kind in asked_kinds("哪个部门负责，一年补多少钱")]
     ['money', 'agency']
@@ -80,9 +80,9 @@ def asked_kinds(question: str) -> list[Kind]:
 
 
 def states_kind(text: str, kind: Kind) -> bool:
-    """Return whether a text has the requested kind of answer.
+    """Return whether a text contains an answer of a kind.
 
-    Years, dates and document numbers do not count as numbers.
+    Years, dates and numbers of documents are not counted as numbers.
 
     >>> kind = asked_kind("装机达到多大规模")
     >>> states_kind("2021年10月，国务院印发《2030年前碳达峰行动方案》", kind)
@@ -93,7 +93,7 @@ def states_kind(text: str, kind: Kind) -> bool:
 
 
 def _count(question: str) -> Kind | None:
-    """Return the kind of a counted thing; None if the question has no classifier.
+    """Return the kind of what is counted; None without a classifier.
 
     几类 and 哪几座 may be answered by a list without a number.
     """

@@ -1,4 +1,4 @@
-"""Parsing a question's words, quoted titles and places."""
+"""Parse a question: words, quoted titles, places."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ def analyse(
     known_places: Iterable[str] = (),
     named: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Query:
-    """Parse a question by rules.
+    """Parse a question into a query, offline, by rules.
 
     Args:
-        question: Any text; whitespace gives a query without words.
+        question: Any text; blank gives a query without words.
         known_places: Places that the documents are about.
-        named: Documents that it names without 《》, by name as worded, from
-            `kgrag.retrieval.named`; names that are not in the question are ignored.
+        named: Document ids by name without 《》, as in `kgrag.retrieval.named`; names that the
+            question does not contain are ignored.
     """
     question = unicodedata.normalize("NFC", question)  # é is one character, as names have it
     told = {name: tuple(doc_ids) for name, doc_ids in named.items() if name in question}
@@ -45,12 +45,7 @@ def analyse(
 
 
 def like(query: Query, read: Query) -> Query:
-    """Return a part of a question with the model's reading of the whole.
-
-    Args:
-        query: The whole.
-        read: The part, from `analyse`.
-    """
+    """Return the query of a part of a question, with the model's data of the question."""
     return replace(
         read,
         keywords=query.keywords,
@@ -61,7 +56,7 @@ def like(query: Query, read: Query) -> Query:
 
 
 def titles_in(question: str, named: Iterable[str]) -> list[tuple[int, int, str]]:
-    """Return (start, end, title) of the titles in a question, with and without 《》, in order.
+    """Return (start, end, title) of quoted titles and of names without 《》, in order.
 
     >>> titles_in("节能办法和《水法》各有几条", ["节能办法"])
     [(0, 4, '节能办法'), (5, 9, '水法')]

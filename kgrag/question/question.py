@@ -1,4 +1,4 @@
-"""What a question asks for, by rules over the same kind of spans as in documents."""
+"""Intent of a question by rules, over the same tagged spans as documents."""
 
 import functools
 import re
@@ -47,19 +47,19 @@ _MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'�
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a question asks for.
+    """The intent of a question.
 
     Attributes:
         query: Its words, titles and places.
-        asks: Requests in its words, by the names of `[asks]` in `questions.toml`.
-        sides: Of a comparison; empty without one.
-        years: In it, for which figures are requested.
-        periods: Five-year plans in it.
-        standing: `planned` or `achieved`; empty for both.
+        asks: Names of the matching patterns in `[asks]` of `questions.toml`.
+        sides: Of a comparison; else empty.
+        years: Years of the figures asked for.
+        periods: Five-year plans that it names.
+        standing: Planned or achieved; empty for both.
         level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
-            only the places named.
-        places: Short names in order; of a level, the places around, if any.
-        topic: The rest without places, levels and times.
+            the places named alone.
+        places: Short names in the order asked; with a level, those that limit it.
+        topic: The question without places, levels and times.
         pieces: The topic without question words.
     """
 
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def asks_on(self) -> bool:
-        """Return whether it asks for the basis of a quoted document, and then for its issuer."""
+        """Return whether it asks who issued what a quoted document is based on."""
         return self.asks >= ASKS_ON
 
     @property
@@ -93,10 +93,7 @@ def grammar() -> Grammar:
 
 @functools.lru_cache(maxsize=256)
 def question_of(query: Query) -> Question:
-    """Return what a question asks for.
-
-    Args:
-        query: From `kgrag.question.query.analyse`.
+    """Return the intent of a parsed question.
 
     >>> from kgrag.question.query import analyse
     >>> asked = question_of(analyse("十五五期间各省的森林覆盖率目标是多少"))
@@ -125,7 +122,7 @@ def question_of(query: Query) -> Question:
 
 
 def tagged(query: Query) -> Tagged:
-    """Return a question in lower case with its titles, times, places and words as spans."""
+    """Tag a question in lower case with its titles, times, places and words."""
     text = query.text.lower() if len(query.text.lower()) == len(query.text) else query.text
     named = titles_in(query.text, dict(query.named))
     return grammar().tagged(
@@ -152,7 +149,6 @@ def _finds(pattern: str, code: str) -> bool:
 
 
 def _standing(asks: frozenset[str]) -> Standing:
-    """Return `planned` or `achieved`; both (empty) in a comparison of them."""
     planned, achieved = "planned" in asks, "achieved" in asks
     if planned == achieved or "compared" in asks:
         return ""
@@ -160,7 +156,7 @@ def _standing(asks: frozenset[str]) -> Standing:
 
 
 def _level(read: Tagged) -> tuple[str, tuple[int, int]]:
-    """Return the level whose places are all asked for, and its span."""
+    """Return the level of which all places are asked for, and the span that says so."""
     for name, level in _LEVELS.items():
         if found := grammar().pattern(name).search(read.code):
             return level, found.span()
@@ -175,7 +171,6 @@ def _places(query: Query, found: Sequence[Side], level: str) -> tuple[str, ...]:
 
 
 def _topic(text: str, read: Tagged, cut: tuple[int, int]) -> str:
-    """Return a question without titles, times, places and levels."""
     said = []
     for at in range(len(read.code)):
         tags = read.spans[at].tags if at in read.spans else frozenset()

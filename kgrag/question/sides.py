@@ -1,7 +1,6 @@
-"""Sides of a comparison: 福建、河南各多少 is a question for 福建 and one for 河南.
+"""Decompose a comparison: 福建、河南各多少 asks for 福建 and for 河南.
 
-Sides are places, or documents with quoted titles. If rules find none, they are the
-sub-questions of a model.
+Sides are places, or documents whose titles are quoted; if rules find none, a model's sub-questions.
 """
 
 import re
@@ -31,9 +30,9 @@ class Side:
     """One side of a comparison.
 
     Attributes:
-        label: Its place, 全国 for the national level; or its title; or a model's words.
-        query: Its question.
-        alone: Whether the model's reading of the whole question, except keywords, is left out.
+        label: Its place, 全国 for the national level; or the title quoted; or a model's label.
+        query: The question about it alone.
+        alone: Whether the model's expansion of the question, except keywords, is dropped.
     """
 
     label: str
@@ -43,7 +42,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A side's place in a question."""
+    """A place in the text that names a side."""
 
     start: int
     end: int
@@ -51,16 +50,12 @@ class _Named:
 
 
 def sides(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
-    """Return the sides of a question in order; empty if it asks for one thing.
+    """Return the sides of a comparison; empty for other questions.
 
-    Sides are quoted titles that words of comparison contrast, else places that documents are about,
-    without a province that only says where a city is. The national level is one only with words of
-    comparison, as 国家级 and 国家政策 are common. If rules find none, a model's sub-questions come
-    after the question itself, as the model may be wrong.
-
-    Args:
-        query: From `kgrag.question.query.analyse`.
-        asks: Of `kgrag.question.question.Question`.
+    Sides are quoted titles that words of comparison oppose, else places that documents are about,
+    except a province before its city. The national level is one only with words of comparison, as
+    国家级 and 国家政策 are frequent. If rules find none, a model's sub-questions follow the
+    question itself, as the model may be wrong.
 
     >>> asked = analyse("福建、河南到2025年各建多少家")
     >>> [side.query.text for side in sides(asked, ["comparison"])]
@@ -83,9 +78,9 @@ def _by_rule(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
 
 
 def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
-    """Return the question and a side for each place, document and year of its sub-questions.
+    """Return the question and a side per place, document and year of its sub-questions.
 
-    Several sub-questions about the same are covered by the question itself.
+    Sub-questions about the same are covered by the question itself.
     """
     if ASKS_ON.issubset(asks):
         return ()
@@ -100,7 +95,6 @@ def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
 
 
 def _by_itself(query: Query, sub: SubQuestion) -> Query:
-    """Return a sub-question, parsed, with its place added if it lacks it."""
     national = sub.place == NATIONAL
     named = "" if national or sub.place in sub.text else sub.place
     asked = analyse(named + sub.text, known_places={sub.place, *query.places} - {"", NATIONAL})
@@ -108,7 +102,6 @@ def _by_itself(query: Query, sub: SubQuestion) -> Query:
 
 
 def _documents(query: Query) -> tuple[Side, ...]:
-    """Return a side for each title, with or without 《》."""
     found = [_Named(*title) for title in titles_in(query.text, dict(query.named))]
     titles = list(dict.fromkeys(one.label for one in found))
     if not 2 <= len(titles) <= _MOST:
@@ -117,7 +110,6 @@ def _documents(query: Query) -> tuple[Side, ...]:
 
 
 def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
-    """Return the question for one document, without the titles of the others."""
     asked = analyse(
         _left_out(query.text, title, named), known_places=query.places, named=dict(query.named)
     )
@@ -125,7 +117,7 @@ def _about(query: Query, title: str, named: Sequence[_Named]) -> Query:
 
 
 def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
-    """Return places without those that only say where another one is.
+    """Drop places that only locate another one.
 
     北京通州 is one, as are 南昌 and 江西 in two places of a question; 安徽和阜阳 are two.
     """
@@ -159,7 +151,7 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
 
 @cache
 def _around(place: str) -> frozenset[str]:
-    """Return the short names of the places around one, of all with its name."""
+    """Return the short names of all places around those of a name."""
     found: set[str] = set()
     for name in (place, *(place + level for level in "市区县旗")):
         for region in regions_named(name):
@@ -171,7 +163,7 @@ def _around(place: str) -> frozenset[str]:
 
 
 def places_in(text: str, places: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield the places in a text, with 省 or 市; the longest name at each position."""
+    """Yield spans of places with a suffix 省 or 市; the longest name wins."""
     yield from (match.span() for match in _places_in(text, places))
 
 
@@ -181,7 +173,7 @@ def _places_in(text: str, places: Collection[str]) -> Iterator[re.Match[str]]:
 
 
 def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
-    """Return the places in a question, in order."""
+    """Return the mentions of places in a question, in order."""
     found = [_Named(*match.span(), match[1]) for match in _places_in(text, places)]
     found += [_Named(at, at + 1, place) for at, place in counted_places(text)]
     if national:
@@ -190,7 +182,6 @@ def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named
 
 
 def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
-    """Return the question for one side, without the names of the others."""
     text = _left_out(query.text, label, named)
     places = frozenset() if label == NATIONAL else frozenset({label})
     asked = analyse(text, known_places=places)
@@ -198,7 +189,7 @@ def _asked_of(query: Query, label: str, named: Sequence[_Named]) -> Query:
 
 
 def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:
-    """Return a question with one side's name of several in a row, and no other's."""
+    """Return a question with the names in each enumeration reduced to one side's."""
     pieces: list[str] = []
     at = 0
     for run in _runs(text, named):
@@ -210,7 +201,7 @@ def _left_out(text: str, label: str, named: Sequence[_Named]) -> str:
 
 
 def _runs(text: str, named: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """Group adjacent sides."""
+    """Yield adjacent mentions together."""
     run: list[_Named] = []
     for one in named:
         if run and not re.fullmatch(_JOIN, text[run[-1].end : one.start]):

@@ -1,1 +1,1 @@
-"""Cross-encoders, which score passages for a question."""
+"""Cross-encoders: relevance scores of question-passage pairs."""

@@ -1,4 +1,4 @@
-"""The interface of cross-encoders, and their choice by settings."""
+"""Protocol of cross-encoders, and the one that the settings select."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,14 +9,10 @@ from kgrag.errors import ConfigError
 
 
 class CrossEncoder(Protocol):
-    """A model that scores a question together with each passage."""
+    """Scores pairs of a question and a passage."""
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return the score of each passage; higher is better.
-
-        Args:
-            question: Not empty.
-            passages: At least one.
+        """Return the relevance of each passage; higher is better.
 
         Raises:
             ModelError: If the model cannot be used.
@@ -25,10 +21,10 @@ class CrossEncoder(Protocol):
 
 
 def open_cross_encoder(config: RerankConfig) -> CrossEncoder | None:
-    """Return the configured cross-encoder, or None; nothing is loaded or sent yet.
+    """Return the configured cross-encoder, None for none; nothing is loaded or sent yet.
 
     Raises:
-        ConfigError: If the settings name a model without a place, or two; or as `place_of`.
+        ConfigError: If a model has no path or address, or both; or as `place_of`.
     """
     if config.path and config.is_endpoint:
         raise ConfigError(

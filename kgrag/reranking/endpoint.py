@@ -1,4 +1,4 @@
-"""Cross-encoders behind a `/rerank` endpoint: Jina's form, which others share, and TEI's."""
+"""Cross-encoders behind a `/rerank` endpoint, in the format of Jina and others, or of TEI."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +14,11 @@ _MOST = 1e6  # that a score may be: probabilities are below 1, logits below 100
 
 @dataclass(frozen=True, slots=True)
 class Provider(AtService):
-    """A preset.
+    """A preset of an endpoint.
 
     Attributes:
-        service: Its address.
-        model: The default model; empty if there is none.
+        service: Its address and key.
+        model: Default model; empty if there is none.
     """
 
     service: Service
@@ -70,12 +70,12 @@ class EndpointCrossEncoder:
         return f"EndpointCrossEncoder({self._post.place!r})"
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return the endpoint's score of each passage.
+        """Return the relevance of each passage from the endpoint.
 
-        Requests that are too large for the endpoint are split in halves.
+        Requests that the endpoint refuses as too large are split in halves.
 
         Raises:
-            ModelError: As `Posting`, or if the answer cannot be used.
+            ModelError: As `Posting`, or if the response is invalid.
         """
         # Half characters, which broken files bring, cannot be sent.
         texts = [text.encode("utf-8", "replace").decode("utf-8") for text in (question, *passages)]
@@ -100,12 +100,13 @@ def read_scores(answer: object, n_passages: int, place: Place) -> list[float]:
     """Parse the scores of a response, in the order of the passages.
 
     Args:
-        answer: Parsed JSON, or text if the endpoint did not declare JSON.
-        n_passages: Number of passages sent.
-        place: Endpoint, for errors.
+        answer: Parsed JSON, or text if the response is not declared as JSON.
+        n_passages: Passages that were sent.
+        place: The endpoint, for errors.
 
     Raises:
-        ModelOutputError: If it does not have exactly one finite score for each passage.
+        ModelOutputError: If it has another form, not exactly one score per passage, or one that is
+            not finite.
     """
     items = answer.get("results") if isinstance(answer, Mapping) else answer
     if not isinstance(items, list):

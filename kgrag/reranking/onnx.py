@@ -1,4 +1,4 @@
-"""Cross-encoders in ONNX format, run by onnxruntime on the processor."""
+"""Cross-encoders in ONNX format, run by onnxruntime on the CPU."""
 
 import math
 import threading
@@ -16,7 +16,7 @@ from kgrag.errors import ModelError, ModelNotFoundError
 
 
 class _Network:
-    """The graph of a cross-encoder in memory; thread-safe, one thread per run."""
+    """A cross-encoder's graph in memory; thread-safe, one thread per run."""
 
     def __init__(self, model: Path) -> None:
         self._session = open_session(model, f"the model {model}")
@@ -25,15 +25,14 @@ class _Network:
         self._output = next((o for o in outputs if SCORES in o.casefold()), outputs[0])
 
     def logit(self, ids: Sequence[int], types: Sequence[int]) -> float:
-        """Return the unbounded score of a passage.
+        """Return the logit of a passage for a question, unbounded.
 
         Args:
             ids: Token ids of both, special tokens included.
-            types: Of each token whether it is the question's (0) or the passage's (1), if the model
-                has token types.
+            types: Token types, 0 for the question, 1 for the passage; used if the model has them.
 
         Raises:
-            ModelError: If the graph fails, or does not return one finite number.
+            ModelError: If the graph fails, or returns anything but one finite number.
         """
         try:
             fed = feed_for(self._inputs, [ids])
@@ -54,7 +53,7 @@ class _Network:
 
 
 class _Tokenizer:
-    """A tokenizer of pairs; thread-safe."""
+    """A thread-safe tokenizer of question-passage pairs."""
 
     def __init__(self, file: Path, *, max_tokens: int) -> None:
         self._tokenizer = open_tokenizer(file, f"the tokenizer {file}", "download it again")
@@ -62,28 +61,25 @@ class _Tokenizer:
         self._tokenizer.no_padding()
 
     def encode(self, question: str, passages: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return (ids, types) of the question with each passage, special tokens included.
-
-        Types are those of the tokenizer's template for pairs.
-        """
+        """Return (token ids, token types) per passage, with the question and special tokens."""
         pairs = [(clean(question), clean(passage)) for passage in passages]
         return [(e.ids, e.type_ids) for e in self._tokenizer.encode_batch(pairs)]
 
 
 class OnnxCrossEncoder:
-    """A cross-encoder from an `.onnx` file and its `tokenizer.json`; thread-safe.
+    """A cross-encoder from an `.onnx` file and its `tokenizer.json`.
 
-    Pairs are scored one by one, as many in parallel as there are threads: there is no padding, and
-    a pair's score does not depend on the others.
+    Pairs are run one by one without padding, in parallel threads, so that a score does not depend
+    on other pairs. Thread-safe.
     """
 
     def __init__(self, path: Path, *, max_tokens: int = 512, threads: int = 0) -> None:
-        """Initialise; the model is loaded with the first question.
+        """Keep the path; the model is loaded with the first question.
 
         Args:
             path: The file, or its folder.
-            max_tokens: Of a question with a passage; the longer of the two is cut.
-            threads: Pairs in parallel; 0 for the number of processors.
+            max_tokens: Of a pair; the longer text is truncated.
+            threads: Pairs run in parallel; 0 for the number of processors.
         """
         self._path = path
         self._max_tokens = max_tokens
@@ -97,11 +93,11 @@ class OnnxCrossEncoder:
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
         """Return for each passage the probability, in [0, 1], that it answers the question.
 
-        It is the logistic function of the model's output: Nogueira and Cho, 2019, "Passage
-        Re-ranking with BERT", arXiv 1901.04085, section 2.
+        It is the logistic function of the logit: Nogueira and Cho, 2019, "Passage Re-ranking with
+        BERT", arXiv 1901.04085, section 2.
 
         Raises:
-            ModelError: If the model is not there, is damaged, or fails.
+            ModelError: If the model is missing, damaged, or fails.
         """
         graph, tokenizer = self._opened()
         pairs = tokenizer.encode(question, passages)

@@ -1,1 +1,1 @@
-"""The read path: from a question to the chunks that it is answered from."""
+"""Retrieval: from a question to ranked chunks."""

@@ -1,4 +1,4 @@
-"""Read a question in the language of the documents: an English one, over Chinese documents."""
+"""Parse a question; an English one over Chinese documents is translated word by word."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,18 +18,12 @@ _NARROW = {c: c - 0xFEE0 for c in _WIDE}
 
 
 def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.0) -> Query:
-    """Return the query of a question, by rules; an English one over Chinese documents in Chinese.
+    """Parse a question into a query, by rules.
 
-    Where all documents are Chinese, its Chinese words take the place of its own; its language
-    stays that of answer and notes. Where some are English, Chinese words are looked for besides,
-    as keywords. What the word list has no word of stays as it is (`kgrag.text.in_chinese`);
-    where it lacks half of the words or more, the query says which (`unread`).
-    Full-width letters and digits are read as half-width ones in any language.
-
-    Args:
-        question: In any words.
-        known_places: Places that the documents are about.
-        chinese: Share of the documents that are Chinese, in [0, 1].
+    Where all documents are Chinese, Chinese words replace those of an English question; where some
+    are English, they are added as keywords. Words missing from the word list
+    (`kgrag.text.in_chinese`) are kept; if half or more are missing, `Query.unread` names them.
+    Full-width letters and digits are narrowed in any language.
 
     >>> read("What is the forest coverage target of Fujian?", chinese=1.0).text
     '福建 森林覆盖率 目标 多少'
@@ -49,9 +43,7 @@ def read(question: str, *, known_places: Iterable[str] = (), chinese: float = 0.
 
 
 def narrow_words(text: str) -> str:
-    """Return a text with its full-width letters, digits and signs of numbers narrowed.
-
-    Marks stay, and the length does.
+    """Convert full-width letters, digits and number signs to half width; the length stays.
 
     >>> narrow_words("２０２５年ＰＵＥ（１．３％）")
     '2025年PUE（1.3%）'
@@ -60,10 +52,5 @@ def narrow_words(text: str) -> str:
 
 
 def is_foreign(query: Query, chinese: float) -> bool:
-    """Return whether a question is English, the documents Chinese, and no word of it was read.
-
-    Args:
-        query: As `read` gives it.
-        chinese: Share of the documents that are Chinese, in [0, 1].
-    """
+    """Return whether an English question over Chinese documents had no word translated."""
     return chinese >= _ALL and query.language == "en" and not query.asked and bool(query.words)

@@ -1,10 +1,10 @@
-"""Rerank by how much of the question a chunk covers, its title and headings read with it."""
+"""Rerank by the share of the question that a chunk with its title and headings covers."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
 from kgrag.text.words import normalize
@@ -15,40 +15,39 @@ _WEIGHT = 6.0
 
 
 def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-    """Return candidates with the share of the question's words that each covers added.
+    """Add to each candidate's score the weighted share of the question's words that it covers.
 
-    The routes over words count text and path apart, each against its own best hit, and BM25 lets a
-    word that is often there make up for one that is not. Here a chunk is read as the encoder reads
-    it, title and headings before the text, and each word counts once, by how few of the candidates
-    have it: the logarithm that BM25 takes (Robertson and Zaragoza, 2009, "The probabilistic
-    relevance framework: BM25 and beyond", eq. 3.2), over the candidates.
-
-    Args:
-        search: The question.
-        candidates: Any order; their scores in the units of
-            `kgrag.retrieval.weighted_fusion.WeightedFusion`.
+    The word retrievers score text and path separately, and BM25 lets one frequent word make up for
+    a missing one. Here title, headings and text are one text, as for the encoder, and each word
+    counts once, by its inverse frequency among the candidates (Robertson and Zaragoza, 2009, "The
+    probabilistic relevance framework: BM25 and beyond", eq. 3.2).
+    Scores are those of `kgrag.retrieval.weighted_fusion.WeightedFusion`.
     """
     texts = [normalize(as_read(search, candidate.chunk)) for candidate in candidates]
     shares = covered(search.terms, texts)
     return best_first(
-        ScoredChunk(c.chunk, c.score + _WEIGHT * share, (*c.via, f"covers {share:.2f}"))
+        ScoredChunk(
+            c.chunk,
+            c.score + _WEIGHT * share,
+            (*c.via, Reason("coverage", score=f"{share:.2f}")),
+        )
         for c, share in zip(candidates, shares, strict=True)
     )
 
 
 def as_read(search: Search, chunk: Chunk) -> str:
-    """Return a chunk's text with its title and headings before it, a line each."""
+    """Return a chunk's text preceded by its title and headings, a line each."""
     title = search.settings.titles.title_of(chunk.doc_id)
     return "\n".join((title, *chunk.heading_path, chunk.text))
 
 
 def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
-    """Return the share of the words' weight that each text has, in [0, 1]; 0 without words.
+    """Return the share of the words' weight that each text contains, in [0, 1]; 0 without words.
 
     Args:
-        terms: Normalised words and how often each counts.
-        texts: Normalised. A word counts the more the fewer of them have it; one of Latin letters
-            or digits is had where it begins one: 30 is not in 2030, nor in 300.
+        terms: Normalised words with their frequency.
+        texts: Normalised. Rare words weigh more; a word of Latin letters or digits matches only
+            at the start of one: 30 is not in 2030, nor in 300.
 
     >>> [round(share, 2) for share in covered({"煤": 1.0, "电": 1.0}, ["煤电", "电", "电价"])]
     [1.0, 0.12, 0.12]

@@ -1,4 +1,4 @@
-"""Rerank the best candidates by a cross-encoder, which reads the question with each of them."""
+"""Rerank the best candidates by a cross-encoder."""
 
 import logging
 import math
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kgrag.errors import ModelError
 from kgrag.reranking.cross_encoder import CrossEncoder
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import as_read
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
@@ -16,29 +16,24 @@ _log = logging.getLogger(__name__)
 
 
 class ByCrossEncoder:
-    """A reranker for one question: no pair is read twice, and a model that fails is asked once.
+    """A reranker for one question: pairs are cached, and a model that failed is not called again.
 
     Retrieve and rerank: Nogueira and Cho, 2019, "Passage Re-ranking with BERT", arXiv 1901.04085,
     section 2.
     """
 
     def __init__(self, model: CrossEncoder, *, n_best: int) -> None:
-        """Keep the model.
-
-        Args:
-            model: Reads question and passage.
-            n_best: Best candidates that it orders; the others stay behind them as they are.
-        """
+        """Keep the model, which reranks the `n_best` candidates; the others stay behind them."""
         self._model = model
         self._n_best = n_best
         self._scores: dict[tuple[str, str], float] = {}
         self._has_failed = False
 
     def __call__(self, search: Search, candidates: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return candidates, best first; in their own order where the model fails, which is logged.
+        """Return candidates reranked; in the order given if the model fails, which is logged.
 
-        The best take each other's scores in the new order, so that what weighs scores later meets
-        those of the fusion. What the model said is the first of their reasons.
+        The best exchange their scores, so that later steps meet scores of the fusion. The model's
+        relevance becomes their first reason.
         """
         ordered = best_first(candidates)
         best, rest = ordered[: self._n_best], ordered[self._n_best :]
@@ -56,7 +51,7 @@ class ByCrossEncoder:
         pairs = sorted(zip(relevances, best, strict=True), key=lambda pair: -pair[0])
         scores = _falling([b.score for b in best], above=rest[0].score if rest else -math.inf)
         reranked = [
-            replace(b, score=score, via=(f"reranked: {relevance:.2f}", *b.via))
+            replace(b, score=score, via=(Reason("reranked", score=f"{relevance:.2f}"), *b.via))
             for score, (relevance, b) in zip(scores, pairs, strict=True)
         ]
         return [*reranked, *rest]
@@ -70,11 +65,9 @@ class ByCrossEncoder:
 
 
 def _falling(scores: Sequence[float], *, above: float) -> list[float]:
-    """Return falling scores made strictly so: of equal ones the earlier is a hair higher.
+    """Make scores that fall, but not strictly, strictly falling and greater than `above`.
 
-    Args:
-        scores: Falling; equal ones would be ordered by the ids of their chunks.
-        above: What the last one is to be above.
+    Chunks of equal score would be ordered by their ids.
 
     >>> _falling([3.0, 1.0, 1.0], above=1.0)
     [3.0, 1.0000000000000004, 1.0000000000000002]

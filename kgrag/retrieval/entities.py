@@ -1,4 +1,4 @@
-"""Find the entities that a question, or a keyword of it, names."""
+"""Link a question to the entities that it or its keywords name."""
 
 import math
 import re
@@ -15,14 +15,13 @@ _KEYWORD = 0.5  # of the weight of an entity that a keyword names, not the quest
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An entity that the question is about.
+    """An entity linked to the question.
 
     Attributes:
         entity: The entity.
         weight: In (0, 1]: 1 for a quoted title, less for a common name, a keyword or a further
             hop.
-        at: Offset of its name in the question; -1 for an entity that a keyword names, or that
-            was reached over a fact.
+        at: Offset of its name in the question; -1 if only a keyword names it or a fact led to it.
     """
 
     entity: Entity
@@ -31,11 +30,10 @@ class Anchor:
 
 
 def question_entities(query: Query, store: SearchedStore) -> list[Anchor]:
-    """Return the entities that a question names, the weightiest first, ties by id.
+    """Return the entities that a question names, by falling weight, ties by id.
 
-    Every run of its words is looked up at once; of names inside each other the longest counts.
-    Entities that only a keyword names (GRIM, section 3.2.2) join with less weight: they never
-    push out one that the question names.
+    All n-grams of its words are looked up at once; of nested names the longest counts. Entities
+    that only a keyword names (GRIM, section 3.2.2) weigh less than any the question names.
     """
     names = _names(query)
     keywords = {normalize_name(k) for k in query.keywords} - names.keys()
@@ -67,7 +65,7 @@ def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:
 
 
 def _names(query: Query) -> dict[str, str]:
-    """Return what may be an entity's name in the question: {normalised: as written}."""
+    """Return candidate names of entities: {normalised: as written}."""
     names = {normalize_name(title): title for title in query.titles}
     tokens = re.findall(r"[A-Za-z0-9.'\-]+|[^\W_]", query.remainder)
     latin = [t for t in tokens if t.isascii()]

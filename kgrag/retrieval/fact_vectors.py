@@ -1,10 +1,10 @@
-"""The fact route by similarity: facts that read like the question, the chunks that state them."""
+"""Fact retrieval by similarity: facts like the question lead to the chunks that state them."""
 
 import math
 
 from kgrag.retrieval.figures import is_figure
-from kgrag.retrieval.graph import worded
-from kgrag.retrieval.search import Ranking, Reasons, Search
+from kgrag.retrieval.graph import by_facts
+from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.graph import Triple
 from kgrag.text.titles import CITING_PREDICATES
 
@@ -13,19 +13,19 @@ _SHARE = 0.5
 
 
 def begin_chunks_of_similar_facts(search: Search) -> None:
-    """Begin to look for the facts."""
+    """Start the vector search over facts."""
     search.begin("fact", top_k=_top_k(search))
 
 
 def chunks_of_similar_facts(search: Search) -> Ranking:
     """Return chunks by the cosine of the most similar fact that they state.
 
-    HippoRAG 2 (Gutiérrez et al., 2025, arXiv 2502.14802), "query to triple": the question is
-    compared with whole triples, not with the names in them. There a model sifts the triples, and
-    PageRank spreads from their ends; here they lead to the chunks of their evidence.
+    "Query to triple" of HippoRAG 2 (Gutiérrez et al., 2025, arXiv 2502.14802): the question is
+    compared with whole triples, not with names. There a model filters the triples and PageRank
+    spreads from them; here they lead to the chunks of their evidence.
 
-    Facts by which one document cites another are left to the other route over facts, which minds
-    their direction: nearly all of them read alike, whatever the question is about.
+    Citations between documents are left to `kgrag.retrieval.graph`, which respects their
+    direction: their texts are nearly alike, whatever the question.
     """
     best: dict[str, tuple[float, Triple]] = {}
     for (fact, stating), cosine in search.nearest_facts(top_k=_top_k(search)):
@@ -34,9 +34,7 @@ def chunks_of_similar_facts(search: Search) -> Ranking:
         for chunk_id in stating:
             if cosine > (best[chunk_id][0] if chunk_id in best else 0.0):
                 best[chunk_id] = cosine, fact
-    scores = ((chunk_id, cosine) for chunk_id, (cosine, _) in best.items())
-    ordered = sorted(scores, key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), Reasons(best, worded))
+    return by_facts(best)
 
 
 def _top_k(search: Search) -> int:

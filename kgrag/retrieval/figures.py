@@ -1,12 +1,11 @@
-"""The route over figures: indicators that read like the question, the chunks that state them."""
+"""Figure retrieval: indicators similar to the question lead to the chunks that state them."""
 
 from collections.abc import Collection
 
 from kgrag.ids import document_of
-from kgrag.retrieval.graph import worded
-from kgrag.retrieval.search import Ranking, Reasons, Search
+from kgrag.retrieval.graph import by_facts
+from kgrag.retrieval.search import Ranking, Search
 from kgrag.store.graph import Triple
-from kgrag.vectors.vector import Hit
 
 _NEAREST = 50  # figures looked at
 # An indicator's name is short and has no title before it: what it has in common with a question
@@ -20,7 +19,7 @@ def is_figure(triple: Triple) -> bool:
 
 
 def begin_chunks_of_figures(search: Search) -> None:
-    """Begin to look for the facts, where those of all documents are asked for."""
+    """Start the vector search over facts, if no document is selected."""
     if _asked_documents(search) is None:
         search.begin("fact", top_k=_NEAREST)
 
@@ -28,10 +27,10 @@ def begin_chunks_of_figures(search: Search) -> None:
 def chunks_of_figures(search: Search) -> Ranking:
     """Return chunks by the cosine of the question and the nearest indicator that they state.
 
-    The way from lay words to the field's: 村里脏水处理 is near 农村生活污水治理率, and the graph
-    knows where documents about the place state it. Documents are those whose title the question
-    quotes, else those about the places that it names, else, where it asks for the national level,
-    those about none; all where it names neither.
+    This maps lay words to terms: 村里脏水处理 is near 农村生活污水治理率, and the graph knows where
+    documents about the place state it. Searched are the documents whose title the question quotes,
+    else those about its places, else, if it asks for the national level, those about no place;
+    all if it names none of these.
 
     Scores are standard deviations (`Settings.cosine_std`) above the least cosine that counts.
     """
@@ -48,13 +47,11 @@ def chunks_of_figures(search: Search) -> Ranking:
             within = doc_ids is None or document_of(chunk_id) in doc_ids
             if within and score > (best[chunk_id][0] if chunk_id in best else 0.0):
                 best[chunk_id] = score, triple
-    hits: list[Hit] = [(chunk_id, score) for chunk_id, (score, _) in best.items()]
-    hits.sort(key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(hits), Reasons(best, worded))
+    return by_facts(best)
 
 
 def _asked_documents(search: Search) -> Collection[str] | None:
-    """Return the documents whose figures are asked for; None for all."""
+    """Return the documents to search; None for all."""
     if search.query.titles:
         return frozenset(search.titled) or None
     places = search.settings.places

@@ -1,10 +1,10 @@
-"""Fill the gap of one chunk between two that were found."""
+"""Fill the gap of one chunk between two results."""
 
 from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from kgrag.ids import chunk_id
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.store import SearchedStore
 
@@ -12,23 +12,18 @@ from kgrag.store.store import SearchedStore
 def fill(
     results: Sequence[ScoredChunk], store: SearchedStore, *, among: Container[str] | None = None
 ) -> list[ScoredChunk]:
-    """Return results with every single missing chunk between two found neighbours added.
+    """Return results with every single missing chunk between two neighbours added.
 
     GRIM, section 3.2.1: where the next of one node is the previous of another, the node between
-    them joins with the mean of their scores (eq. 3). Neighbours are taken in document order,
+    them is added with the mean of their scores (eq. 3). Neighbours are taken in document order,
     not in rank order, so no gap is missed; the missing chunks are fetched in one batch.
-
-    Args:
-        results: Any order, no chunk twice.
-        store: Where the missing chunks are.
-        among: Ids of the only chunks that may fill a gap; any chunk may by default.
     """
     in_order = sorted(results, key=lambda r: (r.chunk.doc_id, r.chunk.size, r.chunk.position))
-    gaps: dict[str, tuple[float, str]] = {}
+    gaps: dict[str, tuple[float, Reason]] = {}
     for left, right in pairwise(in_order):
         a, b = left.chunk, right.chunk
         if (a.doc_id, a.size, a.position + 2) == (b.doc_id, b.size, b.position):
-            between = f"filled between {a.position} and {b.position}"
+            between = Reason("filled", left=str(a.position), right=str(b.position))
             missing = chunk_id(a.doc_id, a.size, a.position + 1)
             if among is None or missing in among:
                 gaps[missing] = ((left.score + right.score) / 2, between)

@@ -1,4 +1,4 @@
-"""Which documents a search is held to: by name, place, kind and year of issue."""
+"""Metadata filter of a search: documents by name, place, kind and year of issue."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -17,21 +17,21 @@ _SHOWN = 12  # of the values that there are, in an error
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which documents are searched: those that every condition given holds for.
+    """A conjunction of conditions on documents.
 
     Attributes:
-        documents: Each an id, a file, its name, or a title; any of them.
-        regions: Places that a document is about, such as 四川 or 四川省; any of them. A province
-            includes its prefecture-level cities. 全国 and 国家 stand for documents that are about
-            no place.
-        kinds: What a document's title, or that of what it issues, ends in: 通知, 方案,
-            实施方案; any of them.
-        years: First and last year of issue, both included; None for any. Documents that do not
-            say when they were issued are left out; those whose year is only inferred never are.
-        without: Documents that are left out, named as in `documents`.
+        documents: Ids, files, file names or titles; any of them matches.
+        regions: Places that a document is about, such as 四川 or 四川省; any of them matches. A
+            province includes its prefecture-level cities. 全国 and 国家 match documents about no
+            place.
+        kinds: Endings of a document's title, or of the title of what it issues: 通知, 方案,
+            实施方案; any of them matches.
+        years: First and last year of issue, inclusive; None for any. Documents without a stated
+            year, or with an inferred one, never match.
+        without: Documents to exclude, named as in `documents`.
 
     Raises:
-        ValueError: If names are one text, which would be taken for its letters, or years no pair.
+        ValueError: If a condition is a string instead of a collection, or years are no pair.
     """
 
     documents: tuple[str, ...] = ()
@@ -48,20 +48,15 @@ class Filter:
             raise ValueError(f"years must be (first, last), got {self.years!r}")
 
     def __bool__(self) -> bool:
-        """Return whether there is any condition."""
         return bool(self.documents or self.regions or self.kinds or self.years or self.without)
 
 
 def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str]:
-    """Return the documents that a filter leaves; never none.
-
-    Args:
-        wanted: At least one condition.
-        cards: All documents of the knowledge base.
+    """Return the ids of the documents that match a filter with a condition; never empty.
 
     Raises:
-        NotFoundError: If no document is called so, is about a place, is of a kind, or of a year;
-            or if the conditions hold for different documents. Says which, and what there is.
+        NotFoundError: If a condition, or their conjunction, matches no document. Names it, and
+            the values there are.
     """
     check_whole("filter", *wanted.regions, *wanted.kinds)
     conditions: list[tuple[str, frozenset[str]]] = []
@@ -90,12 +85,7 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
 
 
 def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
-    """Return what a filter cannot tell of documents, for people; empty where it can.
-
-    Args:
-        wanted: Any conditions.
-        cards: All documents of the knowledge base.
-    """
+    """Return a message about documents whose year is unknown; empty if there are none."""
     if not wanted.years:
         return ""
     silent = sum(card.metadata.year is None for card in cards)
@@ -108,11 +98,11 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file, file name with or without ending, or title.
+    """Return the one document with this id, file, file name with or without suffix, or title.
 
     Raises:
-        NotFoundError: If no document, or more than one, is called so.
-        GarbledTextError: If the name was damaged on its way here.
+        NotFoundError: If none or several match.
+        GarbledTextError: If the name has a broken encoding.
     """
     check_whole("document's name", name)
     for names in _ways_to_name(name):
@@ -126,10 +116,10 @@ def document_called(name: str, cards: Sequence[Document]) -> Document:
 
 
 def parse_years(text: str) -> tuple[int, int]:
-    """Return the first and last year that a text such as 2022 or 2020-2023 names.
+    """Parse a year or range such as 2022 or 2020-2023 to its first and last year.
 
     Raises:
-        ValueError: If it names none, or the last comes first.
+        ValueError: If it is neither, or the last comes first.
 
     >>> parse_years("2022"), parse_years("2020-2023")
     ((2022, 2022), (2020, 2023))
@@ -144,7 +134,7 @@ def parse_years(text: str) -> tuple[int, int]:
 
 
 def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
-    """Return tests of whether a document is called so, the most exact first."""
+    """Return predicates for a document's name, the most exact first."""
     path = str(Path(name).absolute())
     return (
         lambda card: card.doc_id == name,
@@ -200,7 +190,7 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
 
 
 def _may_be_of(card: Document, first: int, last: int) -> bool | None:
-    """Return whether a document is of some years; None where its year is only inferred."""
+    """Return whether a document is of some years; None if its year is only inferred."""
     year = card.metadata.sure_year
     if year is None:
         return None if card.metadata.year else False

@@ -1,4 +1,4 @@
-"""Some documents of a knowledge base, searched as if there were no others."""
+"""A view of a store that is limited to some of its documents."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -16,11 +16,11 @@ _ALL = 1_000_000  # documents that bear a title: looked at before those that are
 
 
 class _OfDocument(Protocol):
-    """What belongs to one document."""
+    """A value that belongs to one document."""
 
     @property
     def doc_id(self) -> str:
-        """Return the document."""
+        """Id of the document."""
         ...
 
 
@@ -32,7 +32,7 @@ FilteredRead = Callable[Concatenate["FilteredStore", P], R]
 
 
 def _own(read: Read[P, list[D]]) -> FilteredRead[P, list[D]]:
-    """Return a read that keeps what belongs to the documents."""
+    """Wrap a read: results of other documents are dropped."""
 
     @wraps(read)
     def filtered(self: "FilteredStore", /, *args: P.args, **options: P.kwargs) -> list[D]:
@@ -43,7 +43,7 @@ def _own(read: Read[P, list[D]]) -> FilteredRead[P, list[D]]:
 
 
 def _narrowed(read: Read[P, R]) -> FilteredRead[P, R]:
-    """Return a read that takes documents (`doc_ids`), and is given no others."""
+    """Wrap a read with a `doc_ids` argument, which is intersected with the documents."""
 
     @wraps(read)
     def filtered(self: "FilteredStore", /, *args: P.args, **options: P.kwargs) -> R:
@@ -55,7 +55,7 @@ def _narrowed(read: Read[P, R]) -> FilteredRead[P, R]:
 
 
 def _stated(read: FilteredRead[P, list[Fact]]) -> FilteredRead[P, list[Fact]]:
-    """Return a read of facts that keeps what the documents state, with their evidence there."""
+    """Wrap a read of facts: those that the documents state, with their evidence there."""
 
     @wraps(read)
     def filtered(self: "FilteredStore", /, *args: P.args, **options: P.kwargs) -> list[Fact]:
@@ -69,7 +69,7 @@ def _stated(read: FilteredRead[P, list[Fact]]) -> FilteredRead[P, list[Fact]]:
 
 
 def _whole(read: Read[P, R]) -> FilteredRead[P, R]:
-    """Return a read of the whole knowledge base, as it is."""
+    """Pass a read of the whole store through."""
 
     @wraps(read)
     def unfiltered(self: "FilteredStore", /, *args: P.args, **options: P.kwargs) -> R:
@@ -79,17 +79,16 @@ def _whole(read: Read[P, R]) -> FilteredRead[P, R]:
 
 
 def _of_the_whole(filtered: "FilteredStore", read: Read[P, R]) -> Callable[P, R]:
-    """Return the read of the whole knowledge base."""
     found: Callable[P, R] = getattr(filtered.whole, read.__name__)
     return found
 
 
 class FilteredStore:
-    """What the routes of retrieval may ask of a store, held to some of its documents.
+    """The reads that retrieval uses, limited to some documents of a store.
 
-    Every route is held before it ranks, so that nothing better elsewhere shortens its results.
-    Scores are those of the whole: how rare a word is does not depend on what is searched. A
-    read that is not declared here cannot be asked.
+    Every retriever is limited before it ranks, so that better hits elsewhere do not shorten its
+    results. Scores are unchanged: inverse document frequencies are of the whole store. Reads that
+    are not declared here are unavailable.
 
     Attributes:
         whole: The store.
@@ -120,22 +119,22 @@ class FilteredStore:
     entity_degrees = _whole(SearchedStore.entity_degrees)
 
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of those of the documents."""
+        """Return the headings of those documents that are in the view."""
         return self.whole.headings([doc_id for doc_id in doc_ids if doc_id in self.doc_ids])
 
     def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """Return what each of some works returns."""
+        """Run functions concurrently; return their results in order."""
         return self.whole.side_by_side(works)
 
     def find_documents(self, name: str, *, top_k: int) -> list[str]:
-        """Return those of the documents whose title contains a name."""
+        """Return the documents whose title contains a name."""
         found = self.whole.find_documents(name, top_k=_ALL)
         return [doc_id for doc_id in found if doc_id in self.doc_ids][:top_k]
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine of the documents' nodes that have a vector.
 
-        Of a fact that one of them states, the best of its vectors, in the words of any document.
+        A fact that one of them states has its best vector, from the wording of any document.
         """
         own = {node for node in node_ids if document_of(node) in self.doc_ids}
         others = [node for node in node_ids if node not in own]
@@ -150,7 +149,7 @@ class FilteredStore:
         return [(fact, chunk) for fact, chunk in stating if document_of(chunk) in self.doc_ids]
 
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
-        """Return facts that the documents state, with the chunks there that do."""
+        """Return facts that the documents state, with the chunks there that state them."""
         stated = (
             (triple, tuple(c for c in chunks if document_of(c) in self.doc_ids))
             for triple, chunks in self.whole.stated_triples(fact_ids)

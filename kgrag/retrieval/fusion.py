@@ -1,4 +1,4 @@
-"""Fuse rankings by reciprocal ranks, and order scores."""
+"""Reciprocal rank fusion, and sorting by score."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ def reciprocal_rank_fusion(
 
     Args:
         rankings: Each best first; only the order counts.
-        weights: One a ranking; all 1 for None.
+        weights: One per ranking; all 1 for None.
         k: Damps the top ranks; at least 1.
 
     Raises:
-        ValueError: If k < 1 or the number of weights is not that of the rankings.
+        ValueError: If k < 1 or the number of weights differs from that of the rankings.
 
     >>> reciprocal_rank_fusion([[("a", 9.0), ("b", 1.0)], [("b", 0.3)]], k=1)
     [('b', 0.8333333333333333), ('a', 0.5)]

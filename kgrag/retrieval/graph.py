@@ -1,22 +1,23 @@
-"""The graph route: entities of the question, their facts, the chunks that state them.
+"""Graph retrieval: entities of the question, their facts, the chunks that state them.
 
-GRIM, section 3.2.2: facts within one hop of the question's entities. A second hop is taken
-only along facts that the question speaks of, which is what a question over two documents needs.
+GRIM, section 3.2.2: facts within one hop of the question's entities. A second hop, which
+questions over two documents need, follows only facts that match the question.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kgrag.ids import chunk_id
+from kgrag.results import Reason
 from kgrag.retrieval.entities import Anchor
+from kgrag.retrieval.fusion import ranked
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import normalize, normalize_name
 from kgrag.types import Fact
-from kgrag.vectors.vector import Hit
 
 _FACTS = 200  # facts read around each entity
 _EVIDENCE = 128  # facts whose evidence is read at once
@@ -33,11 +34,10 @@ _CITING = re.compile(CITING)
 def chunks_of_facts(search: Search) -> Ranking:
     """Return chunks by the best fact that they state about an entity of the question.
 
-    Scores lie in (0, 1]. A fact counts by its entity's weight and by how much of the question,
-    or of its keywords, it speaks of. For a question about citations the direction counts:
-    《A》引用了… asks for facts with A as subject, …引用了《A》 for those with A as object. For
-    other questions, and from entities that the question does not name, facts of citation count
-    nothing (benchmarks/decisions.md).
+    Scores lie in (0, 1]: the entity's weight times the share of the question or its keywords that
+    the fact matches. Questions about citations are directed: 《A》引用了… asks for facts with A as
+    subject, …引用了《A》 for those with A as object. Otherwise, and from entities that the question
+    does not name, citations score 0 (benchmarks/decisions.md).
     """
     anchors = search.anchors
     scored = _scored_triples(search, anchors, limit=_FACTS)
@@ -48,10 +48,10 @@ def chunks_of_facts(search: Search) -> Ranking:
 
 
 def cited_documents(search: Search) -> Ranking:
-    """Return the first chunk of the documents that a quoted one cites.
+    """Return the first chunk of at most three documents that a quoted one cites.
 
-    For questions that ask on from 《A》 to what A is based on: who issued it, when. What A names
-    as its basis (依据) comes first, then in the order of the text; at most three.
+    For questions about what 《A》 is based on: who issued it, when. A's stated basis (依据) comes
+    first, then citations in order of the text.
     """
     anchors = {a.entity.entity_id: a for a in search.anchors if a.weight == 1.0}
     if not anchors or not _CITING.search(search.query.remainder):
@@ -69,28 +69,33 @@ def cited_documents(search: Search) -> Ranking:
         doc_id = search.settings.nodes.get(fact.object.entity_id)
         if doc_id is not None and doc_id not in search.titled and len(reasons) < _CITED:
             head = chunk_id(doc_id, search.settings.leaf, 0)
-            reasons[head] = f"cited: {triple(fact)}"
+            reasons[head] = Reason("cited", what=triple(fact))
     return Ranking(tuple((head, 1.0) for head in reasons), reasons)
 
 
 def triple(fact: Fact | Triple) -> str:
-    """Return a fact as reasons show it."""
+    """Format a fact for a reason."""
     return f"{fact.subject.name} —{fact.predicate}→ {fact.object.name}"
 
 
-def worded(scored: tuple[float, Triple]) -> str:
-    """Return a fact and its score as reasons show them."""
-    return f"fact {scored[0]:.2f}: {triple(scored[1])}"
+def by_facts(best: Mapping[str, tuple[float, Triple]], *, top_k: int | None = None) -> Ranking:
+    """Return the ranking of chunks by the score of the best fact that each states."""
+    hits = ranked({chunk: score for chunk, (score, _) in best.items()}, top_k=top_k)
+    return Ranking(tuple(hits), Reasons(best, _reason))
+
+
+def _reason(scored: tuple[float, Triple]) -> Reason:
+    return Reason("fact", score=f"{scored[0]:.2f}", what=triple(scored[1]))
 
 
 def queried_chunks(search: Search) -> Ranking:
-    """Return the chunks that a query to the graph found; see `kgrag.retrieval.graph_query`."""
+    """Return the chunks found by a graph query; see `kgrag.retrieval.graph_query`."""
     hits = tuple((chunk_id, 1.0) for chunk_id in search.queried)
-    return Ranking(hits, dict.fromkeys(search.queried, "graph query"))
+    return Ranking(hits, dict.fromkeys(search.queried, Reason("query")))
 
 
 def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> Ranking:
-    """Return the chunks that state the best triples; evidence is read for no more than these."""
+    """Return the chunks that state the best triples; only their evidence is read."""
     ordered = sorted(scored, key=lambda item: -item[0])
     depth = search.settings.depth
     best: dict[str, tuple[float, Triple]] = {}
@@ -105,17 +110,15 @@ def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> R
             for stated_in in stating[found.fact_id]:
                 if stated_in not in best:
                     best[stated_in] = score, found
-    scores = ((chunk_id, score) for chunk_id, (score, _) in best.items())
-    hits: list[Hit] = sorted(scores, key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(hits[:depth]), Reasons(best, worded))
+    return by_facts(best, top_k=depth)
 
 
 def _scored_triples(
     search: Search, anchors: Sequence[Anchor], *, limit: int, chosen: bool = False
 ) -> list[tuple[float, Triple]]:
-    """Return triples around anchors that the question speaks of, best first, ties by id.
+    """Return triples around anchors that match the question, best first, ties by id.
 
-    With `chosen`, the store gives those first that say its words.
+    With `chosen`, the store returns those that contain its words first.
     """
     by_id = {a.entity.entity_id: a for a in anchors}
     own = {a.entity.entity_id: normalize(a.entity.name) for a in anchors}
@@ -150,14 +153,12 @@ def _best_anchor(found: Triple, anchors: dict[str, Anchor]) -> Anchor:
 
 
 def _asked_direction(search: Search, fact: Fact | Triple, anchor: Anchor) -> bool:
-    """Return whether the anchor's place before or after the relation word fits the fact."""
     relation = _CITING.search(search.query.text, anchor.at + len(anchor.entity.name))
     is_subject = relation is not None
     return (fact.subject.entity_id == anchor.entity.entity_id) == is_subject
 
 
 def _reached(scored: Sequence[tuple[float, Triple]], anchors: Sequence[Anchor]) -> list[Anchor]:
-    """Return the entities at the other end of the facts that the question speaks of most."""
     known = {a.entity.entity_id for a in anchors}
     reached: dict[str, Anchor] = {}
     for score, fact in scored:

@@ -1,7 +1,7 @@
-"""Have a model write a query to the graph, and use what it finds.
+"""Query the graph by a statement that a model writes.
 
-The store is what keeps a model's query harmless: one statement that only reads, within limits of
-time and rows, enforced by the engine. Nothing here puts a question's text into a statement.
+The store makes such a statement harmless: read-only, a single one, limited in time and rows by
+the engine. The text of a question is never put into a statement.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,14 +39,14 @@ _SHOWN = 200  # characters of a statement that stores put before their reason
 
 @dataclass(frozen=True, slots=True)
 class GraphAnswer:
-    """What a query to the graph gave.
+    """Result of a graph query.
 
     Attributes:
-        query: The statement as the model wrote it; empty where it wrote none.
-        language: What it is written in.
-        rows: As the store gives them; empty where it failed.
-        error: Why it failed, in words; empty where it did not.
-        explanation: What the model says that it looks for.
+        query: The statement of the model; empty if it wrote none.
+        language: Query language of the statement.
+        rows: As the store returns them; empty on failure.
+        error: Message of the failure; empty on success.
+        explanation: The model's description of what it searches.
     """
 
     query: str
@@ -56,31 +56,23 @@ class GraphAnswer:
     explanation: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag query --natural --json` prints it."""
+        """Return a JSON-ready mapping, as printed by `kgrag query --natural --json`."""
         return {"query": self.query, "rows": list(self.rows), "error": self.error}
 
 
 def ask_graph(
     question: str, *, model: ChatModel, store: Store, max_rows: int = 50, timeout_s: float = 5.0
 ) -> GraphAnswer:
-    """Return the rows of a query that a model writes for a question.
+    """Run a query that a model writes for a question.
 
-    GRIM, section 3.2.2: the question becomes a statement in the graph database's own language,
-    and what it finds joins the other routes. A statement that the store refuses is told to the
-    model once, with the reason. A model that cannot do better leaves an answer with an error,
-    never an exception: the other routes go on.
-
-    Args:
-        question: As asked.
-        model: Whom to ask.
-        store: The knowledge base; it decides on the language.
-        max_rows: Rows at most.
-        timeout_s: Seconds after which a statement is stopped.
+    GRIM, section 3.2.2: the question becomes a statement in the graph database's language, whose
+    results join the other retrievers. A statement that the store refuses is returned to the model
+    once, with the reason; a second failure is an answer with an error, not an exception.
 
     Raises:
-        ModelError: If the model cannot be asked at all.
+        ModelError: If the model cannot be reached.
         StoreError: If the storage fails.
-        OutOfRangeError: If the question is too long, or max_rows or timeout_s make no sense.
+        OutOfRangeError: If the question is too long, or max_rows or timeout_s are out of range.
     """
     checked_text("question", question)
     check_query(max_rows, timeout_s)
@@ -111,11 +103,7 @@ def ask_graph(
 
 
 def rows_as_text(rows: Sequence[Row], limit: int) -> str:
-    """Return rows as text, one line a row, cut at 200 characters.
-
-    Args:
-        rows: As `ask_graph` gives them.
-        limit: Rows at most; a last line says how many are left out.
+    """Format at most `limit` rows as text, a line each, cut at 200 characters.
 
     >>> print(rows_as_text([{"subject": "A", "n": 2}, {"subject": "B", "n": 1}], limit=1))
     subject: A; n: 2
@@ -132,16 +120,11 @@ def rows_as_text(rows: Sequence[Row], limit: int) -> str:
 
 
 def chunks_of_rows(rows: Sequence[Row], store: Store, *, size: int) -> list[str]:
-    """Return ids of the chunks that rows lead to, in the rows' order, at most 50.
+    """Return ids of the chunks that rows lead to, in order of the rows, at most 50.
 
-    Ids are known by looking them up: any value of a row, or of a list in it, may be one. A chunk
-    of another group stands for those of `size` that it overlaps; a document of which no row
-    names a chunk, for its first one.
-
-    Args:
-        rows: As `ask_graph` gives them.
-        store: Where the chunks are.
-        size: The group wanted: the leaves that searches rank.
+    Every value, or element of a list, that is the id of a chunk or document counts. A chunk of
+    another size is replaced by those of `size` that it overlaps; a document without a chunk in the
+    rows by its first one.
     """
     ids = list(dict.fromkeys(text for row in rows for text in _texts(list(row.values()))))
     named = {c.chunk_id: c for c in store.chunks(ids)}
@@ -169,7 +152,6 @@ def _leaves_of(chunk: Chunk, leaves: Sequence[Chunk], *, size: int) -> list[str]
 
 
 def _texts(values: Sequence[object]) -> Iterator[str]:
-    """Yield the texts among values, and in lists among them, that are short enough for an id."""
     for value in values:
         if isinstance(value, str) and len(value) <= _LONGEST_ID:
             yield value
@@ -178,11 +160,6 @@ def _texts(values: Sequence[object]) -> Iterator[str]:
 
 
 def _read(answer: Json, language: QueryLanguage) -> GraphAnswer:
-    """Return what the model wrote, not yet run.
-
-    Raises:
-        ValueError: If the answer has another form.
-    """
     query = answer.get("query") if isinstance(answer, dict) else None
     if not isinstance(answer, dict) or not isinstance(query, str) or not query.strip():
         raise ValueError('an object with a text "query" is needed')
@@ -192,7 +169,6 @@ def _read(answer: Json, language: QueryLanguage) -> GraphAnswer:
 
 
 def _reason(query: str, error: StatementError) -> str:
-    """Return why a statement was refused, without the statement, which the model has before it."""
     line = " ".join(query.split())
     shown = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
     return str(error).removeprefix(f"{shown}: ")

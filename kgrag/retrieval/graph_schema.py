@@ -1,7 +1,6 @@
-"""The graph on a Neo4j server as text, for models that write queries and for people who do.
+"""The schema of the graph on a Neo4j server as text, for models and people who write queries.
 
-`graph_schema.txt` is what `ask_graph` gives its model and what `kgrag browser --schema` prints, so
-that a property is described once.
+`graph_schema.txt` is used by the prompt of `ask_graph` and by `kgrag browser --schema`.
 """
 
 import functools
@@ -22,9 +21,9 @@ _INDEXES: Mapping[Language, str] = {"zh": "索引：", "en": "Indexes:"}
 
 @functools.cache
 def graph_schema() -> Mapping[str, str]:
-    """Return what there is under `nodes` and `relationships`, a line each.
+    """Return the lines of `nodes` and `relationships`.
 
-    Each line has the label, or the pattern, and its properties with their types and an example.
+    A line has a label or pattern, and its properties with types and an example.
     """
     file = resources.files("kgrag.retrieval").joinpath("graph_schema.txt")
     _, after = file.read_text(encoding="utf-8").split("[nodes]\n")
@@ -33,15 +32,10 @@ def graph_schema() -> Mapping[str, str]:
 
 
 def schema_for_models(language: Language, base: str = "") -> str:
-    """Return all that a model must know to write queries for the graph.
+    """Return the schema as a prompt for models that write queries, indexes first.
 
-    It is our own prompt except for its first two paragraphs, which give the task, and its last,
-    which says what form the answer shall have; the indexes, which our own model does not use,
-    come first.
-
-    Args:
-        language: Of the words.
-        base: Name of the knowledge base in its database.
+    It is the prompt of `ask_graph` without its first two paragraphs (the task), its last (the
+    form of the answer).
     """
     system = prompt("graph_query_cypher", language).system
     for place, text in graph_schema().items():
@@ -52,7 +46,7 @@ def schema_for_models(language: Language, base: str = "") -> str:
 
 
 def _index(name: str, base: str) -> str:
-    """Return the name of an index, its kind, and what it holds, as its statement says."""
+    """Return name, kind and content of an index, from its statement."""
     head, _, what = " ".join(statement(name, base).split()).partition(" IF NOT EXISTS FOR ")
     *_, kind, _, index = ["RANGE", *head.split()[1:]]
     return f"- {index}: {kind} {what.partition(' OPTIONS ')[0]}"

@@ -1,4 +1,4 @@
-"""The order of retrieval: routes, fusion, postprocessors; presets are tuples of them."""
+"""Retrieval pipelines: retrievers, fusion, postprocessors; presets are tuples of them."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,16 +50,16 @@ class Pipeline:
     """A retrieval pipeline; an ablation is another tuple.
 
     Attributes:
-        routes: Asked side by side where the store can do so.
-        fuse: Makes one ranking of theirs.
+        routes: Retrievers, run concurrently if the store allows it.
+        fuse: Combines their rankings.
         postprocessors: Applied in order to the best candidates.
-        planned: Whether questions are planned: a comparison is asked for each side
-            (`kgrag.question.sides`), one for all that cite a title is answered from the graph.
-        parts: Whether the headings that a question asks to list head the results
+        planned: Whether questions are decomposed: a comparison into its sides
+            (`kgrag.question.sides`); one for all documents that cite a title uses the graph.
+        parts: Whether headings that a question asks to list come first
             (`kgrag.retrieval.parts`).
-        official: Whether official terms of the question's everyday wordings are looked for, too
+        official: Whether colloquial terms are expanded by official ones
             (`kgrag.text.official_terms`).
-        rerankers: Applied in order to the best of what is fused, with the question in hand.
+        rerankers: Applied in order to the best fused candidates, with the question.
     """
 
     routes: tuple[WeightedRetriever, ...]
@@ -71,10 +71,10 @@ class Pipeline:
     rerankers: tuple[Reranker, ...] = ()
 
     def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
-        """Return at most `top_k` chunks, best first; no chunk twice, none inside another.
+        """Return at most `top_k` chunks, best first, without duplicates or nested chunks.
 
-        For a comparison those of its sides come in turn, and scores are reciprocals of ranks; so
-        for what is asked of the documents that a quoted one cites: that one would fill the context.
+        Results of the sides of a comparison, and of documents that a quoted one cites, which would
+        fill the context, are interleaved; scores are then reciprocals of ranks.
 
         Raises:
             ValueError: If top_k < 1.
@@ -89,7 +89,7 @@ class Pipeline:
         return self.beside_cited(search, self._whole(search, top_k=top_k))[:top_k]
 
     def beside_cited(self, search: Search, results: list[ScoredChunk]) -> list[ScoredChunk]:
-        """Return results with what a quoted document cites in turn, where that is asked on from."""
+        """Interleave results with those of documents that a quoted one cites, if asked for."""
         if not (self.planned and search.titled and question_of(search.query).asks_on):
             return results
         heads = _heads(cited_documents(search), search.store)
@@ -101,7 +101,7 @@ class Pipeline:
     def conclude(
         self, search: Search, candidates: Sequence[ScoredChunk], *, top_k: int
     ) -> list[ScoredChunk]:
-        """Return candidates as results, headed by the parts that the question asks to list."""
+        """Return final results, with the headings that the question asks to list first."""
         results = self.finish(candidates, search.store, top_k=top_k)
         if not self.parts:
             return results
@@ -110,7 +110,7 @@ class Pipeline:
         return [*parts, *without(results, parts)][:top_k] if parts else results
 
     def candidates(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
-        """Return what the routes find, fused, best first: twice `top_k` chunks at most.
+        """Return the fused candidates, best first: at most twice `top_k` chunks.
 
         Raises:
             ValueError: If top_k < 1.
@@ -135,13 +135,13 @@ class Pipeline:
         return results[:most]
 
     def _asked_by(self, search: Search) -> "Pipeline":
-        """Return it with the routes that ask the encoder alone where few words were read."""
+        """Use the retrievers that rely on the encoder alone if few words were translated."""
         by_encoder = tuple(route for route in self.routes if route.begin)
         is_half_read = search.query.unread and not search.query.keywords
         return replace(self, routes=by_encoder) if is_half_read and by_encoder else self
 
     def _found(self, search: Search) -> list[RetrieverRanking]:
-        """Ask the routes; those that begin something before are asked last."""
+        """Run the retrievers; those with a `begin` step come last."""
         begun = [route.begin for route in self.routes if route.begin]
         if len(begun) < len(self.routes):
             for begin in begun:
@@ -162,7 +162,6 @@ class Pipeline:
 
 
 def _heads(ranking: Ranking, store: SearchedStore) -> list[ScoredChunk]:
-    """Return what a route found as results, in its order."""
     scores = dict(ranking.hits)
     return [
         ScoredChunk(c, scores[c.chunk_id], (ranking.reasons[c.chunk_id],))
@@ -177,12 +176,11 @@ def merge_and_fill(
     coverage: float = 0.0,
     among: Container[str] | None = None,
 ) -> list[ScoredChunk]:
-    """Return results after merge and fill in turn, until nothing changes.
+    """Repeat merge and fill until nothing changes.
 
-    GRIM, section 3.2.1: both are repeated to a fixed point. It ends: no step gives up text that
-    was found, and each that changes something either covers more text or says the same with
-    fewer chunks. `coverage` is that of `kgrag.retrieval.merge.merge`, `among` that of
-    `kgrag.retrieval.fill.fill`.
+    GRIM, section 3.2.1: both are repeated to a fixed point. It terminates: no step drops covered
+    text, and each change covers more text or uses fewer chunks. `coverage` is passed to
+    `kgrag.retrieval.merge.merge`, `among` to `kgrag.retrieval.fill.fill`.
     """
     current = drop_nested(results)
     families = Families(store)
@@ -196,12 +194,11 @@ def merge_and_fill(
 
 
 def merge_and_fill_best(results: Sequence[ScoredChunk], store: SearchedStore) -> list[ScoredChunk]:
-    """Return results with the best of them merged and filled, the others as they are.
+    """Merge and fill the best results; leave the others unchanged.
 
-    A long ranking holds most chunks of a document that is asked for: were they all taken as
-    found, everything would merge, and the clause that answers would drown in its parent. What
-    merging and filling bring has to be worth its characters: a parent is mostly what was found,
-    and a gap is filled by a chunk that is a candidate itself.
+    A long ranking contains most chunks of a relevant document: were all counted as found,
+    everything would merge, and the relevant clause would be lost in its parent. Hence a parent must
+    mostly consist of results, and only candidates fill gaps.
     """
     ordered = best_first(results)
     among = {r.chunk.chunk_id for r in ordered}

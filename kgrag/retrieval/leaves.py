@@ -1,4 +1,4 @@
-"""How similar leaf chunks are to the question, whichever chunks carry vectors."""
+"""Similarity of leaf chunks to the question, for any size of embedded chunks."""
 
 from collections.abc import Collection, Sequence
 from statistics import fmean
@@ -13,15 +13,9 @@ _AMONG_EQUALS = 1e-4  # what all words of the question add to a cosine
 def nearest_leaves(
     search: Search, *, top_k: int, doc_ids: Collection[str] | None = None
 ) -> dict[str, float]:
-    """Return the similarity of the leaf chunks in the nearest chunks that carry vectors.
+    """Return the similarity of the leaf chunks inside the nearest embedded chunks.
 
-    All routes rank leaves, so that what they find adds up, and none is found twice, inside a
-    larger chunk and alone.
-
-    Args:
-        search: The question.
-        top_k: Chunks with vectors that are looked at, of any size.
-        doc_ids: Only of these documents; of all for None.
+    All retrievers rank leaves, so that scores add up and no text is found twice.
     """
     if doc_ids is None:
         hits = search.nearest("chunk", top_k=top_k)
@@ -40,15 +34,10 @@ def nearest_leaves(
 
 
 def leaf_similarities(search: Search, leaf_ids: Sequence[str]) -> dict[str, float]:
-    """Return the similarity of leaf chunks: the mean cosine of the chunks around each.
+    """Return the similarity of leaf chunks: the mean cosine of the embedded chunks around each.
 
-    Those that carry vectors count, the leaf itself among them. Where only larger ones do, all
-    leaves of one have its cosine: the more words of the question a leaf has, the more is added,
-    so little that it decides among equals only.
-
-    Args:
-        search: The question.
-        leaf_ids: Chunks of the smallest size.
+    An embedded leaf counts itself. If only larger chunks are embedded, the leaves of one share its
+    cosine, plus a tie-breaker for the words of the question that a leaf contains.
     """
     if search.settings.only_leaves_embedded:
         return search.store.similarities(search.vector, leaf_ids)
@@ -73,9 +62,9 @@ def leaf_similarities(search: Search, leaf_ids: Sequence[str]) -> dict[str, floa
 
 
 def _share_of_words(search: Search, chunk: Chunk) -> float:
-    """Return how much of the question's words a chunk has, in [0, 1].
+    """Return the share of the question's words in a chunk, in [0, 1].
 
-    Long words count by the short ones inside them, too, which are words of their own.
+    Long words also count by the short words inside them.
     """
     text = normalize(chunk.text)
     there = sum(weight for word, weight in search.terms.items() if word in text)
@@ -83,7 +72,6 @@ def _share_of_words(search: Search, chunk: Chunk) -> float:
 
 
 def _families(search: Search, chunks: Sequence[Chunk]) -> dict[str, list[Chunk]]:
-    """Return the parents of chunks with all chunks inside them, by the parent's id."""
     parent_ids = dict.fromkeys(c.parent_id or c.chunk_id for c in chunks)
     families: dict[str, list[Chunk]] = {parent_id: [] for parent_id in parent_ids}
     for c in search.store.families(list(parent_ids)):

@@ -1,33 +1,33 @@
-"""Lexical routes: BM25 over the text, over title and headings, and quoted titles as phrases.
+"""Lexical retrieval: BM25 over text and over headings, and phrase search for quoted titles.
 
-Two routes as in EasyRAG (section on dual-route sparse retrieval): text blocks and paths.
+The two BM25 retrievers are EasyRAG's dual-route sparse retrieval: text blocks and paths.
 """
 
 import math
 from collections.abc import Mapping
 
 from kgrag.ids import document_of
+from kgrag.results import Reason
+from kgrag.retrieval.fusion import ranked
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.types import TextField
-from kgrag.vectors.vector import Hit
 
 
 def words_in_text(search: Search) -> Ranking:
-    """Return leaf chunks by BM25 of the question's words in their text."""
+    """Return leaf chunks by BM25 over their text."""
     return _words(search, field="text", size=search.settings.leaf)
 
 
 def words_in_path(search: Search) -> Ranking:
-    """Return leaf chunks by BM25 of the question's words in title and headings."""
+    """Return leaf chunks by BM25 over title and headings."""
     return _words(search, field="path", size=search.settings.leaf)
 
 
 def words_in_path_above_cut(search: Search) -> Ranking:
-    """Return what `words_in_path` finds, by how much each exceeds the last hit.
+    """Return the hits of `words_in_path`, scored by the excess over the last hit.
 
-    A chunk that the route cut off scored up to the last hit, so that both count from there. A
-    title gives all chunks of its document the same; what is left is what their headings add. A
-    route that found fewer than it might has cut off nothing: its scores stay.
+    Chunks below the cut-off scored up to the last hit. A title scores the same for all chunks of
+    its document; what remains is the score of the headings. Scores stay if there was no cut-off.
     """
     found = words_in_path(search)
     above = tuple((c, max(score - found.unseen_score_bound, 0.0)) for c, score in found.hits)
@@ -35,22 +35,22 @@ def words_in_path_above_cut(search: Search) -> Ranking:
 
 
 def words_in_coarse_text(search: Search) -> Ranking:
-    """Return coarse chunks by BM25 of the question's words in their text."""
+    """Return coarse chunks by BM25 over their text."""
     return _words(search, field="text", size=search.settings.coarse)
 
 
 def words_in_coarse_path(search: Search) -> Ranking:
-    """Return coarse chunks by BM25 of the question's words in title and headings."""
+    """Return coarse chunks by BM25 over title and headings."""
     return _words(search, field="path", size=search.settings.coarse)
 
 
 def titles_in_text(search: Search) -> Ranking:
-    """Return leaf chunks that hold a title that the question quotes, as one phrase."""
+    """Return leaf chunks that contain a quoted title as a phrase."""
     return _phrases(search, size=search.settings.leaf)
 
 
 def titles_in_coarse_text(search: Search) -> Ranking:
-    """Return coarse chunks that hold a title that the question quotes, as one phrase."""
+    """Return coarse chunks that contain a quoted title as a phrase."""
     return _phrases(search, size=search.settings.coarse)
 
 
@@ -65,8 +65,8 @@ def _words(search: Search, *, field: TextField, size: int) -> Ranking:
             search.terms, field=field, size=size, top_k=top_k, doc_ids=list(search.titled)
         )
         hits.update(of_titled)
-    label = "words" if field == "text" else "path"
-    return _ranking(hits, Reasons(hits, f"{label} {{:.1f}}".format), unseen_score_bound)
+    reasons = Reasons(hits, lambda score: Reason(field, score=f"{score:.1f}"))
+    return _ranking(hits, reasons, unseen_score_bound)
 
 
 def _phrases(search: Search, *, size: int) -> Ranking:
@@ -82,12 +82,11 @@ def _phrases(search: Search, *, size: int) -> Ranking:
             if document_of(chunk_id) in search.titled:
                 continue  # its document bears the title: that it names itself says no more
             hits[chunk_id] = max(score, hits.get(chunk_id, 0.0))
-            reasons[chunk_id] = f"holds 《{title}》"
+            reasons[chunk_id] = Reason("mention", what=f"《{title}》")
     return _ranking(hits, reasons)
 
 
 def _ranking(
     hits: Mapping[str, float], reasons: Mapping[str, str], unseen_score_bound: float = math.inf
 ) -> Ranking:
-    ordered: list[Hit] = sorted(hits.items(), key=lambda hit: (-hit[1], hit[0]))
-    return Ranking(tuple(ordered), reasons, unseen_score_bound)
+    return Ranking(tuple(ranked(hits)), reasons, unseen_score_bound)

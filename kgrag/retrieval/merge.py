@@ -1,11 +1,11 @@
-"""Merge chunks into the larger chunk around them where enough of its pieces were found."""
+"""Merge chunks into the next larger one where enough of its children were found."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.store import SearchedStore
 from kgrag.types import Chunk
@@ -13,15 +13,15 @@ from kgrag.types import Chunk
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """A parent with all groups of its children, which nest in each other."""
+    """A parent with its children of all sizes, which nest."""
 
     parent: Chunk
     groups: Mapping[int, Sequence[Chunk]]
 
     def around(self, chunk: Chunk) -> tuple[Chunk, int]:
-        """Return the next larger chunk around one, and how many of its group lie inside it.
+        """Return the next larger chunk, and how many chunks of this size it contains.
 
-        A chunk of the next group with the same text is no larger: it is passed over.
+        A larger chunk with the same text is skipped.
         """
         larger = [c for size, group in self.groups.items() if size > chunk.size for c in group]
         holders = (
@@ -34,7 +34,7 @@ class _Family:
 
 
 class Families:
-    """Parents with their children, fetched together and kept.
+    """A cache of parents with their children.
 
     Attributes:
         store: Where they are.
@@ -67,21 +67,20 @@ def merge(
     tau: float = 0.5,
     coverage: float = 0.0,
 ) -> list[ScoredChunk]:
-    """Return results with well-covered chunks put for the pieces of them that were found.
+    """Replace chunks by the next larger one where enough of its children were found.
 
     GRIM, section 3.2.1: r = |children found| / |children of the parent| (eq. 1); where r > τ,
-    strictly, the children give way to the parent, which gets their mean score (eq. 2), or keeps
-    its own where it was found with a better one. The groups of children nest, so the parent of
-    a chunk is the next larger chunk around it: two neighbours of 256 become the 512 that they
-    make up, and what was found grows without drawing in what was not. One step up for each
-    call; repeated, it climbs to the parents of 2048.
+    strictly, the children are replaced by the parent with their mean score (eq. 2), or its own
+    score where it was found with a better one. Sizes nest, so the parent of a chunk is the next
+    larger chunk: two neighbours of 256 become one of 512, without text that was not found. A call
+    climbs one step; repeated, it reaches the parents of 2048.
 
     Args:
         results: Any order, no chunk twice.
-        families: Where parents and their children are; shared between calls of one question.
+        families: Cache, shared between the calls for one question.
         tau: Threshold in [0, 1]; 0.5 in the paper.
-        coverage: Least share of the parent's characters, in [0, 1], that its children found make
-            up; chunks differ in length, and what they lack is context spent on nothing found.
+        coverage: Least share of the parent's characters, in [0, 1], that the children found
+            have; chunks differ in length, and the rest of a parent costs context.
     """
     known = families.of(results)
     found: dict[str, list[ScoredChunk]] = defaultdict(list)
@@ -105,12 +104,12 @@ def merge(
 def _put(
     holder: Chunk, group: Sequence[ScoredChunk], total: int, kept: dict[str, ScoredChunk]
 ) -> None:
-    """Replace a group by the chunk that holds it."""
     for result in group:
         kept.pop(result.chunk.chunk_id, None)
-    via = f"merged from {len(group)} of {total} chunks of {group[0].chunk.size}"
+    size = str(group[0].chunk.size)
+    own = Reason("merged", n=str(len(group)), of=str(total), size=size)
     reasons = best_first(group)[0].via  # of the best, which brought it in
-    merged = ScoredChunk(holder, fmean(r.score for r in group), (via, *reasons))
+    merged = ScoredChunk(holder, fmean(r.score for r in group), (own, *reasons))
     before = kept.get(holder.chunk_id)
     if before is None or before.score < merged.score:
         kept[holder.chunk_id] = merged

@@ -1,7 +1,7 @@
-"""Documents that a question names without 《》, in full or in part: 四川林草碳汇行动方案.
+"""Link names without 《》 in a question to documents, also abbreviated ones: 四川林草碳汇行动方案.
 
-A name ends in a kind of document (规划, 方案); before it stand words of one held title in their
-order, of which some may be left out: 山东新能源产业规划 for 山东省“十四五”新能源产业发展规划.
+A name ends in a kind of document (规划, 方案), preceded by words of one title in order, some of
+them omitted: 山东新能源产业规划 for 山东省“十四五”新能源产业发展规划.
 """
 
 import math
@@ -65,14 +65,14 @@ _LEAST_CITED = 8  # characters of a title that is cited and not held
 
 @dataclass(frozen=True, slots=True)
 class _Title:
-    """A held title as names are held against it.
+    """A title, prepared for comparison with names.
 
     Attributes:
         doc_id: Its document.
-        bare: Letters of what the title is about, without issuer, place and period.
+        bare: Letters of its subject, without issuer, place and period.
         periods: Years and periods in it.
-        places: Short names of the places of its document; empty for a national one.
-        year: Of issue; None where that is not known.
+        places: Short names of the document's places; empty for a national one.
+        year: Of issue; None if unknown.
     """
 
     doc_id: str
@@ -84,7 +84,7 @@ class _Title:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """How a name fits a title: where it begins, what share of it and how many letters it has."""
+    """Match of a name and a title: start, share of the name, number of letters."""
 
     title: _Title
     start: int
@@ -92,16 +92,11 @@ class _Fit:
     letters: int
 
 
-def with_documents(query: Query, *, titles: "HeldTitles", store: SearchedStore) -> Query:
-    """Return a query with the documents that it names without 《》 among its titles.
+def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) -> Query:
+    """Return a query with the documents that it names without 《》 added to its titles.
 
-    A query that quotes a title is left as it is, as is a comparison of places: each of its sides
-    may name another document. A name that no held document bears may be one that others cite.
-
-    Args:
-        query: As `kgrag.question.query.analyse` reads it.
-        titles: Of the documents.
-        store: Knows which documents are cited.
+    A query that quotes a title, or compares places, whose sides may name different documents, is
+    unchanged. A name without a document here may be that of a cited one.
     """
     if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
@@ -114,7 +109,6 @@ def with_documents(query: Query, *, titles: "HeldTitles", store: SearchedStore) 
 
 
 def _cited(question: str, store: SearchedStore) -> dict[str, tuple[str, ...]]:
-    """Return the longest name in a question of a document that others cite, without ids."""
     names = {
         normalize_name(question[start : kind.end()]): question[start : kind.end()]
         for kind in _KIND.finditer(question)
@@ -127,18 +121,13 @@ def _cited(question: str, store: SearchedStore) -> dict[str, tuple[str, ...]]:
     return {names[max(known, key=len)]: ()} if known else {}
 
 
-class HeldTitles:
-    """The titles of a knowledge base, to find those that a question names without 《》."""
+class TitleIndex:
+    """An index of document titles, to find those that a question names without 《》."""
 
     def __init__(
         self, cards: Sequence[Document] = (), places: Mapping[str, frozenset[str]] | None = None
     ) -> None:
-        """Keep documents; nothing is read of them until a question is asked.
-
-        Args:
-            cards: The documents.
-            places: That each document is about, as questions call them.
-        """
+        """Keep documents, and their places by id; titles are parsed with the first question."""
         self._cards = cards
         self._places = places or {}
         self._weighed: dict[str, Sequence[float]] = {}
@@ -148,7 +137,7 @@ class HeldTitles:
         return {card.doc_id: card.title for card in self._cards}
 
     def title_of(self, doc_id: str) -> str:
-        """Return a document's title; empty where it is not held."""
+        """Return a document's title; empty if unknown."""
         return self._by_id.get(doc_id, "")
 
     def cited_as(self, doc_ids: Collection[str]) -> tuple[str, ...]:
@@ -159,13 +148,7 @@ class HeldTitles:
     def named(
         self, question: str, *, places: Collection[str], national: bool
     ) -> dict[str, tuple[str, ...]]:
-        """Return the documents that a question surely names: {name as worded: document ids}.
-
-        Args:
-            question: Any text; what stands in 《》 is not for here.
-            places: That it names.
-            national: Whether it asks for the national level.
-        """
+        """Return the documents that a question names unambiguously: {name: document ids}."""
         letters, offsets = _letters(question)
         found: dict[str, tuple[str, ...]] = {}
         first = len(letters)  # of the name that follows: 关于落实甲方案的通知 names no 甲方案
@@ -183,12 +166,8 @@ class HeldTitles:
     def likely(self, question: str, *, places: Collection[str]) -> tuple[str, ...]:
         """Return the documents that a name in a question may mean, the likeliest first.
 
-        Words of the title may be left out anywhere, and the place may stand elsewhere; nearly all
-        that the name has must be in the title.
-
-        Args:
-            question: Any text.
-            places: That it names; a document must be about one, where there are any.
+        Words of the title may be omitted and the place moved; nearly all letters of the name must
+        be in the title.
         """
         letters, _ = _letters(question)
         for kind in reversed(list(_KIND.finditer(letters))):
@@ -212,7 +191,7 @@ class HeldTitles:
         return ()
 
     def _fits(self, text: str, kind: str, places: frozenset[str], *, national: bool) -> list[_Fit]:
-        """Return the title that the end of a text names, of all documents that bear it alike."""
+        """Return the best matching title at the end of a text, with all documents that have it."""
         tried = [self._fit(text, kind, title) for title in self._like(text, kind, places)]
         fits = [fit for fit in tried if fit and _is_sure(fit, text, places, national=national)]
         if not places:  # a title without its place is the nation's, where it has one
@@ -227,7 +206,7 @@ class HeldTitles:
         return [] if others else alike
 
     def _like(self, text: str, kind: str, places: frozenset[str]) -> list[_Title]:
-        """Return the titles of a kind and place that share most pairs of characters with a text."""
+        """Return the titles of a kind and place that share most bigrams with a text."""
         shared: Counter[int] = Counter()
         for pair in dict.fromkeys(_pairs(text)):
             holding = self._holding.get(pair, ())
@@ -242,7 +221,7 @@ class HeldTitles:
         return [title for _, _, title in sorted(likely, key=lambda item: item[:2])[:_TRIED]]
 
     def _fit(self, text: str, kind: str, title: _Title) -> _Fit | None:
-        """Hold the end of a text against a title, from the kind backwards."""
+        """Match the end of a text with a title, backwards from the kind of document."""
         bare = title.bare
         at, left = len(text) - len(kind), len(bare) - len(kind)
         weights = self._weights(bare[:left])
@@ -268,7 +247,7 @@ class HeldTitles:
         return _Fit(title, at, got / (sum(weights) or 1.0), letters)
 
     def _weights(self, about: str) -> Sequence[float]:
-        """Return what each character of a title tells: the rarer its pairs are, the more."""
+        """Return the weight of each character of a title: rare bigrams weigh more."""
         if about not in self._weighed:
             n = len(self._titles)
             rare = [math.log(1 + n / len(self._holding.get(p, "1"))) for p in _pairs(about)]
@@ -295,7 +274,7 @@ class HeldTitles:
 
     @cached_property
     def _holding(self) -> dict[str, list[int]]:
-        """Return the titles that hold each pair of characters."""
+        """Index titles by character bigram."""
         found: defaultdict[str, list[int]] = defaultdict(list)
         for i, title in enumerate(self._titles):
             for pair in dict.fromkeys(_pairs(title.bare)):
@@ -304,7 +283,7 @@ class HeldTitles:
 
 
 def _covered(text: str, other: str) -> set[int]:
-    """Return which characters of a text stand in a pair of characters that another has, too."""
+    """Return the positions of a text's characters in bigrams that another text shares."""
     held = (i for i, pair in enumerate(_pairs(text)) if pair in other)
     return {at for i in held for at in (i, i + 1)}
 
@@ -314,7 +293,7 @@ def _identity(fit: _Fit) -> tuple[str, frozenset[str]]:
 
 
 def _is_sure(fit: _Fit, text: str, places: Collection[str], *, national: bool) -> bool:
-    """Return whether a name with what a question asks for can mean no other document."""
+    """Return whether a name, with the rest of the question, can mean no other document."""
     own = fit.title.places
     if not own and _place_before(text[: fit.start], places):
         return False  # 甘肃节能方案 is not the nation's
@@ -330,10 +309,10 @@ def _is_sure(fit: _Fit, text: str, places: Collection[str], *, national: bool) -
 
 
 def _back(text: str, at: int, bare: str, left: int) -> tuple[int, tuple[int, ...]] | None:
-    """Return where a text goes on backwards in a title: its start, and what it has of the title.
+    """Return where a text continues backwards in a title: its start, and the title's positions.
 
-    The character before `at` is that before `left`; or the two before `at` stand further ahead,
-    side by side or drawn together (环保 for 环境保护).
+    The character before `at` equals that before `left`; or the two before `at` occur earlier,
+    adjacent or as an abbreviation (环保 for 环境保护).
     """
     if left and bare[left - 1] == text[at - 1]:
         return at - 1, (left - 1,)
@@ -351,9 +330,9 @@ def _back(text: str, at: int, bare: str, left: int) -> tuple[int, tuple[int, ...
 
 
 def _time_before(text: str, at: int, title: _Title) -> int | None:
-    """Return where a period or date of issue begins that a text ends in; None for none.
+    """Return the start of a period or date of issue at the end of a text; None without one.
 
-    It is -1 where the title, or its document, is of another time.
+    It is -1 if the title, or its document, has another time.
     """
     if month := _MONTH_BEFORE.search(text, 0, at):
         return month.start() if title.year in (None, int(month[1])) else -1
@@ -367,7 +346,7 @@ def _time_before(text: str, at: int, title: _Title) -> int | None:
 def _about(
     title: str, issuers: Sequence[str], places: Collection[str]
 ) -> tuple[str, frozenset[str]]:
-    """Return the letters of what a title is about, and its years and periods."""
+    """Return the letters of a title's subject, and its years and periods."""
     keys = title_keys(title)
     periods = frozenset(_period(p) for key in keys for p in _PERIODS.findall(key))
     organs = [title_key(issuer) for issuer in issuers]
@@ -375,7 +354,6 @@ def _about(
 
 
 def _bare(key: str, organs: Sequence[str], places: Collection[str]) -> str:
-    """Return a title's key without issuer, time, place and the words that only lead on."""
     bare = _ISSUER.sub("", _PERIODS.sub("", key))
     for organ in organs:
         bare = bare.removeprefix(organ)
@@ -391,7 +369,6 @@ def _period(text: str) -> str:
 
 
 def _place_before(text: str, places: Collection[str]) -> str:
-    """Return the name of one of the places that a text ends in; empty for none."""
     for place in places:
         if match := re.search(rf"{re.escape(place)}{_SUFFIX}$", text):
             return match[0]
@@ -399,7 +376,6 @@ def _place_before(text: str, places: Collection[str]) -> str:
 
 
 def _letters(question: str) -> tuple[str, list[int]]:
-    """Return the letters of a question as titles are compared, and where each stands."""
     letters: list[str] = []
     offsets: list[int] = []
     short = [match.start() for match in _SHORT.finditer(question)]

@@ -1,7 +1,7 @@
-"""Parts of a document that a question asks to list: 部署了哪几大行动 asks for headings.
+"""Headings that a question asks to list: 部署了哪几大行动.
 
-The text under each part drowns them: of eight sections the two that are most alike with the
-question are found, and the names of the others are not.
+The text of the sections outranks their headings: of eight sections only the two most similar to
+the question would be found.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.sections import heading_name
 from kgrag.store.store import SearchedStore
 from kgrag.text.numerals import han_numeral
@@ -31,13 +31,13 @@ _WORD = range(4, 1, -1)  # its characters
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Headings beside each other.
+    """Sibling headings.
 
     Attributes:
         doc_id: Their document.
-        above: The heading over them; empty for the outermost.
+        above: Their parent heading; empty at the top level.
         headings: In order.
-        word: What their names end in; empty where they have nothing in common.
+        word: Common ending of their names; may be empty.
     """
 
     doc_id: str
@@ -49,20 +49,14 @@ class _Parts:
 def asked_parts(
     query: Query, candidates: Sequence[ScoredChunk], store: SearchedStore, *, leaf: int
 ) -> list[ScoredChunk]:
-    """Return the leaf chunks with the headings that a question asks to list, in their order.
+    """Return the leaf chunks with the headings that a question asks to list, in order.
 
-    They are headings beside each other, in a document of the best candidates: those whose names
-    end in the word asked for (哪几大行动: …行动), or, in the best document, as many as are
-    counted (哪六大方面). Of several such groups the one with more candidates under it counts.
-
-    Args:
-        query: The question.
-        candidates: Best first.
-        store: Where headings and chunks are.
-        leaf: Size of the chunks wanted.
+    They are sibling headings in a document of the best candidates whose names end in the word asked
+    for (哪几大行动: …行动), or, in the best document, as many as the question counts (哪六大方面).
+    Of several groups the one with more candidates below it is taken.
 
     Returns:
-        Chunks with the best candidate's score; none where no parts are asked for or found.
+        Chunks with the best candidate's score; empty if no list is asked for or found.
     """
     asked = [_asked(match) for match in _ASKS.finditer(query.remainder)]
     doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in candidates[:_BEST]))[:_DOCUMENTS]
@@ -82,13 +76,12 @@ def asked_parts(
 
 
 def _asked(match: re.Match[str]) -> tuple[str, int]:
-    """Return of what is asked, and how many; 0 where that is not said."""
     said = match["count"] or match["many"]
     return match["noun"] or match["named"] or "", _number(said)
 
 
 def _number(said: str) -> int:
-    """Return a count in digits or characters as a number; 0 for what is none.
+    """Parse a count in digits or Chinese numerals; 0 for anything else.
 
     >>> [_number(said) for said in ("六", "十二", "8", "几")]
     [6, 12, 8, 0]
@@ -97,7 +90,6 @@ def _number(said: str) -> int:
 
 
 def _beside_each_other(doc_id: str, headings: Sequence[Heading]) -> Iterator[_Parts]:
-    """Yield groups of headings of one level under one heading."""
     groups: dict[tuple[int, int], list[Heading]] = defaultdict(list)
     above: list[int] = []
     for i, heading in enumerate(headings):
@@ -112,7 +104,7 @@ def _beside_each_other(doc_id: str, headings: Sequence[Heading]) -> Iterator[_Pa
 
 
 def _common_word(names: Sequence[str]) -> str:
-    """Return the word that most names end in, at its longest; empty where there is none.
+    """Return the longest word that most names end in; empty if there is none.
 
     >>> _common_word(["能源转型行动", "节能降碳行动", "碳汇巩固行动"])
     '行动'
@@ -126,7 +118,6 @@ def _common_word(names: Sequence[str]) -> str:
 
 
 def _weight(parts: _Parts, candidates: Sequence[ScoredChunk]) -> float:
-    """Return how much of the ranking lies under the parts: the reciprocal ranks there."""
     start, last = parts.headings[0].start, parts.headings[-1].end
     return sum(
         1 / rank
@@ -137,17 +128,18 @@ def _weight(parts: _Parts, candidates: Sequence[ScoredChunk]) -> float:
 
 def _chunks(parts: _Parts, store: SearchedStore, *, leaf: int, score: float) -> list[ScoredChunk]:
     """Return the leaf chunks in which the headings begin."""
-    via = f"one of {len(parts.headings)} parts" + (f" of {parts.above}" if parts.above else "")
+    of = f" of {parts.above}" if parts.above else ""
+    reason = Reason("part", n=str(len(parts.headings)), of=of)
     starts = [heading.start for heading in parts.headings]
     return [
-        ScoredChunk(chunk, score, (via,))
+        ScoredChunk(chunk, score, (reason,))
         for chunk in store.chunks_of([parts.doc_id], size=leaf)
         if any(chunk.start <= start < chunk.end for start in starts)
     ]
 
 
 def without(results: Sequence[ScoredChunk], parts: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-    """Return results that neither are parts nor overlap one."""
+    """Return the results that neither are parts nor overlap one."""
     spans = [(p.chunk.doc_id, p.chunk.start, p.chunk.end) for p in parts]
     return [
         r

@@ -4,20 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.types import Chunk
 
 
 def best_first(results: Iterable[ScoredChunk]) -> list[ScoredChunk]:
-    """Return results by falling score, ties by chunk id, so that the order is total."""
+    """Sort by falling score, ties by chunk id."""
     return sorted(results, key=lambda r: (-r.score, r.chunk.chunk_id))
 
 
 def drop_nested(results: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-    """Return results, best first, without any that lies inside another one.
-
-    The larger chunk stays, with the better score of the two: what it holds is found in it.
-    """
+    """Drop results that lie inside another one; the outer keeps the better score of the two."""
     by_doc: dict[str, list[ScoredChunk]] = defaultdict(list)
     for result in results:
         by_doc[result.chunk.doc_id].append(result)
@@ -45,13 +42,10 @@ def drop_nested(results: Sequence[ScoredChunk]) -> list[ScoredChunk]:
 
 
 def in_turn(found: Mapping[str, Sequence[ScoredChunk]]) -> list[ScoredChunk]:
-    """Return the results of several questions in turn: all first ones, then all second ones.
-
-    Args:
-        found: Best first, by what each question is about, which is the first reason of each result.
+    """Interleave the results of several questions: all first ones, then all second ones.
 
     Returns:
-        Each chunk once, where it comes first; scores are reciprocals of ranks.
+        Each chunk once, at its first position; scores are reciprocals of ranks.
     """
     ordered: dict[str, tuple[Chunk, list[str]]] = {}
     for results in zip_longest(*found.values()):
@@ -59,7 +53,7 @@ def in_turn(found: Mapping[str, Sequence[ScoredChunk]]) -> list[ScoredChunk]:
             if result is None:
                 continue
             _, reasons = ordered.setdefault(result.chunk.chunk_id, (result.chunk, []))
-            reasons += [f"asked for {label}", *result.via]
+            reasons += [Reason("side", what=label), *result.via]
     return [
         ScoredChunk(chunk, 1.0 / rank, tuple(dict.fromkeys(reasons)))
         for rank, (chunk, reasons) in enumerate(ordered.values(), start=1)

@@ -1,4 +1,4 @@
-"""Have a model read a question before it is searched, in one call; use what it says with care."""
+"""Expand a question by one call of a model: keywords, rewordings, passage, sub-questions."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -52,17 +52,16 @@ _SCHEMA = _object(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model says of a question.
+    """A model's expansion of a question.
 
     Attributes:
         keywords: Then the first synonym of each, the second of each, and so on: at most 24 in
-            all, of at most 40 characters, no name twice.
-        critical: What is looked for, at most 100 characters; may be empty.
-        wordings: Of the question, none of them its own; may be fewer than were asked for.
-        passage: Made up, at most 200 characters. What it says may be false: give it to
-            `Search(hypothetical=...)`, which only compares vectors with it, and to nothing that
-            an answer is made of. May be empty.
-        sub_questions: At most 6, no two alike; none where one thing is asked.
+            all, of at most 40 characters, without duplicates.
+        critical: Critical information, at most 100 characters; may be empty.
+        wordings: Paraphrases, unlike the question; may be fewer than requested.
+        passage: Hypothetical answer, at most 200 characters, possibly false: use it only as
+            `Search(hypothetical=...)`, for vectors, never in an answer. May be empty.
+        sub_questions: At most 6, without duplicates; empty for a simple question.
     """
 
     keywords: tuple[str, ...] = ()
@@ -74,16 +73,11 @@ class Reading:
     def told_to(
         self, query: Query, *, known_places: Collection[str] = (), chinese: float = 0.0
     ) -> Query:
-        """Return a query with keywords, critical information and sub-questions.
+        """Return a query with keywords, critical information and sub-questions added.
 
-        All else stays as rules read it. Places of sub-questions become the names by which
-        documents are found, where some document, or the list of places, has them; English ones
-        over Chinese documents are read in Chinese, as questions are.
-
-        Args:
-            query: As `kgrag.retrieval.bilingual.read` reads it.
-            known_places: That the documents are about.
-            chinese: Share of the documents that are Chinese, in [0, 1].
+        The rest stays as parsed by rules. Places of sub-questions are mapped to the names that
+        documents or the list of places have; English sub-questions over Chinese documents are
+        translated as questions are.
         """
         placed = (_placed(sub, known_places, chinese) for sub in self.sub_questions)
         return replace(
@@ -94,7 +88,7 @@ class Reading:
         )
 
     def described(self) -> str:
-        """Return what was read, a line a part, for the user."""
+        """Return the expansion as text for the user, a line per part."""
         parts = (
             ("keywords and synonyms", "、".join(self.keywords)),
             ("critical", self.critical),
@@ -106,22 +100,17 @@ class Reading:
 
 
 def read_question(query: Query, *, model: ChatModel, wordings: int = 2) -> Reading:
-    """Return what a model says of a question.
+    """Expand a question by a model.
 
     One call for what are five in the papers: keywords and synonyms (GRIM, section 3.2.2), critical
-    information (QCG-Rerank, section 3.2), other wordings (Chats-Grid, section III; 2 are enough,
-    Table V), a made-up passage (HyDE; it cost EasyRAG accuracy, section 1.2.1, and gains over
-    policies: benchmarks/decisions.md), sub-questions, which are ours. Only keywords
-    must be there, if only as an empty list; what else is missing, or of another form, is left out.
-
-    Args:
-        query: As `kgrag.question.query.analyse` reads it.
-        model: Whom to ask.
-        wordings: At most, 0 for none.
+    information (QCG-Rerank, section 3.2), paraphrases (Chats-Grid, section III; 2 are enough,
+    Table V), a hypothetical passage (HyDE; it cost EasyRAG accuracy, section 1.2.1, and gains over
+    policies: benchmarks/decisions.md), and sub-questions, which are ours. Only keywords are
+    required, if only as an empty list; other missing or malformed parts are ignored.
 
     Raises:
         ValueError: If wordings < 0.
-        ModelError: If the model cannot be asked or gives nothing usable; search with `query`.
+        ModelError: If the model fails or its answer is unusable; search with `query`.
     """
     if wordings < 0:
         raise ValueError(f"wordings must be at least 0, got {wordings}")
@@ -132,12 +121,7 @@ def read_question(query: Query, *, model: ChatModel, wordings: int = 2) -> Readi
 
 
 def reading_of(answer: Json, question: str, *, wordings: int) -> Reading:
-    """Return what an answer says.
-
-    Args:
-        answer: As the prompt describes it; synonyms may also stand beside the keywords, by keyword.
-        question: That was asked.
-        wordings: At most.
+    """Parse a model's answer.
 
     Raises:
         ValueError: If it has another form.
@@ -172,7 +156,6 @@ def _keywords(listed: list[Json], beside: Json) -> tuple[str, ...]:
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that are names, the first of each normal form."""
     kept: dict[str, str] = {}
     for name in names:
         if name and len(name) <= _LONGEST_NAME:
@@ -181,7 +164,6 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _questions(lines: Iterable[str], *, besides: str) -> tuple[str, ...]:
-    """Return the lines that are questions, the first of each normal form, but for one."""
     kept: dict[str, str] = {}
     for line in lines:
         key = normalize_name(line)
@@ -205,7 +187,6 @@ def _sub_questions(listed: list[Json], *, besides: str) -> tuple[SubQuestion, ..
 
 
 def _year(value: Json) -> int:
-    """Return a year, told as a number or in words; 0 for none."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return 0
     found = _YEAR.search(str(value))
@@ -213,7 +194,7 @@ def _year(value: Json) -> int:
 
 
 def _placed(sub: SubQuestion, known: Collection[str], chinese: float) -> SubQuestion:
-    """Return a sub-question in words and by a name by which documents are found."""
+    """Translate a sub-question, and map its place to one that documents have."""
     text = read(sub.text, known_places=known, chinese=chinese).text
     place = _place(sub.place, known)
     if text != sub.text and place not in (NATIONAL, ""):
@@ -223,7 +204,7 @@ def _placed(sub: SubQuestion, known: Collection[str], chinese: float) -> SubQues
 
 
 def _place(name: str, known: Collection[str]) -> str:
-    """Return the place that a name ends with, as documents are found by it; else the name."""
+    """Return the known place that a name ends with; else the name."""
     named = sorted(question_places(name, known), key=lambda place: (name.rfind(place), place))
     if named:
         return named[-1]

@@ -1,16 +1,17 @@
-"""One question on its way through the retrievers: what they share and compute once."""
+"""State of one search, shared by the retrievers."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from kgrag.embedding.embedder import Embedder
 from kgrag.ids import document_of
+from kgrag.results import Reason
 from kgrag.retrieval.entities import Anchor, question_entities
 from kgrag.retrieval.filtered_store import FilteredStore
 from kgrag.retrieval.named import with_documents
@@ -40,34 +41,36 @@ Detail = TypeVar("Detail")
 
 
 class Reasons(Mapping[str, str], Generic[Detail]):
-    """How chunks came, put in words when asked: most are never shown."""
+    """Reasons by chunk id, formatted on access: most are never shown."""
 
     def __init__(self, details: Mapping[str, Detail], word: Callable[[Detail], str]) -> None:
         self._details = details
         self._word = word
 
     def __getitem__(self, chunk_id: str) -> str:
-        """Return how a chunk came."""
         return self._word(self._details[chunk_id])
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the chunks."""
         return iter(self._details)
 
     def __len__(self) -> int:
-        """Return the number of chunks."""
         return len(self._details)
+
+
+def by_vector(cosine: float) -> Reason:
+    """Return the reason of a chunk that is similar to the question."""
+    return Reason("vector", score=f"{cosine:.2f}")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one route found.
+    """Result of one retriever.
 
     Attributes:
         hits: (chunk id, score), best first, no id twice.
-        reasons: How a chunk came, by id, in words for the user.
-        unseen_score_bound: No chunk outside the hits scores higher; infinite where that is not
-            known. An approximate index may overlook one.
+        reasons: By chunk id, as text for the user.
+        unseen_score_bound: Upper bound of the score of chunks outside the hits; infinite if
+            unknown. An approximate index may violate it.
     """
 
     hits: tuple[Hit, ...]
@@ -76,25 +79,22 @@ class Ranking:
 
 
 class Search:
-    """A query with the store and encoder to answer it; computes shared values once.
+    """A query with store and encoder; caches what retrievers share.
 
-    The encoder is opened when a route first asks for the question's vector: lexical systems
-    work without one. Without keywords, critical information, passage and chunks of a graph
-    query, all of which need a model, a search is what the question's own words make it.
+    The encoder is opened when a retriever first needs the question's vector: lexical systems work
+    without one. Keywords, critical information, passage and graph query need a model, and are
+    optional.
 
     Attributes:
-        query: The question as read.
-        store: The knowledge base, or the documents of it that are searched.
+        query: The parsed question.
+        store: The knowledge base, or a view of some of its documents.
         settings: How to search.
-        hypothetical: A passage that might answer, as `kgrag.retrieval.reading.Reading` has
-            it; only the vector uses it. Empty for none.
-        queried: Chunks that a query to the graph found, as
-            `kgrag.retrieval.graph_query.chunks_of_rows` gives them.
+        hypothetical: `kgrag.retrieval.reading.Reading.passage`, used only for the vector; empty
+            for none.
+        queried: Chunks of a graph query (`kgrag.retrieval.graph_query.chunks_of_rows`).
+        official: Whether colloquial terms are expanded (`kgrag.text.official_terms`).
 
-        official: Whether official terms of everyday wordings are looked for, too
-            (`kgrag.text.official_terms`).
-
-    With `doc_ids`, only these documents are searched, by every route before it ranks.
+    With `doc_ids`, every retriever is limited to these documents before it ranks.
     """
 
     def __init__(
@@ -132,66 +132,49 @@ class Search:
         self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
 
     def asked(self, query: Query, *, alone: bool = False) -> "Search":
-        """Return a search for another question, as one side of this one, in the same documents.
+        """Return a search for another question, such as a side of this one, in the same documents.
 
-        Args:
-            query: The other question.
-            alone: Whether the passage that might answer this one is none of the other's.
+        With `alone`, without the hypothetical passage.
         """
-        return Search(
-            with_documents(query, titles=self.settings.titles, store=self.store),
-            store=self.store,
-            embed=self._embed,
-            settings=self.settings,
-            hypothetical="" if alone else self.hypothetical,
-            queried=self.queried,
-            official=self.official,
-        )
+        query = with_documents(query, titles=self.settings.titles, store=self.store)
+        return self._with(query=query, hypothetical="" if alone else self.hypothetical)
 
     def without(self, doc_ids: Collection[str]) -> "Search":
-        """Return this search, held to its documents but some."""
+        """Return this search without some of its documents."""
         if not doc_ids:
             return self
         held = (card.doc_id for card in self.store.document_cards())
-        search = Search(
-            self.query,
-            store=self.store,
-            embed=self._embed,
-            settings=self.settings,
-            hypothetical=self.hypothetical,
-            queried=self.queried,
-            doc_ids=frozenset(held).difference(doc_ids),
-            official=self.official,
-        )
+        search = self._with(doc_ids=frozenset(held).difference(doc_ids))
         if "vector" in self.__dict__:
             search.__dict__["vector"] = self.vector
         return search
 
     def with_official_terms(self) -> "Search":
-        """Return a search that looks for the official terms of everyday wordings, too."""
+        """Return a search that is expanded by official terms."""
         if self.official or not official_terms(self.query.text):
             return self
-        return Search(
-            self.query,
-            store=self.store,
-            embed=self._embed,
-            settings=self.settings,
-            hypothetical=self.hypothetical,
-            queried=self.queried,
-            official=True,
-        )
+        return self._with(official=True)
+
+    def _with(self, **changes: Any) -> "Search":
+        own: dict[str, Any] = {
+            "query": self.query,
+            "store": self.store,
+            "embed": self._embed,
+            "settings": self.settings,
+            "hypothetical": self.hypothetical,
+            "queried": self.queried,
+            "official": self.official,
+        }
+        return Search(**own | changes)
 
     @cached_property
     def _official_terms(self) -> Sequence[OfficialTerms]:
         return official_terms(self.query.text) if self.official else ()
 
-    def read_as(self, text: str) -> tuple[str, ...]:
-        """Return how everyday wordings were read, those whose official term a text has.
-
-        In words for the user: `旧件翻新 read as 再制造`.
-        """
+    def read_as(self, text: str) -> tuple[Reason, ...]:
+        """Return the expansions of colloquial terms whose official term is in a text."""
         return tuple(
-            f"{self.query.text[start:end]} read as {term}"
+            Reason("official", word=self.query.text[start:end], what=term)
             for start, end, terms in self._official_terms
             for term in [next((term for term in terms if term in text), None)]
             if term
@@ -201,15 +184,15 @@ class Search:
     def vector(self) -> Vector:
         """Return the question's vector, `float32[dim]`.
 
-        Critical information stands after the question: QCG-Rerank, section 3.2, eq. 2, with
+        Critical information is appended to the question: QCG-Rerank, section 3.2, eq. 2, with
         n = 1. The paper repeats both, 3 times for its Chinese data (Table 6); over policies once
-        was best (benchmarks/decisions.md), and fewer questions are cut at the encoder's limit.
+        was best (benchmarks/decisions.md), and fewer questions exceed the encoder's limit.
 
-        In official terms the question is another text, whose vector is averaged in: where a
-        wording meant something else, the question's own keeps half. An English one of which few
-        words were read stays as it is for an encoder that reads English. So is averaged in, with
-        less weight, a hypothetical passage: Gao et al., Precise Zero-Shot Dense Retrieval without
-        Relevance Labels (HyDE), 2022, eq. 8, with one passage, which weighs as much there.
+        The vector of the question in official terms is averaged in, so that a wrong expansion has
+        at most half the weight. An English question of which few words were translated stays as it
+        is for an encoder that reads English. A hypothetical passage is averaged in with less
+        weight: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE), 2022,
+        eq. 8, with one passage, which weighs as much there.
         """
         own = self.query.text
         if self.query.unread and any(c.casefold()[:2] == "en" for c in self.settings.languages):
@@ -224,12 +207,12 @@ class Search:
         return _mean([vector, np.float32(_PASSAGE) * passage])
 
     def deepen(self, depth: int) -> None:
-        """Have each route give at least `depth` hits."""
+        """Raise the number of hits per retriever to at least `depth`."""
         if depth > self.settings.depth:
             self.settings = replace(self.settings, depth=depth)
 
     def begin(self, kind: NodeKind, *, top_k: int) -> None:
-        """Begin to look for the nearest nodes, which `nearest` will be asked for; once."""
+        """Start the search for the nearest nodes, once; `nearest` waits for it."""
         if (kind, top_k) in self._begun:
             return
         end = self.store.begin_search_vectors(self.vector, kind=kind, top_k=top_k)
@@ -238,7 +221,7 @@ class Search:
     def nearest(
         self, kind: NodeKind, *, top_k: int, doc_ids: Collection[str] | None = None
     ) -> dict[str, float]:
-        """Return the nearest nodes with their cosines, best first; of some documents only."""
+        """Return the nearest nodes with their cosines, best first; of `doc_ids` only, if given."""
         if doc_ids is not None:
             found = self.store.search_vectors(self.vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
             return dict(found)
@@ -263,9 +246,9 @@ class Search:
 
     @cached_property
     def anchors(self) -> list[Anchor]:
-        """Return the entities that question or keywords name, the weightiest first.
+        """Return the entities that question or keywords name, by falling weight.
 
-        Documents that are quoted by another title than their node has come last.
+        Documents quoted by another title than that of their node come last.
         """
         named = question_entities(self.query, self.store)
         if not self.titled:
@@ -293,8 +276,8 @@ class Search:
     def titled(self) -> dict[str, str]:
         """Return documents whose title the question quotes or names: {doc_id: that title}.
 
-        A document that is about the place with which the quoted title begins may leave it out of
-        its own: 《天津市关于…的措施》 is 关于…的措施 of 天津.
+        A document about the place with which the quoted title begins may omit it from its own:
+        《天津市关于…的措施》 is 关于…的措施 of 天津.
         """
         found: dict[str, str] = {}
         named = dict(self.query.named)
@@ -310,7 +293,7 @@ class Search:
         return found
 
     def _titled_without_place(self, title: str) -> list[str]:
-        """Return documents about the place that a title begins with which bear the rest of it."""
+        """Return documents about the place that a title begins with, entitled by the rest of it."""
         names, end = leading_region(title)
         rest = title[end:].strip()
         if not names or len(rest) < _LEAST_REST:
@@ -321,10 +304,10 @@ class Search:
 
     @cached_property
     def terms(self) -> dict[str, float]:
-        """Return the words to look for with their weights.
+        """Return the words to search with their weights.
 
-        Those of the question weigh as often as they stand in it. Words that only keywords have
-        weigh less: expansion at full weight turns the question into another one.
+        Words of the question weigh by their frequency in it, those of keywords alone less:
+        expansion at full weight changes the question.
         """
         terms: dict[str, float] = {}
         for word in self.query.words:
@@ -339,7 +322,7 @@ class Search:
 
 
 def _mean(vectors: Sequence[Vector]) -> Vector:
-    """Return the mean of vectors, as long as they are; the first one where it has no length."""
+    """Return the mean of vectors, scaled to their length; the first one if the mean is 0."""
     mean: Vector = np.sum(vectors, axis=0, dtype=np.float32)
     length = float(np.linalg.norm(mean))
     return mean / np.float32(length) if length else vectors[0]

@@ -1,9 +1,9 @@
-"""The route over headings: the section of a quoted document that the question names."""
+"""Section retrieval: the section of a quoted document whose heading the question names."""
 
 import sys
 from collections.abc import Iterator, Sequence
 
-from kgrag.results import IN_SECTION
+from kgrag.results import Reason
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.text.numbering import without_numbering
 from kgrag.types import Heading
@@ -16,7 +16,7 @@ _END = " \t\n　。：:；;，,、"
 
 
 def heading_name(heading: str) -> str:
-    """Return a heading without its number and the marks around it.
+    """Return a heading without its number and surrounding punctuation.
 
     >>> [heading_name(h) for h in ("（三）主要目标。", "第三节  发展目标", "3.1 总则", "目标")]
     ['主要目标', '发展目标', '总则', '目标']
@@ -27,10 +27,10 @@ def heading_name(heading: str) -> str:
 def chunks_of_asked_sections(search: Search) -> Ranking:
     """Return the chunks of quoted documents under a heading whose name is in the question.
 
-    《…》的主要目标是什么 asks for what stands under 二、主要目标, not for every sentence with these
-    words. A heading that the question has whole scores 1; where it has none, those that end
-    in two characters of it (发展目标) score 0.7, unless more than six of them do, or the question
-    names an indicator: 森林覆盖率目标 is a figure, not a section.
+    《…》的主要目标是什么 asks for the section 二、主要目标, not every sentence with these words. A
+    heading that the question contains scores 1; without one, those that end in two characters of it
+    (发展目标) score 0.7, unless there are more than six or the question names an indicator:
+    森林覆盖率目标 is a figure, not a section.
     """
     if not search.titled or len(search.titled) > _MOST_DOCUMENTS:
         return Ranking((), {})
@@ -49,15 +49,16 @@ def chunks_of_asked_sections(search: Search) -> Ranking:
             if within and score > best.get(chunk.chunk_id, (0.0, ""))[0]:
                 best[chunk.chunk_id] = score, heading
     hits = sorted(((c, score) for c, (score, _) in best.items()), key=lambda hit: -hit[1])
-    return Ranking(tuple(hits), {c: f"{IN_SECTION}{heading}" for c, (_, heading) in best.items()})
+    reasons = {c: Reason("section", what=heading) for c, (_, heading) in best.items()}
+    return Ranking(tuple(hits), reasons)
 
 
 def _asked(
     headings: Sequence[Heading], question: str, *, exactly: bool
 ) -> Iterator[tuple[int, int, float, str]]:
-    """Yield start, end, score and heading of the sections of a document that a question names.
+    """Yield start, end, score and heading of the sections that a question names.
 
-    Those whose names it has, else, but with `exactly`, those of the same kind.
+    Those whose names it contains, else, unless `exactly`, those of the same kind.
     """
     names = [
         (i, name) for i, h in enumerate(headings) if len(name := heading_name(h.text)) in _LENGTHS

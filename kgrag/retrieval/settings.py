@@ -1,4 +1,4 @@
-"""How a knowledge base is searched: sizes, scales, and what its documents are called."""
+"""Search settings of a knowledge base: chunk sizes, scales of similarity, titles and places."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ import numpy as np
 
 from kgrag.ids import chunk_id
 from kgrag.kb_meta import KbMeta
-from kgrag.retrieval.named import HeldTitles
+from kgrag.retrieval.named import TitleIndex
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import document_facets
@@ -25,22 +25,21 @@ class Settings:
     """How a knowledge base is searched.
 
     Attributes:
-        leaf: Size of the chunks that routes rank.
+        leaf: Size of the chunks that retrievers rank.
         coarse: Size of the chunks that plain BM25 ranks.
-        embedded: Sizes of the chunks that carry vectors; none for the leaves alone.
-        depth: Hits that each route gives.
-        cosine_mean: Mean cosine between passages that have nothing to do with each other.
-        cosine_std: Standard deviation of the same; the unit in which similarities are counted.
-            Encoders differ in both.
-        weak_encoder: Whether similarities are worth little, so that words must decide: with
-            the stand-in, and for questions in a language that the encoder does not read.
-        languages: Codes of the languages that the encoder reads well; empty for any.
+        embedded: Sizes of the embedded chunks; empty for leaves only.
+        depth: Hits per retriever.
+        cosine_mean: Mean cosine between unrelated passages; depends on the encoder.
+        cosine_std: Their standard deviation: the unit of similarities.
+        weak_encoder: Whether words outweigh similarities: for the encoder without a model, and
+            for questions in a language that the encoder does not support.
+        languages: Codes of the languages that the encoder supports; empty for any.
         chinese: Share of the documents whose title is Chinese, in [0, 1].
-        places: Places that each document is about; documents about none are left out.
+        places: Places of each document; documents about none are left out.
         known_places: All of these.
         cards: Every document without its text, by falling id.
         nodes: Document id by the id of its node in the graph.
-        titles: Those of all documents, to find the ones that a question names without 《》.
+        titles: Index of titles, to find those that a question names without 《》.
     """
 
     leaf: int = 256
@@ -56,22 +55,16 @@ class Settings:
     known_places: frozenset[str] = frozenset()
     cards: tuple[Document, ...] = ()
     nodes: Mapping[str, str] = field(default_factory=dict)
-    titles: HeldTitles = field(default_factory=HeldTitles)
+    titles: TitleIndex = field(default_factory=TitleIndex)
 
     @property
     def only_leaves_embedded(self) -> bool:
-        """Return whether the chunks that routes rank are those that carry vectors."""
+        """Return whether only the chunks that retrievers rank are embedded."""
         return self.embedded in ((), (self.leaf,))
 
 
 def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
-    """Return the settings for a knowledge base as it is now.
-
-    Args:
-        store: The knowledge base; the cards of all its documents are read.
-        leaf: Size of the chunks that routes rank.
-        coarse: Size of the chunks that plain BM25 ranks.
-    """
+    """Read the settings of a knowledge base from its documents."""
     meta = KbMeta(store.all_meta())
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
     embedded = meta.embedded_sizes or ()
@@ -91,14 +84,14 @@ def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
         known_places=frozenset().union(*places.values()),
         cards=tuple(cards),
         nodes={node_id(card.title, card.metadata): card.doc_id for card in cards},
-        titles=HeldTitles(cards, places),
+        titles=TitleIndex(cards, places),
     )
 
 
 def _cosines(store: Store, doc_ids: Sequence[str], *, size: int) -> tuple[float, float]:
     """Return mean and standard deviation of the cosines between the first chunks of documents.
 
-    Of more chunks of each where there are few documents; the defaults where chunks are few.
+    With few documents more chunks of each are used; with few chunks the defaults.
     """
     default = Settings().cosine_mean, Settings().cosine_std
     some = doc_ids[:: -(-len(doc_ids) // _SAMPLE)] if doc_ids else []
@@ -120,11 +113,9 @@ def chinese_share(cards: Sequence[Document]) -> float:
 
 
 def for_language(settings: Settings, query: Query) -> Settings:
-    """Return the settings for a question: words count more where the encoder cannot read it.
+    """Return the settings for a question: words weigh more if the encoder lacks its language.
 
-    Args:
-        settings: Of the knowledge base.
-        query: The question; one without letters is of no language to an encoder.
+    A question without letters has no supported language.
     """
     asked = "zh" if has_han(query.text) else query.language if query.language == "en" else ""
     codes = (code.casefold() for code in settings.languages)

@@ -1,11 +1,11 @@
-"""Retrieve with several wordings of one question."""
+"""Retrieval with several wordings of one question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from kgrag.question.question import question_of
 from kgrag.question.sides import WHOLE
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.ranking import drop_nested, in_turn
@@ -20,18 +20,12 @@ _SHOWN = 40  # characters of a wording in a reason
 def retrieve_several(
     pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
 ) -> list[ScoredChunk]:
-    """Return at most `top_k` chunks that a question and further wordings of it find.
+    """Return at most `top_k` chunks for a question and its paraphrases.
 
-    Chats-Grid, section III: the expanded questions are searched as the question is. Their
-    candidates are fused by reciprocal ranks, then go through the pipeline's postprocessors once,
-    so that neighbours found by different wordings merge. Scores are fused ranks. A comparison is
-    asked for each side, as the question and each wording that names that side words it; what is
-    asked as a whole, in every wording.
-
-    Args:
-        pipeline: What each wording is searched with.
-        searches: The question's own first; with it alone, the result is `pipeline.retrieve`'s.
-        top_k: Chunks at most.
+    Chats-Grid, section III: paraphrases are searched as the question is. Their candidates are fused
+    by reciprocal ranks and postprocessed once, so that neighbours found by different wordings
+    merge. Scores are fused ranks. Each side of a comparison is searched in the wordings that name
+    it; what concerns the whole question, in every wording.
 
     Raises:
         ValueError: If there is no search, or top_k < 1.
@@ -59,7 +53,6 @@ def retrieve_several(
 
 
 def _fused(pipeline: Pipeline, searches: Sequence[Search], *, top_k: int) -> list[ScoredChunk]:
-    """Return what several searches find, fused."""
     own, *further = searches
     rankings = [pipeline.candidates(search, top_k=top_k) for search in searches]
     fused = reciprocal_rank_fusion(
@@ -72,7 +65,7 @@ def _fused(pipeline: Pipeline, searches: Sequence[Search], *, top_k: int) -> lis
         for result in ranking:
             found.setdefault(result.chunk.chunk_id, result)
             if number:
-                reason = f"also found by 《{search.query.text[:_SHOWN]}》"
+                reason = Reason("wording", what=f"《{search.query.text[:_SHOWN]}》")
                 reasons.setdefault(result.chunk.chunk_id, []).append(reason)
     candidates = [
         ScoredChunk(found[c].chunk, score, (*found[c].via, *reasons.get(c, ())))

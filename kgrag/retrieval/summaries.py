@@ -1,10 +1,11 @@
-"""Recursive routes: from the nearest nodes down to the chunks that summaries stand for."""
+"""Recursive retrieval: from the nearest nodes through summaries to chunks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.results import Reason
 from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
-from kgrag.retrieval.search import Ranking, Search
+from kgrag.retrieval.search import Ranking, Search, by_vector
 from kgrag.types import Chunk, Summary
 
 
@@ -15,29 +16,29 @@ class TextNode:
     Attributes:
         node_id: The chunk's id.
         score: Its similarity.
-        via: How it came.
+        reason: How it was found.
     """
 
     node_id: str
     score: float
-    via: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexNode:
-    """A node that stands for others, such as a summary.
+    """A node that refers to others, such as a summary.
 
     Attributes:
-        node_id: Its own id.
+        node_id: Its id.
         score: Its similarity.
-        targets: Names of the retrievers to ask next, in this order.
-        via: How it came.
+        targets: Names of the retrievers to run next, in order.
+        reason: How it was found.
     """
 
     node_id: str
     score: float
     targets: tuple[str, ...]
-    via: tuple[str, ...] = ()
+    reason: str = ""
 
 
 Node = TextNode | IndexNode
@@ -47,14 +48,13 @@ Retriever = Callable[[IndexNode | None], list[Node]]
 def retrieve_recursively(root: str, retrievers: Mapping[str, Retriever]) -> list[TextNode]:
     """Return every text node that can be reached from the root retriever, in order of visit.
 
-    GRIM, section 3.2.1: depth first; a retriever's nodes are taken best first as it gives them;
-    a text node is a result; an index node leads on to its targets. Each node is handled once
-    and each retriever asked once, so that shared targets cost nothing and a cycle ends.
+    GRIM, section 3.2.1: depth first, the nodes of a retriever best first; a text node is a result,
+    an index node leads to its targets. Nodes and retrievers are visited once, so that cycles end.
 
     Args:
         root: Name of the first retriever.
-        retrievers: By name; each gets the index node that led to it (None at the root). A
-            target that is not among them is a dead end.
+        retrievers: By name; each gets the index node that led to it (None at the root). Unknown
+            targets are ignored.
     """
     results: list[TextNode] = []
     seen_nodes: set[str] = set()
@@ -86,14 +86,13 @@ _CHILDREN = 8  # chunks taken from each, most similar first
 def chunks_and_summaries(search: Search) -> Ranking:
     """Return chunks reached by recursive retrieval from chunks and summaries, by similarity.
 
-    GRIM, section 3.2.1: the vector retriever is the entry; chunks are terminal nodes, a
-    summary is an index node that leads to a retriever over the chunks of what it summarises.
-    There a node gets the similarity with which it was reached. A summary may stand for many
-    chunks here, so that a chunk gets the mean of its summary's cosine and its own: the summary
-    lifts all of them, and they keep an order.
+    GRIM, section 3.2.1: from the vector retriever, chunks are terminal nodes, a summary is an index
+    node that leads to a retriever over the chunks of its span. There a node gets the similarity of
+    the index node. Here, as a summary may have many chunks, a chunk gets the mean of the summary's
+    cosine and its own, which keeps an order among them.
     """
     hits = nearest_leaves(search, top_k=search.settings.depth)
-    chunks: list[Node] = [TextNode(c, score, (f"vector {score:.2f}",)) for c, score in hits.items()]
+    chunks: list[Node] = [TextNode(c, score, by_vector(score)) for c, score in hits.items()]
     return _retrieve(search, chunks)
 
 
@@ -116,18 +115,19 @@ def _retrieve(search: Search, chunks: Sequence[Node]) -> Ranking:
     ordered = sorted(nodes, key=lambda node: (-node.score, node.node_id))
     return Ranking(
         tuple((node.node_id, node.score) for node in ordered),
-        {node.node_id: "; ".join(node.via) for node in ordered},
+        {node.node_id: node.reason for node in ordered},
     )
 
 
-def _reason(summary: Summary, hits: dict[str, float]) -> tuple[str, ...]:
-    return (f"summary {hits[summary.summary_id]:.2f}: {summary.text[:40]}",)
+def _reason(summary: Summary, hits: dict[str, float]) -> Reason:
+    score = f"{hits[summary.summary_id]:.2f}"
+    return Reason("summary", score=score, what=summary.text[:40])
 
 
 def _inside(
     search: Search, summaries: Sequence[Summary], reached_with: Mapping[str, float]
 ) -> dict[str, Retriever]:
-    """Return a retriever for each summary, over the leaf chunks of its span; fetched at once."""
+    """Return a retriever per summary, over the leaf chunks of its span; fetched at once."""
     if not summaries:
         return {}
     parent_ids = list(dict.fromkeys(p for s in summaries for p in s.target_ids))
@@ -140,8 +140,8 @@ def _inside(
         best = sorted(inside, key=lambda c: (-cosines[c.chunk_id], c.chunk_id))[:_CHILDREN]
 
         def retrieve(source: IndexNode | None) -> list[Node]:
-            via = source.via if source else ()
-            return [TextNode(c.chunk_id, (reached + cosines[c.chunk_id]) / 2, via) for c in best]
+            why = source.reason if source else ""
+            return [TextNode(c.chunk_id, (reached + cosines[c.chunk_id]) / 2, why) for c in best]
 
         return retrieve
 

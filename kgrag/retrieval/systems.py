@@ -1,4 +1,4 @@
-"""Retrieval pipelines by name: built in, given by a program, or of a plugin; `NAME+ROUTE`."""
+"""Retrieval pipelines by name: built in, registered by a program, or of a plugin; `NAME+ROUTE`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +24,13 @@ def preset(name: str, given: Systems = NO_SYSTEMS) -> Pipeline:
     """Return a pipeline by name.
 
     Args:
-        name: Of a preset, of what is given, or of a plugin; `NAME+ROUTE` is that with a
-            plugin's route added, and more may follow.
-        given: Pipelines of the program itself, by name.
+        name: Of a preset, of a registered pipeline or of a plugin; `NAME+ROUTE` adds a plugin's
+            retriever to it, `NAME+ROUTE+ROUTE` two.
+        given: Pipelines registered by the program, by name.
 
     Raises:
-        ConfigError: If there is none of this name, or no such route; lists them.
-        PluginError: If the plugin of this name cannot be used.
+        ConfigError: If there is no such pipeline or retriever; lists them.
+        PluginError: If the plugin is invalid.
     """
     system, *routes = name.split("+")
     pipeline = _system(system, given)
@@ -40,13 +40,10 @@ def preset(name: str, given: Systems = NO_SYSTEMS) -> Pipeline:
 
 
 def checked_systems(given: Mapping[str, object]) -> dict[str, Pipeline]:
-    """Return the pipelines of a program.
-
-    Args:
-        given: By name.
+    """Validate the pipelines registered by a program.
 
     Raises:
-        ConfigError: If a name is taken or cannot be asked for, or one is no pipeline.
+        ConfigError: If a name is taken or invalid, or a value is no pipeline.
     """
     for name, pipeline in given.items():
         if name in PRESETS:
@@ -92,7 +89,6 @@ def _route(name: str) -> WeightedRetriever:
 
 
 def _guarded(route: WeightedRetriever, plugin: Plugin) -> WeightedRetriever:
-    """Return a route whose errors name the plugin; one of kgrag's own as it is."""
     if _is_own(route.retrieve):
         return route
     retrieve: Callable[..., Ranking] = plugin.guarded(route.retrieve, Ranking)
@@ -109,7 +105,6 @@ def _guarded(route: WeightedRetriever, plugin: Plugin) -> WeightedRetriever:
 
 
 def _guarded_step(step: Step, plugin: Plugin) -> Step:
-    """Return a step whose errors name the plugin; one of kgrag's own as it is."""
     return step if _is_own(step) else plugin.guarded(step, list)
 
 
@@ -118,7 +113,6 @@ def _is_own(function: object) -> bool:
 
 
 def _wrong_with_hits(hits: Sequence[Hit]) -> str:
-    """Return what is wrong with the hits of a route; empty if nothing is."""
     scores = [score for _, score in hits]
     if not all(isfinite(score) for score in scores):
         return "a score that is no finite number"
@@ -130,7 +124,6 @@ def _wrong_with_hits(hits: Sequence[Hit]) -> str:
 
 
 def _wrong_with(pipeline: object) -> str:
-    """Return what is wrong with the form of a pipeline; empty if nothing is."""
     if not isinstance(pipeline, Pipeline):
         return f"is no Pipeline, but {_kind(pipeline)}"
     if not pipeline.routes or not all(isinstance(r, WeightedRetriever) for r in pipeline.routes):

@@ -1,4 +1,4 @@
-"""Add up what the routes say of each chunk, each in units that compare."""
+"""Fuse retrievers by sums of scores in comparable units."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from kgrag.ids import document_of
+from kgrag.results import Reason
 from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.leaves import leaf_similarities
-from kgrag.retrieval.search import Ranking, Reasons, Search
+from kgrag.retrieval.search import Ranking, Reasons, Search, by_vector
 from kgrag.vectors.vector import Hit
 
 Unit = Literal["z-score", "best", "present", "own"]
@@ -18,33 +19,32 @@ _LONGEST_LEAD = 0.8  # of a route's best over its tenth; one that finds fewer th
 
 
 class Retriever(Protocol):
-    """A route from a question to chunks."""
+    """Retrieves chunks for a question."""
 
     __name__: str
 
     def __call__(self, search: Search) -> Ranking:
-        """Return what the route finds, best first."""
+        """Return the hits, best first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRetriever:
-    """A retriever and how much its scores count.
+    """A retriever with its weight in the fusion.
 
     Attributes:
         retrieve: The retriever.
         weight: Factor on its scores.
-        unit: What a score is divided by: `z-score`, the standard deviation of cosines between
-            unrelated texts, and every chunk that any route found gets its cosine; `best`,
-            the route's best score; `present`, the score itself, so that every hit counts the
-            same; `own`, nothing.
-        weak_factor: On the weight where the encoder is weak: words then count more.
-        margin: How much more the route counts the surer it is: the weight is multiplied by
+        unit: Divisor of a score: `z-score`, the standard deviation of cosines between unrelated
+            texts, and every chunk that any retriever found gets its cosine; `best`, the
+            retriever's best score; `present`, the score itself, so that every hit counts 1;
+            `own`, 1.
+        weak_factor: Factor on the weight if the encoder is weak.
+        margin: Weight of the retriever's confidence: the weight is multiplied by
             1 + margin · lead³, where lead = (best - tenth) / best, at most 0.8. A rare term or
-            an exact phrase lifts few chunks far above the rest; words that are everywhere lift
-            none. Cubed, so that a lead below a half, which is common in documents of one
-            field, says little.
-        begin: Begins what takes long and can be done while other routes are asked.
+            an exact phrase lifts few chunks far above the rest, a common word none. Cubed, as
+            leads below a half are common in documents of one field and mean little.
+        begin: Starts asynchronous work before the other retrievers run.
     """
 
     retrieve: Retriever
@@ -61,12 +61,12 @@ ReasonsAndScores = tuple[Mapping[str, str], Mapping[str, float]]  # reason and s
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A chunk's total.
+    """A chunk's total score.
 
     Attributes:
         chunk_id: The chunk.
         score: The sum of its parts, or its fused ranks.
-        parts: (reason in words, score) from each route; a reason may be empty.
+        parts: (reason, score) of each retriever; a reason may be empty.
     """
 
     chunk_id: str
@@ -75,7 +75,7 @@ class Fused:
 
     @property
     def via(self) -> tuple[str, ...]:
-        """Return the reasons, weightiest first."""
+        """Return the reasons by falling score."""
         ordered = sorted((p for p in self.parts if p[0]), key=lambda part: (-part[1], part[0]))
         return tuple(dict.fromkeys(reason for reason, _ in ordered))
 
@@ -94,7 +94,7 @@ class ReciprocalRankFusion:
     def __call__(
         self, search: Search, routes: Sequence[RetrieverRanking], *, top_k: int
     ) -> list[Fused]:
-        """Return at most `top_k` of the chunks found, best first."""
+        """Return at most `top_k` chunks, best first."""
         fused = reciprocal_rank_fusion(
             [ranking.hits for _, ranking in routes],
             weights=[route.weight for route, _ in routes],
@@ -108,15 +108,15 @@ class ReciprocalRankFusion:
 
 @dataclass(frozen=True, slots=True)
 class WeightedFusion:
-    """Fusion by weighted evidence: which route to trust follows from the question.
+    """Fusion by weighted evidence: the question decides which retriever counts most.
 
-    A quoted title that a document bears, or a text holds, decides; a place that the question
-    names favours documents about it; similarity and words order what is left.
+    A quoted title that a document has, or a text contains, decides; a place in the question
+    favours documents about it; similarity and words order the rest.
 
     Attributes:
-        title_weight: For chunks of a document whose title is quoted; above any other sum.
-        place_weight: For chunks of documents about a place that the question names; taken
-            from those about other places only. A city of a province that is named is neither.
+        title_weight: Added to chunks of a document whose title is quoted; above any other sum.
+        place_weight: Added to chunks of documents about a place in the question; subtracted from
+            those about other places only, except cities of a province in the question.
     """
 
     title_weight: float = 20.0
@@ -125,7 +125,7 @@ class WeightedFusion:
     def __call__(
         self, search: Search, routes: Sequence[RetrieverRanking], *, top_k: int
     ) -> list[Fused]:
-        """Return at most `top_k` of the chunks found, best first, ties by chunk id."""
+        """Return at most `top_k` chunks, best first, ties by chunk id."""
         said: list[ReasonsAndScores] = [
             (r.reasons, _scaled(search, route, r)) for route, r in routes
         ]
@@ -144,7 +144,6 @@ class WeightedFusion:
         ]
 
     def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> ReasonsAndScores:
-        """Return what each chunk's document adds to it."""
         asks_for_places = not search.query.titles and (search.query.places or search.query.national)
         if not (search.titled or asks_for_places):
             return {}, {}
@@ -161,17 +160,17 @@ class WeightedFusion:
 
     def _about_document(self, search: Search, doc_id: str) -> Hit | None:
         if doc_id in search.titled:
-            return f"title 《{search.titled[doc_id]}》", self.title_weight
+            return Reason("title", what=f"《{search.titled[doc_id]}》"), self.title_weight
         asked, national = search.query.places, search.query.national
         if search.query.titles or not (asked or national):
             return None
         places = search.settings.places.get(doc_id, frozenset())
         if places & asked:
-            return f"place {'、'.join(sorted(places & asked))}", self.place_weight
+            return Reason("place", what="、".join(sorted(places & asked))), self.place_weight
         if places & search.cities:
             return None
         if national and not places:
-            return "national", self.place_weight
+            return Reason("national"), self.place_weight
         return ("", -self.place_weight) if places else None
 
 
@@ -181,17 +180,15 @@ def _add(totals: dict[str, float], scores: Mapping[str, float]) -> None:
 
 
 def _weight(search: Search, route: WeightedRetriever) -> float:
-    """Return how much a route counts for this question."""
     return route.weight * (route.weak_factor if search.settings.weak_encoder else 1.0)
 
 
 def _of_a_cosine(search: Search, route: WeightedRetriever) -> float:
-    """Return how much a cosine of 1 counts for this question."""
     return _weight(search, route) / search.settings.cosine_std
 
 
 def _scaled(search: Search, route: WeightedRetriever, ranking: Ranking) -> dict[str, float]:
-    """Return how much each hit of a route counts."""
+    """Return the weighted score of each hit."""
     if not ranking.hits:
         return {}
     best = ranking.hits[0][1]
@@ -219,11 +216,11 @@ def _other_similarities(
     *,
     top_k: int,
 ) -> ReasonsAndScores:
-    """Return the similarity of what only other routes found.
+    """Return the similarity of chunks found by other retrievers only.
 
-    What could not come among the best `top_k` with any similarity that the route left out is
-    not looked up (the threshold of Fagin, Lotem and Naor, 2003, "Optimal aggregation algorithms
-    for middleware", section 4).
+    Chunks that cannot reach the best `top_k` with any similarity below the retriever's cut-off are
+    skipped (the threshold of Fagin, Lotem and Naor, 2003, "Optimal aggregation algorithms for
+    middleware", section 4).
     """
     known, factor = dict(ranking.hits), _of_a_cosine(search, route)
     best = sorted((totals[c] for c in known), reverse=True)[:top_k]
@@ -232,9 +229,7 @@ def _other_similarities(
     enough = least - factor * max(ranking.unseen_score_bound, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
     cosines = leaf_similarities(search, wanted)
-    return Reasons(cosines, "vector {:.2f}".format), {
-        c: factor * cosine for c, cosine in cosines.items()
-    }
+    return Reasons(cosines, by_vector), {c: factor * cosine for c, cosine in cosines.items()}
 
 
 Fusion = ReciprocalRankFusion | WeightedFusion

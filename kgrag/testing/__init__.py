@@ -1,7 +1,7 @@
 """Stand-ins for a chat model, to test what is built on kgrag without a model, a key or a network.
 
-`ScriptedChat` is a model in the same process: it gives the answers of a script, raises those that
-are errors, and keeps what it was asked.
+`ScriptedChat` is a model in the same process: it returns the answers of a script, raises those that
+are errors, and records requests.
 
 >>> from kgrag.llm.chat import Message, Request
 >>> from kgrag.testing import FakeServer, Player, Recorder, Reply, ScriptedChat, stand_in
@@ -11,10 +11,9 @@ are errors, and keeps what it was asked.
 >>> model.requests[0].messages[-1].content
 '有多少家？'
 
-`FakeServer` is an endpoint on this machine that speaks the OpenAI protocol. Named as
-`llm.base_url`, it serves whole commands. It answers by rules (`stand_in`: of the right form,
-without understanding), or does as a function says with each request: refuses it, breaks off in
-the middle, or never ends.
+`FakeServer` is a local endpoint of the OpenAI protocol. Set as `llm.base_url`, it serves whole
+commands. It answers by rules (`stand_in`: of the right form, without understanding), or as a
+function decides for each request: with an error, a broken connection, or an endless answer.
 
 >>> def refuse_once(body):
 ...     is_first = len(server.requests) == 1
@@ -25,9 +24,9 @@ True
 
 `python -m kgrag.testing --port 8099` runs one by itself.
 
-`Recorder` keeps what a model answers in a file, and `Player` plays it: what was measured with a
-model is measured again without one. `playing` and `recording` do so behind a `FakeServer`, for
-whole commands.
+`Recorder` writes a model's answers to a file, and `Player` replays them, so that measurements can
+be repeated without a model. `playing` and `recording` do so behind a `FakeServer`, for whole
+commands.
 
 >>> import tempfile, pathlib
 >>> file = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")

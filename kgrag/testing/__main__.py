@@ -1,4 +1,4 @@
-"""A local server by itself: a stand-in, recordings, or a model whose answers are recorded.
+"""Run a local server: a stand-in, recordings, or a recording proxy of a model.
 
 python -m kgrag.testing --port 8099 --latency 1.0
 python -m kgrag.testing --replay answers.jsonl
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _reply(options: argparse.Namespace) -> tuple[Callable[[Body], Reply] | None, str]:
-    """Return what is answered, None for answers by rules, and how that is called."""
+    """Return the reply function, None for answers by rules, and a description."""
     if options.replay:
         return playing(options.replay), f"A player of {options.replay}, which asks no model,"
     if options.record:

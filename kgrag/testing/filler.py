@@ -1,4 +1,4 @@
-"""Fill any JSON schema in with sentences, for a stand-in that has no model."""
+"""Fill any JSON schema with sentences, for a stand-in without a model."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,11 @@ Filled = dict[str, "Filled"] | list["Filled"] | str | int | float | bool | None
 
 
 class Filler:
-    """Fills a schema in once.
+    """Fills a schema once.
 
-    Texts are sentences, one after the other; `quote` and the parts of a triple beside it or
-    below it come from the same sentence. Scores are at their best, choices the first;
-    those of a list's items go round.
+    Texts are consecutive sentences; `quote` and the parts of a triple beside or below it come from
+    the same sentence. Scores are the best possible, choices the first; those of a list's items
+    rotate.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Filler:
         Args:
             schema: JSON schema of the answer.
             sentences: At least one.
-            keys: What items of a list are asked for, e.g. the numbers of passages.
+            keys: Required keys of list items, e.g. the numbers of passages.
             given: Texts by the name of their property.
         """
         self._schema = schema
@@ -59,11 +59,11 @@ class Filler:
         self._quoting = False
 
     def fill(self) -> Filled:
-        """Return a value of the schema's form."""
+        """Return a value of the schema."""
         return self._value(self._schema, "", 0)
 
     def _value(self, schema: Mapping[str, object], name: str, place: int) -> Filled:
-        """Return a value for a property `name` of the item number `place`, from 0."""
+        """Return a value for a property `name` of the item at index `place`."""
         schema = self._resolved(schema)
         if "const" in schema:
             return _plain(schema["const"])
@@ -87,7 +87,6 @@ class Filler:
         return self._text(schema, name, place)
 
     def _resolved(self, schema: Mapping[str, object]) -> Mapping[str, object]:
-        """Return a schema with a reference followed, and the first of several taken."""
         reference = schema.get("$ref")
         if isinstance(reference, str):
             found = self._schema
@@ -183,13 +182,13 @@ def _plain(value: object) -> Filled:
 
 
 def _terms(sentence: str) -> list[str]:
-    """Return the pieces of a sentence between words that only bind; never none."""
+    """Split a sentence at function words; never empty."""
     pieces = [piece[:_LONGEST_NAME] for piece in _BETWEEN_TERMS.split(sentence)]
     return [piece for piece in pieces if len(piece) > 1] or [sentence[:_LONGEST_NAME]]
 
 
 def _triple(sentence: str) -> tuple[str, str, str]:
-    """Return three pieces of a sentence, parted at a verb that stands inside it."""
+    """Split a sentence in three at a verb inside it."""
     bare = sentence.strip("，。；：:;,. \n")
     for verb in _VERB.finditer(bare):
         clause = re.split(r"[，,、；;]", bare[: verb.start()])[-1].strip()

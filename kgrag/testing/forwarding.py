@@ -1,4 +1,4 @@
-"""What a local server answers that plays recordings, or that asks a model and records it."""
+"""Replies of a local server that replays recordings, or that forwards to a model and records it."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -17,12 +17,9 @@ _TIMEOUT_S = 600.0  # for an answer that is not streamed on
 
 
 def playing(path: str | Path) -> Callable[[Body], Reply]:
-    """Return what a `FakeServer` answers from a file of recordings.
+    """Return a reply function for `FakeServer` that replays a file of `Recorder`.
 
     A prompt that was not recorded is refused with status 400.
-
-    Args:
-        path: As `Recorder` writes it.
 
     Raises:
         EvaluationError: As `Player.read`.
@@ -39,14 +36,9 @@ def playing(path: str | Path) -> Callable[[Body], Reply]:
 
 
 def recording(path: str | Path, *, base_url: str, api_key: str = "") -> Callable[[Body], Reply]:
-    """Return what a `FakeServer` answers that asks the model of another endpoint, and records it.
+    """Return a reply function for `FakeServer` that forwards to an endpoint, and records it.
 
-    Whole commands are recorded so: they are pointed at the server, and the server at the model.
-
-    Args:
-        path: Of the file of recordings.
-        base_url: The endpoint, without `/chat/completions`.
-        api_key: Its key; empty where it wants none.
+    So whole commands are recorded: they use the server as their endpoint.
     """
     lock = threading.Lock()
 
@@ -63,7 +55,7 @@ def recording(path: str | Path, *, base_url: str, api_key: str = "") -> Callable
 
 
 class _Asked:
-    """The model that a request names, at another endpoint; connected for one call."""
+    """The requested model at another endpoint; connected for one call."""
 
     def __init__(self, base_url: str, api_key: str, body: Body) -> None:
         self._base_url = base_url
@@ -86,7 +78,7 @@ class _Asked:
 
 
 def _request(body: Body) -> Request:
-    """Return a request as it came: its messages, the form of its answer, its limit."""
+    """Parse a request: its messages, the form of its answer, its limit."""
     most = int(_number(body, "max_tokens") or _number(body, "max_completion_tokens"))
     sent = body.get("messages")
     rows = [m for m in sent if isinstance(m, Mapping)] if isinstance(sent, list) else []

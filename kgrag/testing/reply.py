@@ -1,4 +1,4 @@
-"""Replies of the local stand-in server, in the form of the OpenAI protocol."""
+"""Answers of the local stand-in server, in the format of the OpenAI protocol."""
 
 import json
 import math
@@ -28,7 +28,7 @@ Body = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The server's reply to one request.
+    """How the server handles one request.
 
     Attributes:
         text: The answer, or the error's message if `status` is not 200.
@@ -36,13 +36,12 @@ class Reply:
         headers: Further headers, e.g. `Retry-After`.
         finish_reason: Why the answer ended; None omits it.
         usage: Token counts: `counted` by `count_tokens`, given, or None to omit them.
-        raw: Body to send instead; empty for none.
-        hang_s: Seconds to wait before the answer, in addition to the server's latency.
+        raw: Body sent instead; empty for none.
+        hang_s: Seconds to wait before the answer, besides the server's latency.
         pause_s: Seconds between the pieces of a streamed answer.
         drop: `before` closes the connection instead of answering, `inside` in the middle.
-        stream_cut: Whether a stream ends in order before the answer does.
-        endless: Whether it never ends: streamed, the text is repeated; else whitespace is sent
-            before the answer.
+        stream_cut: Whether a stream ends in good order before the answer does.
+        endless: Whether it never ends: streamed, the text repeats; else blanks precede the answer.
     """
 
     text: str = ""
@@ -59,7 +58,7 @@ class Reply:
 
 
 def count_tokens(text: str) -> int:
-    """Return the stand-in's own count: 0.6 a Chinese character, 0.25 any other, rounded up.
+    """Estimate tokens: 0.6 per Chinese character, 0.25 per other one, rounded up.
 
     >>> count_tokens("碳达峰 ok")
     3
@@ -74,7 +73,7 @@ def stand_in(body: Body) -> Reply:
 
 
 def wants_usage(body: Body) -> bool:
-    """Return whether a request asks its stream to end with token counts."""
+    """Return whether a request asks for token counts at the end of its stream."""
     match body.get("stream_options"):
         case {"include_usage": True}:
             return True
@@ -82,7 +81,7 @@ def wants_usage(body: Body) -> bool:
 
 
 def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, object]:
-    """Return an answer, or an event of one, around its words."""
+    """Return a response, or an event of one, with a message."""
     choice: dict[str, object] = {"index": 0, part: words}
     if reply.finish_reason is not None:
         choice["finish_reason"] = reply.finish_reason
@@ -107,14 +106,10 @@ def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, obje
 
 
 def fake_answer(body: Mapping[str, object]) -> str:
-    """Return the stand-in's answer to a request.
+    """Return the stand-in's answer to the body of a chat completion request.
 
-    If JSON is wanted, it is valid by the schema, with the best scores, so that verification ends.
-    Else it is the first sentence of the first numbered passage, cited, or without one, of the last
-    fenced text.
-
-    Args:
-        body: Of a chat completion request.
+    JSON is valid by the schema, with the best scores, so that loops of verification end. Text is
+    the first sentence of the first numbered passage, cited, or without one, the last fenced text.
     """
     said = contents(body) or [""]
     # The last message may only say what was wrong with an answer; the task stands before it.
@@ -131,7 +126,7 @@ def fake_answer(body: Mapping[str, object]) -> str:
 
 
 def contents(body: Mapping[str, object]) -> list[str]:
-    """Return what the messages of a request say, one by one."""
+    """Return the texts of the messages of a request."""
     messages = body.get("messages")
     if not isinstance(messages, list):
         return []
@@ -139,11 +134,11 @@ def contents(body: Mapping[str, object]) -> list[str]:
 
 
 def wanted_schema(body: Mapping[str, object], instructions: str) -> Mapping[str, object] | None:
-    """Return the schema of the answer; None where it is plain text.
+    """Return the schema of the answer; None for plain text.
 
     Args:
-        body: Of a request; it may carry a schema.
-        instructions: The prompt without fenced text; it may hold an example of the form.
+        body: Of a request; it may contain a schema.
+        instructions: The prompt without fenced text; it may contain an example of the form.
     """
     match body.get("response_format"):
         case {"json_schema": {"schema": {**schema}}}:
@@ -159,7 +154,6 @@ def wanted_schema(body: Mapping[str, object], instructions: str) -> Mapping[str,
 
 
 def _schema_of(example: object) -> dict[str, object]:
-    """Return a schema that an example has the form of."""
     match example:
         case dict():
             parts = {str(name): _schema_of(value) for name, value in example.items()}
@@ -176,7 +170,7 @@ def _schema_of(example: object) -> dict[str, object]:
 
 
 def _keys(user: str) -> list[str]:
-    """Return the parts that are asked for by name, or else the numbers of what is rated."""
+    """Return the named parts that are asked for, or else the numbers of what is rated."""
     rest = _FENCED.sub("", user)
     if named := _PARTS.findall(rest):
         return [key for key in re.split(r"[\s,，、]+", named[-1]) if key]
@@ -184,13 +178,12 @@ def _keys(user: str) -> list[str]:
 
 
 def _sentences(user: str) -> list[str]:
-    """Return the sentences of the longest fenced text of a message; never none."""
     fenced = [match[3] for match in _FENCED.finditer(user)]
     return _good(max(fenced, key=len, default=user))
 
 
 def _good(text: str) -> list[str]:
-    """Return the sentences of a text that are worth quoting, whole ones first; never none."""
+    """Return the sentences of a text that are worth quoting, complete ones first; never empty."""
     text = _OUR_MARK.sub("\n", text)
     found = [text[start:end].strip() for start, end in sentence_spans(text)]
     good = [s for s in found if _SHORTEST <= len(s) <= _LONGEST]

@@ -9,10 +9,10 @@ Scripted = str | Completion | Exception
 
 
 class ScriptedChat:
-    """Gives scripted answers in order, or what a function makes of each request.
+    """Returns scripted answers in order, or the result of a function of each request.
 
     Attributes:
-        requests: What was asked so far, oldest first.
+        requests: All requests so far, oldest first.
     """
 
     def __init__(
@@ -28,11 +28,11 @@ class ScriptedChat:
 
     @property
     def name(self) -> str:
-        """Return the name that it was given."""
+        """Return the name given."""
         return self._name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the next answer; raise it where it is an error.
+        """Return the next answer, or raise it if it is an error.
 
         Raises:
             IndexError: If the script has ended.

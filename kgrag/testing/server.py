@@ -1,4 +1,4 @@
-"""A local server of the OpenAI protocol, with scripted failures and without a model."""
+"""A local server of the OpenAI protocol without a model, which fails on demand."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ class Received:
         body: Parsed JSON.
         headers: Names in lower case.
         at: Seconds on the monotonic clock.
-        path: Of the request.
+        path: Of the URL.
     """
 
     body: Body
@@ -41,7 +41,7 @@ class Received:
 
 
 class FakeServer:
-    """A stand-in endpoint on this machine; a context manager.
+    """A local endpoint; a context manager.
 
     Example:
         with FakeServer(lambda body: Reply("好")) as server:
@@ -56,14 +56,14 @@ class FakeServer:
         port: int = 0,
         api_key: str = "",
     ) -> None:
-        """Initialise; the server starts with the context.
+        """Prepare; the server starts with its context.
 
         Args:
-            reply: Returns the reply to a request's body; None for answers by rules.
-            latency_s: Seconds before every answer.
-            port: 0 for any free one.
-            api_key: The key that clients must send; empty for any. Others get 401 and, as with some
-                providers, the key that they sent.
+            reply: Maps a request's body to a reply; answers by rules for None.
+            latency_s: Delay of every answer in seconds.
+            port: 0 for any that is free.
+            api_key: Required key; empty accepts any. Others are refused with 401 and, as some
+                providers do, an echo of the key.
         """
         self._reply = reply or stand_in
         self._latency_s = latency_s
@@ -77,7 +77,6 @@ class FakeServer:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        """Begin to listen."""
         self._http = _Server(self._port, self)
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
@@ -91,7 +90,6 @@ class FakeServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop listening and close every connection."""
         self._closing.set()
         if self._http is not None and self._thread is not None:
             self._http.shutdown()
@@ -106,19 +104,19 @@ class FakeServer:
 
     @property
     def requests(self) -> list[Received]:
-        """Return what came so far, oldest first."""
+        """Return the requests so far, oldest first."""
         with self._lock:
             return list(self._requests)
 
     @property
     def paid(self) -> int:
-        """Return how many answers of status 200 were sent in full."""
+        """Return the number of complete answers with status 200."""
         with self._lock:
             return self._paid
 
     @property
     def most(self) -> int:
-        """Return the most requests that were under way at the same time."""
+        """Return the maximum of concurrent requests."""
         with self._lock:
             return self._most
 
@@ -127,7 +125,7 @@ class FakeServer:
         return self._closing.wait(seconds)
 
     def take(self, received: Received) -> Reply:
-        """Enter a request, wait as told, and return what to do."""
+        """Record a request, wait for the latency, and return the reply."""
         with self._lock:
             self._requests.append(received)
             self._under_way += 1
@@ -140,7 +138,7 @@ class FakeServer:
         return Reply(drop="before") if wait and self._closing.wait(wait) else reply
 
     def done(self, *, paid: bool) -> None:
-        """Enter the end of a request."""
+        """Record the end of a request."""
         with self._lock:
             self._under_way -= 1
             self._paid += paid
@@ -169,7 +167,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def close_all(self) -> None:
-        """Stop listening, and hang up on clients that keep their connection."""
+        """Stop listening, and close open connections."""
         self.server_close()
         with self._guard:
             for connection in self._connections:
@@ -177,7 +175,7 @@ class _Server(ThreadingHTTPServer):
                     connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: _Connection, client_address: object) -> None:
-        """Say nothing of clients that hang up; other errors are a test's own."""
+        """Ignore clients that disconnect; other errors are a test's own."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -188,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:
-        """Write no log."""
+        pass
 
     def do_POST(self) -> None:
         """Answer a chat completion request."""
@@ -209,12 +207,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.fake.done(paid=False)
 
     def _count(self, *, paid: bool) -> None:
-        """Count the request as answered: just before its end is sent, or clients would be ahead."""
+        """Count the request as answered, before its last bytes: clients could be faster."""
         self._counted = True
         self.server.fake.done(paid=paid)
 
     def _hung_up(self) -> bool:
-        """Say whether the client has gone: what is sent to it would be counted as paid."""
+        """Return whether the client has disconnected; what is sent to it would count as paid."""
         try:
             return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:  # nothing came, so it waits

@@ -1,1 +1,1 @@
-"""The front end: words, numbers, times, places, organs, titles and terms of any text."""
+"""Text analysis: words, numbers, dates, places, organs, titles and terms."""

@@ -1,4 +1,4 @@
-"""The text of an answer: its sentences, the [n] that they carry, and the sentence for no answer."""
+"""Parse the text of an answer into statements with their citation marks [n]."""
 
 import re
 from bisect import bisect_left
@@ -96,16 +96,16 @@ class Statement:
     """A sentence of an answer.
 
     Attributes:
-        start: First character in the answer's text, bullets and list numbers left out.
-        end: Offset after the last, its [n] included.
+        start: Offset in the answer's text, after bullets and list numbers.
+        end: Offset after its last character, citation marks included.
         text: The characters between, with blanks in place of each [n].
-        numbers: The [n] that it carries itself, in order, each once.
-        rests_on: Those, or where it has none, those of the next sentence of its block that has
-            some; a lead-in rests on all of its block.
-        form: `claim`; `lead-in` (ends in a colon), `heading`, `denial` (says that the documents
-            do not tell) and `closing` (of a last paragraph without [n] that sums up: it rests
-            on all that is cited above) need no citation.
-        block: Paragraph or list that it stands in, from 0; blank lines and headings part them.
+        numbers: Its citations [n], in order, without duplicates.
+        rests_on: Those, or without any, those of the next cited sentence of its block; a lead-in
+            rests on all of its block.
+        form: `claim`; `lead-in` (ends in a colon), `heading`, `denial` (the documents do not
+            answer) and `closing` (of a last paragraph without [n] that sums up: it rests on all
+            citations above) need no citation.
+        block: Index of its paragraph or list; blank lines and headings separate them.
     """
 
     start: int
@@ -118,7 +118,7 @@ class Statement:
 
 
 def is_denial(sentence: str) -> bool:
-    """Return whether a sentence says that the documents do not tell.
+    """Return whether a sentence states that the documents do not answer.
 
     >>> is_denial("文件中没有规定补贴金额。"), is_denial("每亩补贴500元。")
     (True, False)
@@ -131,7 +131,7 @@ def is_denial(sentence: str) -> bool:
 
 
 def without_denials(sentence: str) -> str:
-    """Return what a sentence tells besides that documents do not tell; blanks stand for the rest.
+    """Return the claims of a sentence, with blanks in place of denials (see `is_denial`).
 
     >>> without_denials("甲省300家[1]，文件未说明乙省。").split()
     ['甲省300家', '，', '。']
@@ -157,9 +157,7 @@ def without_denials(sentence: str) -> str:
 
 
 def says_not_found(text: str) -> bool:
-    """Return whether a whole answer says that the documents do not tell.
-
-    It does where it begins so and cites nothing for anything else.
+    """Return whether an answer as a whole is a denial: it begins with one and cites nothing else.
 
     >>> says_not_found("资料中未提及补贴。"), says_not_found("补贴500元[1]。资料未提及上限。")
     (True, False)
@@ -179,7 +177,7 @@ def marks(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def without_marks(text: str) -> str:
-    """Return text in which nothing can be taken for a citation: [7] becomes 〔7〕.
+    """Replace what looks like a citation: [7] becomes 〔7〕.
 
     >>> without_marks("甲[7]。国发[2021]4号")
     '甲〔7〕。国发[2021]4号'
@@ -188,7 +186,7 @@ def without_marks(text: str) -> str:
 
 
 def statements(text: str) -> list[Statement]:
-    r"""Return the sentences of an answer in order; rules and blank lines are left out.
+    r"""Return the sentences of an answer in order, without rules and blank lines.
 
     >>> [(s.text.strip(), s.rests_on) for s in statements("甲。乙[2]。\n- 丙。[1][3]")]
     [('甲。', (2,)), ('乙   。', (2,)), ('丙。', (1, 3))]
@@ -208,10 +206,6 @@ def statements(text: str) -> list[Statement]:
 
 
 def _mask(text: str) -> str:
-    """Return text for finding sentences, of the same length.
-
-    Blanks stand for every [n] and what opens a line, and before a number that a gap breaks.
-    """
     for pattern in (_PLAIN, _OPENING):
         text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
     for start, end in broken_numbers(text):  # 0. 75 ends no sentence
@@ -220,7 +214,6 @@ def _mask(text: str) -> str:
 
 
 def _spans(text: str, masked: str) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Return (start, end, numbers) of sentences, each with the [n] that follow its mark."""
     found = list(marks(text))
     begins = [mark[0] for mark in found]
     spans: list[tuple[int, int, list[int]]] = []
@@ -262,7 +255,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def inherited(found: list[Statement]) -> list[Statement]:
-    """Return sentences in order, those without [n] with what they rest on."""
+    """Return sentences in order, with `rests_on` of those without [n] filled in."""
     out: list[Statement] = []
     following: dict[int, tuple[int, ...]] = {}  # numbers of the next cited sentence, by block
     for statement in reversed(found):
@@ -283,7 +276,6 @@ def inherited(found: list[Statement]) -> list[Statement]:
 
 
 def _closed(found: list[Statement]) -> list[Statement]:
-    """Let a last paragraph without [n] that sums up rest on all that is cited above it."""
     cited = tuple(dict.fromkeys(number for s in found for number in s.numbers))
     first = next((i for i, s in enumerate(found) if s.block == found[-1].block), 0)
     last = found[first:]

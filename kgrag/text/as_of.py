@@ -1,4 +1,4 @@
-"""The day as of which is asked: as an option gives it, or as a question says."""
+"""The reference date ("as of") of a question, from an option or its text."""
 
 import re
 from calendar import monthrange
@@ -29,7 +29,7 @@ _NOW = re.compile(
 
 
 def parse_as_of(text: str) -> str:
-    """Return the day that a text gives, ISO 8601; of a year or a month its last day.
+    """Parse a reference date to ISO 8601; of a year or a month its last day.
 
     Args:
         text: 2022, 2022-03, 2022-03-05, 2022年3月, 2022年3月5日.
@@ -59,11 +59,11 @@ def _parts(match: re.Match[str]) -> tuple[int, int, int]:
 
 
 def said_as_of(question: str, *, today: str) -> str:
-    """Return the day as of which a question asks; empty where it does not surely say one.
+    """Return the reference date in a question, ISO 8601; empty without a certain one.
 
     Args:
-        question: In any words.
-        today: ISO 8601; what 现行 and 目前有效 mean. Of a later year a question tells a plan.
+        question: Any text.
+        today: Date for 现行 and 目前有效, ISO 8601; later years mean a plan, not a reference date.
 
     >>> said_as_of("截至2022年6月仍有效的节能办法有哪些", today="2026-01-01")
     '2022-06-30'

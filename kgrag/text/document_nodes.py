@@ -1,4 +1,4 @@
-"""The node that stands for a document in the graph: the name that others cite, of its issuer."""
+"""Name and id of a document's node in the graph."""
 
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ from kgrag.text.titles import document_name
 
 @lru_cache(maxsize=100_000)  # after each change all titles come again
 def node_name(title: str) -> str:
-    """Return the name of a document's node; a 文号 or the country makes no second one.
+    """Return the name of a document's node, without 文号 and country.
 
     >>> node_name("云岭省人民政府关于印发《节能规划》的通知（云政发〔2021〕3号）")
     '节能规划'
@@ -19,10 +19,5 @@ def node_name(title: str) -> str:
 
 
 def node_id(title: str, metadata: Metadata) -> str:
-    """Return the id of a document's node.
-
-    Args:
-        title: Of the document.
-        metadata: Its issuers and regions tell documents of one name apart.
-    """
+    """Return the id of a document's node; issuers and regions distinguish equal names."""
     return document_node_id(node_name(title), metadata.owner)

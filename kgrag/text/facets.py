@@ -1,4 +1,4 @@
-"""What filters, captions and the graph's properties know of a document: places, year, kinds."""
+"""Facets of a document for filters, captions and the graph: places, year, kinds."""
 
 import re
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ NATIONAL = "全国"  # stands for the region of documents that are about no plac
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """By what documents are told apart.
+    """Facets of a document.
 
     Attributes:
-        places: That it is about, by the names that questions call them; empty for national
-            documents. A county's document is about the city around it, too.
-        regions: These and what lies around them; `全国` alone where there are none. `--region`
-            finds a document by each of them and by no other listed place.
-        year: In which it was issued; None where it does not say.
-        kinds: What its title ends in, then the title of the notice that issues it: 通知, 实施方案.
-            `--kind` finds it by each of them, and by what these end in.
+        places: Places that it is about, by short name; empty for national documents. A county's
+            document is also about its city.
+        regions: These and the places around them; `全国` alone for none. `--region` matches each
+            of them and no other listed place.
+        year: Year of issue; None if not stated.
+        kinds: Endings of its title, then of the title of the notice that issues it: 通知, 实施方案.
+            `--kind` matches each of them, and their endings.
     """
 
     places: tuple[str, ...]
@@ -34,11 +34,7 @@ class Facets:
 
 
 def document_facets(title: str, metadata: Metadata) -> Facets:
-    """Return what a document is told apart by.
-
-    Args:
-        title: Its title.
-        metadata: What it says of itself.
+    """Return the facets of a document with this title.
 
     >>> document_facets("成都市节能规划", Metadata(regions=("四川省", "成都市"), issued="2022"))
     Facets(places=('成都',), regions=('成都', '四川'), year=2022, kinds=('规划',))
@@ -59,7 +55,7 @@ def document_facets(title: str, metadata: Metadata) -> Facets:
 
 
 def called(region: str) -> str:
-    """Return the name by which questions call a region: the short one.
+    """Return the short name of a region, as used in questions.
 
     >>> called("四川省"), called("徐汇区"), called("吉林市"), called("忠县")
     ('四川', '徐汇', '吉林市', '忠县')

@@ -1,4 +1,4 @@
-"""A grammar told by a TOML file: patterns over the spans of a text, lists of words, examples."""
+"""A grammar defined in TOML: patterns over the spans of a text, word lists, examples."""
 
 import re
 import tomllib
@@ -16,17 +16,16 @@ _LIST = re.compile("@([a-z_]+)")
 
 
 class Grammar:
-    """The patterns and words that a kind of statement is read by.
+    """Patterns and words for one kind of statement.
 
-    `[patterns]` by name: {tag} is a span that says so, <name> another pattern, @name a list of
-    `vocabulary.toml`. `[words]` are lists
-    with blanks between, `[terms]` and `[plain]` the lexicon as `kgrag.text.terms` has it, that of
-    all statements where the file has none. `[examples]` are read by the tests: "text => what the
-    pattern finds". What else a file has is in `told`.
+    `[patterns]` by name: {tag} matches a span with this tag, <name> another pattern, @name a list
+    of `vocabulary.toml`. `[words]` are lists separated by blanks, `[terms]` and `[plain]` the
+    lexicon (`kgrag.text.terms`), by default that of all statements. `[examples]` are run by the
+    tests: "text => what the pattern finds". All tables of the file are in `told`.
 
     Args:
-        text: The file.
-        tags: The sets of tags of spans that are no words, blanks between the tags of one.
+        text: Content of the file.
+        tags: Tag sets of spans other than words, each a string of tags separated by blanks.
     """
 
     def __init__(self, text: str, *, tags: Iterable[str] = ()) -> None:
@@ -42,11 +41,11 @@ class Grammar:
 
     @classmethod
     def load(cls, package: str, file: str, *, tags: Iterable[str] = ()) -> "Grammar":
-        """Return the grammar of a file that lies in a package."""
+        """Load the grammar of a file in a package."""
         return cls(resources.files(package).joinpath(file).read_text("utf-8"), tags=tags)
 
     def pattern(self, name: str) -> re.Pattern[str]:
-        """Return a pattern over tagged text by its name."""
+        """Return a compiled pattern over tagged text."""
         return self.compile(f"<{name}>")
 
     def _compile(self, pattern: str) -> re.Pattern[str]:
@@ -58,15 +57,10 @@ class Grammar:
         return _LIST.sub(lambda named: f"(?:{either(named[1])})", whole)
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of words, or those of the lexicon that have a tag."""
+        """Return a word list, or the words of the lexicon with this tag."""
         return self._words[name] if name in self._words else self.lexicon.words(name)
 
     def tagged(self, text: str, *layers: Iterable[Span]) -> Tagged:
-        """Return a text with its spans; where two overlap, that of the layer before, words last.
-
-        Args:
-            text: Any.
-            layers: Numbers, times and what else was read in it, each in order.
-        """
+        """Tag a text with spans; of overlapping ones the earlier layer wins, words come last."""
         terms = (Span(t.start, t.end, t.tags) for t in self.lexicon.terms(text))
         return Tagged(text, merged(*layers, terms), self._alphabet)

@@ -1,4 +1,4 @@
-"""Which sections a piece of text stands in."""
+"""The path of section titles of a span."""
 
 import bisect
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _MOST_OPENING = 20  # headings one after the other that are followed: more are a
 
 
 class HeadingTree:
-    """The headings of a document, ready to tell the sections around any piece.
+    """The headings of a document, indexed for look-up by offset.
 
     Attributes:
         text: The document's text.
@@ -25,11 +25,7 @@ class HeadingTree:
     def path(self, start: int, end: int) -> tuple[str, ...]:
         """Return the titles of the sections around `text[start:end]`, outermost first.
 
-        Headings that open the piece, one directly after the other, are part of its path.
-
-        Args:
-            start: Offset of the piece's first character.
-            end: Offset after its last.
+        Consecutive headings at the start of the span are part of its path.
         """
         last = bisect.bisect_right(self._starts, start) - 1
         reach = max(start, self.headings[last].end) if last >= 0 else start
@@ -42,7 +38,6 @@ class HeadingTree:
 
 
 def _paths(headings: Sequence[Heading]) -> list[tuple[str, ...]]:
-    """Return the path of titles down to each heading."""
     stack: list[Heading] = []
     paths = []
     for heading in headings:

@@ -1,6 +1,6 @@
-"""An English question in the words of Chinese policies, by a word list that is ours.
+"""Translate English questions into Chinese terms by a word list that is ours.
 
-The list (`bilingual/*.txt`) was written from knowledge of the field, then extended with an eye on
+The list (`bilingual/*.txt`) was written from knowledge of the field, then extended by looking at
 40 of the questions that it is measured on (benchmarks/labels/README.md).
 """
 
@@ -83,14 +83,14 @@ _FILES = ("energy.txt", "nature.txt", "administration.txt")
 
 @dataclass(frozen=True, slots=True)
 class InChinese:
-    """An English question in Chinese words.
+    """A translated question.
 
     Attributes:
-        text: Places, years, what is asked about, words of asking; blanks between.
-        terms: Of these the places and what is asked about.
-        others: Further Chinese terms for what it says, in order; may be empty.
-        unread: Words of the question that the list does not have, without those that say nothing.
-        is_read: Whether the list has more than half of the words that say something.
+        text: Places, years, subjects, question words, separated by blanks.
+        terms: The places and subjects.
+        others: Alternative Chinese terms, in order; may be empty.
+        unread: Content words missing from the list.
+        is_read: Whether the list has more than half of the content words.
     """
 
     text: str
@@ -101,18 +101,17 @@ class InChinese:
 
 
 class _Entry(NamedTuple):
-    """What an entry of the list says: Chinese terms, and whether it is a place or a question."""
+    """An entry of the list: Chinese terms, and whether it is a place or a question word."""
 
     terms: tuple[str, ...]
     kind: str
 
 
 def in_chinese(question: str) -> InChinese | None:
-    """Return an English question in Chinese words; None where the list has no word of it.
+    """Translate an English question into Chinese terms; None if the list has no word of it.
 
-    The longest entry counts, blind to case, hyphens and plurals. What stands behind of, for, in
-    comes before what it belongs to, as in Chinese; abbreviations stay, other words that the list
-    does not have are left out.
+    The longest entry wins, ignoring case, hyphens and plurals. Phrases after of, for, in come
+    before their head, as in Chinese; abbreviations are kept, other unknown words omitted.
 
     >>> in_chinese("What is the 2025 target for forest coverage in Jiangsu?").text
     '江苏 到2025年 森林覆盖率 目标 多少'
@@ -130,7 +129,7 @@ def in_chinese(question: str) -> InChinese | None:
 
 
 def place_spans(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the places that an English text names, with Province or City.
+    """Return (start, end) of the places in an English text, with Province or City.
 
     >>> place_spans("targets of Jiangsu Province and Xi'an")
     [(11, 27), (32, 37)]
@@ -160,7 +159,7 @@ def place_spans(text: str) -> list[tuple[int, int]]:
 
 
 class _Reading:
-    """A question on its way into Chinese: what was read of it so far."""
+    """State of a translation."""
 
     def __init__(self) -> None:
         self._places: list[tuple[str, ...]] = []
@@ -173,7 +172,7 @@ class _Reading:
         self._unread: list[str] = []
 
     def take(self, tokens: Sequence[str], folded: Sequence[str], at: int) -> int:
-        """Read what begins at a token; return how many tokens that was."""
+        """Translate the entry at a token; return its number of tokens."""
         entries = _entries()
         for length in range(min(_LONGEST, len(tokens) - at), 0, -1):
             entry = entries.get(" ".join(folded[at : at + length]))
@@ -192,7 +191,6 @@ class _Reading:
         return 1
 
     def _take_other(self, token: str, folded: str) -> None:
-        """Read a word that is not in the list."""
         if folded in _LINKS:
             self._chains[-1].append([])
         elif folded in _BREAKS:
@@ -235,7 +233,7 @@ class _Reading:
                 return
 
     def concluded(self, dates: Sequence[str]) -> InChinese | None:
-        """Return what was read, in Chinese order; None where that is nothing."""
+        """Return the translation in Chinese order; None if it is empty."""
         places = _resolved(self._places)
         said = [term for chain in self._chains for words in reversed(chain) for term in words]
         said = list(dict.fromkeys(said))
@@ -255,7 +253,7 @@ def _says_something(token: str) -> bool:
 
 
 def _resolved(places: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return places by one name each: of those called alike the one inside another named."""
+    """Return one name per place: of homonyms the one inside another place that is named."""
     listed = list(places)
     sure = {names[0] for names in listed if len(names) == 1}
     found: list[str] = []
@@ -275,7 +273,6 @@ def _around(names: Sequence[str]) -> set[str]:
 
 @functools.cache
 def _entries() -> Mapping[str, _Entry]:
-    """Return the list: what an entry says by its folded words."""
     found: dict[str, _Entry] = {}
     for name, kind in (*((f, "term") for f in _FILES), ("places.txt", "place")):
         found.update(_read(name, kind))
@@ -294,7 +291,6 @@ def _read(name: str, kind: str) -> Iterator[tuple[str, _Entry]]:
 
 
 def _fold(token: str) -> str:
-    """Return a word in lower case, singular, in one spelling."""
     word = token.lower().replace("’", "'").removesuffix("'s").rstrip(".")
     for british, ours in (("isation", "ization"), ("programme", "program"), ("sulph", "sulf")):
         word = word.replace(british, ours)
@@ -310,7 +306,7 @@ def _fold(token: str) -> str:
 
 
 def dates_in(text: str) -> tuple[list[str], str]:
-    """Return the dates and planning periods that a text names, in Chinese, and the text without.
+    """Extract the dates and planning periods of a text, in Chinese; return them and the rest.
 
     >>> dates_in("the share by the end of 2025")[0]
     ['到2025年']

@@ -1,4 +1,4 @@
-"""Names of indicators: one for each, however a text writes it; what makes a name one."""
+"""Canonical names of indicators."""
 
 import functools
 import re
@@ -76,7 +76,7 @@ _TELLING = ("亩", "微克/立方米")  # other units by which a name is told, o
 
 
 def is_indicator(name: str) -> bool:
-    """Return whether a name ends as those of indicators do.
+    """Return whether a name has an ending of indicators.
 
     >>> is_indicator("四川省森林覆盖率"), is_indicator("四川省绿色工厂")
     (True, False)
@@ -86,14 +86,14 @@ def is_indicator(name: str) -> bool:
 
 @functools.lru_cache(maxsize=20_000)  # the same indicators come again in every document
 def indicator_name(name: str, unit: str = "") -> str:
-    """Return the one name of an indicator; the name itself where no other is known.
+    """Return the canonical name of an indicator; the name itself if unknown.
 
-    Never across what is measured: what is per year, added, of a sector, of a kind of place stays.
+    What is measured never changes: per year, increments, sectors and kinds of place are kept.
 
     Args:
-        name: As a text has it, without a place.
-        unit: Of the value that it has there, as `kgrag.qualifiers` keeps it; empty where that is
-            not known. 风电 is an indicator only with one.
+        name: From a text, without a place.
+        unit: Of its value there, normalised as in `kgrag.qualifiers`; empty if unknown. 风电 is an
+            indicator only with one.
 
     >>> indicator_name("万元国内生产总值能源消耗"), indicator_name("细颗粒物（PM2.5）年均浓度")
     ('单位GDP能耗', 'PM2.5浓度')
@@ -110,7 +110,7 @@ def indicator_name(name: str, unit: str = "") -> str:
 
 
 def indicator_names(name: str) -> frozenset[str]:
-    """Return what an indicator may be called by `indicator_name`, whatever the unit of its values.
+    """Return all results of `indicator_name` for a name, over all units.
 
     >>> sorted(indicator_names("光伏发电"))
     ['光伏发电', '光伏发电量', '光伏装机容量']
@@ -123,7 +123,6 @@ def _of_list(name: str) -> str:
 
 
 def _formed(name: str) -> str:
-    """Return a name with the words of the list and the forms of this module."""
     plain = "".join(unicodedata.normalize("NFKC", _NUMBERED.sub("", name)).split())
     plain = _GLOSS.sub(r"\1", _PRIVATE.sub(".", plain))
     pattern, full = _words()
@@ -138,7 +137,7 @@ def _formed(name: str) -> str:
 
 
 def _share(name: str) -> str:
-    """Return the name of a share: that of a source in what is consumed, or any with one ending."""
+    """Return the name of a share: that of a source in consumption, or any in normal form."""
     told = _OF_ENERGY.fullmatch(name) or _CONSUMED.fullmatch(name)
     if told and told[1] in _section("能源"):
         return f"{told[1]}消费比重"
@@ -158,7 +157,7 @@ def _capacity(name: str) -> str:
 
 
 def _by_unit(name: str, unit: str) -> str:
-    """Return what a number with a unit measures of a source or an activity: 风电 500万千瓦."""
+    """Return the indicator of a source or an activity by its unit: 风电 500万千瓦."""
     if unit in _AREAS and name in _section("面积"):
         return f"{name}面积"
     if unit == "微克/立方米" and name in _section("污染物"):
@@ -186,19 +185,16 @@ def _sections() -> Mapping[str, tuple[str, ...]]:
 
 @functools.cache
 def _section(name: str) -> frozenset[str]:
-    """Return the words of a section that is a plain list."""
     return frozenset(word for line in _sections()[name] for word in line.split())
 
 
 def _pairs(section: str) -> list[tuple[str, str]]:
-    """Return (other name, name) of a section of names that are one."""
     lines = [line.partition("：") for line in _sections()[section]]
     return [(other, name) for name, _, others in lines for other in others.split()]
 
 
 @functools.cache
 def _words() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return what finds the other words within a name, the longest first, and what each means."""
     pairs = sorted(_pairs("词"), key=lambda pair: -len(pair[0]))
     found = [re.escape(word) for word, _ in pairs]
     bounded = [
@@ -209,20 +205,20 @@ def _words() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @functools.cache
 def _whole() -> Mapping[str, str]:
-    """Return full names by the keys of the others, these as the words and forms leave them."""
+    """Return canonical full names by their normalised synonyms."""
     return {identity_key(_formed(other)): name for other, name in _pairs("名")}
 
 
 def split_place(name: str, regions: Sequence[str]) -> tuple[str, str]:
-    """Return (place, rest) of the name of an indicator; ("", name) where it begins with none.
+    """Split the name of an indicator into (place, rest); ("", name) without a place.
 
-    Only what is an indicator by itself is parted: 成都市高新区 stays. 全省 is the document's
-    province; where that is not known, the place is empty and the rest without it. 全市 in a
-    province's document is any city, and stays.
+    Only names that are indicators by themselves are split: 成都市高新区 is kept. 全省 is the
+    document's province; if that is unknown, the place is empty. 全市 in a province's document means
+    any city, and is kept.
 
     Args:
-        name: As a document writes it.
-        regions: Full names of the place that the document governs, the outermost first.
+        name: As in a document.
+        regions: Full names of the place that the document governs, outermost first.
 
     >>> split_place("四川省森林覆盖率", ()), split_place("全省森林覆盖率", ("云岭省", "青川市"))
     (('四川省', '森林覆盖率'), ('云岭省', '森林覆盖率'))
@@ -239,7 +235,7 @@ def split_place(name: str, regions: Sequence[str]) -> tuple[str, str]:
 
 
 def _leading(name: str, regions: Sequence[str]) -> tuple[str, int]:
-    """Return the place that a name begins with, and where it ends; ("", 0) for none."""
+    """Return the place at the start of a name, and its end; ("", 0) for none."""
     if nation := _NATION.match(name):
         return NATIONAL, nation.end()
     if own := _OWN.match(name):

@@ -1,4 +1,4 @@
-"""The place that a title or the name of an organ begins with, listed or not."""
+"""Parse the place at the start of a title or the name of an organ, listed or not."""
 
 import re
 from collections.abc import Sequence
@@ -42,17 +42,13 @@ _NOT_AFTER = re.compile(r"[场域级内外属际容民]|化|政(?!府|协)")
 
 
 def leading_region(text: str, *, within: Sequence[str] = ()) -> tuple[tuple[str, ...], int]:
-    """Return the place that a title or the name of an organ begins with, and where that ends.
+    """Return the place, listed or not, at the start of a title or the name of an organ.
 
-    Listed or not; 中共 or 共青团 before it is passed over, as is an area that is no division
+    A leading 中共 or 共青团 is skipped, as is an area that is no administrative division
     (江北新区).
 
-    Args:
-        text: 四川省成都市生态环境局, 云岭省节能规划.
-        within: Full names of the place around, the outermost first.
-
     Returns:
-        (full names, the outermost first; end): ((), 0) where it begins with none.
+        (full names, outermost first; end offset): ((), 0) without a place.
 
     >>> leading_region("四川省成都市生态环境局")
     (('四川省', '成都市'), 6)
@@ -69,12 +65,11 @@ def leading_region(text: str, *, within: Sequence[str] = ()) -> tuple[tuple[str,
 
 
 def leading_area(text: str) -> tuple[str, int]:
-    """Return the area that a text begins with and no list holds, and where it ends.
-
-    Zones and new areas, with the place around or without it; an area that is not named is none.
+    """Return the unlisted area (zone, new area) at the start of a text, and its end.
 
     Returns:
-        (name, end): without the place around, where it is a name without it; ("", 0) for none.
+        (name, end): without the surrounding place, if the rest is a name; ("", 0) for none, and
+        for unnamed areas.
 
     >>> leading_area("临港新片区光伏"), leading_area("南京江北新区"), leading_area("济宁高新区")
     (('临港新片区', 5), ('江北新区', 6), ('济宁高新区', 5))
@@ -98,7 +93,7 @@ def leading_area(text: str) -> tuple[str, int]:
 def _step(
     text: str, at: int, around: Sequence[str], *, first: bool
 ) -> tuple[tuple[str, ...], int] | None:
-    """Return the names of the place that begins at an offset, and where it ends."""
+    """Return the names of the place at an offset, and its end."""
     own = [] if first else [n for n in around if not regions_named(n)]
     start, name = next(names_in(text[at : at + _LONGEST], known=own), (1, ""))
     if start == 0:

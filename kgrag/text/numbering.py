@@ -1,4 +1,4 @@
-"""Marks of numbering: 第三章, 一、, （一）, 1., ①, 附件2, 专栏4, Article 5."""
+"""Parse numbering: 第三章, 一、, （一）, 1., ①, 附件2, 专栏4, Article 5."""
 
 import re
 from dataclasses import dataclass
@@ -62,11 +62,11 @@ _ITEM = re.compile(rf"[{HAN_SMALL}]是(?:要)?|[—\-]{{2,}}|[•●■·◆]|#+
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """A mark of a numbering in a text.
+    """A numbering mark in a text.
 
     Attributes:
-        family: Which kind of mark.
-        number: What it counts, 0 for none; of a decimal mark its parts.
+        family: Kind of mark.
+        number: Its value, 0 for none; the parts of a decimal mark.
         start: Offset of its first character.
         end: Offset after its last.
     """
@@ -78,7 +78,7 @@ class Numbering:
 
 
 def numbering_at(text: str, start: int = 0) -> Numbering | None:
-    """Return the mark that a line has at an offset; None where none stands there.
+    """Return the numbering at an offset of a line; None for none.
 
     >>> numbering_at("（十二）目标").number, numbering_at("2025年目标")
     ((12,), None)
@@ -91,9 +91,9 @@ def numbering_at(text: str, start: int = 0) -> Numbering | None:
 
 
 def item_end(text: str, start: int = 0) -> int:
-    """Return where the mark ends with which an item or a heading begins; `start` for none.
+    """Return the end of the mark of an item or a heading; `start` for none.
 
-    Other than `numbering_at`, it knows marks without a number, and none that is a bare digit.
+    Unlike `numbering_at`, it accepts marks without a number, and no bare digits.
 
     >>> item_end("一是坚持节约"), item_end("1．工业"), item_end("3 家企业")
     (2, 2, 0)
@@ -107,11 +107,7 @@ def item_end(text: str, start: int = 0) -> int:
 
 
 def without_numbering(text: str, trim: str = " \t\u3000") -> str:
-    """Return a text without the marks that it begins with.
-
-    Args:
-        text: A heading, an item, a paragraph.
-        trim: Characters to leave out behind each mark.
+    """Return a text without its leading numbering.
 
     >>> without_numbering("第三节 （一）主要目标")
     '主要目标'

@@ -1,4 +1,4 @@
-"""Numerals that are not Arabic: Chinese, Roman, circled; read, and Chinese ones written."""
+"""Parse Chinese, Roman and circled numerals, and format Chinese and Roman ones."""
 
 import re
 from decimal import Decimal
@@ -25,7 +25,7 @@ _HAS_DIGIT = re.compile(f"[{''.join(_DIGIT)}十]")
 
 
 def han_numeral(text: str) -> Decimal | None:
-    """Return what a Chinese numeral means; None where it means nothing.
+    """Parse a Chinese numeral; None if it is none.
 
     >>> han_numeral("三千五百"), han_numeral("二〇二五"), han_numeral("十二"), han_numeral("一点五")
     (Decimal('3500'), Decimal('2025'), Decimal('12'), Decimal('1.5'))
@@ -54,7 +54,7 @@ def han_numeral(text: str) -> Decimal | None:
 
 
 def han_digits(text: str) -> str:
-    """Return a text with each Chinese digit as the Arabic one, as years are written.
+    """Replace each Chinese digit by the Arabic one, as in years.
 
     >>> han_digits("二〇二一年")
     '2021年'
@@ -63,7 +63,7 @@ def han_digits(text: str) -> str:
 
 
 def whole_number(text: str) -> int | None:
-    """Return the whole number that a numeral of any kind means; None where it means none.
+    """Parse an integer in numerals of any kind; None if it is none.
 
     >>> [whole_number(text) for text in ("12", "十二", "XII", "⑫", "Two", "B", "目标", "")]
     [12, 12, 12, 12, 2, 2, None, None]
@@ -89,7 +89,7 @@ def whole_number(text: str) -> int | None:
 
 
 def chinese_number(n: int) -> str:
-    """Return a number below 10,000 as Word's chineseCounting writes it.
+    """Format a number below 10,000 as Word's chineseCounting does.
 
     >>> [chinese_number(n) for n in (1, 10, 12, 20, 105)]
     ['一', '十', '十二', '二十', '一百〇五']
@@ -106,7 +106,7 @@ def chinese_number(n: int) -> str:
 
 
 def roman_number(n: int) -> str:
-    """Return a number in lower-case Roman numerals.
+    """Format a number in lower-case Roman numerals.
 
     >>> roman_number(14)
     'xiv'

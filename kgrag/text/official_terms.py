@@ -1,4 +1,4 @@
-"""Official wordings of what a question says in everyday words: 旧件翻新 is 再制造.
+"""Expand colloquial terms by official ones: 旧件翻新 is 再制造.
 
 The thesaurus is ours (`thesaurus/*.txt`): it was written from knowledge of the field, without
 any of the questions that it is measured on.
@@ -19,7 +19,7 @@ _SHORT = 3  # characters of a wording that must be words of the text: 科技部 
 
 
 class OfficialTerms(NamedTuple):
-    """A wording in a text, and what documents call it.
+    """A colloquial term in a text, and its official terms.
 
     Attributes:
         start: Offset of its first character.
@@ -33,10 +33,10 @@ class OfficialTerms(NamedTuple):
 
 
 def official_terms(text: str) -> list[OfficialTerms]:
-    """Return the everyday wordings in a text with their official terms, in order.
+    """Return the colloquial terms in a text with their official terms, in order.
 
-    Of wordings that overlap the longest counts, then the first. One whose official term stands
-    in the text already is left out, as is what stands in a quoted title.
+    Of overlapping terms the longest wins, then the first. Terms inside quoted titles, or whose
+    official term is in the text already, are skipped.
 
     >>> [terms.terms[0] for terms in official_terms("旧件翻新主抓哪几类产品")]
     ['再制造']
@@ -68,7 +68,7 @@ def official_terms(text: str) -> list[OfficialTerms]:
 
 
 def in_official_terms(text: str, found: Sequence[OfficialTerms]) -> str:
-    """Return a text with the first official term in place of each wording.
+    """Replace each colloquial term by its first official one.
 
     >>> in_official_terms("旧件翻新抓什么", official_terms("旧件翻新抓什么"))
     '再制造抓什么'
@@ -82,7 +82,7 @@ def in_official_terms(text: str, found: Sequence[OfficialTerms]) -> str:
 
 
 def wordings(text: str) -> list[str]:
-    """Return a text, and the same in official terms where it says something otherwise.
+    """Return a text, and its variant in official terms if it differs.
 
     >>> wordings("旧件翻新抓什么"), wordings("再制造抓什么")
     (['旧件翻新抓什么', '再制造抓什么'], ['再制造抓什么'])
@@ -93,7 +93,7 @@ def wordings(text: str) -> list[str]:
 
 @functools.cache
 def _lay_terms() -> tuple[Mapping[str, tuple[str, ...]], int]:
-    """Return official terms by everyday wording, and the length of the longest wording."""
+    """Return official terms by colloquial one, and the length of the longest colloquial one."""
     found: dict[str, tuple[str, ...]] = {}
     folder = resources.files("kgrag.text").joinpath("thesaurus")
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -107,10 +107,10 @@ def _lay_terms() -> tuple[Mapping[str, tuple[str, ...]], int]:
 
 
 def everyday_wordings(text: str) -> list[OfficialTerms]:
-    """Return the official terms in a text with what people say for them, in order.
+    """Return the official terms in a text with their colloquial synonyms, in order.
 
-    Only names for names, which are read back as the term: no question (谁说了算), nothing that says
-    more or less of it (少打农药), nothing without a character of the term's.
+    Only noun phrases that map back to the term: no questions (谁说了算), nothing broader or
+    narrower (少打农药), nothing without a character of the term.
 
     >>> [(found.start, found.end) for found in everyday_wordings("全省非化石能源消费比重")]
     [(2, 7)]

@@ -1,4 +1,4 @@
-"""Names of organs in full: ministries by any of their names, local organs with their place."""
+"""Canonical names of organs: ministries by all their names, local organs with their place."""
 
 import functools
 import re
@@ -71,7 +71,7 @@ def central_organs() -> Iterator[tuple[str, str]]:
 
 
 def is_central_organ(name: str) -> bool:
-    """Return whether a name is one of a central organ.
+    """Return whether a name is that of a central organ.
 
     >>> is_central_organ("工信部"), is_central_organ("四川省林业局")
     (True, False)
@@ -80,14 +80,14 @@ def is_central_organ(name: str) -> bool:
 
 
 def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
-    """Return the full name of an organ as it is called now; the name itself where that is not sure.
+    """Return the current full name of an organ; the name itself if uncertain.
 
-    As `full_organ_name`; a former organ of the centre leads to the one that has its tasks now.
+    As `full_organ_name`, but a former central organ is replaced by its successor.
 
     Args:
-        name: As a text has it.
-        regions: Full names of the place that the document governs, the outermost first; empty for
-            a national document.
+        name: As in a text.
+        regions: Full names of the place that the document governs, outermost first; empty for a
+            national document.
 
     >>> canonical_organ("工信部", regions=()), canonical_organ("原环境保护部", regions=())
     ('工业和信息化部', '生态环境部')
@@ -103,16 +103,11 @@ def canonical_organ(name: str, *, regions: Sequence[str]) -> str:
 
 
 def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
-    """Return the full name that an organ had when the text was written, or the name itself.
+    """Return the full name of an organ at the time of the text; the name itself if uncertain.
 
-    Names of central organs are read by a list. A level without a place (省林业局) means the
-    document's own, as does a field without a level (财政局), which lists leave out behind the
-    first organ; 民政厅 and the like are a province's. Nothing is said where that is not sure, and
-    never another place.
-
-    Args:
-        name: As a text has it.
-        regions: As for `canonical_organ`.
+    Central organs are looked up. A level without a place (省林业局) is completed by the document's
+    place, as is a field without a level (财政局, in lists after the first organ); 民政厅 and the
+    like are the province's.
 
     >>> full_organ_name("原环保部", regions=())
     '环境保护部'
@@ -130,7 +125,6 @@ def full_organ_name(name: str, *, regions: Sequence[str]) -> str:
 
 
 def _of_the_centre(name: str, *, national: bool) -> str:
-    """Return the full name of a central organ, or of its office; empty where it is none."""
     bare = _TITLE.sub("", name[:_LONGEST])
     if full := _central_name(bare, national=national):
         return full
@@ -145,11 +139,11 @@ def _central_name(name: str, *, national: bool) -> str:
 
 
 def is_bare_organ(name: str) -> bool:
-    """Return whether a name is one that organs of many places have: its place is not told.
+    """Return whether an organ's name lacks its place, so that many places have one.
 
-    A level without a place (市林业局), neither of them (市场监管局, 领导小组办公室, 气候处), all
-    of a kind (主管部门, 各市人民政府), a list with any such. Full names of bodies and firms are
-    not bare, nor are central organs.
+    A level without a place (市林业局), a name without both (市场监管局, 领导小组办公室, 气候处),
+    all of a kind (主管部门, 各市人民政府), a list with any such; not central organs, nor full names
+    of bodies and firms.
 
     >>> [is_bare_organ(n) for n in ("市林业局", "自治区党委", "市场监管局", "各市人民政府")]
     [True, True, True, True]
@@ -181,7 +175,7 @@ def _is_bare(name: str) -> bool:
 
 
 def _local(name: str, regions: Sequence[str]) -> str:
-    """Return the full name of a local organ; empty where its place or kind is not told."""
+    """Return the full name of a local organ; empty if its place or kind is unknown."""
     if name.startswith("共青团"):
         return ""  # is called so in full
     party = name.startswith("中共")
@@ -207,9 +201,9 @@ def _local(name: str, regions: Sequence[str]) -> str:
 
 
 def _place_of_kind(name: str, regions: Sequence[str]) -> tuple[str, ...]:
-    """Return whose an organ without a place is: 民政厅 the province's, 财政局 the document's own.
+    """Return an unnamed place of an organ: 民政厅 the province, 财政局 the document's own.
 
-    The centre's have 国家 before them in documents of provinces and cities (国家发展改革委).
+    Central organs have 国家 before them in documents of provinces and cities (国家发展改革委).
     """
     if _OWN_WHOLE.fullmatch(name):
         return tuple(regions)
@@ -227,7 +221,7 @@ def _is_short(name: str, place: Sequence[str]) -> bool:
 
 
 def place_name(place: Sequence[str]) -> str:
-    """Return how organs of a place begin: its own name, a district's with its city before it.
+    """Return the prefix of a place's organs: its name, after the city's for a district.
 
     >>> place_name(("四川省", "成都市")), place_name(("上海市", "徐汇区"))
     ('成都市', '上海市徐汇区')
@@ -241,7 +235,6 @@ def place_name(place: Sequence[str]) -> str:
 
 
 def _kind(rest: str) -> str:
-    """Return what comes behind the place in full; empty where it is unknown."""
     if match := _PARTY.match(rest):
         behind = "委" + rest[match.end() :]
         return _whole_names().get(behind, behind)
@@ -256,7 +249,6 @@ def _kind(rest: str) -> str:
 
 
 def _in_full(rest: str) -> str:
-    """Return a field and a kind (工信局) in full; empty where the field is unknown."""
     ending = _KIND.search(rest)
     if not ending:
         return ""
@@ -281,7 +273,7 @@ def _sections() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 @functools.cache
 def _central_names() -> Mapping[str, str]:
-    """Return full names of central organs, former ones too, by every name that is theirs alone."""
+    """Return full names of central organs, former ones too, by their unambiguous names."""
     found: dict[str, str] = {}
     for name, others in _sections()["国家"]:
         found |= dict.fromkeys((name, *others.partition("|")[0].split()), name)
@@ -292,7 +284,7 @@ def _central_names() -> Mapping[str, str]:
 
 @functools.cache
 def _successors() -> Mapping[str, str]:
-    """Return the organs that have the tasks of former ones now, by their full names."""
+    """Return the successors of former organs by full name."""
     return {names.split()[0]: now for names, now in _sections()["沿革"]}
 
 
@@ -305,7 +297,7 @@ def national_names() -> Mapping[str, str]:
 
 @functools.cache
 def fields() -> Mapping[str, str]:
-    """Return the fields of local organs in full, by every word for them."""
+    """Return the full names of fields of local organs by synonym."""
     found: dict[str, str] = {}
     for name, others in _sections()["地方"]:
         found |= dict.fromkeys((name, *others.split()), name)
@@ -314,7 +306,7 @@ def fields() -> Mapping[str, str]:
 
 @functools.cache
 def _whole_names() -> Mapping[str, str]:
-    """Return what stands behind a place in full, by every word for it."""
+    """Return full names of organs without their place, by synonym."""
     found: dict[str, str] = {}
     for name, others in _sections()["整名"]:
         found |= dict.fromkeys((name, *others.split()), name)

@@ -1,4 +1,4 @@
-"""The labels of the box that stands above a document on a page: 索引号, 发文机关, 成文日期."""
+"""Parse the metadata box above a document on a web page: 索引号, 发文机关, 成文日期."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ _MARKS = re.compile(r"^[\s•·●◆■▪*\-—|【\[]+|[\s】\]|:：]{1,40}$|
 
 
 def page_label(line: str) -> str:
-    """Return the label that a line consists of; empty where it is anything else.
+    """Return the label that is all of a line; empty for other lines.
 
     >>> page_label("• 索 引 号："), page_label("索引号：0123")
     ('索引号', '')
@@ -44,10 +44,10 @@ def page_label(line: str) -> str:
 
 
 def label_row(line: str) -> list[str]:
-    """Return the labels of a row, each with what stands behind it; another line as it is.
+    """Split a row into labels with their values; other lines are returned unchanged.
 
     Args:
-        line: With its blanks, which part labels from values.
+        line: With its blanks, which separate labels from values.
 
     >>> label_row("文 号 云政发〔2022〕3号 发文机关 云岭省能源局")
     ['文号：云政发〔2022〕3号', '发文机关：云岭省能源局']
@@ -67,10 +67,10 @@ def label_row(line: str) -> list[str]:
 
 
 def with_labels(lines: Sequence[str]) -> list[str]:
-    """Return lines in which a label and its value stand on one, and no other label with them.
+    """Return lines with one label and its value each.
 
     Args:
-        lines: A value may stand on the line below its label, or in the next cell of a row.
+        lines: A value may be on the line below its label, or in the next cell of a row.
 
     >>> with_labels(["成文日期", "2022-03-05", "文号：", "标题"])
     ['成文日期：2022-03-05', '文号：', '标题']
@@ -82,7 +82,6 @@ def with_labels(lines: Sequence[str]) -> list[str]:
 
 
 def _cells(line: str) -> Iterable[str]:
-    """Yield the labels of a row with the cells behind them; a line that is no such row as it is."""
     cells = [cell.strip() for cell in line.split("|")]
     labels = [page_label(cell) for cell in cells]
     if len(cells) == 1 or not any(labels):

@@ -1,4 +1,4 @@
-"""Places by name: which ones a question asks for, and what is the name of one."""
+"""Recognise places in questions, and names of places."""
 
 import functools
 import re
@@ -34,7 +34,6 @@ _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
 @functools.cache
 def _listed() -> tuple[str, ...]:
-    """Return the short names of provinces and cities."""
     return tuple(r.short for r in listed_regions() if r.level != "县" and r.name != _CORPS)
 
 
@@ -49,9 +48,7 @@ def _cities() -> Mapping[str, frozenset[str]]:
 
 
 def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
-    """Return which places a question names, of the known and the listed ones.
-
-    The longer name counts where two overlap.
+    """Return the known and listed places that a question names; the longest of overlapping names.
 
     >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
     ['云岭', '青川']
@@ -63,9 +60,9 @@ def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
 
 
 def counted_places(text: str) -> list[tuple[int, str]]:
-    """Return provinces named by one character each, with the place of that character.
+    """Return (offset, name) of provinces abbreviated to one character.
 
-    Only where several are counted together, as the characters are in many other words.
+    Only enumerations with a count are accepted, as the characters occur in many other words.
 
     >>> counted_places("冀湘两省的目标")
     [(0, '河北'), (1, '湖南')]
@@ -82,7 +79,7 @@ def counted_places(text: str) -> list[tuple[int, str]]:
 def with_places_inside(places: Collection[str]) -> frozenset[str]:
     """Return places with the prefecture-level cities of the provinces among them.
 
-    A province that only says where a city lies, which is named with it, gives way to the city.
+    A province that is named with a city of its own is dropped.
 
     >>> sorted(with_places_inside({"海南"}))
     ['三亚', '三沙', '儋州', '海南', '海口']
@@ -96,7 +93,7 @@ def with_places_inside(places: Collection[str]) -> frozenset[str]:
 
 
 def names_place(name: str) -> bool:
-    """Return whether a name is that of a place, and of nothing in it.
+    """Return whether a name is that of a place as a whole.
 
     >>> [names_place(n) for n in ("四川省", "青川市", "四川省能源局", "示范区", "中心城区")]
     [True, True, False, False, False]
@@ -117,9 +114,9 @@ def names_place(name: str) -> bool:
 
 
 def _is_listed(name: str) -> bool:
-    """Return whether a name is that of a division of the list, with what it lies in or without.
+    """Return whether a name is that of a listed division, with or without the ones around it.
 
-    城区, 矿区 and 郊区 alone are no names.
+    城区, 矿区 and 郊区 alone are not names.
     """
     found = regions_named(name)
     if found:

@@ -1,4 +1,4 @@
-"""The years that a plan is for, as its title tells."""
+"""The period of a plan, from its title."""
 
 import re
 
@@ -25,7 +25,7 @@ _IS_NONE = re.compile(
 
 
 def plan_years(name: str) -> tuple[int, int]:
-    """Return the first and the last year of a five-year plan; 0 for what is none.
+    """Return the first and the last year of a five-year plan; zeros for other names.
 
     >>> plan_years("十四五"), plan_years("2021-2025")
     ((2021, 2025), (0, 0))
@@ -47,7 +47,7 @@ def plan_ending(year: int) -> str:
 
 
 def last_year(title: str) -> int | None:
-    """Return the last year of the period that a plan is for; None where its title tells none.
+    """Return the last year of a plan's period; None if its title has none.
 
     >>> last_year("云岭省“十三五”节能规划"), last_year("绿色出行三年行动计划（2018—2020年）")
     (2020, 2020)

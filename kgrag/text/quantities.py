@@ -1,4 +1,4 @@
-"""Read numbers with their units, and dates, in Chinese and English text."""
+"""Parse numbers with their units, and dates, in Chinese and English text."""
 
 import re
 from collections.abc import Iterator
@@ -77,12 +77,12 @@ class Quantity:
     """A number in a text.
 
     Attributes:
-        start: First character.
+        start: Offset of its first character.
         end: Offset after the last, the unit included.
-        values: What it may mean: in 5-10万元 the first is 5 and 50000.
-        unit: Normalised; empty where none is known.
+        values: Possible values: in 5-10万元 the first is 5 or 50000.
+        unit: Normalised; empty if unknown.
         is_word: Whether it is written in Chinese characters.
-        is_scaled: Whether a scale (万, million) stands behind it.
+        is_scaled: Whether a scale (万, million) follows it.
     """
 
     start: int
@@ -95,7 +95,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date in a text; 0 for what it does not say."""
+    """A date in a text; missing parts are 0."""
 
     start: int
     end: int
@@ -105,7 +105,7 @@ class Date:
 
 
 def narrow(text: str) -> str:
-    """Return text with full-width letters, digits and signs narrowed; the length stays."""
+    """Convert full-width letters, digits and signs to half width; the length stays."""
     return text.translate(_NARROW)
 
 
@@ -130,7 +130,7 @@ def _part(text: str) -> int:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return the numbers of a text in order, whatever they are written in.
+    """Return the numbers of a text in order, in digits or words.
 
     >>> [sorted(map(int, q.values)) for q in quantities("一千家，1,000家，３万元，百分之十")]
     [[1000], [1000], [30000], [10]]
@@ -155,7 +155,7 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def scaled(number: Decimal) -> str:
-    """Return a number in 万 or 亿 where it is as large.
+    """Format a number in 万 or 亿 if it is as large.
 
     >>> scaled(Decimal(35000000)), scaled(Decimal("24.10")), scaled(Decimal(60000000000))
     ('3500万', '24.1', '600亿')
@@ -165,12 +165,12 @@ def scaled(number: Decimal) -> str:
 
 
 def agree(unit: str, other: str) -> bool:
-    """Return whether two units may be the same: equal, both counting, or one unknown."""
+    """Return whether two units may be the same: equal, both of counts, or one unknown."""
     return unit == other or not unit or not other or {unit, other} <= COUNTS
 
 
 def says_nothing(text: str, quantity: Quantity) -> bool:
-    """Return whether a number without unit is a word (统一) or numbers a line (13.)."""
+    """Return whether a number without unit is part of a word (统一) or numbers a line (13.)."""
     if quantity.unit:
         return False
     if quantity.is_word:
@@ -184,7 +184,6 @@ def _scale(match: re.Match[str]) -> int:
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
-    """Return what was matched as a number; None where it is part of a name, as in 5A级."""
     unit = _unit(match)
     if len(match["arabic"] or "") > _LONGEST:
         return None
@@ -229,7 +228,7 @@ def _as_first_of_range(quantity: Quantity, last: Quantity, scale: int) -> Quanti
 
 
 def broken_numbers(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of the decimal numbers of a text that a gap breaks, without units.
+    """Yield (start, end) of decimal numbers with a blank after the point, without units.
 
     >>> [text[a:b] for text in ["总量为0. 75亿吨", "1. 5个"] for a, b in broken_numbers(text)]
     ['0. 75']

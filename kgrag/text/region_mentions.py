@@ -1,4 +1,4 @@
-"""Places as texts name them: where, and which of those that are called alike."""
+"""Find administrative regions in a text, and resolve homonyms."""
 
 import functools
 import re
@@ -32,12 +32,12 @@ _AFTER_ORDINARY = re.compile(r"[级域城乡镇]")
 
 @dataclass(frozen=True, slots=True)
 class RegionMention:
-    """A place that a text names.
+    """A region named in a text.
 
     Attributes:
         start: Offset of its first character.
         end: Offset after its last; 四川省成都市 is one mention.
-        region: The innermost place that is named there.
+        region: The innermost region of the mention.
     """
 
     start: int
@@ -47,7 +47,7 @@ class RegionMention:
 
 @functools.cache
 def _names() -> Mapping[str, tuple[str, ...]]:
-    """Return names and decoys by their first two characters, the longest first."""
+    """Return names, and words that contain names, by first two characters, longest first."""
     found: dict[str, set[str]] = defaultdict(set)
     for region in listed_regions():
         for name in (region.name, region.short, *region.others):
@@ -58,12 +58,7 @@ def _names() -> Mapping[str, tuple[str, ...]]:
 
 
 def names_in(text: str, *, known: Sequence[str] = ()) -> Iterator[tuple[int, str]]:
-    """Yield (start, name) of the names of places in a text, full or short, the longest first.
-
-    Args:
-        text: Any.
-        known: Further names, which no list holds.
-    """
+    """Yield (start, name) of listed and `known` names of places in a text, longest match first."""
     names, at, end = _names(), 0, len(text) - 1
     while at < end:
         listed = names.get(text[at : at + 2], ())
@@ -76,7 +71,7 @@ def names_in(text: str, *, known: Sequence[str] = ()) -> Iterator[tuple[int, str
 def counties_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield (start, name) of the listed counties, districts and county-level cities in a text.
 
-    Those of two characters are left out, and those whose names are words: 成县, 城区.
+    Names of two characters, and those that are words, are skipped: 成县, 城区.
 
     >>> list(counties_in("苏州市吴中区和泰兴市的城区"))
     [(3, '吴中区'), (7, '泰兴市')]
@@ -88,15 +83,15 @@ def counties_in(text: str) -> Iterator[tuple[int, str]]:
 
 
 def regions_in(text: str, *, within: Sequence[str] = ()) -> list[RegionMention]:
-    """Return the places that a text names, in order; they do not overlap.
+    """Return the regions that a text names, in order, without overlap.
 
-    The longest name counts. Of districts that are called alike, the one behind its city or within
-    the context; where that leaves several, none. Of places that no list holds only those of the
-    context are found; `leading_region` finds others, where it is known that a name begins.
+    The longest name wins. A homonymous district must follow its city or lie within the context, and
+    be unique there. Unlisted regions are found only in the context; `leading_region` finds others
+    at the start of a name.
 
     Args:
         text: Any.
-        within: Full names of the place that the text is about, the outermost first.
+        within: Full names of the place that the text is about, outermost first.
 
     >>> [(m.start, m.end, path(m.region)) for m in regions_in("吉林市和长春市朝阳区")]
     [(0, 3, ('吉林省', '吉林市')), (4, 10, ('吉林省', '长春市', '朝阳区'))]
@@ -133,7 +128,7 @@ def _around(region: Region) -> Iterator[Region]:
 
 
 def _alone(name: str, after: str, within: Sequence[str]) -> Region | None:
-    """Return the region of a name that no place stands before."""
+    """Return the region of a name without a region before it."""
     if name in _ORDINARY:
         return None
     region = region_of(name, within=within)

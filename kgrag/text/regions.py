@@ -1,4 +1,4 @@
-"""Administrative divisions: the places of the list, what lies in what, and words for them."""
+"""Administrative divisions: the list, their hierarchy, and words for them."""
 
 import functools
 import re
@@ -23,14 +23,14 @@ _LEVELS: Mapping[str, int] = {"省": 0, "自治区": 0, "市": 1, "州": 1, "盟
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A place that is governed.
+    """An administrative division.
 
     Attributes:
         name: In full: 四川省, 阿坝藏族羌族自治州.
-        short: As it is called for short, where that is no other word: 四川, 阿坝, 朝阳市.
+        short: Short name, unless that is another word: 四川, 阿坝, 朝阳市.
         level: 省 (with autonomous regions, municipalities and the 新疆生产建设兵团), 市 (with
             prefectures and leagues), 县 (with districts and banners).
-        parent: What it lies in; None for a province, and where that is not known.
+        parent: The division around it; None for a province, and if unknown.
         others: Further names: 阿坝州.
     """
 
@@ -42,7 +42,7 @@ class Region:
 
 
 def path(region: Region) -> tuple[str, ...]:
-    """Return the full names of what a region lies in, the outermost first, and its own.
+    """Return the full names of a region's ancestors, outermost first, and its own.
 
     >>> path(regions_named("成都")[0])
     ('四川省', '成都市')
@@ -53,7 +53,7 @@ def path(region: Region) -> tuple[str, ...]:
 
 @functools.cache
 def listed_regions() -> tuple[Region, ...]:
-    """Return all divisions of the list, each behind what it lies in."""
+    """Return all listed divisions, parents first."""
     text = resources.files("kgrag.text").joinpath("regions.txt").read_text(encoding="utf-8")
     return tuple(_read(text.splitlines()))
 
@@ -85,7 +85,7 @@ def _by_name() -> Mapping[str, tuple[Region, ...]]:
 
 
 def regions_named(name: str) -> tuple[Region, ...]:
-    """Return the listed regions of a name, full or short; districts are often called alike.
+    """Return the listed regions with this full or short name; districts are often homonyms.
 
     >>> [path(region) for region in regions_named("朝阳区")]
     [('北京市', '朝阳区'), ('吉林省', '长春市', '朝阳区')]
@@ -96,14 +96,14 @@ def regions_named(name: str) -> tuple[Region, ...]:
 
 
 def region_of(name: str, *, within: Sequence[str] = ()) -> Region | None:
-    """Return the region of a name; None where it is none, or several fit.
+    """Return the region with this name; None if there is none, or several match.
 
-    A name that no list holds is that of a region if it ends in 省, 市, 州, 县 and the like; it lies
-    in the innermost place of `within` that may hold it.
+    An unlisted name is that of a region if it ends in 省, 市, 州, 县 and the like; its parent is
+    the innermost place of `within` of a higher level.
 
     Args:
         name: Full or short.
-        within: Full names of the places around, the outermost first, as of a document.
+        within: Full names of the surrounding places, outermost first.
 
     >>> path(region_of("朝阳区", within=("吉林省", "长春市")))
     ('吉林省', '长春市', '朝阳区')
@@ -138,7 +138,7 @@ def region_at(names: Sequence[str]) -> Region | None:
 
 
 def level_of(name: str) -> RegionLevel:
-    """Return the level of a full name; by its ending where it is not listed.
+    """Return the level of a full name; by its ending if not listed.
 
     >>> [level_of(name) for name in ("重庆市", "云岭省", "青川市", "石桥县")]
     ['省', '省', '市', '县']
@@ -163,15 +163,14 @@ def _unlisted(name: str, within: Sequence[str]) -> Region | None:
 
 
 def own_region(word: str, regions: Sequence[str]) -> tuple[str, ...]:
-    """Return the part of a document's region that a word for it means.
+    """Resolve a word such as 全省 to a part of a document's region.
 
     Args:
         word: 全省, 我市, 本区, 省级, 市, 自治区.
-        regions: Full names of the document's region, the outermost first.
+        regions: Full names of the document's region, outermost first.
 
     Returns:
-        Full names, the outermost first; empty where the word means no place, or one that the
-        document's region does not tell.
+        Full names, outermost first; empty if the word means no place, or one outside `regions`.
 
     >>> own_region("全省", ("四川省", "成都市"))
     ('四川省',)

@@ -1,4 +1,4 @@
-"""Whether a name is a title cut short, as models and people call a document."""
+"""Match abbreviated titles."""
 
 import re
 from difflib import SequenceMatcher
@@ -26,13 +26,9 @@ _LEAST = 0.45  # of the title's characters that it keeps
 
 
 def shortens(name: str, title: str) -> bool:
-    """Return whether a name leaves out words of a title, and has no others, in the same order.
+    """Return whether a name is a title with words omitted, in the same order.
 
-    Both are of one kind, period and edition, and the name begins with no other place.
-
-    Args:
-        name: As a text, a model or a person calls a document.
-        title: Of that document.
+    Kind, period and edition must be equal, and the name must not begin with another place.
 
     >>> shortens("武汉市绿色低碳发展实施方案", "武汉市加快建立健全绿色低碳循环发展经济体系实施方案")
     True
@@ -71,14 +67,10 @@ def same_kind(one: str, other: str) -> bool:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return how much of two keys agrees, in [0, 1]; 0 where they differ by more than slips.
+    """Return the similarity of two keys in [0, 1]; 0 if they differ by more than slips.
 
-    A slip is one character for another, a filler (进一步, 工作) more or less, and in a long
-    关于… title a few characters left out: 水 for 大气, 可再生能源 for 能源 are other subjects.
-
-    Args:
-        one: As `title_key` gives it.
-        other: As `one`.
+    A slip is a replaced character, an additional filler (进一步, 工作), and in a long 关于… title a
+    few omitted characters: 水 for 大气, 可再生能源 for 能源 are other subjects.
 
     >>> round(likeness("关于推动重点领域节能降碳意见", "关于推进重点领域节能降碳意见"), 2)
     0.93

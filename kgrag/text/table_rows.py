@@ -1,7 +1,7 @@
-r"""Rows of tables in a document's text: Markdown rows with a bar at either end.
+r"""Read and write table rows in a document's text: Markdown with outer bars.
 
 `| 指标 | 2025年 |`, then `| --- | --- |`, then a line for every row of the body. A bar in a cell is
-written `\|`, an empty cell is `|  |`. Whoever writes or reads such rows does it by this module.
+escaped as `\|`, an empty cell is `|  |`.
 """
 
 import re
@@ -18,10 +18,7 @@ _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 
 def row_line(cells: Iterable[str]) -> str:
-    r"""Return a row as a line of text; every cell keeps its place, also an empty one.
-
-    Args:
-        cells: Each on one line.
+    r"""Format single-line cells as a row; empty cells are kept.
 
     >>> row_line(["指标", "", "甲|乙"])
     '| 指标 |  | 甲\\|乙 |'
@@ -39,7 +36,7 @@ def delimiter_line(n_columns: int) -> str:
 
 
 def is_row(line: str) -> bool:
-    """Return whether a line is a table's row: a bar at either end, the delimiter row too.
+    """Return whether a line is a table row with outer bars, delimiter rows included.
 
     >>> is_row("| 指标 | 2025年 |"), is_row("甲 | 乙")
     (True, False)
@@ -49,7 +46,7 @@ def is_row(line: str) -> bool:
 
 
 def holds_row(line: str) -> bool:
-    """Return whether a line is a table's row, also one that others wrote without outer bars.
+    """Return whether a line is a table row, with or without outer bars.
 
     >>> holds_row("甲 | 乙"), holds_row("|甲|乙|"), holds_row("甲|乙")
     (True, True, False)
@@ -58,7 +55,7 @@ def holds_row(line: str) -> bool:
 
 
 def is_delimiter(line: str) -> bool:
-    """Return whether a line is what parts a table's header from its body.
+    """Return whether a line is the delimiter between a table's header and body.
 
     >>> is_delimiter("| --- | :-: |"), is_delimiter("| - 5 | 甲 |"), is_delimiter("---")
     (True, False, False)
@@ -68,9 +65,9 @@ def is_delimiter(line: str) -> bool:
 
 
 def cell_spans(line: str) -> list[tuple[int, int]]:
-    """Return (start, end) of every cell in a row's line, blanks around it left out.
+    """Return (start, end) of every cell in a row, without surrounding blanks.
 
-    An empty cell gives an empty span. The bars at the ends may be missing.
+    Empty cells have empty spans. Outer bars are optional.
 
     >>> cell_spans("| 甲 |  | 乙 |")
     [(2, 3), (6, 6), (9, 10)]
@@ -92,7 +89,7 @@ def cell_spans(line: str) -> list[tuple[int, int]]:
 
 
 def cells_of(line: str) -> list[str]:
-    r"""Return the cells of a row's line as they were before they were written.
+    r"""Return the unescaped cells of a row.
 
     >>> cells_of(r"|  | 甲\|乙 |")
     ['', '甲|乙']
@@ -101,11 +98,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def header_before(text: str, at: int) -> str:
-    r"""Return the header row that holds for a place in a table's body, else an empty string.
-
-    Args:
-        text: Of the document.
-        at: Offset; the first row of the body counts as body, the header and its delimiter do not.
+    r"""Return the header row of the table whose body contains an offset, else an empty string.
 
     >>> header_before("| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n", 32)
     '| 指标 | 2025年 |'
@@ -118,7 +111,6 @@ def header_before(text: str, at: int) -> str:
 
 @lru_cache(maxsize=8)
 def _bodies(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Return (start, end, header) of the body of every table."""
     found: list[tuple[int, int, str]] = []
     if "---" not in text:
         return ()

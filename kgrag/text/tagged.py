@@ -1,7 +1,7 @@
-"""A text in which every span is one character, so that patterns speak of what spans say.
+"""Regular expressions over tagged spans.
 
-The way of NLTK's chunk grammars and of TokensRegex: tags become characters, a pattern over tags
-becomes one over characters, and the engine of regular expressions does the rest.
+As in NLTK's chunk grammars and TokensRegex, each span becomes one character that encodes its tags,
+a pattern over tags one over characters, which `re` then matches.
 """
 
 import re
@@ -17,13 +17,13 @@ _TAG = re.compile(r"\{([a-z_]+(?:\|[a-z_]+)*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a text that was read.
+    """A tagged span of a text.
 
     Attributes:
-        start: First character.
+        start: Offset of its first character.
         end: Offset after the last.
-        tags: What it says.
-        value: What it means; None for a word.
+        tags: Its tags.
+        value: Its parsed value; None for a word.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Alphabet:
         sets: All of them.
 
     Raises:
-        ValueError: If there are more sets than such characters.
+        ValueError: If there are more sets than private-use characters.
     """
 
     def __init__(self, sets: Iterable[Tags]) -> None:
@@ -53,10 +53,10 @@ class Alphabet:
         return self._characters[tags]
 
     def compile(self, pattern: str) -> re.Pattern[str]:
-        """Return a pattern over tagged text: {up|down} is a span that has one of these tags.
+        """Compile a pattern over tagged text: {up|down} is a span that has one of these tags.
 
         Raises:
-            ValueError: If no span has a tag that it names.
+            ValueError: If no span has a tag of the pattern.
         """
         return re.compile(_TAG.sub(lambda named: self._any(named[1].split("|")), pattern))
 
@@ -69,17 +69,17 @@ class Alphabet:
 
 
 class Tagged:
-    """A text with its spans.
+    """A text encoded by its spans.
 
     Args:
-        text: Any; half a character in it is none that a pattern knows.
+        text: Any; lone surrogates match no pattern.
         spans: In order, without overlap.
         alphabet: Of their tags.
 
     Attributes:
-        text: As it was read.
+        text: As given.
         code: The same with one character for each span.
-        at: For every character of `code`, and for its end, the offset in `text`.
+        at: Offset in `text` for every character of `code`, and for its end.
         spans: By their offset in `code`.
     """
 
@@ -107,7 +107,7 @@ class Tagged:
 
 
 def merged(*layers: Iterable[Span]) -> list[Span]:
-    """Return spans of several layers in order; where two overlap, that of the layer before."""
+    """Merge layers of spans in order; of overlapping spans the earlier layer wins."""
     taken: list[Span] = []
     for layer in layers:
         free: list[Span] = []

@@ -1,4 +1,4 @@
-"""Words of a lexicon in a text, with what they say: one pass, the longest from the left."""
+"""Find the words of a lexicon in a text: one pass, longest match from the left."""
 
 import functools
 import re
@@ -19,12 +19,12 @@ _LETTER = re.compile("[a-z]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of the lexicon.
+    """A word of the lexicon in a text.
 
     Attributes:
-        start: First character.
+        start: Offset of its first character.
         end: Offset after the last.
-        tags: What it may say.
+        tags: Its tags.
     """
 
     start: int
@@ -36,7 +36,7 @@ class Lexicon:
     """Words with their tags.
 
     Args:
-        tags: Of each word; a word without any protects what it holds: 建成区 is no 建成.
+        tags: Tags of each word; a word without any masks the words inside it: 建成区 is not 建成.
     """
 
     def __init__(self, tags: Mapping[str, Tags]) -> None:
@@ -48,9 +48,9 @@ class Lexicon:
 
     @classmethod
     def from_toml(cls, text: str) -> "Lexicon":
-        """Return the lexicon of a file: `[terms]` by tag, `[plain]` words that protect.
+        """Parse a lexicon: `[terms]` by tag, `[plain]` masking words.
 
-        Blanks part the words; _ stands for a blank in one.
+        Words are separated by blanks; _ stands for a blank in one.
         """
         told = tomllib.loads(text)
         tags: dict[str, set[str]] = defaultdict(set)
@@ -62,7 +62,7 @@ class Lexicon:
         return cls({word: frozenset(found) for word, found in tags.items()})
 
     def tag_sets(self) -> frozenset[Tags]:
-        """Return the sets of tags that words have."""
+        """Return the distinct tag sets of the words."""
         return frozenset(filter(None, self._tags))
 
     def words(self, tag: str) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Lexicon:
         return tuple(w for w, tags in zip(self._words, self._tags, strict=True) if tag in tags)
 
     def terms(self, text: str) -> Iterator[Term]:
-        """Yield the words in a text, in order; they do not overlap."""
+        """Yield the words in a text, in order, without overlap."""
         text = HALF.sub("\ufffd", text)
         words = WordEnds(text)
         for number, start, end in self._automaton.find_matches_as_indexes(text):
@@ -88,7 +88,7 @@ class Lexicon:
 
 @functools.cache
 def statement_terms() -> Lexicon:
-    """Return the words that statements are made of (`terms.toml`)."""
+    """Return the lexicon of statements (`terms.toml`)."""
     return Lexicon.from_toml(
         resources.files("kgrag.text").joinpath("terms.toml").read_text(encoding="utf-8")
     )

@@ -1,4 +1,4 @@
-"""Titles in a form that compares: without width, marks, 的, issuer and the notice around them."""
+"""Normalise titles for comparison: without width, punctuation, 的, issuer and enclosing notice."""
 
 import re
 import unicodedata
@@ -51,7 +51,7 @@ _QUOTED = re.compile(r"[《«〈<＜]([^《》«»〈〉<>＜＞]+)[》»〉>＞
 
 
 def without_number(title: str) -> str:
-    """Return a title without the 文号 that stands before or behind it.
+    """Return a title without a leading or trailing 文号.
 
     >>> without_number("云政发〔2021〕3号关于节能的意见")
     '关于节能的意见'
@@ -62,7 +62,7 @@ def without_number(title: str) -> str:
 
 
 def issuer_before(title: str) -> str:
-    """Return the organs that a title names before 关于; empty where it names none.
+    """Return the organs that a title names before 关于; empty for none.
 
     >>> issuer_before("云岭省人民政府关于加快节能的意见"), issuer_before("关于加快节能的意见")
     ('云岭省人民政府', '')
@@ -72,7 +72,7 @@ def issuer_before(title: str) -> str:
 
 
 def issuer_ahead(text: str) -> str:
-    """Return the organs named right before a title: the last words of `text`; empty for none.
+    """Return the organs that end a text, right before a title; empty for none.
 
     >>> issuer_ahead("为节能，根据云岭省人民政府办公厅印发的")
     '云岭省人民政府办公厅'
@@ -83,10 +83,10 @@ def issuer_ahead(text: str) -> str:
 
 
 def title_key(title: str) -> str:
-    """Return the title in the form in which two spellings of one title agree.
+    """Return a title in normal form.
 
-    Width, case, marks, blanks, 的, years in characters, （试行） and the country's name ahead make
-    no difference.
+    Width, case, punctuation, blanks, 的, years in characters, （试行） and a leading country are
+    ignored.
 
     >>> title_key("《“十四五” 规划》（试行）") == title_key("十四五规划")
     True
@@ -102,7 +102,7 @@ def title_key(title: str) -> str:
 
 
 def title_keys(title: str) -> tuple[str, ...]:
-    """Return the keys under which a title may be cited: whole, without issuer, what it issues.
+    """Return the keys by which a title may be cited: in full, without issuer, what it issues.
 
     >>> title_keys("云岭省关于印发《节能规划（试行）》的通知")
     ('云岭省关于印发节能规划试行通知', '节能规划', '关于印发节能规划试行通知')
@@ -115,7 +115,7 @@ def title_keys(title: str) -> tuple[str, ...]:
 
 
 def without_country(title: str) -> str:
-    """Return a law's title without the country's name ahead of it.
+    """Return a law's title without a leading country.
 
     >>> without_country("中华人民共和国节约能源法"), without_country("中华人民共和国商务部")
     ('节约能源法', '中华人民共和国商务部')
@@ -124,7 +124,7 @@ def without_country(title: str) -> str:
 
 
 def without_edition(title: str) -> str:
-    """Return a title without what tells editions apart: （2019年版）, （试行）.
+    """Return a title without marks of its edition: （2019年版）, （试行）.
 
     >>> without_edition("绿色产业指导目录（2019年版）")
     '绿色产业指导目录'
@@ -133,10 +133,10 @@ def without_edition(title: str) -> str:
 
 
 def cited_name(title: str) -> str:
-    """Return the one name of a document that is not held, however it is cited.
+    """Return the canonical name of a document that is cited but not in the knowledge base.
 
-    A law is called without the country, what the centre issued without issuer and notice; what
-    another organ issued keeps its whole title, as many have one of that name.
+    Laws lose the country, central documents issuer and notice; documents of other organs keep the
+    full title, as many share the rest.
 
     >>> cited_name("中华人民共和国节约能源法"), cited_name("国务院关于印发《节能规划》的通知")
     ('节约能源法', '节能规划')
@@ -159,7 +159,7 @@ def _is_central(issuer: str) -> bool:
 
 
 def same_work(one: str, other: str) -> bool:
-    """Return whether two titles may be one document's: whatever the edition, by one issuer.
+    """Return whether two titles may be those of one document, in any edition, by one issuer.
 
     >>> same_work("绿色产业指导目录", "绿色产业指导目录（2019年版）")
     True
@@ -183,7 +183,6 @@ def _issued(title: str) -> list[str]:
 
 
 def _is_issuer(match: re.Match[str] | None) -> bool:
-    """Return whether what stands before 关于 issued it, and is no 贯彻落实国务院."""
     name = "".join(match.group(1).split()) if match else ""
     return _ISSUES.search(name) is not None and not _DOES.match(name)
 

@@ -1,4 +1,4 @@
-"""Titles of official documents, and the names by which others cite them."""
+"""Parse titles of official documents."""
 
 import re
 
@@ -31,7 +31,7 @@ _LONGEST_KIND = max(map(len, _KINDS))
 def document_name(title: str) -> str:
     """Return the name by which other documents cite one with this title.
 
-    It is what stands in 《》 after 印发, or the title without the issuer before 关于.
+    It is the title in 《》 after 印发, or the title without the issuer before 关于.
 
     >>> document_name("云岭省人民政府关于印发《云岭省节能规划》的通知")
     '云岭省节能规划'
@@ -46,9 +46,9 @@ def document_name(title: str) -> str:
 
 
 def titles_within(title: str) -> tuple[str, ...]:
-    """Return a title, the name by which others cite it and what it issues, each once.
+    """Return a title, its citation name and the title it issues, without duplicates.
 
-    What may follow the kind is left out: （试行）, closing marks.
+    Suffixes such as （试行） and closing punctuation are stripped.
 
     >>> titles_within("关于印发云岭省节能规划（试行）的通知")
     ('关于印发云岭省节能规划（试行）的通知', '云岭省节能规划')
@@ -60,7 +60,7 @@ def titles_within(title: str) -> tuple[str, ...]:
 
 
 def document_kinds(title: str) -> tuple[str, ...]:
-    """Return what a title, and that of what it issues, ends in: known words, the longest that fit.
+    """Return the kinds of document in which a title, and the one it issues, end; longest match.
 
     >>> document_kinds("云岭省人民政府关于印发《云岭省节能实施方案》的通知")
     ('通知', '实施方案')

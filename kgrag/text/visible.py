@@ -1,8 +1,8 @@
-"""Text for a screen: what acts on a terminal, or cannot be seen, is shown as an escape.
+"""Escape text for a terminal.
 
-A title, a file's name or a model's answer may hold anything: escape sequences that colour, move,
-copy to the clipboard; marks that turn the order of letters around; letters without a shape. None
-of it is obeyed. An encoding that lacks a character gets what looks like it, else `?`.
+Titles, file names and answers of models may contain escape sequences, bidirectional controls and
+invisible characters; they are shown as escapes. Characters that an encoding lacks are replaced by
+similar ones, else `?`.
 """
 
 import functools
@@ -58,7 +58,7 @@ _UNKNOWN = "?"
 
 
 def visible(text: str) -> str:
-    r"""Return a text of several lines with everything that would not be seen as an escape.
+    r"""Escape control and invisible characters in a text of several lines.
 
     >>> visible("甲\x1b[2J\u202e乙\r\n丙")
     '甲\\x1b[2J\\u202e乙\n丙'
@@ -67,7 +67,7 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    r"""Return a text as one line; its line breaks and tabs are escapes, too.
+    r"""Escape a text to one line: line breaks and tabs, too.
 
     >>> visible_line("甲\n乙")
     '甲\\n乙'
@@ -76,16 +76,15 @@ def visible_line(text: str) -> str:
 
 
 def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False) -> str:
-    r"""Return a value as one line of JSON that does nothing on a terminal.
+    r"""Format a value as one line of JSON without control or invisible characters.
 
-    What would not be seen is escaped as JSON escapes, so that the value stays the same.
+    They become JSON escapes, so that the value is unchanged.
 
     Args:
-        value: Of what JSON knows. Of what it does not, bytes become `{"hex": "00ff"}`, infinite
-            numbers and NaN the texts "Infinity", "-Infinity" and "NaN", anything else its `str`.
-        encoding: What the line is written in. JSON is UTF-8: for any other encoding the line is
-            ASCII, which is both.
-        sort_keys: Give the keys of mappings in their order.
+        value: Of JSON types. Of others, bytes become `{"hex": "00ff"}`, infinite numbers and NaN
+            the texts "Infinity", "-Infinity" and "NaN", anything else its `str`.
+        encoding: Of the output; for any other than UTF-8 the line is ASCII.
+        sort_keys: Sort the keys of mappings.
 
     >>> json_line(["甲\x85"])
     '["甲\\u0085"]'
@@ -106,7 +105,6 @@ def _as_json(value: object) -> object:
 
 
 def _with_numbers(value: object) -> object:
-    """Return a value with the numbers that JSON does not know as texts."""
     if isinstance(value, Mapping):
         return {key: _with_numbers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -117,11 +115,11 @@ def _with_numbers(value: object) -> object:
 
 
 def carried(text: str, encoding: str) -> str:
-    """Return a text with what an encoding lacks replaced by what looks like it, else by `?`.
+    """Replace characters that an encoding lacks by similar ones, else by `?`.
 
     Args:
         text: Without lone surrogates.
-        encoding: Any that holds ASCII; one that is not known is taken for ASCII.
+        encoding: A superset of ASCII; an unknown one is taken for ASCII.
 
     >>> carried("甲 › 乙 — “c”", "gbk"), carried("甲 › 乙 — “c”", "ascii")
     ('甲 > 乙 — “c”', '? > ? -- "c"')
@@ -133,7 +131,7 @@ def carried(text: str, encoding: str) -> str:
 
 
 def n_lost(text: str, encoding: str) -> int:
-    """Return how many characters of a text an encoding shows as `?` only."""
+    """Return the number of characters that an encoding shows as `?`."""
     if is_unicode(encoding):
         return 0
     lost = {c for c in set(text) if not _fits(c, encoding) and likeness(c) == _UNKNOWN}
@@ -141,7 +139,7 @@ def n_lost(text: str, encoding: str) -> int:
 
 
 def likeness(character: str) -> str:
-    """Return what looks like a character in ASCII; `?` where nothing does.
+    """Return an ASCII look-alike of a character; `?` for none.
 
     >>> likeness("›"), likeness("，"), likeness("①"), likeness("甲")
     ('>', ',', '1', '?')
@@ -154,11 +152,10 @@ def likeness(character: str) -> str:
 
 
 def shown_path(path: str | PurePath) -> str:
-    r"""Return a path as a text that every store and file can hold.
+    r"""Return a path as valid Unicode.
 
-    A name that is not in the system's encoding is read as UTF-8, which most are; where it is not
-    that, as GBK, which names from Chinese archives of Windows are; where that is no Chinese
-    either, its bytes are shown as \\x escapes.
+    A name that does not fit the system's encoding is decoded as UTF-8, else as GBK (Chinese
+    archives of Windows); if that is not Chinese either, its bytes are shown as \\x escapes.
 
     >>> shown_path("a/\udcc4\udce3.txt")
     'a/你.txt'
@@ -190,7 +187,6 @@ def _shown_name(name: str) -> str:
 
 
 def _is_chinese(name: str) -> bool:
-    """Say whether a name is of ASCII, Chinese marks, and characters most of which are frequent."""
     n_frequent = n_rare = 0
     for character in name:
         if character.isascii() or _CHINESE_MARK.match(character):
@@ -207,11 +203,7 @@ def _is_chinese(name: str) -> bool:
 
 
 def place_shown(shown: str) -> Path:
-    """Return the path that is shown so; as it is shown where there is none.
-
-    Args:
-        shown: As `shown_path` gives it.
-    """
+    """Return the existing path that `shown_path` shows so; else the text as a path."""
     whole = Path(shown)
     if os.path.exists(whole):  # noqa: PTH110 - names may be none that a system has
         return whole
@@ -229,7 +221,7 @@ def place_shown(shown: str) -> Path:
 
 
 def is_unicode(encoding: str) -> bool:
-    """Say whether an encoding holds every character."""
+    """Return whether an encoding covers Unicode."""
     return encoding.casefold().replace("_", "-").startswith(("utf", "cp65001"))
 
 
@@ -242,7 +234,7 @@ def _fits(character: str, encoding: str) -> bool:
 
 
 def is_hidden(character: str) -> bool:
-    """Say whether a character acts on a terminal, or cannot be seen."""
+    """Return whether a character controls a terminal, or is invisible."""
     if _SHAPELESS.match(character):
         return True
     category = unicodedata.category(character)

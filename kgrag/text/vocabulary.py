@@ -1,4 +1,4 @@
-"""Words that many readers share, as pieces of patterns (`vocabulary.toml`)."""
+"""Shared word lists (`vocabulary.toml`) as parts of regular expressions."""
 
 import functools
 import re
@@ -14,10 +14,10 @@ def _told() -> Mapping[str, str]:
 
 
 def either(name: str) -> str:
-    """Return a list of words as the alternatives of a pattern, the longest first.
+    """Return a word list as alternatives of a pattern, the longest first.
 
     Raises:
-        ValueError: If there is no list of that name.
+        ValueError: If there is no such list.
     """
     if name not in _told():
         raise ValueError(f"vocabulary.toml has no list {name[:40]!r}")

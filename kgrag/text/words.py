@@ -1,4 +1,4 @@
-"""Text as this field needs it: normal forms, words, character pairs, sentences, quoted titles."""
+"""Tokenise and normalise text: words, character bigrams, sentences, quoted titles."""
 
 import functools
 import os
@@ -34,18 +34,18 @@ _LONGEST_CLAUSE = 64  # characters; longer ones are rare, and not remembered
 
 
 class Segmenter:
-    """Splits texts as `jieba.Tokenizer.cut_for_search` does, HMM included.
+    """Segments as `jieba.Tokenizer.cut_for_search` does, HMM included.
 
     jieba looks every candidate up twice and builds a list of them for each character; one pass
     from the end gives the same path. The arithmetic is jieba's, operation for operation, so that
-    ties fall as they do there.
+    ties are broken equally.
     """
 
     def __init__(self, frequencies: Mapping[str, int], total: int) -> None:
-        """Take a dictionary.
+        """Keep a dictionary.
 
         Args:
-            frequencies: Of each word; 0 for what is only the beginning of words.
+            frequencies: By word; 0 for mere prefixes of words.
             total: Sum of the frequencies.
         """
         whole = log(total)
@@ -59,7 +59,7 @@ class Segmenter:
 
     @classmethod
     def from_jieba(cls, added: Iterable[str] = ()) -> "Segmenter":
-        """Return a segmenter with jieba's dictionary and further words."""
+        """Build a segmenter from jieba's dictionary and further words."""
         import logging
 
         import jieba
@@ -74,10 +74,7 @@ class Segmenter:
         return cls(tokenizer.FREQ, tokenizer.total)
 
     def runs(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield the text in pieces, and of each whether it is to be segmented.
-
-        What is not comes character by character.
-        """
+        """Yield (run, whether to segment it); other text comes character by character."""
         for number, piece in enumerate(_RUN.split(text)):
             if number % 2:
                 yield piece, True
@@ -101,7 +98,7 @@ class Segmenter:
         return out
 
     def boundaries(self, text: str) -> frozenset[int]:
-        """Return the offsets at which words begin or end; 0 and the length of the text are."""
+        """Return the offsets of word boundaries, 0 and the length of the text included."""
         found, at = {0}, 0
         for piece, is_run in self.runs(text):
             if is_run:
@@ -111,14 +108,13 @@ class Segmenter:
         return frozenset(found)
 
     def _ends_in(self, run: str) -> frozenset[int]:
-        """Return the offsets at which words of a run end, and 0."""
         ends, found = self._best_path(run), [0]
         while found[-1] < len(run):
             found.append(ends[found[-1]])
         return frozenset(found)
 
     def _best_path(self, run: str) -> list[int]:
-        """Return for each offset where the word that begins there ends on the likeliest path."""
+        """Return the end of the word at each offset, on the likeliest path."""
         weight_of, n = self._weights.get, len(run)
         scores, ends = [0.0] * (n + 1), [0] * n
         for start in range(n - 1, -1, -1):
@@ -136,7 +132,7 @@ class Segmenter:
         return ends
 
     def _add_singles(self, run: str, out: list[str]) -> None:
-        """Add a run of characters that the dictionary left alone."""
+        """Add a run of characters that are no dictionary words."""
         if len(run) < 2 or self._weights.get(run):
             out.extend(run)
         else:
@@ -151,17 +147,14 @@ class Segmenter:
 
 
 def _by_model(run: str) -> tuple[str, ...]:
-    """Return the words that jieba's hidden Markov model finds; its time grows as length squared."""
+    """Segment by jieba's hidden Markov model; its time is quadratic in the length."""
     from jieba import finalseg
 
     return tuple(word for piece in _PIECE.findall(run) for word in finalseg.cut(piece))
 
 
 def _own_folder() -> str:
-    """Return where jieba keeps its dictionary as it reads it fast; a place without files if none.
-
-    There it is read anew each time, in about a second.
-    """
+    """Return the folder of jieba's dictionary cache; without it, loading takes about a second."""
     try:
         folder = cache_folder() / "jieba"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -171,9 +164,7 @@ def _own_folder() -> str:
 
 
 def normalize(text: str) -> str:
-    """Return text with full-width forms narrowed and letters in lower case (NFKC, casefold).
-
-    The length may change: never use it where offsets matter.
+    """Normalise text by NFKC and casefold; the length may change, and with it offsets.
 
     >>> normalize("２０２５年ＰＵＥ")
     '2025年pue'
@@ -182,9 +173,9 @@ def normalize(text: str) -> str:
 
 
 def normalize_name(text: str) -> str:
-    """Return the bare letters and digits of a name or title: no blanks, marks or width.
+    """Return the letters and digits of a name or title, normalised.
 
-    A name that has neither letter nor digit keeps its marks, so that it stays a name.
+    A name without any keeps its punctuation, so that it is not empty.
 
     >>> normalize_name("《“十四五” 规划》（试行）")
     '十四五规划试行'
@@ -194,10 +185,10 @@ def normalize_name(text: str) -> str:
 
 
 def identity_key(text: str) -> str:
-    """Return what two names share that name one thing: as `normalize_name`, but numbers stay apart.
+    """Return a key of a name that also distinguishes numbers, unlike `normalize_name`.
 
-    Decimal points, percent signs, comparators and the dash of a range are kept beside digits:
-    without them 13.5% and 135 would be one.
+    Decimal points, percent signs, comparators and range dashes are kept next to digits: without
+    them 13.5% and 135 would be equal.
 
     >>> identity_key("下降 13.5％"), identity_key("5～10万元"), identity_key("《“十四五”规划》")
     ('下降13.5%', '5-10万元', '十四五规划')
@@ -209,9 +200,9 @@ def identity_key(text: str) -> str:
 
 
 def character_pairs(text: str) -> list[str]:
-    """Return the overlapping character pairs of the normalised name of `text`.
+    """Return the character bigrams of a normalised name.
 
-    They make a phrase match blind to line breaks, quotation marks and width.
+    With them phrases match regardless of line breaks, quotation marks and width.
 
     >>> character_pairs("碳 达峰")
     ['碳达', '达峰']
@@ -226,11 +217,7 @@ def _segmenter() -> Segmenter:
 
 
 def read_word_list(name: str) -> list[str]:
-    """Return the words in a list that ships with the package; # begins a comment line.
-
-    Args:
-        name: File name, e.g. `stop_words.txt`.
-    """
+    """Return a word list of the package, such as `stop_words.txt`; # begins a comment line."""
     text = resources.files("kgrag.text").joinpath(name).read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return [word for line in lines for word in line.split()]
@@ -245,8 +232,8 @@ def stop_words() -> frozenset[str]:
 def words(text: str) -> list[str]:
     """Return the words of a text in order: jieba's search mode, normalised.
 
-    Search mode gives a long word and the short ones inside it, so both match. Stop words are
-    left out; English words lose a plural s and a possessive.
+    Search mode returns a long word and the short ones inside it, so both match. Stop words are
+    dropped; English words lose a plural s and a possessive.
 
     >>> words("建设绿色工厂的目标")
     ['建设', '绿色', '工厂', '绿色工厂', '目标']
@@ -263,7 +250,7 @@ def words(text: str) -> list[str]:
 
 
 def word_boundaries(text: str) -> frozenset[int]:
-    """Return the offsets of a text at which no word is cut, as `words` reads it.
+    """Return the offsets that split no word of `words`.
 
     >>> sorted(word_boundaries("科技部门"))
     [0, 2, 4]
@@ -280,7 +267,7 @@ def word_boundaries(text: str) -> frozenset[int]:
 
 
 class WordEnds:
-    """Where the words of a text end, as `word_boundaries` has it; only runs asked for are read.
+    """The offsets of `word_boundaries`, computed lazily for each run.
 
     >>> ends = WordEnds("科技部，我部≥部门")
     >>> ends.around(2), ends.around(5), ends.around(6)
@@ -293,7 +280,7 @@ class WordEnds:
         self._ends: frozenset[int] | None = None  # of the run, once they are asked for
 
     def around(self, at: int) -> tuple[bool, bool]:
-        """Return whether no word is cut before and behind a character; ask in order."""
+        """Return whether words begin at and end after a character; call with increasing offsets."""
         while self._run and self._run.end() <= at:
             self._run, self._ends = next(self._runs, None), None
         if self._run is None or at < self._run.start():  # a mark
@@ -311,7 +298,7 @@ def _words_of_clause(clause: str) -> tuple[str, ...]:
 
 
 def _search_forms(*tokens: str) -> Iterator[str]:
-    """Yield the tokens that are words to search for, as they are searched."""
+    """Yield the normalised tokens without stop words."""
     stop = stop_words()
     return (
         _stem(token)
@@ -332,7 +319,7 @@ def _stem(token: str) -> str:
 
 
 def is_latin(text: str) -> bool:
-    """Return whether a text is written in Latin letters rather than Chinese characters.
+    """Return whether a text is in Latin letters rather than Chinese characters.
 
     >>> is_latin("Who founded it?"), is_latin("PUE要降到多少？")
     (True, False)
@@ -341,7 +328,7 @@ def is_latin(text: str) -> bool:
 
 
 def question_language(question: str) -> Language:
-    """Return the language that a question is answered in: Chinese where no letters tell.
+    """Return the language to answer a question in; Chinese if it has no letters.
 
     >>> question_language("Who founded it?"), question_language("2025?")
     ('en', 'zh')
@@ -350,7 +337,7 @@ def question_language(question: str) -> Language:
 
 
 def has_han(text: str) -> bool:
-    """Return whether there are Chinese characters in a text.
+    """Return whether a text contains Chinese characters.
 
     >>> has_han("PUE要降到多少？"), has_han("2025")
     (True, False)
@@ -359,9 +346,9 @@ def has_han(text: str) -> bool:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the sentences of a text, marks included; together they cover it.
+    """Return (start, end) of sentences with their punctuation; together they cover the text.
 
-    A line break ends a sentence, too: headings and list items stand on lines of their own.
+    A line break ends a sentence, too: headings and list items are lines of their own.
 
     >>> sentence_spans("甲。乙")
     [(0, 2), (2, 3)]
@@ -376,13 +363,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[int, int]:
-    """Return (start, end) of the sentences in which a place lies, without blanks at their ends.
+    """Return (start, end) of the sentences around a span, without surrounding blanks.
 
-    Args:
-        text: Any.
-        start: First character of the place.
-        end: Offset after it.
-        longest: Characters; where the sentences have more, the place itself is returned.
+    If they have more than `longest` characters, the span itself is returned.
 
     >>> sentence_around("甲。 乙丙丁。戊", 4, 5, longest=9)
     (3, 7)
@@ -398,7 +381,7 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
 
 
 def quoted_titles(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, title) of every 《title》; the offsets leave the outer marks out.
+    """Return (start, end, title) of every 《title》; the offsets exclude the outer marks.
 
     >>> quoted_titles("落实《节能法》")
     [(3, 6, '节能法')]

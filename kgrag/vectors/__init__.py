@@ -1,1 +1,1 @@
-"""Vector search over segments on disk: exact, or by codes and then exact."""
+"""Vector search: exact, or by codes and then exact, over segments on disk."""

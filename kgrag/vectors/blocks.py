@@ -1,4 +1,4 @@
-"""Immutable vectors of documents, and which of the documents are still valid."""
+"""Immutable vectors of documents, with masks of those that are still valid."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Segment:
-    """Vectors, documents one after the other.
+    """Vectors, grouped by document.
 
     Attributes:
-        name: Of its folder; empty if it is only in memory.
+        name: Of its folder; empty in memory.
         documents: Position of each document.
         bounds: `int64[documents + 1]`: the rows of document `i` are `bounds[i]:bounds[i + 1]`.
         numbers: `int64[n]`, rows of `node_vectors`.
@@ -37,18 +37,18 @@ class Segment:
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """Row by node, the last of those that a node has; made when it is first asked for."""
+        """Last row of each node; computed on first access."""
         every = self.node_ids.at(np.arange(len(self.node_ids)))
         return {node_id: row for row, node_id in enumerate(every)}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A segment, and what of it still stands.
+    """A segment with masks of its valid rows.
 
     Attributes:
         segment: The vectors.
-        documents: `bool[documents]`: the document has not changed since.
+        documents: `bool[documents]`: unchanged since the segment was written.
         alive: `bool[n]`: the same for each row.
     """
 
@@ -58,7 +58,7 @@ class Block:
 
     @classmethod
     def of(cls, segment: Segment, dead: Iterable[int] = ()) -> "Block":
-        """Return a segment's documents without those at the positions `dead`."""
+        """Return a segment's block without the documents at the positions `dead`."""
         documents = np.ones(len(segment.documents), np.bool_)
         documents[np.fromiter(dead, np.int64)] = False
         return cls(segment, documents, np.repeat(documents, np.diff(segment.bounds)))
@@ -70,15 +70,15 @@ class Block:
 
     @property
     def n_alive(self) -> int:
-        """Number of rows of documents that stand."""
+        """Number of valid rows."""
         return int(np.count_nonzero(self.alive))
 
     def standing(self) -> list[str]:
-        """Return the documents that have not changed, in order."""
+        """Return the unchanged documents, in order."""
         return [d for d, i in self.segment.documents.items() if self.documents[i]]
 
     def without(self, doc_ids: Iterable[str]) -> "Block":
-        """Return the block with these documents' rows dead."""
+        """Return the block without the rows of some documents."""
         places = self._places(doc_ids)
         if not len(places):
             return self
@@ -86,7 +86,7 @@ class Block:
         return Block.of(self.segment, np.concatenate([dead, places]))
 
     def rows_of(self, doc_ids: Iterable[str]) -> Numbers:
-        """Return the rows of documents, in order, without dead ones."""
+        """Return the valid rows of documents, in order."""
         places = self._places(doc_ids)
         starts = self.segment.bounds[places]
         lengths = self.segment.bounds[places + 1] - starts
@@ -106,7 +106,7 @@ def in_memory(
     node_ids: NodeIds,
     matrix: Vector,
 ) -> Block:
-    """Return a few vectors as they are."""
+    """Return a block of exact rows in memory."""
     bounds = np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))])
     names = {d: i for i, d in enumerate(documents)}
     return Block.of(Segment("", names, bounds, numbers, node_ids, ExactRows(matrix)))
@@ -119,7 +119,7 @@ def empty(dimension: int) -> Block:
 
 
 def joined(first: Block, second: Block) -> Block:
-    """Return what stands of two blocks of exact rows, the first's before the second's."""
+    """Concatenate the valid rows of two blocks of exact rows."""
     names: list[str] = []
     lengths: list[Numbers] = []
     numbers: list[Numbers] = []

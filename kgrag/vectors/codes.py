@@ -1,4 +1,4 @@
-"""Codes of vectors, 4 bits for one or two numbers: candidates from a scan that reads little."""
+"""Product quantisation of vectors, 4 bits per one or two numbers, for preselection."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,10 +26,10 @@ Reader = Callable[[Numbers], Vector]
 class Codes:
     """Product-quantised vectors, scanned with the processor's shuffle instructions.
 
-    A scan estimates every inner product, so its time does not depend on what the data look like,
-    as that of a graph or of inverted lists does; what it finds must be scored again. At 512
-    dimensions, a vector takes 128 bytes where two numbers share a code; 256 where each has its
-    own, the scan takes twice as long, and a quarter of the rows hold the nearest.
+    A scan estimates every inner product, so unlike a graph's or inverted lists' its time does not
+    depend on the data; its results must be scored again. At 512 dimensions, a vector takes 128
+    bytes if two numbers share a code; 256 if each has its own, where the scan takes twice as long,
+    and a quarter of the rows contains the nearest.
 
     Source: product quantisation with tables in registers, André et al., 2017, "Accelerated
     Nearest Neighbor Search with Quick ADC" (arXiv 1704.07355), as faiss implements it.
@@ -44,9 +44,9 @@ class Codes:
 
         Args:
             read: Returns rows by number.
-            n_rows: From 16, one for each code.
+            n_rows: At least 16, one for each code.
             dimension: Of the vectors.
-            sharing: Numbers that share a code, if the dimension is a multiple of them.
+            sharing: Numbers per code, if the dimension is a multiple of it.
         """
         faiss = _faiss()
         n_codes = dimension // sharing if dimension % sharing == 0 else dimension
@@ -62,7 +62,7 @@ class Codes:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_rows: int, dimension: int) -> "Codes":
-        """Return codes that `to_bytes` wrote.
+        """Parse the result of `to_bytes`.
 
         Raises:
             ValueError: If the bytes are not codes, or those of other vectors.
@@ -80,13 +80,13 @@ class Codes:
         return cls(index)
 
     def to_bytes(self) -> bytes:
-        """Return what a file keeps (not written by name: faiss cannot on every system)."""
+        """Serialise to bytes (faiss cannot write to every path on every system)."""
         return bytes(_faiss().serialize_index(self._index).data)
 
     def scan(self, query: Vector, depth: int) -> Scanned:
-        """Return the `depth` rows that seem nearest, and the estimates of their products.
+        """Return the `depth` rows that seem nearest, and estimates of their products.
 
-        It takes one thread, and other threads may run meanwhile.
+        Runs in one thread and releases the GIL.
         """
         estimates, rows = self._index.search(query[None], depth)
         found = rows[0] >= 0
@@ -105,14 +105,9 @@ class Codes:
 
 
 def products(matrix: Vector, query: Vector, rows: Numbers) -> Vector:
-    """Return the products of rows of a matrix with a vector; no row is copied.
+    """Return the dot products of rows with a vector, without copying; releases the GIL.
 
-    Other threads may run meanwhile.
-
-    Args:
-        matrix: `float32[n, dimension]`, row after row.
-        query: `float32[dimension]`.
-        rows: In ascending order they are read soonest.
+    The matrix is float32 in C order; rows are read fastest in ascending order.
     """
     faiss = _faiss()
     n_rows, dimension = matrix.shape
@@ -134,10 +129,10 @@ def products(matrix: Vector, query: Vector, rows: Numbers) -> Vector:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Have faiss do what this thread asks without others.
+    """Limit faiss to this thread.
 
-    They wait for each other after every step, busily, and where other programs keep the processors
-    busy that takes twenty times as long as the work.
+    Its threads busy-wait for each other after every step; with busy processors that takes twenty
+    times as long as the work.
     """
     faiss = _faiss()
     n_threads = faiss.omp_get_max_threads()

@@ -1,4 +1,4 @@
-"""Segments of vectors on the disk, written once and mapped; docs/vectors.md has their form."""
+"""Segments of vectors on disk, written once and mapped; format: docs/vectors.md."""
 
 import json
 import os
@@ -29,15 +29,15 @@ def fill_segment(
     form: Form,
     folder: Path | None,
 ) -> Segment:
-    """Return the vectors of documents, written below a folder; in memory for None.
+    """Write the vectors of documents to a folder, or keep them in memory.
 
     Args:
-        rows_of_documents: Numbers, nodes and vectors of the documents' rows in their order, some
-            thousands at a time; never held whole in memory.
-        lengths: Number of vectors of each document, at least one vector in all.
+        rows_of_documents: Numbers, nodes and vectors of the documents' rows in order, some
+            thousands at a time; streamed.
+        lengths: Number of vectors of each document; at least one vector in all.
         dimension: Of the vectors.
-        form: How they are kept.
-        folder: Holds a folder for each segment.
+        form: Row format.
+        folder: Parent of the segments' folders; None for memory.
 
     Raises:
         OSError: If they cannot be written.
@@ -78,10 +78,10 @@ def fill_segment(
 
 
 def open_segment(path: Path) -> Segment:
-    """Map what `fill_segment` wrote.
+    """Map a segment of `fill_segment`.
 
     Raises:
-        OSError, EOFError, ValueError or TypeError: If it is not as it was written.
+        OSError, EOFError, ValueError or TypeError: If it is damaged.
     """
     matrix = np.load(path / "matrix.npy", mmap_mode="r")
     numbers, bounds = np.load(path / "numbers.npy"), np.load(path / "bounds.npy")
@@ -114,7 +114,7 @@ def _matrix(
     shape: tuple[int, int],
     dtype: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return the parts one below the other: a mapped file of a folder, or in memory for None."""
+    """Concatenate parts, in a mapped file of a folder, or in memory for None."""
     if path is None:
         matrix = np.empty(shape, dtype)
         at = 0
@@ -134,7 +134,7 @@ def _matrix(
 
 
 def _write(path: Path, segment: Segment) -> None:
-    """Write all of a segment but its matrix, which is there; all before the note names it."""
+    """Write a segment except its matrix, which exists; the metadata last."""
     save_array(path / "numbers.npy", segment.numbers)
     save_array(path / "bounds.npy", segment.bounds)
     save_array(path / "nodes.npy", segment.node_ids.bounds)
@@ -147,7 +147,7 @@ def _write(path: Path, segment: Segment) -> None:
 
 
 def save_array(path: Path, array: NDArray[np.generic]) -> None:
-    """Write an array to a file, and wait until the disk has it."""
+    """Write an array to a file and sync it to disk."""
     with path.open("wb") as file:
         np.save(file, array)
         file.flush()

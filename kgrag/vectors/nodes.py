@@ -1,4 +1,4 @@
-"""Ids of the nodes that vectors belong to, beside the vectors."""
+"""Node ids of vectors, stored beside them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kgrag.vectors.codes import Numbers
 
 @dataclass(frozen=True, slots=True)
 class NodeIds:
-    """Ids one after the other: those of a search are found without asking the database.
+    """Concatenated ids: a search finds them without asking the database.
 
     Attributes:
         bounds: `int64[n + 1]`: id `i` is `text[bounds[i]:bounds[i + 1]]`.
@@ -22,10 +22,10 @@ class NodeIds:
     text: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are not those of the text.
+        """Validate the bounds.
 
         Raises:
-            ValueError: If they do not begin at 0, fall, or end elsewhere than the text.
+            ValueError: If they do not start at 0, decrease, or do not end at the text's end.
         """
         bounds = self.bounds
         if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.text):
@@ -37,24 +37,23 @@ class NodeIds:
 
     @classmethod
     def of(cls, ids: Iterable[str]) -> "NodeIds":
-        """Return ids in order."""
+        """Encode ids in order."""
         encoded = [node_id.encode() for node_id in ids]
         bounds: Numbers = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls(bounds, np.frombuffer(b"".join(encoded), np.uint8))
 
     @classmethod
     def joined(cls, parts: Sequence["NodeIds"]) -> "NodeIds":
-        """Return the ids of one after those of another."""
+        """Concatenate ids."""
         lengths = [np.diff(part.bounds) for part in parts]
         bounds: Numbers = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64)
         return cls(bounds, np.concatenate([np.empty(0, np.uint8), *(p.text for p in parts)]))
 
     def __len__(self) -> int:
-        """Return the number of ids."""
         return len(self.bounds) - 1
 
     def at(self, rows: Numbers) -> list[str]:
-        """Return the ids of rows; what is no UTF-8 any more, as after damage, becomes U+FFFD."""
+        """Return the ids of rows; invalid UTF-8, as after damage, becomes U+FFFD."""
         text = self.text.data
         starts, ends = self.bounds[rows].tolist(), self.bounds[rows + 1].tolist()
         return [str(text[a:b], "utf-8", "replace") for a, b in zip(starts, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""When vectors are written, how many together, and in which form."""
+"""When vectors are written, how many per segment, and in which format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ Form = Literal["plain", "scanned", "bytes"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Numbers of vectors at which an index changes its ways.
+    """Thresholds of an index, in vectors.
 
     Attributes:
-        few: So many that no file knows of are kept in memory.
+        few: Up to so many unwritten vectors are kept in memory.
         exact: Up to so many in all are searched by one exact product.
-        small: Up to so many in a segment are so in a larger index, too.
-        floats: Up to so many in all are kept as they were given, for candidates from codes.
-        segment: At most so many in a segment, unless one document has more.
-        dead: Share of dead rows above which a segment is written anew.
+        small: Segments up to this size are searched exactly in a larger index, too.
+        floats: Up to so many in all are kept in float32, preselected by codes.
+        segment: Maximum of a segment, except for a larger single document.
+        dead: Share of dead rows above which a segment is rewritten.
     """
 
     few: int = 4096
@@ -30,7 +30,7 @@ class Limits:
     dead: float = 0.25
 
     def form(self, n_rows: int, n_all: int) -> Form:
-        """Return how a new segment of `n_rows` of `n_all` vectors is kept."""
+        """Return the format of a new segment of `n_rows` of `n_all` vectors."""
         if n_all <= self.exact or n_rows <= self.small:
             return "plain"
         return "scanned" if n_all <= self.floats else "bytes"
@@ -40,17 +40,17 @@ LIMITS = Limits()
 
 
 def rewritten(sizes: Sequence[tuple[int, int]], n_new: int, limits: Limits) -> list[int]:
-    """Return which segments are written anew when vectors are added.
+    """Return the indexes of segments to rewrite when vectors are added.
 
     Those with many dead rows; and each that is not larger than all that is written already, if
-    it is less than half full. So a vector is written again only when its segment becomes twice
-    as large: a number of times that is logarithmic in that of vectors (Bentley and Saxe, 1980,
-    "Decomposable searching problems I", Journal of Algorithms 1(4), section 2).
+    it is less than half full. So a vector is rewritten only when its segment doubles: a number of
+    times that is logarithmic in that of vectors (Bentley and Saxe, 1980, "Decomposable searching
+    problems I", Journal of Algorithms 1(4), section 2).
 
     Args:
         sizes: Living rows and all rows of each segment.
         n_new: Vectors to be added.
-        limits: The most dead and the size of a segment.
+        limits: Maximum share of dead rows, and size of a segment.
 
     >>> rewritten([(400, 400), (100, 100), (9, 10), (5, 10)], 4, Limits(segment=1000))
     [2, 3]
@@ -66,9 +66,9 @@ def rewritten(sizes: Sequence[tuple[int, int]], n_new: int, limits: Limits) -> l
 
 
 def parts(lengths: Mapping[str, int], most: int) -> list[dict[str, int]]:
-    """Return documents in order, in as few parts of about equal size as hold `most` vectors each.
+    """Split documents in order into the fewest parts of about equal size with `most` vectors each.
 
-    A part holds more only by less than its last document.
+    A part exceeds this by less than its last document.
 
     >>> parts({"a": 3, "b": 1, "c": 2, "d": 2}, 5)
     [{'a': 3, 'b': 1}, {'c': 2, 'd': 2}]

@@ -1,4 +1,4 @@
-"""Vectors as rows of a matrix: in float32, or in 8 bits with codes to scan."""
+"""Rows of vectors: in float32, or in 8 bits with codes."""
 
 import mmap
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _AT_ONCE = 262_144
 
 @dataclass(frozen=True, slots=True)
 class ExactRows:
-    """Vectors as they were given.
+    """Vectors in float32.
 
     Attributes:
         matrix: `float32[n, dimension]`.
-        codes: Of all rows, where these are so many that a scan finds which to multiply.
+        codes: Of all rows, if a scan has to preselect them.
     """
 
     matrix: Vector
@@ -32,13 +32,13 @@ class ExactRows:
         return self.matrix.shape[0], self.matrix.shape[1]
 
     def scores(self, query: Vector, rows: Numbers | None = None) -> Vector:
-        """Return the products of rows (all for None) with a vector."""
+        """Return the dot products of rows (all for None) with a vector."""
         if rows is None or self.codes is None:
             return _products(self.matrix, query, rows)
         return products(np.asarray(self.matrix), query, rows)
 
     def scan(self, query: Vector, depth: int) -> Scanned:
-        """Return the `depth` rows that seem nearest, in order, and their products.
+        """Return the `depth` rows nearest by code, in order, and their products.
 
         Raises:
             ValueError: If there are no codes.
@@ -51,11 +51,11 @@ class ExactRows:
 
 @dataclass(frozen=True, slots=True)
 class CodedRows:
-    """Vectors in 8 bits, and in codes.
+    """Vectors in 8 bits, with codes.
 
     Attributes:
         matrix: `int8[n, dimension]`.
-        scales: `float32[n]`, what a 1 of the row stands for.
+        scales: `float32[n]`, the value of 1 in each row.
         codes: Of all rows.
     """
 
@@ -69,23 +69,23 @@ class CodedRows:
         return self.matrix.shape[0], self.matrix.shape[1]
 
     def scan(self, query: Vector, depth: int) -> Scanned:
-        """Return the `depth` rows that seem nearest, and estimates of their products."""
+        """Return the `depth` rows nearest by code, and estimates of their products."""
         return self.codes.scan(query, depth)
 
     def scores(self, query: Vector, rows: Numbers) -> Vector:
-        """Return the products of rows with a vector, to some 0.001."""
+        """Return the dot products of rows with a vector, to about 0.001."""
         found = _products(self.matrix, query, rows) * self.scales[rows]
         forget_pages(self.matrix)
         return found
 
 
 def dequantized(matrix: NDArray[np.int8], scales: Vector) -> Reader:
-    """Return what gives rows of 8 bits as the vectors that they stand for."""
+    """Return a function that dequantizes rows."""
     return lambda rows: matrix[rows] * scales[rows, None]
 
 
 def quantized(matrix: Vector) -> tuple[NDArray[np.int8], Vector]:
-    """Return vectors in 8 bits, and each one's scale: its largest number becomes 127.
+    """Quantize vectors to 8 bits; return them and scales: each row's largest number becomes 127.
 
     >>> quantized(np.array([[0.5, -1.0]], np.float32))[0].tolist()
     [[64, -127]]
@@ -96,7 +96,7 @@ def quantized(matrix: Vector) -> tuple[NDArray[np.int8], Vector]:
 
 
 def forget_pages(array: NDArray[np.generic]) -> None:
-    """Let a mapped file's pages be the system's again: it may keep them, or need the memory."""
+    """Advise the system that a mapped file's pages are not needed."""
     if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         array.base.madvise(mmap.MADV_DONTNEED)
 

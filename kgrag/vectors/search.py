@@ -1,4 +1,4 @@
-"""Candidates from blocks of vectors: exact scores where rows are exact, else rows to score."""
+"""Candidates from blocks of vectors: exact scores, or rows to be scored exactly."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -31,13 +31,13 @@ _MARGIN = 2e-6  # cosines closer than that are put in order after rounding
 
 @dataclass(frozen=True, slots=True)
 class VectorQuery:
-    """What is looked for.
+    """A vector search.
 
     Attributes:
         query: The vector.
-        n_rows: How many rows are wanted.
-        doc_ids: Only rows of these documents; of all for None.
-        without: Numbers of rows that are not wanted.
+        n_rows: Number of rows to find.
+        doc_ids: Documents to search; None for all.
+        without: Numbers of rows to exclude.
     """
 
     query: Vector
@@ -47,17 +47,16 @@ class VectorQuery:
 
 
 class Scans:
-    """Scans of the codes of blocks: begun in other threads, or made when they are asked for."""
+    """Scans of the codes of blocks, started in threads or made on demand."""
 
     def __init__(self, wanted: VectorQuery) -> None:
         self.wanted = wanted
         self._begun: dict[int, Future[Scanned]] = {}
 
     def begin(self, threads: ThreadPoolExecutor, blocks: Iterable[Block]) -> None:
-        """Begin to scan blocks in other threads.
+        """Start to scan blocks in threads.
 
-        They do little else: for every step of Python they would wait until the caller, who holds
-        the interpreter meanwhile, lets go of it.
+        Threads do little Python: at every step they would wait for the caller to release the GIL.
         """
         for block in blocks:
             reach = _reach(block, _allowed(block, self.wanted), self.wanted)
@@ -66,7 +65,7 @@ class Scans:
                 self._begun[id(block)] = threads.submit(scan, self.wanted.query, reach)
 
     def of(self, block: Block, reach: int) -> Scanned:
-        """Return what a scan of a block finds; one that no thread has begun is made here."""
+        """Return the scan of a block; one that was not started is made here."""
         future = self._begun.pop(id(block), None)
         if future is None or future.cancel():
             return block.segment.rows.scan(self.wanted.query, reach)
@@ -74,12 +73,7 @@ class Scans:
 
 
 def exact_candidates(blocks: Iterable[Block], scans: Scans) -> dict[int, Hit]:
-    """Return nodes and cosines by number: the best rows of each block, and what may tie with them.
-
-    Args:
-        blocks: Those that are not exact are left out.
-        scans: Of those with codes, for what is wanted.
-    """
+    """Return nodes and cosines by number: the best rows of each exact block, with possible ties."""
     found: dict[int, Hit] = {}
     wanted = scans.wanted
     for block in blocks:
@@ -95,10 +89,9 @@ def exact_candidates(blocks: Iterable[Block], scans: Scans) -> dict[int, Hit]:
 
 
 def coded_candidates(blocks: Iterable[Block], scans: Scans) -> Numbers:
-    """Return the numbers of rows among which the best of all coded blocks are.
+    """Return the numbers of rows that include the best of all coded blocks.
 
-    A scan of codes finds some thousands, their 8 bits choose `1.5 * n_rows + 50` of them.
-    Arguments are those of `exact_candidates`.
+    A scan of codes finds some thousands, of which 8-bit vectors select `1.5 * n_rows + 50`.
     """
     coded = [(b, b.segment.rows) for b in blocks if isinstance(b.segment.rows, CodedRows)]
     if not coded:
@@ -135,7 +128,7 @@ def similarities_of(
 
 
 def _depth(block: Block, n_rows: int) -> int:
-    """Return how many of the best by code are looked at, for the best `n_rows`."""
+    """Return the number of rows to take by code in order to find the best `n_rows`."""
     if isinstance(block.segment.rows, CodedRows):
         return max(_DEPTH, _DEPTH_OF_EACH * n_rows)
     share = min(1.0, math.sqrt(math.sqrt(block.n_rows / _FINE_ROWS)))
@@ -143,7 +136,6 @@ def _depth(block: Block, n_rows: int) -> int:
 
 
 def _allowed(block: Block, wanted: VectorQuery) -> Mask:
-    """Return which rows are wanted."""
     allowed = block.alive
     if wanted.doc_ids is not None:
         allowed = np.zeros(block.n_rows, np.bool_)
@@ -154,7 +146,7 @@ def _allowed(block: Block, wanted: VectorQuery) -> Mask:
 
 
 def _reach(block: Block, allowed: Mask, wanted: VectorQuery) -> int:
-    """Return how deep to scan a block's codes; 0 where all rows that are allowed are looked at."""
+    """Return the depth of a code scan; 0 if all matching rows are scored."""
     n_allowed = int(np.count_nonzero(allowed))
     depth = _depth(block, wanted.n_rows)
     if block.segment.rows.codes is None or n_allowed <= depth:
@@ -166,10 +158,9 @@ def _reach(block: Block, allowed: Mask, wanted: VectorQuery) -> int:
 
 
 def _scan(block: Block, scans: Scans) -> Scanned:
-    """Return rows that are wanted and seem the best; all of them where they are few.
+    """Return the matching rows that seem best with their products; all, if they are few.
 
-    With their products; where rows are in 8 bits, with estimates, of rows that are all returned
-    above every other.
+    For 8-bit rows products are estimates; all rows with larger estimates are included.
     """
     wanted, rows = scans.wanted, block.segment.rows
     allowed = _allowed(block, wanted)
@@ -191,10 +182,8 @@ def _scan(block: Block, scans: Scans) -> Scanned:
 
 
 def _best(scores: Vector, n: int) -> Numbers:
-    """Return the places of the best `n` scores, and of those that may tie with them."""
     return np.flatnonzero(scores >= _least(scores, n) - _MARGIN)
 
 
 def _least(scores: Vector, n: int) -> float:
-    """Return the `n`-th best score."""
     return float(np.partition(scores, -n)[-n]) if len(scores) > n else -math.inf

@@ -17,7 +17,7 @@ UNIT_TOLERANCE = 1e-3
 
 
 def check_vector(vector: Vector, name: str) -> None:
-    """Refuse what cannot be a unit vector; zero vectors stand for empty texts.
+    """Validate a unit vector; zero vectors are allowed, for empty texts.
 
     Raises:
         ValueError: If it is not `(dim,)`, not finite, or neither of unit length nor zero.
@@ -30,7 +30,7 @@ def check_vector(vector: Vector, name: str) -> None:
 
 
 def other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreError:
-    """Return the error for a vector that the others cannot be compared with."""
+    """Return the error for a vector of another dimension."""
     return StoreError(
         f"{name} has shape {vector.shape}, the knowledge base has vectors of {dimension}: "
         "use the model that it was built with, or change it with `kgrag reembed`"
@@ -38,7 +38,7 @@ def other_dimension(name: str, vector: Vector, dimension: int | None) -> StoreEr
 
 
 def cosine_of(score: float) -> float:
-    """Return a cosine rounded to 6 decimals: the sum's last bits depend on where it is made."""
+    """Round a cosine to 6 decimals: the last bits of a sum depend on the machine."""
     return min(1.0, max(-1.0, round(score, 6)))
 
 
@@ -46,8 +46,8 @@ def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
     """Return the cosine of each row with a vector, all of unit length (or zero).
 
     Rounded to 6 decimals. Each row is summed alone: in a product of matrices the last bits depend
-    on where a row stands, and with them, now and then, the sixth decimal. (`einsum` does not
-    multiply matrices, and takes a tenth of the time of a product that is summed by rows.)
+    on the row's position, and with them, rarely, the sixth decimal. (`einsum` does not multiply
+    matrices, and takes a tenth of the time of a product that is summed by rows.)
     """
     scores: NDArray[np.float64] = np.einsum("ij,j->i", matrix, vector, dtype=np.float64)
     return np.clip(np.round(scores, 6), -1.0, 1.0)
@@ -56,7 +56,7 @@ def cosines(matrix: Vector, vector: Vector) -> NDArray[np.float64]:
 def best_of_each(hits: Iterable[Hit]) -> list[Hit]:
     """Return nodes with their largest cosine, best first, ties by node id.
 
-    A fact has a vector for each document that states it, so it may come several times.
+    A fact has a vector for each document that states it, so it may occur repeatedly.
 
     >>> best_of_each([("f-1", 0.25), ("f-2", 0.5), ("f-1", 0.75)])
     [('f-1', 0.75), ('f-2', 0.5)]

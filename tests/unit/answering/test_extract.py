@@ -18,7 +18,7 @@ from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.text.answer_text import NOT_FOUND
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Segment
 
@@ -198,7 +198,8 @@ def test_what_stands_in_the_section_that_is_asked_for_comes_first():
         ask_plan(question, via=()) == "各地把主要目标的完成情况纳入对班子和干部的综合考核评价。[1]"
     )
     assert (
-        ask_plan(question, via=("section 二、主要目标",)) == "主要是控制用水总量，以此为目标。[1]"
+        ask_plan(question, via=(Reason("section", what="二、主要目标"),))
+        == "主要是控制用水总量，以此为目标。[1]"
     )
 
 

@@ -12,7 +12,7 @@ from kgrag.metadata import Metadata
 from kgrag.question.query import analyse, titles_in
 from kgrag.question.question import question_of
 from kgrag.retrieval.lexical import words_in_path, words_in_path_above_cut
-from kgrag.retrieval.named import HeldTitles
+from kgrag.retrieval.named import TitleIndex
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.types import Document, Query
@@ -134,7 +134,7 @@ def test_editions_of_one_title_are_named_together():
         for d in ("a", "b")
     ]
     places = dict.fromkeys("ab", frozenset({"云岭"}))
-    found = HeldTitles(cards, places).named("云岭节水产业规划", places={"云岭"}, national=False)
+    found = TitleIndex(cards, places).named("云岭节水产业规划", places={"云岭"}, national=False)
     assert found == {"云岭节水产业规划": ("a", "b")}
 
 

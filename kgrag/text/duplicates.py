@@ -1,4 +1,4 @@
-"""Which documents of an archive are held twice, and which of them are editions of one title."""
+"""Find duplicate documents, and editions of one title, in an archive."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,8 +10,8 @@ from kgrag.text.document_nodes import node_id
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What tells whether a document is held twice.
+class Candidate:
+    """The data by which duplicates are found.
 
     Attributes:
         doc_id: The document.
@@ -30,38 +30,35 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A document and another one that it shares its node with, or its text.
+    """Two documents with the same node in the graph, or the same text.
 
     Attributes:
-        kind: `twin`: one document twice, by its text, or by title, issuer and number or date;
-            `edition`: another number or date, of the same title and issuer.
-        document: The later one, or the one whose file comes second.
-        other: The one held before.
-        same_text: Whether their texts agree.
+        kind: `twin`: duplicates, by text, or by title, issuer and number or date; `edition`: same
+            title and issuer, another number or date.
+        document: The later one, or the second by file.
+        other: The earlier one.
+        same_text: Whether their texts are equal.
     """
 
     kind: Literal["twin", "edition"]
-    document: Held
-    other: Held
+    document: Candidate
+    other: Candidate
     same_text: bool = False
 
 
-def held_twice(documents: Iterable[Held]) -> list[Pair]:
-    """Return each document that is held already, with the one that it is held as, by file.
-
-    Args:
-        documents: All of an archive.
+def find_duplicates(documents: Iterable[Candidate]) -> list[Pair]:
+    """Return duplicates and editions among all documents of an archive, by file.
 
     >>> old, new = Metadata(number="云政〔2018〕1号"), Metadata(number="云政〔2022〕3号")
-    >>> documents = [Held("d-1", "a.txt", "节能办法", old, "x"),
-    ...              Held("d-2", "b.txt", "节能办法", new, "y"),
-    ...              Held("d-3", "c.txt", "节能办法（另存）", new, "y")]
-    >>> [(pair.kind, pair.document.file, pair.other.file) for pair in held_twice(documents)]
+    >>> documents = [Candidate("d-1", "a.txt", "节能办法", old, "x"),
+    ...              Candidate("d-2", "b.txt", "节能办法", new, "y"),
+    ...              Candidate("d-3", "c.txt", "节能办法（另存）", new, "y")]
+    >>> [(pair.kind, pair.document.file, pair.other.file) for pair in find_duplicates(documents)]
     [('edition', 'b.txt', 'a.txt'), ('twin', 'c.txt', 'b.txt')]
     """
     ordered = sorted(documents, key=lambda d: (_date(d), d.file, d.doc_id))
-    by_text: dict[str, Held] = {}
-    by_node: dict[str, list[Held]] = defaultdict(list)
+    by_text: dict[str, Candidate] = {}
+    by_node: dict[str, list[Candidate]] = defaultdict(list)
     found: list[Pair] = []
     for document in ordered:
         first = by_text.setdefault(document.text_key, document)
@@ -74,8 +71,7 @@ def held_twice(documents: Iterable[Held]) -> list[Pair]:
     return sorted(found, key=lambda pair: (pair.document.file, pair.document.doc_id))
 
 
-def _same(document: Held, others: Iterable[Held]) -> Iterator[Pair]:
-    """Yield the pair with one that has the same number, or where one has none the same date."""
+def _same(document: Candidate, others: Iterable[Candidate]) -> Iterator[Pair]:
     for other in others:
         numbers = {document.metadata.number, other.metadata.number}
         same = len(numbers) == 1 if "" not in numbers else _date(document) == _date(other)
@@ -83,5 +79,5 @@ def _same(document: Held, others: Iterable[Held]) -> Iterator[Pair]:
             yield Pair("twin", document, other)
 
 
-def _date(document: Held) -> str:
+def _date(document: Candidate) -> str:
     return document.metadata.written or document.metadata.issued
