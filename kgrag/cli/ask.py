@@ -72,7 +72,7 @@ class _AnswerOptions:
             max_sentences=self.max_sentences,
         )
 
-    def note_what_is_ignored(self) -> None:
+    def warn_of_ignored(self) -> None:
         """Print a note for options without effect on the writer, a model or rules."""
         configured = click.get_current_context().obj.model_of("answer").is_configured
         by_model = self.writer == "model" or (not self.writer and configured)
@@ -100,7 +100,7 @@ def ask(
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
         raise click.UsageError("the question is empty")
-    given.note_what_is_ignored()
+    given.warn_of_ignored()
     on_text = None if as_json or form != "text" else _stream(question)
     with opened(given.kb) as base:
         answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
@@ -119,7 +119,7 @@ def chat(given: _AnswerOptions, only: FilterOptions) -> int:
     from kgrag.answering.conversation import Conversation
 
     all_done = True
-    given.note_what_is_ignored()
+    given.warn_of_ignored()
     with opened(given.kb) as base:
         asking = given.asking(base, only)
         talk = Conversation(

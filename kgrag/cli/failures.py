@@ -79,7 +79,7 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated
 
 
-def end_at_once_when_asked_again() -> None:
+def exit_on_second_signal() -> None:
     """Let the second Ctrl-C or SIGTERM end this process immediately.
 
     Python handles a signal between two of its own steps, and a step in a library may take minutes:
@@ -139,14 +139,14 @@ def exit_code(cause: BaseException | None) -> int:
     return 128 + ended_by
 
 
-def say_stopped(command: str | None) -> None:
+def print_stopped(command: str | None) -> None:
     """Print that a command was stopped, and how to continue if it wrote something."""
     more = _GO_ON.get(command or "")
     echo(f"kgrag: stopped; {more}" if more else "kgrag: stopped", err=True)
 
 
 @contextmanager
-def telling_what_is_stored(base: "KnowledgeBase") -> Iterator[None]:
+def reporting_stored_documents(base: "KnowledgeBase") -> Iterator[None]:
     """Print how many documents are stored where a command that stores them ends early."""
     try:
         yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.failures import telling_what_is_stored
+from kgrag.cli.failures import reporting_stored_documents
 from kgrag.cli.opened import amount, index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
@@ -100,7 +100,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
     with opened(given.kb, create=not given.retry_failed) as base:
         if note := stand_in_note(base.embedder):
             echo(f"note: {note}", err=True)
-        with progress_bar("ingest") as progress, telling_what_is_stored(base):
+        with progress_bar("ingest") as progress, reporting_stored_documents(base):
             report = given.ingest(base, progress)
     # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)

@@ -23,22 +23,22 @@ from kgrag.cli import (
     tables,
 )
 from kgrag.cli.failures import (
-    end_at_once_when_asked_again,
     ended_by_sigterm,
     exit_code,
+    exit_on_second_signal,
     leave,
-    say_stopped,
+    print_stopped,
     shortage,
 )
 from kgrag.cli.options import FILE
 from kgrag.cli.printing import (
     close_stdout,
     echo,
-    let_help_pass_the_door,
+    encode_help,
     log_to_stderr,
-    open_door,
     print_loss,
     print_usage_error,
+    replace_unsupported,
 )
 from kgrag.errors import KgragError
 
@@ -55,7 +55,7 @@ class _Commands(click.Group):
         **extra: Any,
     ) -> Any:
         """Run the command of the arguments."""
-        open_door()
+        replace_unsupported()
         run: Callable[[], Any] = partial(
             super().main, args, prog_name, complete_var, standalone_mode=False, **extra
         )
@@ -68,7 +68,7 @@ class _Commands(click.Group):
             print_usage_error(exc)
             code = exc.exit_code
         except click.Abort as exc:
-            say_stopped(None)
+            print_stopped(None)
             code = exit_code(exc.__cause__)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -82,7 +82,7 @@ class _Commands(click.Group):
             close_stdout()
             ctx.exit(1)
         except KeyboardInterrupt as exc:
-            say_stopped(ctx.invoked_subcommand)
+            print_stopped(ctx.invoked_subcommand)
             ctx.exit(exit_code(exc))
         except click.exceptions.Exit:
             raise
@@ -114,12 +114,12 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
 for _module in (ingest, ask, search, query, browser, docs, tables, manage, eval, dataset, models):
     for _command in _module.COMMANDS:
         main.add_command(_command)
-let_help_pass_the_door(main)
+encode_help(main)
 
 
 def run() -> None:
     """Run kgrag as a process."""
-    end_at_once_when_asked_again()
+    exit_on_second_signal()
     try:
         main()
     except SystemExit as exc:

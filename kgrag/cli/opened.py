@@ -40,11 +40,11 @@ def opened(
             yield knowledge_base
         except _OF_WRONG_KINDS as exc:
             if not (isinstance(exc, KgragError) or "://" in kb):
-                _tell_of_damage(knowledge_base, exc)
+                _raise_if_damaged(knowledge_base, exc)
             raise
 
 
-def _tell_of_damage(base: "KnowledgeBase", exc: Exception) -> None:
+def _raise_if_damaged(base: "KnowledgeBase", exc: Exception) -> None:
     """Raise a StoreError in place of a Python error if the data is damaged.
 
     A bit flip may turn a number or bytes into a text.

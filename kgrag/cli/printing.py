@@ -116,7 +116,7 @@ def log_to_stderr(level: int) -> None:
     logging.getLogger("neo4j").setLevel(logging.CRITICAL + 1 if silent else logging.NOTSET)
 
 
-def open_door() -> None:
+def replace_unsupported() -> None:
     """Let stdout and stderr replace unsupported characters of other libraries' output, too."""
     codecs.register_error(_LIKENESS, _replace)
     for stream in (sys.stdout, sys.stderr):
@@ -133,11 +133,11 @@ class _Context(click.Context):
         return carried(told, _encoding(err=False))
 
 
-def let_help_pass_the_door(command: click.Command) -> None:
+def encode_help(command: click.Command) -> None:
     """Print the help of a command and its subcommands in the output's encoding."""
     command.context_class = _Context
     for below in getattr(command, "commands", {}).values():
-        let_help_pass_the_door(below)
+        encode_help(below)
 
 
 def close_stdout() -> None:

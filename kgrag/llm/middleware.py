@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
-class _Around:
+class _Wrapper:
     """A chat model around another one."""
 
     model: ChatModel
@@ -76,7 +76,7 @@ class Clock:
 
 
 @dataclass(eq=False, repr=False)
-class Recorded(_Around):
+class Recorded(_Wrapper):
     """Records every call in the ledger, successful or not.
 
     Where a call timed out, broke off or was interrupted, the tokens sent and streamed are
@@ -287,7 +287,7 @@ def _no_place() -> BudgetExceededError:
 
 
 @dataclass(eq=False, repr=False)
-class Limited(_Around):
+class Limited(_Wrapper):
     """Calls the model within its limits."""
 
     limits: Limits
@@ -308,7 +308,7 @@ class Limited(_Around):
 
 
 @dataclass(eq=False, repr=False)
-class Retried(_Around):
+class Retried(_Wrapper):
     """Repeats a call after TransientModelError, up to `attempts` times; see `retrying`."""
 
     clock: Clock
@@ -461,7 +461,7 @@ class Circuit:
 
 
 @dataclass(eq=False, repr=False)
-class Breaker(_Around):
+class Breaker(_Wrapper):
     """Does not call the model while its circuit is open.
 
     Calls without deadline and reader wait for an endpoint to recover. The model of trials is the
@@ -527,7 +527,7 @@ class _Lead:
 
 
 @dataclass(eq=False, repr=False)
-class Cached(_Around):
+class Cached(_Wrapper):
     """Pays for each answer once, over all runs that share the file.
 
     Answers reported as `OK` are cached, and for requests about a document those that were truncated
@@ -626,7 +626,7 @@ class Cached(_Around):
 
 
 @dataclass(eq=False, repr=False)
-class Counted(_Around):
+class Counted(_Wrapper):
     """Collects the model's completions, oldest first, and counts calls.
 
     Failed calls and unusable answers count, since they took time and may have been paid; calls that
@@ -675,7 +675,7 @@ class Meter:
 
 
 @dataclass(eq=False, repr=False)
-class Metered(_Around):
+class Metered(_Wrapper):
     """Counts the model's answers for a stage."""
 
     meter: Meter

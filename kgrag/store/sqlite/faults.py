@@ -8,16 +8,14 @@ from pathlib import Path
 
 from kgrag.errors import StoreError, StoreUnavailableError
 
+_WRITTEN: tuple[type[StoreError], str] = (
+    StoreUnavailableError,
+    "another process is writing to it: wait for it to end, then try again",
+)
 # By prefix of SQLite's error name: our class, and the remedy.
 _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
-    "SQLITE_BUSY": (
-        StoreUnavailableError,
-        "another process is writing to it: wait for it to end, then try again",
-    ),
-    "SQLITE_LOCKED": (
-        StoreUnavailableError,
-        "another process is writing to it: wait for it to end, then try again",
-    ),
+    "SQLITE_BUSY": _WRITTEN,
+    "SQLITE_LOCKED": _WRITTEN,
     "SQLITE_CANTOPEN": (
         StoreUnavailableError,
         "check that the folder exists and that you may read and write it",

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli import ask, failures
-from kgrag.cli.failures import say_stopped
+from kgrag.cli.failures import print_stopped
 from kgrag.cli.main import main
 from kgrag.cli.options import FilterOptions, argument, command, flags, option
 from kgrag.errors import StoreError
@@ -497,5 +497,5 @@ def test_a_value_of_another_kind_is_damage(small, change, command):
 
 @pytest.mark.parametrize("command", ["ingest", "reembed", "copy", "import-facts", "drop"])
 def test_who_stops_what_goes_on_is_told_so(command, capsys):
-    say_stopped(command)
+    print_stopped(command)
     assert re.fullmatch(r"kgrag: stopped; .*run it again.*\n", capsys.readouterr().err)
