@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Self
 
 from kgrag.answer.answer import Answer
 from kgrag.answering.ask import ask
+from kgrag.answering.compared_figures import national_beside_local
 from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
-from kgrag.answering.levels import national_beside_local
 from kgrag.answering.models import reading_model
 from kgrag.answering.notes import answer_notes
 from kgrag.answering.options import AskOptions

@@ -25,6 +25,10 @@ class Note(str):
         made.kind, made.values = kind, values
         return made
 
+    def worded(self, language: Language) -> "Note":
+        """Return the note in a language; one without a kind is unchanged."""
+        return note(self.kind, language, **self.values) if self.kind else self
+
 
 def note(kind: str, language: Language, **values: object) -> Note:
     """Return a note of a kind of `notes.toml`.
@@ -37,7 +41,14 @@ def note(kind: str, language: Language, **values: object) -> Note:
     >>> note("shortened", "zh", shown=3, n=40).kind
     'shortened'
     """
-    return Note(_wordings()[kind][language].format(**values), kind, **values)
+    shown = {name: _worded(value, language) for name, value in values.items()}
+    return Note(_wordings()[kind][language].format(**shown), kind, **values)
+
+
+def _worded(value: object, language: Language) -> object:
+    if isinstance(value, tuple):
+        return {"zh": "、", "en": ", "}[language].join(str(_worded(v, language)) for v in value)
+    return value.worded(language) if isinstance(value, Note) else value
 
 
 @cache

@@ -10,7 +10,7 @@ from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.cite import cited_texts
 from kgrag.answering.copies import naming_copies
-from kgrag.answering.extract import Quoted
+from kgrag.answering.extract import Quoted, answer_by_sides, of_side
 from kgrag.answering.extract import quoted as quote_results
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.intents import complete
@@ -20,7 +20,6 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import as_answer, with_comparison, with_quotes, without_rows
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
-from kgrag.answering.sides import answer_by_sides, of_side
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText

@@ -1,9 +1,11 @@
 """Comparing figures: which of several places has more, and by how much."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from itertools import product
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Claim, Quote, Run
@@ -16,12 +18,118 @@ from kgrag.results import ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.figures import Measured, figure_words, measured_of
-from kgrag.text.facets import document_facets
+from kgrag.tables.figures import (
+    Figure,
+    Measured,
+    decimal_of,
+    figure_words,
+    measured_of,
+    of_any_size,
+    planned_figures,
+)
+from kgrag.tables.references import BASIS
+from kgrag.text.document_nodes import node_id
+from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.places import question_places
 from kgrag.text.quantities import agree, quantities, scaled
-from kgrag.text.words import character_pairs
+from kgrag.text.words import character_pairs, question_language
 from kgrag.types import Document, Language
+
+_NATIONAL = ("国家", "部门")
+
+
+def national_beside_local(answer: Answer, store: Store) -> list[str]:
+    """Return a note for each indicator with different figures of both levels in an answer.
+
+    Only planned figures of the same year, indicator, unit, scope and base that do not grow with
+    the size of a place, and only if each document has one of them. The note says whether the local
+    document is based on the national one.
+
+    Args:
+        answer: With citations.
+        store: The knowledge base.
+    """
+    cards = {
+        c.doc_id: c for c in store.document_cards(sorted({c.doc_id for c in answer.citations}))
+    }
+    above = {d for d, card in cards.items() if _is_national(card)}
+    below = {d for d, card in cards.items() if card.metadata.regions}
+    if not above or not below:
+        return []
+    quoted = [
+        (figure, cited.number)
+        for figure in planned_figures(store.statements("target", sorted(above | below)), cards)
+        if (cited := citation_of(figure.statement, answer.citations))
+    ]
+    language = question_language(answer.question)
+    first: dict[tuple[object, ...], tuple[_Quoted, _Quoted]] = {}
+    for higher, own in _differing(quoted, above, below):
+        said = (own[0].measured, own[0].year, higher[0].shown, own[0].place, own[0].shown)
+        first.setdefault(said, (higher, own))
+    return [_levels_note(higher, own, store, language) for higher, own in first.values()]
+
+
+_Quoted = tuple[Figure, int]
+
+
+def _is_national(card: Document) -> bool:
+    return card.metadata.level in _NATIONAL and not card.metadata.regions
+
+
+def citation_of(statement: Statement, citations: Iterable[Citation]) -> Citation | None:
+    """Return the citation whose quote has a statement; None for none."""
+    own = (c for c in citations if c.doc_id == statement.doc_id)
+    return next((c for c in own if c.start <= statement.start < c.end), None)
+
+
+def _differing(
+    quoted: Sequence[_Quoted], above: set[str], below: set[str]
+) -> Iterator[tuple[_Quoted, _Quoted]]:
+    """Yield pairs of a national and a local figure that differ."""
+    groups: defaultdict[tuple[Measured, int], defaultdict[str, list[_Quoted]]]
+    groups = defaultdict(lambda: defaultdict(list))
+    for figure, number in quoted:
+        if of_any_size(figure.measured.unit):
+            groups[figure.measured, figure.year][figure.card.doc_id].append((figure, number))
+    for by_document in groups.values():
+        sole = {d: one for d, found in by_document.items() if (one := _sole(found))}
+        for higher, own in product(sorted(above & sole.keys()), sorted(below & sole.keys())):
+            a, b = sole[higher][0], sole[own][0]
+            at_home = a.place == (NATIONAL,) and b.place != (NATIONAL,)
+            if at_home and (a.value, a.comparator) != (b.value, b.comparator):
+                yield sole[higher], sole[own]
+
+
+def _sole(found: Sequence[_Quoted]) -> _Quoted | None:
+    """Return a document's figure for an indicator; None if it has several."""
+    said = {(figure.place, figure.value, figure.comparator) for figure, _ in found}
+    return found[0] if len(said) == 1 else None
+
+
+def _levels_note(higher: _Quoted, own: _Quoted, store: Store, language: Language) -> str:
+    above, below = higher[0], own[0]
+    role = _basis_role(below.card, above.card, store)
+    return note(
+        "levels",
+        language,
+        indicator=below.indicator,
+        year=below.year,
+        above=above.shown,
+        m=higher[1],
+        place=below.place[-1],
+        own=below.shown,
+        n=own[1],
+        relation=note("levels-relation", language, role=role) if role else "",
+    )
+
+
+def _basis_role(citing: Document, cited: Document, store: Store) -> str:
+    """Return the role of a reference to another document (依据, 落实); empty for none."""
+    node = node_id(cited.title, cited.metadata)
+    found = store.statements("reference", [citing.doc_id], predicates=BASIS)
+    roles = {s.fact.predicate for s in found if s.fact.object.entity_id == node}
+    return next((role for role in BASIS if role in roles), "")
+
 
 _MOST_SIDES = 6
 _NO_FIGURE = frozenset(("年", "月", "日", "号", "期", "条", "章", "款", "岁", "时", "层", "级"))
@@ -240,7 +348,7 @@ def _by_measure(told: Sequence[tuple[Statement, Document, Citation]], *, across:
     """Return values with bound and wording, by year and measure."""
     found: _Measures = {}
     for statement, card, cited in told:
-        q, value = statement.qualifiers, _decimal(statement.qualifiers.value)
+        q, value = statement.qualifiers, decimal_of(statement.qualifiers.value)
         if value is not None and not q.value_to:
             key = ("" if across else q.year or q.period, measured_of(statement, card))
             found.setdefault(key, {}).setdefault(
@@ -307,7 +415,7 @@ def _of_quote(
     for name, q in told:
         pairs = set(character_pairs(name))
         score = len(pairs & asked) / max(1, len(pairs))
-        value = _decimal(q.value)
+        value = decimal_of(q.value)
         if score < _SAME or value is None or (q.year and "年" in question and _other(q, question)):
             continue
         score -= _CHANGE * (q.comparator in ("+", "-"))
@@ -326,10 +434,3 @@ def _other(told: Qualifiers, question: str) -> bool:
     years = {question[i : i + 4] for i in range(len(question) - 4) if question[i + 4] == "年"}
     years = {year for year in years if year.isdigit()}
     return bool(years) and told.year not in years
-
-
-def _decimal(text: str) -> Decimal | None:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return None

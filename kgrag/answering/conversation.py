@@ -103,7 +103,7 @@ _SAYING: Mapping[str, Mapping[Language, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Line:
     """A line of a conversation.
 
     Attributes:
@@ -119,32 +119,34 @@ class Said:
     least: bool = False
 
 
-def said(line: str) -> Said:
+def parse_line(line: str) -> Line:
     """Classify a line; anything that is not clearly something else is a question.
 
-    >>> said("谢谢！").kind, said("给我[2]的原文").number, said("上面两个城市哪个多？").kind
-    ('thanks', 2, 'compare')
-    >>> said("谢谢这个词出现在哪个文件里？").kind
+    >>> parse_line("谢谢！").kind, parse_line("给我[2]的原文").number
+    ('thanks', 2)
+    >>> parse_line("上面两个城市哪个多？").kind
+    'compare'
+    >>> parse_line("谢谢这个词出现在哪个文件里？").kind
     'question'
     """
     language = question_language(line)
     bare = line.strip().rstrip(_ENDS)
     command = _COMMANDS.get(bare.lower()) or _COMMANDS.get(line.strip().lower())
     if command:
-        return Said(command, language)
+        return Line(command, language)
     if _THANKS.fullmatch(bare):
-        return Said("thanks", language)
+        return Line("thanks", language)
     if _GREETING.fullmatch(bare):
-        return Said("greeting", language)
+        return Line("greeting", language)
     original = _ORIGINAL.fullmatch(bare)
     if original:
         number = original["zh"] or original["en"] or "0"
-        return Said("original", language, number=_HAN.get(number) or int(number))
+        return Line("original", language, number=_HAN.get(number) or int(number))
     compared = _COMPARE.fullmatch(bare)
     if compared:
         asked = (compared["zh"] or compared["en"] or "").lower()
-        return Said("compare", language, least=asked in _DOWN)
-    return Said("question", language)
+        return Line("compare", language, least=asked in _DOWN)
+    return Line("question", language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,7 @@ class Conversation:
         Courtesy, help, originals and comparisons are not turns: the next question refers to the
         last question.
         """
-        what = said(line)
+        what = parse_line(line)
         match what.kind:
             case "end":
                 return Reply(ends=True)
@@ -225,7 +227,7 @@ class Conversation:
         leans = bool(turns) and answer.question != line
         return Reply(answer=answer, understood=answer.question if leans else "")
 
-    def _compared(self, line: str, what: Said) -> Reply:
+    def _compared(self, line: str, what: Line) -> Reply:
         found = compared(
             self._answers,
             self._store(),
@@ -239,7 +241,7 @@ class Conversation:
             return Reply(nothing_to_compare(what.language))
         return Reply(answer=replace(found, question=line))
 
-    def _original(self, what: Said) -> str:
+    def _original(self, what: Line) -> str:
         """Return the cited passages of the last answer in full."""
         citations = self._answers[-1].citations if self._answers else ()
         if not citations:

@@ -3,36 +3,186 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import Sentence, sentences
-from kgrag.answering.answered import (
-    Scored,
-    asks_for_figure,
-    instead,
-    is_answered,
-    is_title_meant,
-    names_what_is_counted,
-)
 from kgrag.answering.listed import Listing, Place, asks_for_list
 from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
-from kgrag.question.answer_kinds import asked_kind, states_kind
+from kgrag.question.answer_kinds import asked_kind, asked_kinds, states_kind
 from kgrag.question.question import Question, question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.text.facets import document_facets
+from kgrag.text.leading_region import leading_region
+from kgrag.text.numerals import han_numeral
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
 from kgrag.text.vocabulary import CITING
-from kgrag.text.words import normalize_name, words
+from kgrag.text.words import is_latin, normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
+
+_AND: Mapping[Language, str] = {"zh": "、", "en": ", "}
+_DIGIT = re.compile(r"\d")
+_LEAST = 2  # sentences that each side may have
+_SHOWN = 3  # titles of what was found instead
+# Sides of one question are answered alike. A side whose sentences are less alike than this to
+# those of the side with the best support (cosine), and which are supported by so much less,
+# answers something else: benchmarks/decisions.md has what it finds.
+_ALIKE_SIDES, _BEHIND = 0.68, 0.05
+
+_REACH = 0.8  # of the best score, within which what is asked for must be found
+# Scores below which nothing supports an answer: questions on other subjects than the documents'.
+_SUPPORT = 0.55
+_SUPPORT_STAND_IN = 0.3
+_QUOTED = 0.5  # of that threshold, where the question quotes a title
+# The four below are cosines of this encoder over Chinese text, and count there alone.
+_ENCODER = "bge-small-zh"
+# A figure answers where its sentence scores so much, or is so much like the question without its
+# places; chosen on questions of which some have no answer (`benchmarks/decisions.md`).
+_SURE = 0.8
+_LIKE = 0.58
+# Other subjects than the documents': the place that a question names is in their titles, and its
+# sentences score by that alone.
+_WEAK = 0.68
+_UNLIKE = 0.5
+_MOST_COMPARED = 6  # sentences
+_PHYSICAL = ("energy", "power", "mass", "volume", "length", "area")
+_FIGURES = frozenset(
+    (*_PHYSICAL, "money", "age", "share", "duration", "day", "date", "number", "count")
+)
+_COUNT = re.compile(
+    r"(\d{1,9}|[三四五六七八九十百]{1,6})\s*+[家个项种类条所座名位][^，。？\d]{0,20}?(?:是|有|叫|包括|分别是)?(?:哪些|哪几|什么)"
+)
+_LEAST_NAMED = 4  # of the things that a question counts, fewer where it counts fewer
+_ALIKE = 0.7  # share of a quoted title's pairs of characters that a title that is meant has
+_LONGEST = 60  # characters of what was found instead
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence with its score, comparable to a cosine."""
+
+    sentence: Sentence
+    score: float
+
+
+def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
+    """Return whether sentences answer a question.
+
+    The best must score enough, or one of the good ones resemble the question without its places.
+    If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
+    requested unit, and score well or resemble the question: another figure of the same place is no
+    answer. Resemblance counts only with the encoder that it was measured with, for Chinese
+    questions without a quoted title.
+
+    Args:
+        scored: Best first; may be empty.
+        query: The question.
+        embedder: Measures the resemblance.
+    """
+    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
+    if query.titles:  # the document is named: only the rest of the question is to be met
+        support *= _QUOTED
+    if not scored or scored[0].score < support:
+        return False
+    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
+    near = [s for s in scored if s.score >= _REACH * scored[0].score]
+    weak = measured and near[0].score <= _WEAK
+    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
+        return False
+    kinds = asked_kinds(query.text)
+    held = [s for s in near if any(states_kind(s.sentence.text, kind) for kind in kinds)]
+    if not kinds or not held:
+        return not kinds
+    if not measured or kinds[0].name not in _FIGURES:
+        return True
+    return held[0].score > _SURE or _likeness(held[:_MOST_COMPARED], query, embedder) > _LIKE
+
+
+def asks_for_figure(question: str) -> bool:
+    """Return whether a question asks for a figure or a date.
+
+    >>> asks_for_figure("每亩补多少钱"), asks_for_figure("由哪个部门负责")
+    (True, False)
+    """
+    return any(kind.name in _FIGURES for kind in asked_kinds(question))
+
+
+def names_what_is_counted(question: str, quotes: Sequence[str], *, listed: int = 0) -> bool:
+    """Return whether quotes name the counted things that a question asks for; True for others.
+
+    Args:
+        question: The question.
+        quotes: Candidate answer.
+        listed: Items of a list among the quotes.
+
+    >>> names_what_is_counted("剔除的38家企业是哪些", ["剔除38家企业。"])
+    False
+    >>> names_what_is_counted("那三个城市是哪些", ["甲市、乙市、丙市"])
+    True
+    >>> names_what_is_counted("那两个阶段是什么", ["第一阶段是甲。", "第二阶段是乙。"])
+    True
+    """
+    counted = _COUNT.search(question)
+    if not counted or not quotes:
+        return True
+    number = int(counted[1]) if counted[1].isdigit() else int(han_numeral(counted[1]) or 0)
+    named = max(listed, *(1 + quote.count("、") for quote in quotes))
+    return number <= len(quotes) or named >= min(number, _LEAST_NAMED)
+
+
+def _likeness(held: Sequence[Scored], query: Query, embedder: Embedder) -> float:
+    """Return the highest cosine of a sentence and the question without its places."""
+    asked = query.text
+    for place in sorted(query.places, key=len, reverse=True):
+        asked = asked.replace(place, "")
+    vectors = embedder.embed([s.sentence.text for s in held], "passage")
+    return float((vectors @ embedder.embed([asked], "query")[0]).max())
+
+
+def is_title_meant(quoted: str, title: str) -> bool:
+    """Return whether a title contains the quoted one, or most of it.
+
+    >>> is_title_meant("碳达峰方案", "甲市碳达峰实施方案"), is_title_meant("碳达峰方案", "节能条例")
+    (True, False)
+    """
+    bare, own = normalize_name(quoted), normalize_name(title)
+    if bare in own:
+        return True
+    (asked, _), (place, _) = leading_region(quoted), leading_region(title)
+    if asked and place and asked[-1] not in place:  # 江西省实施方案 is not 青海省实施方案
+        return False
+    pairs = {bare[i : i + 2] for i in range(len(bare) - 1)}
+    return sum(pair in own for pair in pairs) > _ALIKE * len(pairs)
+
+
+def _instead(scored: Sequence[Scored], query: Query, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Return notes on what was found instead: a missing document, the nearest sentence.
+
+    Args:
+        scored: Best first; may be empty.
+        query: The question.
+        titles: By document.
+    """
+    notes = [
+        note("title-missing", query.language, title=title)
+        for title in query.titles
+        if not any(is_title_meant(title, own) for own in titles.values())
+    ]
+    for best in scored[:1]:
+        quote = " ".join(best.sentence.text.split())
+        cut = quote if len(quote) <= _LONGEST else f"{quote[:_LONGEST]}…"
+        title = titles[best.sentence.doc_id]
+        notes.append(note("nearest", query.language, title=title, quote=cut))
+    return tuple(notes)
+
 
 _OTHER_STANDING = -0.03  # on a sentence's score: all its figures are of the other kind
 _OTHER_YEAR = -0.1  # none of its figures is for the year asked for
@@ -91,7 +241,7 @@ def quoted(
     """Return an answer of sentences quoted from results, each with its citation.
 
     Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
-    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.answered`), are
+    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.extract`), are
     of another year, or of another place, the answer is that nothing was found, with a note on what
     was found instead.
 
@@ -130,7 +280,7 @@ def quoted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        notes = tuple(filter(None, (other_year, *instead(scored, query, titles))))
+        notes = tuple(filter(None, (other_year, *_instead(scored, query, titles))))
         return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
     told = Answer(
         query.text, tuple(map(Quote, citations)), METHOD, notes=(counted,) if counted else ()
@@ -362,3 +512,118 @@ class StatedTargets:
             return ""
         stated, asked_for = "、".join(sorted(years)), "、".join(sorted(wanted))
         return note("other-year", language, stated=stated, asked=asked_for)
+
+
+def answer_by_sides(
+    query: Query,
+    sides: Sequence[str],
+    quote: Callable[[str, int], Quoted],
+    *,
+    max_sentences: int,
+    embedder: Embedder,
+) -> Answer:
+    """Return the answers of all sides.
+
+    A side of which nothing is found, or only an answer to something else, says so.
+
+    Args:
+        query: The question.
+        sides: Names of the sides, at least one.
+        quote: Answers one side with at most so many sentences.
+        max_sentences: Maximum number of quotes, but two for each side.
+        embedder: Measures whether sides are answered alike; the stand-in cannot.
+    """
+    most = max(_LEAST, max_sentences // len(sides))
+    told = {side: quote(side, most) for side in sides}
+    beside = set() if embedder.is_stand_in else _beside(told, _asked(query), embedder)
+    silent = [side for side in sides if side in beside or not told[side].answer.found]
+    if len(silent) == len(sides):
+        instead = tuple(dict.fromkeys(note for side in sides for note in told[side].answer.notes))
+        return Answer(query.text, (Missing(),), METHOD, notes=instead)
+    blocks: list[Block] = []
+    notes: dict[str, None] = {}
+    for label in sides:
+        answer = told[label].answer
+        if label in silent:
+            blocks.append(Missing(label, _first_of_each(answer)))
+        else:
+            blocks.append(Side(label, answer.blocks))
+            notes.update(dict.fromkeys(answer.notes))
+    if silent:
+        told_of = _AND[query.language].join(silent)
+        notes[note("nothing-of", query.language, sides=told_of)] = None
+    return Answer(query.text, tuple(blocks), METHOD, notes=tuple(notes))
+
+
+def _asked(query: Query) -> set[str]:
+    """Return the content words of a question, without numbers."""
+    return {word for word in query.words if len(word) > 1 and not _DIGIT.search(word)}
+
+
+def of_side(
+    side: Query, told: Quoted, *, titled: Collection[str], documents: Mapping[str, Document]
+) -> Quoted:
+    """Return the quotes of a side's document or place.
+
+    If there are none, it is not found, and its citations are what was found instead. A quote
+    belongs to a place if its document is about it, or it, or a heading above it, names the place.
+
+    Args:
+        side: The side.
+        told: The quotes.
+        titled: Documents that it names.
+        documents: Those of the quotes, by id.
+    """
+    titles = [normalize_name(title) for title in side.titles]
+
+    def is_own(c: Citation) -> bool:
+        if titles:
+            return c.doc_id in titled or any(t in normalize_name(c.title) for t in titles)
+        card = documents[c.doc_id]
+        about = set(document_facets(card.title, card.metadata).places)
+        said = "\n".join((*c.heading_path, c.quote))
+        return not side.places or bool(about & side.places) or any(p in said for p in side.places)
+
+    answer = told.answer
+    own = tuple(block for block in answer.blocks if all(map(is_own, block.citations)))
+    if len(own) == len(answer.blocks):
+        return told
+    if not own:
+        return replace(told, answer=replace(answer, blocks=(Missing("", answer.citations),)))
+    return replace(told, answer=replace(answer, blocks=own, notes=()))
+
+
+def _beside(told: Mapping[str, Quoted], asked: Collection[str], embedder: Embedder) -> set[str]:
+    """Return the sides whose quotes answer something else than those of the best side."""
+    found = {side: quoted for side, quoted in told.items() if quoted.answer.found}
+    if len(found) < 2:
+        return set()
+    best = max(found, key=lambda side: found[side].score)
+    vectors = {
+        side: embedder.embed([c.quote for c in quoted.answer.citations], "passage")
+        for side, quoted in found.items()
+        if side == best or quoted.score <= found[best].score - _BEHIND
+    }
+    named = {side: _n_named(asked, quoted.answer.citations) for side, quoted in found.items()}
+    return {
+        side
+        for side, own in vectors.items()
+        if named[side] < named[best] and float((own @ vectors[best].T).max()) < _ALIKE_SIDES
+    }
+
+
+def _n_named(asked: Collection[str], citations: Sequence[Citation]) -> int:
+    """Return the number of requested words in quotes, titles and headings."""
+    told = normalize_name(
+        "\n".join(" ".join((c.title, *c.heading_path, c.quote)) for c in citations)
+    )
+    return sum(word in told for word in asked)
+
+
+def _first_of_each(answer: Answer) -> tuple[Citation, ...]:
+    """Return the first citation of each document, a few."""
+    cited = (c for block in answer.blocks for c in block.citations)
+    first: dict[str, Citation] = {}
+    for c in cited:
+        first.setdefault(c.title, c)
+    return tuple(first.values())[:_SHOWN]

@@ -24,6 +24,7 @@ from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
+from kgrag.tables.sources import object_of
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
 from kgrag.text.plan_periods import plan_ending, plan_years
@@ -115,9 +116,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if not _may_ask(question):
         return None
-    settings = knowledge.settings()
-    searched = knowledge.doc_ids
-    cards = {c.doc_id: c for c in settings.cards if searched is None or c.doc_id in searched}
+    cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
     asked = asked_figures(question, _names(held))
@@ -247,7 +246,7 @@ def _is_undated(statement: Statement) -> bool:
     """Return whether a figure is certainly a target without a year."""
     told = statement.qualifiers
     is_aim = told.standing == "planned" and not (told.year or told.period)
-    return is_aim and _AIMS.search(told.object or statement.fact.object.name) is not None
+    return is_aim and _AIMS.search(object_of(statement)) is not None
 
 
 def _by_place(
@@ -334,7 +333,7 @@ def _value(statements: Sequence[Statement]) -> float:
 
 
 def _label(statement: Statement, place: str) -> str:
-    return f"{place}：{statement.qualifiers.object or statement.fact.object.name}"
+    return f"{place}：{object_of(statement)}"
 
 
 def _silent(

@@ -2,26 +2,201 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kgrag.answer.notes import note
 from kgrag.answering.figures import figures
 from kgrag.answering.listed import Place
-from kgrag.answering.of_document import chunk_at, sections, times
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.question.question import question_of
+from kgrag.question.question import grammar, question_of
+from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
-from kgrag.tables.references import BASIS
-from kgrag.tables.table import Source
+from kgrag.tables.naming import issue_date
+from kgrag.tables.references import BASIS, by_node, citation_chain
+from kgrag.tables.sources import object_of, role_of, subject_of
+from kgrag.tables.table import Cell, Row, Source
 from kgrag.tables.tables import Tables
-from kgrag.text.document_nodes import node_id
+from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.text.facets import document_facets
 from kgrag.text.organs import canonical_organ
+from kgrag.text.plan_periods import plan_ending
+from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
-from kgrag.types import Document
+from kgrag.types import Chunk, Document, Heading, Query
+
+_MOST_OTHERS = 3
+_MOST = 60  # rows
+_CERTAINTY, _INFERRED = 5, "推断"  # column of the timeline; in it, a day that no text tells
+_TARGET = EVENTS["target"]
+# What a document has a part of, by what the question asks for and tags of headings.
+_PARTS = ("tasks", "projects", "safeguards", "principles", "fields")
+_MOST_HEADINGS = 40  # headings
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The document that a question is about.
+
+    Attributes:
+        card: Without its text.
+        notes: If that is not certain: which one was chosen, and which others may be meant.
+    """
+
+    card: Document
+    notes: tuple[str, ...] = ()
+
+
+def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
+    """Return the document in a question; None for none, or several titles.
+
+    Args:
+        search: For the question.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    if len(query.titles) > 1:
+        return None
+    cards = knowledge.cards()
+    sure = [doc_id for doc_id in search.titled if doc_id in cards]
+    if query.titles and sure:
+        wanted = normalize_name(query.titles[0])
+        exact = [d for d in sure if normalize_name(cards[d].title) == wanted] or sure
+        return Meant(cards[exact[0]]) if len(exact) == 1 else None
+    asked = query.titles[0] if query.titles else query.text
+    likely = search.settings.titles.likely(asked, places=_places(search))
+    held = [cards[doc_id] for doc_id in likely if doc_id in cards]
+    if not held:
+        return None
+    taken: str = note("taken-for", query.language, title=held[0].title)
+    if held[1:]:
+        joint = ", " if query.language == "en" else "、"
+        titles = joint.join(f"《{card.title}》" for card in held[1 : 1 + _MOST_OTHERS])
+        taken += note("others-meant", query.language, others=titles)
+    return Meant(held[0], (taken,))
+
+
+def _places(search: Search) -> frozenset[str]:
+    """Return the places in a question, also in its quoted title."""
+    query = search.query
+    known = frozenset[str]().union(*search.settings.places.values())
+    return query.places | {
+        place for title in query.titles for place in known if len(place) > 1 and place in title
+    }
+
+
+def chunk_at(chunks: list[Chunk], start: int) -> str:
+    """Return the id of the chunk at a place; the first for none."""
+    holding = (chunk.chunk_id for chunk in chunks if chunk.start <= start < chunk.end)
+    return next(holding, chunks[0].chunk_id if chunks else "")
+
+
+def times(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the dates of a document in the question; None for other questions.
+
+    Dates of one sentence are one row; inferred ones are left out.
+
+    Args:
+        search: For the question.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    asked = "time points" in question_of(query).asks
+    meant = document_meant(search, knowledge) if asked else None
+    if meant is None:
+        return None
+    doc_id = meant.card.doc_id
+    found = timeline(knowledge.store, WantedTimes(within=Filter(documents=(doc_id,))))
+    told = [row for row in found.rows if row.sources and row.cells[_CERTAINTY] != _INFERRED]
+    by_sentence: defaultdict[tuple[Cell, Cell, str], list[Row]] = defaultdict(list)
+    for row in told:
+        by_sentence[row.cells[0], row.cells[1], row.sources[0].quote].append(row)
+    chunks = knowledge.store.chunks_of([doc_id], size=knowledge.settings().leaf)
+    rows = [
+        Stated(
+            Place(doc_id, at.start, at.end, chunk_at(chunks, at.start)),
+            lead=_lead(several, at.quote),
+        )
+        for several in by_sentence.values()
+        for at in several[0].sources[:1]
+    ]
+    if not rows:
+        return None
+    notes = [note("times", query.language, title=meant.card.title, n=len(told))]
+    if len(rows) > _MOST:
+        notes.append(note("first-times", query.language, shown=_MOST))
+    return Complete(tuple(rows[:_MOST]), (*notes, *meant.notes), "times")
+
+
+def _lead(rows: Sequence[Row], quote: str) -> str:
+    """Return date and event of the rows of one sentence, and what they add to the sentence."""
+    date, event = str(rows[0].cells[0]), rows[0].cells[1]
+    pieces = zip(date.split("-"), "年月日", strict=False)
+    day = "".join(f"{int(number)}{name}" for number, name in pieces)
+    if date not in narrow(quote):  # at the end of a plan's five years
+        plan = plan_ending(int(date[:4]))
+        day = f"“{plan}”" if len(date) == 4 and plan and plan in quote else day
+    said = [str(row.cells[2]) for row in rows]
+    beyond = [what for what in said if normalize_name(what) not in normalize_name(quote)]
+    return f"{day}（{event}）" + (f"：{'、'.join(beyond)}" if beyond and event == _TARGET else "")
+
+
+def sections(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the headings below a part of a document in the question; None for other questions.
+
+    Args:
+        search: For the question.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    asks = question_of(query).asks
+    name = next((name for name in _PARTS if name in asks), "")
+    part = re.compile("|".join(map(re.escape, grammar().words(name)))) if name else None
+    if part is None or not ("a list" in asks or _ends_with(query.text, part)):
+        return None
+    meant = document_meant(search, knowledge)
+    if meant is None:
+        return None
+    card = meant.card
+    found = _under(knowledge.store.headings([card.doc_id]).get(card.doc_id, ()), part)
+    if found is None:
+        return None
+    heading, inner = found
+    chunks = knowledge.store.chunks_of([card.doc_id], size=knowledge.settings().leaf)
+    rows = tuple(
+        Stated(Place(card.doc_id, h.start, h.end, chunk_at(chunks, h.start))) for h in inner
+    )
+    counted = note("sections", query.language, title=card.title, part=heading.text, n=len(inner))
+    return Complete(rows, (counted, *meant.notes), "sections")
+
+
+def _ends_with(text: str, part: re.Pattern[str]) -> bool:
+    """Return whether a question only names the part: 某某方案的重点任务."""
+    bare = text.rstrip("？?。. ")
+    return any(match.end() == len(bare) for match in part.finditer(bare))
+
+
+def _under(
+    headings: Sequence[Heading], part: re.Pattern[str]
+) -> tuple[Heading, list[Heading]] | None:
+    """Return the first heading that names a part, and those directly below it; None for too few."""
+    for at, heading in enumerate(headings):
+        if not part.search(heading.text):
+            continue
+        inner: list[Heading] = []
+        for following in headings[at + 1 :]:
+            if following.level <= heading.level:
+                break
+            inner.append(following)
+        top = min((h.level for h in inner), default=0)
+        direct = [h for h in inner if h.level == top]
+        if 2 <= len(direct) <= _MOST_HEADINGS:
+            return heading, direct
+    return None
+
 
 _ALL = (
     r"(?:在)?(?:这些|各个?|所有|全部|库里?的?|不同)(?:省份?|城市|市|地区?|地方)?的?"
@@ -74,8 +249,7 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     what, who = _WHAT.match(query.text), _WHO.search(query.text)
     if not what and not (who and _SCOPE.search(query.text)):
         return None
-    settings, within = knowledge.settings(), knowledge.doc_ids
-    cards = {c.doc_id: c for c in settings.cards if within is None or c.doc_id in within}
+    cards = knowledge.cards()
     held = [s for s in knowledge.store.statements("duty") if s.doc_id in cards]
     if what:
         shown = what["organ"]
@@ -89,15 +263,22 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
             return None
     if not found:
         return None
-    found.sort(key=lambda s: (*_when(cards[s.doc_id]), s.start, s.end))
-    rows = _rows(found, with_organ=not what)
-    n = len({row.place.doc_id for row in rows})
+    rows = _rows(_by_date(found, cards), with_organ=not what)
     about = f"{shown}职责" if what else f"{shown}由谁负责"
-    language = query.language
-    notes = [note("duties", language, total=len(cards), what=about, n=n, rows=len(rows))]
+    return _first_rows(rows, "duties", query, total=len(cards), what=about)
+
+
+def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:
+    return sorted(found, key=lambda s: (issue_date(cards[s.doc_id]), s.doc_id, s.start, s.end))
+
+
+def _first_rows(rows: Sequence[Stated], kind: str, query: Query, **counted: object) -> Complete:
+    """Return rows with a note of this kind on their number, and on those left out."""
+    n = len({row.place.doc_id for row in rows})
+    notes = [note(kind, query.language, n=n, rows=len(rows), **counted)]
     if len(rows) > _MOST_ROWS:
-        notes.append(note("first-rows", language, shown=_MOST_ROWS))
-    return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), "duties")
+        notes.append(note("first-rows", query.language, shown=_MOST_ROWS))
+    return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), kind)
 
 
 def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statement]:
@@ -107,14 +288,14 @@ def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statemen
         s
         for s in held
         if {normalize_name(s.fact.subject.name), normalize_name(s.qualifiers.subject)} & wanted
-        and (role not in ("牵头", "配合") or _role_of_duty(s) == role)
+        and (role not in ("牵头", "配合") or role_of(s) == role)
     ]
 
 
 def _of_task(held: Sequence[Statement], task: str) -> list[Statement]:
     """Return the duties whose task has all words of a task."""
     wanted = set(words(task))
-    return [s for s in held if wanted and wanted <= set(words(_task(s)))]
+    return [s for s in held if wanted and wanted <= set(words(object_of(s)))]
 
 
 def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
@@ -122,30 +303,17 @@ def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
     first: dict[tuple[str, str, int], Statement] = {}
     said: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
     for s in found:
-        key = (s.doc_id, _task(s), s.start)
+        key = (s.doc_id, object_of(s), s.start)
         first.setdefault(key, s)
-        organ = s.qualifiers.subject or s.fact.subject.name
-        said[key][f"{organ}（{_role_of_duty(s)}）" if with_organ else _role_of_duty(s)] = None
+        said[key][f"{subject_of(s)}（{role_of(s)}）" if with_organ else role_of(s)] = None
     return [
         Stated(
             place_of(s),
-            about=_task(s),
-            lead=(_WHO_DOES if with_organ else _DOES).format(_task(s), "、".join(said[key])),
+            about=object_of(s),
+            lead=(_WHO_DOES if with_organ else _DOES).format(object_of(s), "、".join(said[key])),
         )
         for key, s in first.items()
     ]
-
-
-def _task(statement: Statement) -> str:
-    return statement.qualifiers.object or statement.fact.object.name
-
-
-def _role_of_duty(statement: Statement) -> str:
-    return statement.qualifiers.role or statement.fact.predicate
-
-
-def _when(card: Document) -> tuple[str, str]:
-    return str(card.metadata.issued or card.metadata.written or ""), card.doc_id
 
 
 def citing(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -181,15 +349,11 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     rows = tuple(
         Stated(Place(d, at.start, at.end, chunk_at(chunks[d], at.start)), aside=role)
         for d, (role, at) in sorted(
-            first.items(), key=lambda item: (_issued(held[item[0]]), item[0])
+            first.items(), key=lambda item: (issue_date(held[item[0]]), item[0])
         )
     )
     counted = note("cited-by", query.language, title=title, n=len(first), total=len(searched))
     return Complete(rows, (counted,), "references")
-
-
-def _issued(card: Document) -> str:
-    return str(card.metadata.issued or card.metadata.written or "")
 
 
 def cited(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -209,16 +373,15 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
         return None
     roles = next((roles for name, roles in _ROLES.items() if name in asks), ())
     hops = _MOST_HOPS if "chain" in asks else 1
-    held: dict[str, list[str]] = {}
-    for card in cards.values():
-        held.setdefault(node_id(card.title, card.metadata), []).append(card.doc_id)
-    found = list(_followed(own, knowledge, held, roles if hops == 1 else BASIS, hops, {own}))
+    held, roles = by_node(cards.values()), roles if hops == 1 else BASIS
+    steps = citation_chain(knowledge.store, own, held=held, roles=roles, hops=hops)
+    found = [step.statements[0] for step in steps]
     if not found:
         return None
     n_held = sum(s.fact.object.entity_id in held for s in found)
     kind = "bases" if hops > 1 else "cites"
     counted = note(kind, query.language, title=cards[own].title, n=len(found), held=n_held)
-    rows = tuple(Stated(place_of(s), aside=_aside(s)) for s in found)
+    rows = tuple(Stated(place_of(s), aside=f"{role_of(s)}《{object_of(s)}》") for s in found)
     return Complete(rows, (counted,), "references")
 
 
@@ -230,36 +393,6 @@ def _own(
     exact = [d for d in found if normalize_name(cards[d].title) == normalize_name(title)]
     several = exact or found
     return several[0] if len(several) == 1 else None
-
-
-def _followed(
-    doc_id: str,
-    knowledge: SearchContext,
-    held: Mapping[str, list[str]],
-    roles: Collection[str],
-    hops: int,
-    met: set[str],
-) -> Iterator[Statement]:
-    """Yield the first place of each cited document, then of theirs, depth first."""
-    first: dict[str, Statement] = {}
-    for statement in knowledge.store.statements("reference", [doc_id]):
-        if not roles or _role(statement) in roles:
-            first.setdefault(statement.fact.object.entity_id, statement)
-    for node, statement in first.items():
-        yield statement
-        for further in held.get(node, ()):
-            if hops > 1 and further not in met:
-                met.add(further)
-                yield from _followed(further, knowledge, held, roles, hops - 1, met)
-
-
-def _role(statement: Statement) -> str:
-    return statement.qualifiers.role or statement.fact.predicate
-
-
-def _aside(statement: Statement) -> str:
-    name = statement.qualifiers.object or statement.fact.object.name
-    return f"{_role(statement)}《{name}》"
 
 
 def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -292,24 +425,21 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     ]
     if not found:
         return None
-    found.sort(key=lambda s: (*_when(cards[s.doc_id]), s.start, s.end))
-    rows = [Stated(place_of(s), lead=_punished_who(s), about=s.fact.subject.name) for s in found]
-    n, language = len({s.doc_id for s in found}), query.language
-    notes = [note("penalties", language, total=len(cards), n=n, rows=len(rows))]
-    if len(rows) > _MOST_ROWS:
-        notes.append(note("first-rows", language, shown=_MOST_ROWS))
-    return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), "penalties")
+    rows = [
+        Stated(place_of(s), lead=_punished_who(s), about=s.fact.subject.name)
+        for s in _by_date(found, cards)
+    ]
+    return _first_rows(rows, "penalties", query, total=len(cards))
 
 
 def _punished(statement: Statement) -> str:
-    q, fact = statement.qualifiers, statement.fact
-    return f"{fact.subject.name}{q.condition}{q.object or fact.object.name}"
+    return f"{statement.fact.subject.name}{statement.qualifiers.condition}{object_of(statement)}"
 
 
 def _punished_who(statement: Statement) -> str:
-    q, fact = statement.qualifiers, statement.fact
-    condition = f"（{q.condition}）" if q.condition else ""
-    return f"{fact.subject.name}{condition}：{q.object or fact.object.name}"
+    condition = statement.qualifiers.condition
+    aside = f"（{condition}）" if condition else ""
+    return f"{statement.fact.subject.name}{aside}：{object_of(statement)}"
 
 
 _Intent = Callable[[Search, SearchContext], Complete | None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote, Row
 from kgrag.answer.citation import Citation
-from kgrag.answering.compared_figures import contrast
+from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.extract import METHOD
 from kgrag.answering.listed import Place
@@ -153,13 +153,11 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
     sides: dict[str, list[tuple[Statement, Document, Citation]]] = {}
     for row in found.rows:
-        at = row.place
-        cited = next(
-            (c for c in answer.citations if c.doc_id == at.doc_id and c.start <= at.start < c.end),
-            None,
-        )
-        if row.side and row.statement is not None and cited is not None:
-            sides.setdefault(row.side, []).append((row.statement, cards[at.doc_id], cited))
+        if row.side and row.statement is not None:
+            cited = citation_of(row.statement, answer.citations)
+            if cited is not None:
+                own = (row.statement, cards[cited.doc_id], cited)
+                sides.setdefault(row.side, []).append(own)
     if not sides:
         return answer
     lines = contrast(sides, least=found.least, language=language)

@@ -108,6 +108,11 @@ class SearchContext:
             doc_ids=self.doc_ids,
         )
 
+    def cards(self) -> dict[str, Document]:
+        """Return the documents to search, without texts, by id."""
+        held = self.doc_ids
+        return {c.doc_id: c for c in self.settings().cards if held is None or c.doc_id in held}
+
     def within(self, wanted: Filter | None) -> "SearchContext":
         """Return this context restricted to a filter.
 
@@ -157,8 +162,7 @@ class SearchContext:
             pipeline = replace(pipeline, rerankers=(*pipeline.rerankers, self.rerank))
         titled = searches[0].titled if self.as_of.preferred else ()
         in_force = self.in_force()
-        held = self.doc_ids
-        cards = [c for c in self.settings().cards if held is None or c.doc_id in held]
+        cards = list(self.cards().values())
 
         def retrieve(copies: Collection[str], n: int) -> list[ScoredChunk]:
             others = [search.without(copies) for search in searches]

@@ -41,13 +41,13 @@ class _TableOptions:
 
     def show(self, make: "Callable[[Tables], Table]") -> None:
         """Print a table of a knowledge base, or write it to files."""
-        from kgrag.tables.table import said
+        from kgrag.tables.table import worded
 
         with opened(self.kb) as base:
             found = make(base.tables())
         language: Language = "en" if self.english else "zh"
         if self.as_json:
-            notes = said(found.notes, language)
+            notes = worded(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
         elif not (self.csv or self.xlsx or self.html):
             _print(found, language)
@@ -241,9 +241,9 @@ def _print(found: "Table", language: "Language") -> None:
 
 
 def _print_notes(found: "Table", language: "Language") -> None:
-    from kgrag.tables.table import said
+    from kgrag.tables.table import worded
 
-    for note in said(found.notes, language):
+    for note in worded(found.notes, language):
         echo(note, err=True)
 
 

@@ -14,7 +14,7 @@ from kgrag.text.official_terms import in_official_terms, official_terms
 from kgrag.text.words import normalize, question_language
 from kgrag.types import Chunk, Language
 from kgrag.verification.attempt import material_of
-from kgrag.verification.indicator import MEASURES
+from kgrag.verification.cov import MEASURES
 
 Sample = dict[str, object]
 Search = Callable[[str], Sequence[ScoredChunk]]
@@ -174,7 +174,7 @@ def _verified(
 ) -> Iterator[Sample]:
     """Yield verifications of the right answer, and of each wrong one that can be made.
 
-    Scores are those of `kgrag.verification.indicator.MEASURES`, in order.
+    Scores are those of `kgrag.verification.cov.MEASURES`, in order.
     """
     right = query.answers[0]
     yield _verifying(query, "true", right + _cited(gold), passages, (1, 1, 1, 1, 0, 1))

@@ -1,1 +1,1 @@
-"""Evaluation of retrieval and of answers: gold, runs, measures, judges, reports."""
+"""Evaluation of retrieval and answers: gold, runs, measures, judges, reports."""

@@ -1,4 +1,4 @@
-"""The scores of answers, question by question and by kind of question; when to refuse, as well."""
+"""Scores of answers by question and by kind of question, with abstention."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,22 +24,21 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
-    """One question, what was answered, and how good that is.
+    """One question with its answer and scores.
 
     Attributes:
         query_id: The question.
         kind: Its group; may be empty.
         question: As asked.
-        answerable: Whether the documents that were searched answer it, by its gold.
+        answerable: Whether the searched documents answer it, according to the gold.
         refused: Whether the answer is that nothing was found.
         text: The answer.
-        citations: As `kgrag ask --json` gives them.
-        scores: By measure: shares in [0, 1], and those of `COSTS` in calls, tokens and seconds.
-            Those of wording, citations and numbers only of answerable questions; an answer that
-            refuses one of these has 0.
+        citations: As in `kgrag ask --json`.
+        scores: By measure: shares in [0, 1], and `COSTS` in calls, tokens and seconds. Wording,
+            citations and numbers only for answerable questions; refusing one of these scores 0.
         notes: Of the answer.
-        preferred: By criterion, which system's answer was found better, or `tie`; empty where it
-            was not compared.
+        preferred: By criterion, the system with the better answer, or `tie`; empty without
+            comparison.
     """
 
     query_id: str
@@ -54,7 +53,7 @@ class AnswerScores:
     preferred: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping: a line of the file that `--out` names."""
+        """Return a JSON-ready mapping: a line of the file `--out`."""
         return {
             "id": self.query_id,
             "kind": self.kind,
@@ -71,13 +70,13 @@ class AnswerScores:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """How well a system tells what the documents do not answer.
+    """Confusion counts of refusals.
 
     Attributes:
-        unanswerable: Questions that they do not answer.
-        refused: Of these, told so.
+        unanswerable: Questions without an answer in the documents.
+        refused: Refused ones among these.
         answerable: The other questions.
-        wrongly_refused: Of these, told that nothing was found.
+        wrongly_refused: Refused ones among these.
     """
 
     unanswerable: int
@@ -87,7 +86,7 @@ class Abstention:
 
     @property
     def precision(self) -> float | None:
-        """Return the share of refusals that are right; None where nothing was refused."""
+        """Return the share of refusals that are right; None without refusals."""
         n = self.refused + self.wrongly_refused
         return self.refused / n if n else None
 
@@ -116,14 +115,14 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReport:
-    """What was measured of a system's answers.
+    """Scores of a system's answers.
 
     Attributes:
         system: Its name.
         rows: Every question, in the order given.
-        notes: What a reader should know: documents that are not held, answers that fell back.
-        compared: By criterion, how often this system's answer, the other's, or neither was found
-            better; empty where nothing was compared.
+        notes: For the reader: gold documents that are missing, answers that fell back.
+        compared: By criterion, how often this system, the other or neither was better; empty
+            without comparison.
     """
 
     system: str
@@ -133,7 +132,7 @@ class AnswerReport:
 
     @property
     def kinds(self) -> list[str]:
-        """Return `all`, then the kinds of question in the order in which they appear."""
+        """Return `all`, then the kinds of question in order of appearance."""
         return [ALL, *dict.fromkeys(row.kind for row in self.rows if row.kind not in ("", ALL))]
 
     def of_kind(self, kind: str) -> list[AnswerScores]:
@@ -150,7 +149,7 @@ class AnswerReport:
 
     @property
     def abstention(self) -> Abstention:
-        """Return how well it refuses."""
+        """Return the confusion counts of refusals."""
         other = [row.refused for row in self.rows if row.answerable]
         none = [row.refused for row in self.rows if not row.answerable]
         return Abstention(len(none), sum(none), len(other), sum(other))
@@ -171,9 +170,9 @@ class AnswerReport:
 
 
 def answer_tables(report: AnswerReport) -> str:
-    """Return aligned tables, a row for each kind of question: shares in percent, costs as they are.
+    """Return aligned tables, a row for each kind of question: shares in percent, costs unscaled.
 
-    A measure that no question has is left out; a kind without it has `-`.
+    Measures without values are left out; a missing value is `-`.
     """
     means = {kind: report.means(kind) for kind in report.kinds}
     known = [name for columns in TABLES.values() for name in columns]
@@ -199,7 +198,7 @@ def _cell(name: str, means: Mapping[str, float]) -> str:
 
 
 def _in_words(report: AnswerReport) -> list[str]:
-    """Return how it refuses, and what a comparison found, a line each."""
+    """Return abstention and comparison as text, a line each."""
     told = report.abstention
     lines = [
         f"refused: {told.refused} of {told.unanswerable} unanswerable "
@@ -219,7 +218,7 @@ def _share(value: float | None) -> str:
 
 
 def write_answers(path: Path, report: AnswerReport) -> None:
-    """Write a line for each question to a `.jsonl` file, or the report whole to any other.
+    """Write a line for each question to a `.jsonl` file, or the full report to any other.
 
     Raises:
         EvaluationError: If the file cannot be written.

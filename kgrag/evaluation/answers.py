@@ -1,4 +1,4 @@
-"""Ask every question of a set, and score each answer: without a model, and by one that judges."""
+"""Ask every question of a set and score the answers, with and without a judge model."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from kgrag.types import Document
 
 
 class KnowledgeBase(Protocol):
-    """What is measured: `kgrag.api.KnowledgeBase` as far as it is needed here."""
+    """The part of `kgrag.api.KnowledgeBase` that is measured."""
 
     @property
     def config(self) -> Config:
@@ -32,11 +32,11 @@ class KnowledgeBase(Protocol):
 
     @property
     def store(self) -> Store:
-        """Return where its documents are."""
+        """Return its store."""
         ...
 
     def search(self, question: str, *, system: str | None, top_k: int) -> Sequence[ScoredChunk]:
-        """Return the chunks that a question is best answered from, best first."""
+        """Return the chunks for a question, best first."""
         ...
 
     def ask(
@@ -48,11 +48,11 @@ class KnowledgeBase(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The gold of questions, as far as it is held.
+    """The gold of questions, as far as its documents are stored.
 
     Attributes:
-        documents: By the name that questions give them.
-        missing: Names of documents that are not held.
+        documents: By the name in the questions.
+        missing: Names without a stored document.
     """
 
     documents: Mapping[str, Document]
@@ -60,10 +60,10 @@ class Gold:
 
     @classmethod
     def of(cls, queries: Sequence[GoldQuery], store: Store) -> "Gold":
-        """Return the gold documents that a knowledge base holds.
+        """Return the gold documents in a knowledge base.
 
         Raises:
-            EvaluationError: If questions name gold and none of it is held.
+            EvaluationError: If questions have gold and none of it is stored.
         """
         wanted = dict.fromkeys(doc for q in queries for doc in (*q.gold_docs, *q.gold_spans))
         names: dict[str, str] = {}
@@ -80,7 +80,7 @@ class Gold:
         return cls(held, tuple(name for name in wanted if name not in held))
 
     def spans(self, query: GoldQuery) -> list[str]:
-        """Return the text of each gold span that is held."""
+        """Return the text of each gold span in a stored document."""
         return [
             self.documents[doc].text[start:end]
             for doc, several in query.gold_spans.items()
@@ -89,10 +89,10 @@ class Gold:
         ]
 
     def references(self, query: GoldQuery) -> list[str]:
-        """Return the texts that an answer's wording is compared with.
+        """Return the reference texts for the wording of an answer.
 
-        These are the answers that a question has; without any, the sentences that its gold spans
-        stand in, together as one text.
+        These are the answers of the question; without any, the sentences around its gold spans,
+        joined.
         """
         if query.answers:
             return list(query.answers)
@@ -120,12 +120,12 @@ class Asking:
     Attributes:
         system: Retrieval preset; the configured one for None.
         writer: `model`, `quotes`, or None as for `KnowledgeBase.ask`.
-        without_gold: Whether the gold documents of each question are left out of its search:
-            refusing is right then.
-        model: Counts what answers take; None where no model writes.
+        without_gold: Whether the gold documents of each question are excluded from its search, so
+            that refusing is right.
+        model: Counts the cost of answers; None without a model.
         judge: Scores answers; None for none.
-        judge_model: Counts what judging takes, so that it can be told apart.
-        tape: What is recorded or played.
+        judge_model: Counts the cost of judging, separately.
+        tape: Recorder or player of model calls.
     """
 
     system: str | None = None
@@ -144,20 +144,20 @@ def measure_answers(
     *,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnswerReport:
-    """Return the scores of the answers to all questions, one after the other.
+    """Return the scores of the answers to all questions, in sequence.
 
-    No question is skipped: an answer that found nothing has 0 wherever it is scored. Of questions
-    that the documents do not answer, only is counted whether they are refused.
+    No question is skipped: an answer that found nothing scores 0. Unanswerable questions are only
+    scored for abstention.
 
     Args:
-        base: What is asked.
-        queries: With their gold; those without gold documents are unanswerable.
+        base: The knowledge base.
+        queries: With gold; those without gold documents are unanswerable.
         asking: How.
-        progress: Called with (system, questions done, questions in all).
+        progress: Called with (system, questions done, total).
 
     Raises:
-        EvaluationError: If none of the gold is held; or if a question cannot be asked, or nothing
-            was recorded for it: names the question.
+        EvaluationError: If none of the gold is stored; or if a question fails or has no recorded
+            response: names the question.
     """
     gold = Gold.of(queries, base.store)
     system = asking.system or base.config.search.system
@@ -179,8 +179,8 @@ def answer_scores(
 
     Args:
         query: With its gold.
-        answer: As `ask` gives it.
-        references: Right answers in words.
+        answer: The answer.
+        references: Reference answers.
         spans: Texts of the gold spans.
     """
     text = plain_text(answer) if answer.found else ""
@@ -191,7 +191,7 @@ def answer_scores(
 
 
 class _Run:
-    """Asks one question after the other, and remembers what went wrong."""
+    """Asks questions in sequence and collects failures."""
 
     def __init__(self, base: KnowledgeBase, gold: Gold, asking: Asking) -> None:
         self._base = base
@@ -226,7 +226,7 @@ class _Run:
         )
 
     def notes(self) -> list[str]:
-        """Return what a reader of the figures should know."""
+        """Return notes on the figures for the reader."""
         missing, told = self._gold.missing, []
         if missing:
             told.append(f"{len(missing)} gold documents are not held: {', '.join(missing[:5])}")
@@ -241,7 +241,7 @@ class _Run:
         return told
 
     def _asked(self, query: GoldQuery, place: str) -> tuple[Answer, float]:
-        """Return the answer, and the seconds that it took."""
+        """Return the answer and the seconds it took."""
         asking = self._asking
         within = _without(query, self._gold) if asking.without_gold else None
         begun = time.perf_counter()
@@ -259,7 +259,7 @@ class _Run:
     def _judged(
         self, query: GoldQuery, answer: Answer, judge: Judge, place: str
     ) -> dict[str, float]:
-        """Return what a judge says, and what that took; nothing where it cannot be read."""
+        """Return the judge's scores and cost; nothing if its response is unreadable."""
         asking = self._asking
         try:
             found = dict(judge(query, answer))
@@ -274,7 +274,7 @@ class _Run:
 
 
 def _cost(model: Metered | None) -> dict[str, float]:
-    """Return calls and tokens since the last question; no tokens where there is no model."""
+    """Return calls and tokens since the last question; no tokens without a model."""
     if model is None:
         return {"calls": 0.0}
     calls, usage = model.taken()
@@ -286,7 +286,7 @@ def _cost(model: Metered | None) -> dict[str, float]:
 
 
 def _without(query: GoldQuery, gold: Gold) -> Filter | None:
-    """Return what leaves the gold documents of a question out."""
+    """Return a filter that excludes the gold documents of a question."""
     held = (gold.documents.get(doc) for doc in query.gold_docs)
     ids = tuple(document.doc_id for document in held if document)
     return Filter(without=ids) if ids else None

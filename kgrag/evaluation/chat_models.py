@@ -1,4 +1,4 @@
-"""Chat models of a measurement: counted by question, recorded, or played from a file."""
+"""Chat models of an evaluation: cost per question, recording and replay."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from kgrag.llm.replay import Player, Recorder
 
 
 class Routed:
-    """The chat model of each stage as one: a request goes to that of its stage."""
+    """The chat models of all stages as one; a request goes to that of its stage."""
 
     def __init__(self, open_models: Callable[[], Models]) -> None:
-        """Keep where models come from; nothing is opened before the first request.
+        """Defer opening the models to the first request.
 
         Args:
             open_models: Called once.
@@ -30,11 +30,11 @@ class Routed:
 
     @property
     def name(self) -> str:
-        """Return the name of the model that answers."""
+        """Return the name of the answering model."""
         return self._opened().model_name("answer")
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the answer of the stage's model; see `ChatModel.complete`."""
+        """Return the response of the stage's model; see `ChatModel.complete`."""
         models = self._opened()
         stage = request.stage if models.is_configured(request.stage) else "answer"
         return models.of(stage).complete(request, on_text=on_text)
@@ -47,12 +47,12 @@ class Routed:
 
 
 class Metered:
-    """A chat model that counts calls and tokens since it was last asked for them.
+    """A chat model that counts calls and tokens.
 
-    Answers that were paid for before count as the others: it is told what a question takes.
+    Cached responses count as well, to measure what a question takes.
 
     Attributes:
-        failed: What went wrong since, oldest first.
+        failed: Errors since the last count, oldest first.
     """
 
     def __init__(self, model: ChatModel) -> None:
@@ -68,7 +68,7 @@ class Metered:
         return self._model.name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the model's answer; see `ChatModel.complete`."""
+        """Return the model's response; see `ChatModel.complete`."""
         try:
             completion = self._model.complete(request, on_text=on_text)
         except ModelError as exc:
@@ -85,7 +85,7 @@ class Metered:
         return completion
 
     def taken(self) -> tuple[int, Usage]:
-        """Return calls and tokens since the last time, and begin anew."""
+        """Return calls and tokens since the last time, and reset."""
         with self._lock:
             told = self._calls, self._usage
             self._calls, self._usage = 0, Usage()
@@ -94,22 +94,21 @@ class Metered:
 
 
 class Tape:
-    """The file from which answers of models are played, or in which they are recorded, if any.
+    """File to which model responses are recorded, or from which they are replayed, if any.
 
     Attributes:
-        unrecorded: Calls of a recorded run that failed: where it is played, they are lacking.
+        unrecorded: Failed calls of a recorded run; a replay lacks them.
     """
 
     def __init__(self, *, record: Path | None = None, replay: Path | None = None) -> None:
-        """Open what is to be played.
+        """Open the file.
 
         Args:
-            record: A new file for what models answer.
-            replay: A file that was recorded.
+            record: A new file for responses.
+            replay: A recorded file.
 
         Raises:
-            EvaluationError: If both are given, the new file is there already, or the other cannot
-                be read.
+            EvaluationError: If both are given, the new file exists, or the other cannot be read.
         """
         if record and replay:
             raise EvaluationError("a run is either recorded or played: give --record or --replay")
@@ -124,7 +123,7 @@ class Tape:
         self.player = Player.read(replay) if replay else None
 
     def around(self, model: ChatModel) -> ChatModel:
-        """Return the player, or a model that is recorded if the run is."""
+        """Return the player, or the model with a recorder where the run is recorded."""
         if self.player is not None:
             return self.player
         if self._record is not None:
@@ -132,14 +131,14 @@ class Tape:
         return model
 
     def check(self, place: str, *models: Metered | None) -> None:
-        """Raise what a player lacked since the last question, or count what was not recorded.
+        """Raise for requests that a replay lacks, or count unrecorded calls, since the last one.
 
         Args:
             place: The question, for the error.
-            models: That played, or were recorded.
+            models: Players or recorded models.
 
         Raises:
-            EvaluationError: If nothing was recorded for what one of them was asked.
+            EvaluationError: If a request has no recorded response.
         """
         lacking = [exc for model in models if model for exc in model.failed]
         if self.player is not None and lacking:
@@ -148,7 +147,7 @@ class Tape:
             self.unrecorded += len(lacking)
 
     def notes(self) -> list[str]:
-        """Return what who plays the file should know."""
+        """Return notes for users of the recording."""
         if not self.unrecorded:
             return []
         return [
@@ -158,7 +157,7 @@ class Tape:
 
     @property
     def has_answers(self) -> bool:
-        """Return whether the file that is played holds answers to questions."""
+        """Return whether the replayed file has answers to questions."""
         return self.player is not None and any(r.stage == "answer" for r in self.player.unplayed)
 
 
@@ -167,12 +166,12 @@ class RunModels:
     """The chat models of a run.
 
     Attributes:
-        config: Settings with which to open the knowledge base: answers are kept for this run only,
-            so that what is played is what is counted.
+        config: Settings for the knowledge base, with a cache of this run only, so that recording
+            and replay count the same calls.
         writer: Who writes answers.
-        model: Writes them; None for quotes by rule.
-        judge: Judges them; None where nobody does.
-        tape: What is recorded or played.
+        model: Writes them; None for extractive answers.
+        judge: Judges them; None for no judge.
+        tape: Recorder or player.
     """
 
     config: Config
@@ -192,15 +191,15 @@ def run_models(
     judge: str = "",
     tape: Tape,
 ) -> Iterator[RunModels]:
-    """Give the models of a run, and close them after.
+    """Provide the models of a run, and close them afterwards.
 
     Args:
         config: Settings.
-        location: Of the knowledge base: its file of calls is gone on with, as `ask` does.
-        writer: Who writes answers; for None the model where one is configured, named or recorded.
-        model: Name of the model that writes, at the configured endpoint; empty for the configured.
-        judge: Name of the model that judges, at the endpoint of the stage `verify`; empty for none.
-        tape: What is recorded or played.
+        location: Of the knowledge base, for its log of calls.
+        writer: Who writes answers; for None the model if one is configured, named or recorded.
+        model: Name of the writing model at the configured endpoint; empty for the configured one.
+        judge: Name of the judge at the endpoint of the stage `verify`; empty for none.
+        tape: Recorder or player.
 
     Raises:
         ConfigError: If a model is named and no endpoint is configured.
@@ -228,7 +227,7 @@ def run_models(
 
 
 class _Opened:
-    """Opens models on the knowledge base's file of calls, when the first one is asked."""
+    """Opens models with the knowledge base's log of calls on the first request."""
 
     def __init__(self, stack: ExitStack, file: Callable[[], Path]) -> None:
         self._stack = stack
@@ -244,13 +243,13 @@ class _Opened:
 
 
 def _named(config: Config, model: str) -> Config:
-    """Return settings by which a model of this name writes; other stages keep theirs."""
+    """Return settings in which the writing model has this name; other stages are unchanged."""
     answer = replace(config.model_of("answer"), model=model)
     return replace(config, stages={**config.stages, "answer": answer})
 
 
 def _check(model: str, config: ModelConfig) -> None:
-    """Raise ConfigError if a model is named that there is no endpoint for."""
+    """Raise ConfigError if a model is named without an endpoint."""
     if model and not config.is_configured:
         raise ConfigError(
             f"no endpoint is configured where a model {model!r} could be asked: set llm.provider "

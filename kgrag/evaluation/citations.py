@@ -1,4 +1,4 @@
-"""Measures of citations: the gold that they hold, and whether they back the answer, by rule."""
+"""Rule-based measures of citations: coverage of the gold and support of the answer."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,22 +25,19 @@ _ADDS = 0.02  # share that a citation must hold beyond the others of its sentenc
 
 
 def plain_text(answer: Answer) -> str:
-    """Return the text of an answer without [n] and without remarks of the checks."""
+    """Return the text of an answer without [n] and without check remarks."""
     return answer.written(lambda _: "")
 
 
 def backing_scores(answer: Answer) -> dict[str, float]:
     """Return `back-P` and `back-R`: citation precision and recall by support, in [0, 1].
 
-    As in ALCE (Gao et al. 2023, section 3), with a rule in the place of a model. What a sentence
-    cites backs it where the quotes with their titles and headings hold all its numbers, in
-    whatever writing, and half of its pairs of characters (words, in English). `back-R` is the share
-    of sentences that are backed, those without [n] among them that need one; `back-P` the share of
-    citations, each in each sentence, that stand in one that is backed, and back it alone or hold
-    some of it that the others do not. Both are 0 of an answer that cites nothing.
-
-    Args:
-        answer: As `ask` gives it.
+    As in ALCE (Gao et al. 2023, section 3), with a rule in place of a model. A sentence is
+    supported if its quotes, with titles and headings, contain all its numbers, in any notation, and
+    half of its character pairs (words, in English). `back-R` is the share of supported sentences
+    among those that need a citation; `back-P` the share of citations, per sentence, in supported
+    sentences that support it alone or contribute something that the others lack. Both are 0 without
+    citations.
     """
     sources = {c.number: _source(c) for c in answer.citations}
     if not answer.found or not sources:
@@ -55,17 +52,16 @@ def backing_scores(answer: Answer) -> dict[str, float]:
 def number_scores(
     answer: Answer, *, references: Sequence[str], spans: Sequence[str]
 ) -> dict[str, float]:
-    """Return how right the numbers of an answer are, each in [0, 1], with their units normalised.
+    """Return scores of the numbers of an answer, each in [0, 1], with normalised units.
 
-    `num-cited` is the share of its numbers and dates that stand in what it cites (1 where it has
-    none). Where a reference has numbers besides those of the question and the count of the items
-    that it lists (八项：…), also `num-P`, the share of its numbers that stand in references, gold
-    spans or the question, and `num-R`, the share of those numbers of the references that it has.
-    An answer that found nothing has 0.
+    `num-cited` is the share of its numbers and dates in the cited texts (1 without numbers). If a
+    reference has numbers besides those of the question and counts of its own items (八项：…), also
+    `num-P`, the share of its numbers that occur in references, gold spans or the question, and
+    `num-R`, the share of those reference numbers that it has. An answer that found nothing has 0.
 
     Args:
-        answer: As `ask` gives it.
-        references: Right answers in words.
+        answer: The answer.
+        references: Reference answers.
         spans: Texts of the gold spans.
     """
     asked = Numbers.of(answer.question)
@@ -81,7 +77,7 @@ def number_scores(
 
 
 class _Sentence:
-    """A sentence of an answer, and what its sources hold of it."""
+    """A sentence of an answer with what its sources contain of it."""
 
     def __init__(self, statement: Statement, sources: Mapping[int, Searched]) -> None:
         said = _ITEM.sub("", statement.text)
@@ -118,7 +114,7 @@ def _text(citation: Citation) -> str:
 
 
 def _besides(numbers: Numbers, asked: Numbers) -> Numbers:
-    """Return the numbers that a question does not hold."""
+    """Return the numbers that are not in the question."""
     held = numbers.held_by(asked)
     return Numbers(
         tuple(q for i, q in enumerate(numbers.quantities) if f"{NUMBER_MARK}{i}" not in held),
@@ -127,14 +123,14 @@ def _besides(numbers: Numbers, asked: Numbers) -> Numbers:
 
 
 def _without_counts(text: str) -> Numbers:
-    """Return the numbers of a text but those in words that tell how many items follow a colon."""
+    """Return the numbers of a text except counts in words of the items after a colon."""
     found = Numbers.of(text)
     kept = (q for q in found.quantities if not (q.is_word and _LEADS.match(text, q.end)))
     return Numbers(tuple(kept), found.dates)
 
 
 def _held(said: Numbers, text: Numbers, asked: Numbers) -> float:
-    """Return the share of numbers that stand in a text or the question; 1 of none."""
+    """Return the share of numbers that occur in a text or the question; 1 for none."""
     n = _count(said)
     return len(said.held_by(text) | said.held_by(asked)) / n if n else 1.0
 
@@ -149,12 +145,12 @@ def _share(values: Sequence[bool]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """What an answer quotes.
+    """Quotes of an answer against the gold.
 
     Attributes:
-        gold: Share of the gold characters that citations cover, in [0, 1]; 0 without gold spans.
-        documents: Share of the gold documents that are cited.
-        characters: Quoted in all; what is quoted twice counts twice.
+        gold: Share of the gold characters covered, in [0, 1]; 0 without gold spans.
+        documents: Share of the gold documents cited.
+        characters: Total quoted characters; overlaps count twice.
     """
 
     gold: float
@@ -165,12 +161,12 @@ class Quoted:
 def quoted(
     citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
 ) -> Quoted:
-    """Return what the citations of an answer hold of the gold.
+    """Compare the citations of an answer with the gold.
 
     Args:
         citations: Of one answer.
         gold_spans: Offsets by gold document.
-        gold_docs: Ids or names of files without ending, as `document_key` reads them.
+        gold_docs: Ids or file names without suffix, as for `document_key`.
     """
     places = _places(citations, {*gold_docs, *gold_spans})
     held = coverage(places, gold_spans, max(1, sum(end - start for _, start, end in places)))
@@ -182,12 +178,12 @@ def quoted(
 def quoted_scores(
     citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
 ) -> dict[str, float]:
-    """Return the measures of `QUOTED`, each in [0, 1]; `gold-docs` alone without gold spans.
+    """Return the measures of `QUOTED`, each in [0, 1]; only `gold-docs` without gold spans.
 
-    `any-gold` is 1 where some gold character is cited, `gold-quoted` the share of them that is.
-    `cite-P` is the share of citations that touch a gold span, `cite-R` that of gold spans that a
-    citation touches: citation precision and recall as in ALCE (Gao et al. 2023, section 3), with
-    the labelled spans in the place of a model's judgement. Without citations all are 0.
+    `any-gold` is 1 if some gold character is cited, `gold-quoted` the share of those cited.
+    `cite-P` is the share of citations that overlap a gold span, `cite-R` the share of gold spans
+    that a citation overlaps: citation precision and recall as in ALCE (Gao et al. 2023, section 3),
+    with labelled spans in place of a model. All are 0 without citations.
 
     Args:
         citations: Of one answer.
@@ -215,7 +211,7 @@ def _places(citations: Sequence[Citation], gold: Collection[str]) -> list[_Place
 
 
 def _share_touching(places: Sequence[_Place], others: Sequence[_Place]) -> float:
-    """Return the share of places that share a character with one of the others; 0 for none."""
+    """Return the share of spans that overlap one of the others; 0 for none."""
     touching = [
         any(
             doc == other and start < its_end and its_start < end

@@ -1,4 +1,4 @@
-"""Experiments: systems on sets of questions, and two runs on one."""
+"""Experiments: systems on sets of questions, and comparison of two runs."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ class Trial:
 
     Attributes:
         system: Its name.
-        run: What it returned.
-        report: How good that is.
+        run: Its results.
+        report: Its scores.
         intervals: (low, high) of the mean of each measure over all questions.
-        seconds: That each question took.
+        seconds: Per question.
     """
 
     system: str
@@ -40,17 +40,17 @@ class Trial:
 
     @property
     def latency_ms(self) -> tuple[float, float]:
-        """Return milliseconds of a question: p50, p99."""
+        """Return milliseconds per question: p50, p99."""
         p50, p99 = np.percentile(self.seconds, [50, 99]) * 1000
         return float(p50), float(p99)
 
     @property
     def characters(self) -> float:
-        """Return the mean number of characters of all results of a question."""
+        """Return the mean number of result characters per question."""
         return sum(len(r.text) for of in self.run.values() for r in of) / len(self.run)
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping: that of the report, with intervals, latency and size."""
+        """Return the report as a JSON-ready mapping, with intervals, latency and size."""
         p50, p99 = self.latency_ms
         return {
             **self.report.to_dict(),
@@ -68,19 +68,19 @@ def try_system(
     measures: Sequence[str] = MEASURES,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trial:
-    """Return how good and how fast a system is on a set of questions.
+    """Return the scores and latency of a system on a set of questions.
 
-    The first question is asked once more before, so that it does not pay for what is opened.
+    The first question is asked once before, to exclude the time for opening files.
 
     Args:
         system: Its name.
-        search: Gives its ranking for a question.
+        search: Returns the ranking for a question.
         queries: With gold; at least one.
-        measures: That must be among those measured.
-        progress: Called with (questions done, questions in all).
+        measures: Required measures.
+        progress: Called with (questions done, total).
 
     Raises:
-        EvaluationError: If one of the measures is none.
+        EvaluationError: If one of the measures is unknown.
     """
     ks, budgets = cuts_of(measures)
     seconds: list[float] = []
@@ -101,16 +101,16 @@ def try_system(
 def compare(
     a: Run, b: Run, queries: Sequence[GoldQuery], *, measures: Sequence[str] = MEASURES
 ) -> dict[str, Difference]:
-    """Return what measures say of two runs, those that no question has left out.
+    """Return the differences of two runs in measures that all questions have.
 
     Args:
-        a: A run; a question that it lacks scores 0.
+        a: A run; missing questions score 0.
         b: Another.
         queries: With gold.
-        measures: In the order wanted.
+        measures: In the order of the result.
 
     Raises:
-        EvaluationError: If one of the measures is none.
+        EvaluationError: If one of the measures is unknown.
     """
     ks, budgets = cuts_of(measures)
     scores = [

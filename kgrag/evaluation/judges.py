@@ -1,4 +1,4 @@
-"""Judge answers by a model: GRIM's four measures, Chats-Grid's, CoV-RAG's."""
+"""Model-based scores of answers: measures of GRIM, Chats-Grid and CoV-RAG."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -26,11 +26,11 @@ _WORST = {"cov:bias": 1.0}
 
 
 class AnswerJudge:
-    """Judges the answers of a system, each against what it cites and what its search finds.
+    """Judges answers of a system against their citations and its search results.
 
-    The measures: `grim:…` as `GrimEvaluators` names them (GRIM, equations 4 to 7), `grid:…`
-    (Chats-Grid, section III.C, criteria 1 to 4; the fifth, tokens, is counted), `cov:…` (CoV-RAG,
-    Table 1; bias is better when low) and `cov:true`, 1 where its judgement is true.
+    Measures: `grim:…` as in `GrimEvaluators` (GRIM, equations 4 to 7), `grid:…` (Chats-Grid,
+    section III.C, criteria 1 to 4; the fifth, tokens, is counted), `cov:…` (CoV-RAG, Table 1; low
+    bias is good) and `cov:true`, 1 if its judgement is true.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class AnswerJudge:
         system: str | None = None,
         evaluators: Evaluators | None = None,
     ) -> None:
-        """Keep who judges.
+        """Store the judge.
 
         Args:
-            base: Where references are read.
+            base: Source of references.
             model: Judges.
-            system: Retrieval preset whose results are references; the configured one for None.
+            system: Retrieval preset for further references; the configured one for None.
             evaluators: GRIM's measures; left out for None.
         """
         self._base = base
@@ -57,11 +57,11 @@ class AnswerJudge:
     def __call__(self, query: GoldQuery, answer: Answer) -> dict[str, float]:
         """Return the scores of an answer, each in [0, 1].
 
-        An answer that found nothing has 0 (bias 1) wherever the answer is judged; a GRIM measure
-        that the model gave in no readable form is left out.
+        An answer that found nothing scores 0 (bias 1); a GRIM measure with an unreadable response
+        is left out.
 
         Raises:
-            ModelError: If the model gives no scores.
+            ModelError: If the model returns no scores.
         """
         question, language = query.question, question_language(query.question)
         context = self._context(question, answer)
@@ -85,10 +85,9 @@ class AnswerJudge:
         }
 
     def _context(self, question: str, answer: Answer) -> Context:
-        """Return the chunks that hold the quotes, then what a search finds, as far as it fits.
+        """Return the chunks of the quotes, then search results, as far as they fit.
 
-        It is what the answer may be held against, whoever wrote it; quotes by rule have no context
-        of their own.
+        This is the same for all writers, since extractive answers have no context of their own.
         """
         store = self._base.store
         cited = store.chunks(list(dict.fromkeys(c.chunk_id for c in answer.citations)))
@@ -103,7 +102,7 @@ class AnswerJudge:
 def _packed(
     chunks: Sequence[Chunk], titles: Mapping[str, str], *, at_least: int, most: int
 ) -> Context:
-    """Return numbered passages: those cited, and of the others as many as fit."""
+    """Return numbered passages: all cited ones, and as many others as fit."""
     passages: list[Passage] = []
     tokens = 0
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Lines of files, read and written, with the file and line in every complaint."""
+"""Read and write files of lines; errors name file and line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,11 +8,73 @@ from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.files.whole_file import write_whole
 
+_ENDINGS = (".trec", ".run", ".qrels")
+
+
+def is_trec(path: Path) -> bool:
+    """Return whether a file name has a TREC suffix; other files are JSON lines."""
+    return path.suffix.lower() in _ENDINGS
+
+
+def trec_line(*fields: object) -> str:
+    """Return fields as a line.
+
+    Raises:
+        EvaluationError: If one is empty or has a blank.
+
+    >>> trec_line("q1", 0, "d1", 1)
+    'q1 0 d1 1'
+    """
+    texts = [str(field) for field in fields]
+    for text in texts:
+        if text.split() != [text]:
+            raise EvaluationError(
+                f"{text!r} cannot be written in TREC's form, where blanks divide fields. Remedy: "
+                "write .jsonl, or name questions and files without blanks"
+            )
+    return " ".join(texts)
+
+
+def trec_rows(path: Path, form: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, fields) of every non-blank line; the place is `file:line`.
+
+    Args:
+        path: The file.
+        form: Names of the fields, separated by blanks.
+
+    Raises:
+        EvaluationError: If the file cannot be read or a line has another number of fields.
+    """
+    for place, line in read_lines(path):
+        fields = line.decode(errors="replace").split()
+        if len(fields) != len(form.split()):
+            raise EvaluationError(
+                f"{place}: expected `{form}`, got {' '.join(fields)[:60]!r}. Remedy: correct the "
+                "line, or end the file's name in .jsonl if it is JSON lines"
+            )
+        yield place, fields
+
+
+def trec_number(text: str, place: str) -> float:
+    """Parse a score.
+
+    Raises:
+        EvaluationError: If it is no number.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if number != number:
+        raise EvaluationError(f"{place}: expected a number, got {text!r}. Remedy: correct the line")
+    return number
+
+
 Row = Mapping[str, object]
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield (place, object) of every line that is not blank; the place is `file:line`.
+    """Yield (place, object) of every non-blank line; the place is `file:line`.
 
     Raises:
         EvaluationError: If the file cannot be read or a line is not a JSON object.
@@ -22,7 +84,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (place, line) of every line that is not blank.
+    """Yield (place, line) of every non-blank line.
 
     Raises:
         EvaluationError: If the file cannot be read.
@@ -40,7 +102,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file; an old one stays until all are written.
+    """Write lines to a file atomically.
 
     Raises:
         EvaluationError: If it cannot be written.
@@ -52,7 +114,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def row_of(line: bytes, place: str) -> Row:
-    """Return the object on a line.
+    """Parse a line as a JSON object.
 
     Raises:
         EvaluationError: If it is not one.
@@ -69,10 +131,10 @@ def row_of(line: bytes, place: str) -> Row:
 
 
 def text_of(row: Row, key: str, place: str) -> str:
-    """Return a text that must be there and not empty.
+    """Return a required, non-empty text.
 
     Raises:
-        EvaluationError: If it is not.
+        EvaluationError: If it is missing, empty or no text.
     """
     value = row.get(key)
     if not isinstance(value, str) or not value:
@@ -81,7 +143,7 @@ def text_of(row: Row, key: str, place: str) -> str:
 
 
 def texts_of(row: Row, key: str, place: str) -> tuple[str, ...]:
-    """Return a list of texts; empty where the key is missing or null.
+    """Return a list of texts; empty if the key is missing or null.
 
     Raises:
         EvaluationError: If it is anything else.

@@ -1,7 +1,7 @@
-"""Measures of retrieval: pure functions of what was returned and what is gold.
+"""Measures of retrieval: pure functions of results and gold.
 
-The first group takes distinct documents, best first, and the set of gold documents. The second
-takes results as passages and the gold spans of characters. All lie in [0, 1].
+The first group takes distinct documents, best first, and the set of gold documents; the second
+takes results as passages and gold spans of characters. All lie in [0, 1].
 """
 
 import math
@@ -15,9 +15,9 @@ GoldSpans = Mapping[str, Sequence[tuple[int, int]]]
 
 
 def precision_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return |gold among the first k| / k; places left empty count against the system.
+    """Return |gold among the first k| / k, also with fewer than k results.
 
-    With k as many as were returned it is TP / (TP + FP): GRIM, equation 8.
+    With k = number of results it is TP / (TP + FP): GRIM, equation 8.
 
     >>> precision_at(["a", "x"], {"a", "b"}, 4)
     0.25
@@ -28,7 +28,7 @@ def precision_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 def recall_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
     """Return |gold among the first k| / |gold|; 0 without gold.
 
-    With k as many as were returned it is TP / (TP + FN): GRIM, equation 9.
+    With k = number of results it is TP / (TP + FN): GRIM, equation 9.
 
     >>> recall_at(["a", "x", "b"], {"a", "b"}, 2)
     0.5
@@ -37,7 +37,7 @@ def recall_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def f1_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return 2PR / (P + R) of precision and recall at k; 0 where both are. GRIM, equation 10.
+    """Return 2PR / (P + R) of precision and recall at k; 0 if both are 0. GRIM, equation 10.
 
     >>> f1_at(["a", "x"], {"a"}, 2)  # P = 1/2, R = 1
     0.6666666666666666
@@ -65,7 +65,7 @@ def all_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return 1 / rank of the first gold document, 0 where none is among the first k.
+    """Return 1 / rank of the first gold document; 0 if none is among the first k.
 
     Its mean is MRR@k.
 
@@ -91,7 +91,7 @@ def ndcg_at(docs: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def pair_at(docs: Sequence[str], source: str, target: str, k: int) -> tuple[float, float, float]:
-    """Return (both, source only, target only) of what is among the first k; one is 1, or none.
+    """Return (both, source only, target only) for the first k; at most one is 1.
 
     Args:
         docs: Distinct, best first.
@@ -116,12 +116,12 @@ def _found(docs: Sequence[str], gold: Collection[str], k: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a context of results holds of the gold.
+    """Overlap of the results with the gold.
 
     Attributes:
-        hit: Gold characters in the context, those returned twice counted once.
-        gold: Gold characters in all.
-        used: Characters of the context, those returned twice counted twice.
+        hit: Gold characters in the results, overlaps counted once.
+        gold: Gold characters in total.
+        used: Characters of the results, overlaps counted twice.
     """
 
     hit: int
@@ -140,10 +140,10 @@ class Coverage:
 
 
 def coverage(passages: Sequence[Passage], gold: GoldSpans, budget: int) -> Coverage:
-    """Return how much of the gold the results hold that fit into `budget` characters.
+    """Return the overlap of the gold with the first `budget` characters of results.
 
-    Results are taken best first; the one that passes the budget counts up to it.
-    `span@budget` is `span_recall`, `prec@budget` is `span_precision`.
+    Results are taken best first, the last one in part. `span@budget` is `span_recall`,
+    `prec@budget` is `span_precision`.
 
     >>> coverage([("d", 0, 10), ("d", 20, 30)], {"d": [(5, 25)]}, 13)
     Coverage(hit=8, gold=20, used=13)
@@ -163,7 +163,7 @@ def coverage(passages: Sequence[Passage], gold: GoldSpans, budget: int) -> Cover
 
 
 def span_reciprocal_rank(passages: Sequence[Passage], gold: GoldSpans) -> float:
-    """Return 1 / rank of the first result that shares a character with a gold span, or 0.
+    """Return 1 / rank of the first result that overlaps a gold span, or 0.
 
     >>> span_reciprocal_rank([("d", 0, 5), ("d", 5, 9)], {"d": [(8, 20)]})
     0.5

@@ -1,4 +1,4 @@
-"""Compare the answers of two systems by a model, asked in either order."""
+"""Pairwise comparison of the answers of two systems by a model, in both orders."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +28,11 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class ComparedAnswer:
-    """An answer as it is compared.
+    """An answer for comparison.
 
     Attributes:
         text: With its [n].
-        quotes: What it cites, by line: number, title, quote.
+        quotes: Its citations, a line each: number, title, quote.
     """
 
     text: str
@@ -40,16 +40,16 @@ class ComparedAnswer:
 
     @classmethod
     def of(cls, text: str, citations: Sequence[Mapping[str, object]]) -> "ComparedAnswer":
-        """Return an answer with its citations as `kgrag ask --json` gives them."""
+        """Return an answer from its text and the citations of `kgrag ask --json`."""
         lines = (f"[{c.get('number')}] 《{c.get('title')}》{c.get('quote')}" for c in citations)
         return cls(text, "\n".join(lines))
 
 
 def read_answers(path: Path) -> dict[str, ComparedAnswer]:
-    """Return the answers of a file that `kgrag eval answers --out FILE.jsonl` wrote, by question.
+    """Return the answers in a file of `kgrag eval answers --out FILE.jsonl`, by question.
 
     Raises:
-        EvaluationError: If it cannot be read, or a line is none; names file and line.
+        EvaluationError: If it cannot be read or a line is malformed; names file and line.
     """
     told: dict[str, ComparedAnswer] = {}
     for place, row in read_rows(path):
@@ -80,19 +80,18 @@ def prefer(
 ) -> dict[str, str]:
     """Return for each of `CRITERIA` which of two answers is better: `mine`, `other` or `tie`.
 
-    CoV-RAG, section 4.2 and Table 16, for two answers. The model is asked twice, with the answers
-    in either order; where it does not say the same both times, it is a tie, as a judge may favour
-    what stands first (Zheng et al. 2023, section 3.4).
+    CoV-RAG, section 4.2 and Table 16, for two answers. The model is asked in both orders; different
+    choices are a tie, since judges may favour the first position (Zheng et al. 2023, section 3.4).
 
     Args:
         query: The question.
-        gold: Right answers in words.
+        gold: Reference answers.
         mine: One answer.
         other: The other one.
         model: Judges, in two calls.
 
     Raises:
-        ModelError: If it gives no choice.
+        ModelError: If it returns no choice.
     """
     first = _asked(query, gold, mine, other, model)
     second = _asked(query, gold, other, mine, model)
@@ -110,20 +109,20 @@ def compared(
     tape: Tape,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnswerReport:
-    """Return a report with the choices of each question, and how often each system was chosen.
+    """Return a report with the choices of each question and their counts.
 
     Args:
         report: Of one system.
         others: Answers of the other, by question.
-        queries: Each with its right answers in words.
+        queries: With reference answers.
         other: The other's name.
         model: Judges.
-        tape: What is recorded or played.
-        progress: Called with (name, questions done, questions in all).
+        tape: Recorder or player.
+        progress: Called with (name, questions done, total).
 
     Raises:
-        EvaluationError: If the other has no answer to a question, or nothing was recorded for it:
-            names the question.
+        EvaluationError: If the other lacks an answer, or a response is not recorded: names the
+            question.
     """
     mine = answers_of(report)
     counts = {name: Counter({report.system: 0, other: 0, TIE: 0}) for name in CRITERIA}
@@ -174,7 +173,7 @@ def _asked(
 
 
 def _read(data: Json) -> dict[str, str]:
-    """Return the choice of each criterion.
+    """Parse the choice of each criterion.
 
     Raises:
         ValueError: If one is missing or no choice.

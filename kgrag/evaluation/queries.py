@@ -7,31 +7,34 @@ from pathlib import Path
 from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
 from kgrag.evaluation.lines import (
     Row,
+    is_trec,
     read_lines,
     read_rows,
     row_of,
     span_of,
     text_of,
     texts_of,
+    trec_line,
+    trec_number,
+    trec_rows,
     write_lines,
 )
 from kgrag.evaluation.measures import GoldSpans
-from kgrag.evaluation.trec import is_trec, trec_line, trec_number, trec_rows
 from kgrag.limits import checked_text
 
 
 @dataclass(frozen=True, slots=True)
 class GoldQuery:
-    """A question and its gold.
+    """A question with its gold.
 
     Attributes:
         query_id: Unique in its file.
         question: As asked.
-        gold_docs: Ids of the documents (or passages) that answer it, where one refers to the other
-            that first; none of a question that the documents do not answer.
-        gold_spans: Where in them, as (start, end) character offsets by document; may be empty.
+        gold_docs: Ids of the documents (or passages) that answer it, a citing one before the cited;
+            empty for an unanswerable question.
+        gold_spans: (start, end) character offsets by document; may be empty.
         kind: Group for averages, e.g. `goal`; may be empty.
-        answers: What answers it, in words; any of them is right. May be empty.
+        answers: Alternative reference answers; may be empty.
     """
 
     query_id: str
@@ -44,11 +47,11 @@ class GoldQuery:
 
 @dataclass(frozen=True, slots=True)
 class QuerySet:
-    """The questions of a file that retrieval can be measured on.
+    """The questions of a file for measuring retrieval.
 
     Attributes:
         queries: In file order.
-        n_without_gold: Questions left out, because nothing answers them.
+        n_without_gold: Unanswerable questions, left out.
     """
 
     queries: tuple[GoldQuery, ...]
@@ -59,8 +62,7 @@ def read_queries(path: Path) -> QuerySet:
     """Return the questions of a `.jsonl` file.
 
     A line is {"id", "question", "gold_ids": [...]} or {"id", "question", "gold_docs": [...],
-    "gold_spans": {doc: [[start, end], ...]}}, either with `kind` or `type`; other keys are
-    passed over.
+    "gold_spans": {doc: [[start, end], ...]}}, either with `kind` or `type`; other keys are ignored.
 
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.
@@ -71,10 +73,10 @@ def read_queries(path: Path) -> QuerySet:
 
 
 def read_gold(path: Path) -> QuerySet:
-    """Return the gold of a file, as `read_queries` or of qrels in TREC's form (see `is_trec`).
+    """Return the gold of a file, as `read_queries` or from TREC qrels (see `is_trec`).
 
-    Lines of qrels are `qid 0 docid rel`; a document with rel above 0 is gold, no question has words
-    or spans.
+    Lines of qrels are `qid 0 docid rel`; rel above 0 is gold. Questions have neither text nor
+    spans.
 
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.
@@ -91,7 +93,7 @@ def read_gold(path: Path) -> QuerySet:
 
 
 def write_qrels(path: Path, queries: Sequence[GoldQuery]) -> None:
-    """Write the gold documents of questions in TREC's form.
+    """Write the gold documents of questions as TREC qrels.
 
     Raises:
         EvaluationError: If the file cannot be written, or a name has blanks.
@@ -101,10 +103,9 @@ def write_qrels(path: Path, queries: Sequence[GoldQuery]) -> None:
 
 
 def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:
-    """Return every question of a file as `read_queries` reads it, in file order.
+    """Return every question of a file, as `read_queries`, with unanswerable ones.
 
-    A line may have `answers`, a list of texts. A question without gold documents is one that the
-    documents do not answer.
+    A line may have `answers`, a list of texts.
 
     Raises:
         EvaluationError: As `read_queries`.
@@ -125,10 +126,10 @@ def read_questions(
 
     Args:
         path: The file.
-        refused: Called with what is wrong with a line, which is left out then.
+        refused: Called with the error of a malformed line, which is then skipped.
 
     Raises:
-        EvaluationError: If the file cannot be read; or a line is malformed and nobody is told:
+        EvaluationError: If the file cannot be read; or, without `refused`, if a line is malformed:
             names file and line.
     """
     questions: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Reports of experiments: tables and a page for people, mappings for programs."""
+"""Reports of experiments: text tables, Markdown, HTML and JSON."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ def text_table(
     """Return an aligned table: a row for each measure, a column for each system, in percent.
 
     Args:
-        reports: By name of the system, in the order of the columns.
-        kind: The group of questions; it stands in the corner.
-        measures: Those that no system has are left out, a missing value is `-`.
+        reports: By system, in the order of the columns.
+        kind: The group of questions, shown in the corner.
+        measures: Those without values are left out; a missing value is `-`.
     """
     groups = {system: _group(report, kind) for system, report in reports.items()}
     shown = [name for name in measures if any(name in g.means for g in groups.values() if g)]
@@ -37,17 +37,17 @@ def text_table(
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines: the first column to the left, the others to the right.
+    """Return rows as lines, the first column left-aligned, the others right-aligned.
 
     Args:
-        rows: Of cells, the same number in each; at least one.
+        rows: Of equally many cells; at least one.
     """
     widths = [max(_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(_line(row, widths) for row in rows)
 
 
 def as_mapping(reports: Mapping[str, Report]) -> dict[str, object]:
-    """Return the reports as JSON-ready mappings, by name of the system.
+    """Return the reports as JSON-ready mappings, by system.
 
     Shape: {system: {"n_unanswered", "groups": {kind: {"n_queries", "scores": {measure: mean}}},
     "queries": [{"id", "kind", "n_results", "scores"}]}}; scores lie in [0, 1], unrounded.
@@ -68,11 +68,11 @@ def comparison_table(found: Mapping[str, Difference]) -> str:
 
 
 def markdown(found: Experiment, *, measures: Sequence[str] = MEASURES) -> str:
-    """Return a heading and a table in Markdown for each set, a row for each system.
+    """Return a Markdown heading and table for each set, a row for each system.
 
     Args:
         found: Trials by set.
-        measures: Columns; those that no question of a set has are left out there.
+        measures: Columns; those without values in a set are left out there.
     """
     parts = []
     for name, trials in found.items():
@@ -84,12 +84,7 @@ def markdown(found: Experiment, *, measures: Sequence[str] = MEASURES) -> str:
 
 
 def html_page(found: Experiment, *, measures: Sequence[str] = MEASURES) -> str:
-    """Return a page of the tables, each with a drawing of `span@B` where there are gold spans.
-
-    Args:
-        found: Trials by set.
-        measures: As for `markdown`.
-    """
+    """Return a page of the tables, each with a chart of `span@B` if there are gold spans."""
     parts = []
     for name, trials in found.items():
         cells = ("".join(f"<td>{escape(c)}" for c in row) for row in _rows(trials, measures))
@@ -102,7 +97,7 @@ def html_page(found: Experiment, *, measures: Sequence[str] = MEASURES) -> str:
 
 
 def experiment_mapping(found: Experiment) -> dict[str, object]:
-    """Return trials as a JSON-ready mapping: by set, by system, as `Trial.to_dict`."""
+    """Return trials as a JSON-ready mapping by set and system, each as `Trial.to_dict`."""
     return {name: {t.system: t.to_dict() for t in trials} for name, trials in found.items()}
 
 
@@ -116,13 +111,13 @@ def write_experiment(
     """Write report.md, report.html, report.json and a run for each trial: SET.SYSTEM.jsonl.
 
     Args:
-        folder: That is there.
+        folder: An existing folder.
         found: Trials by set.
         measures: As for `markdown`.
-        gold: Questions of sets that are also written in TREC's form: SET.qrels, SET.SYSTEM.trec.
+        gold: Questions of sets that are also written as TREC files: SET.qrels, SET.SYSTEM.trec.
 
     Raises:
-        EvaluationError: If a file cannot be written, or a name has blanks in TREC's form.
+        EvaluationError: If a file cannot be written, or a name for TREC has blanks.
     """
     write_lines(folder / "report.md", [markdown(found, measures=measures)])
     write_lines(folder / "report.html", [html_page(found, measures=measures)])
@@ -163,7 +158,7 @@ def _rows(trials: Sequence[Trial], measures: Sequence[str]) -> list[list[str]]:
 
 
 def _drawing(trials: Sequence[Trial]) -> str:
-    """Return an SVG: the share of gold characters in the first B of context, a line a system."""
+    """Return an SVG of the share of gold characters in the first B of context, a line a system."""
     trials = [trial for trial in trials if f"span@{BUDGETS[0]}" in trial.means]
     if not trials:
         return ""
@@ -193,5 +188,5 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many columns a terminal gives to a text: two for each wide character."""
+    """Return the terminal columns of a text: two for each wide character."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

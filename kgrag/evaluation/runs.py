@@ -1,4 +1,4 @@
-"""Run files: what a system returned for each question, as JSON lines or in TREC's form."""
+"""Run files: the results of a system for each question, as JSON lines or TREC runs."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,8 +7,18 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.lines import Row, read_rows, span_of, text_of, texts_of, write_lines
-from kgrag.evaluation.trec import is_trec, trec_line, trec_number, trec_rows
+from kgrag.evaluation.lines import (
+    Row,
+    is_trec,
+    read_rows,
+    span_of,
+    text_of,
+    texts_of,
+    trec_line,
+    trec_number,
+    trec_rows,
+    write_lines,
+)
 from kgrag.results import ScoredChunk
 from kgrag.text.visible import json_line
 
@@ -19,13 +29,13 @@ class RunResult:
 
     Attributes:
         doc_id: The document.
-        chunk_id: The chunk; empty where a foreign system has none.
+        chunk_id: The chunk; empty for a foreign system without chunks.
         file: The document's file as ingested (a path, or `corpus.jsonl#id`); may be empty.
-        start: First character in the document; None where the system gives whole documents.
+        start: Offset in the document; None for whole documents.
         end: Offset after the last character; None together with `start`.
         score: Higher is better.
         text: The characters themselves.
-        via: How it came.
+        via: Retrieval path.
     """
 
     doc_id: str
@@ -53,12 +63,12 @@ def run_of(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Return the results of a search for each question, by the questions' ids.
+    """Return the search results of each question, by its id.
 
     Args:
         questions: By id.
-        search: Gives a ranking for a question.
-        progress: Called with (questions done, questions in all): before each, and at the end.
+        search: Returns the ranking for a question.
+        progress: Called with (questions done, total) before each question and at the end.
     """
     results = {}
     for number, (query_id, question) in enumerate(questions.items()):
@@ -93,14 +103,14 @@ def run_line(query_id: str, results: Sequence[RunResult]) -> str:
 
 
 def write_run(path: Path, run: Run) -> None:
-    """Write a run file, in the order of the mapping; an old file stays until all is written.
+    """Write a run file atomically, in the order of the mapping.
 
-    In TREC's form (`qid Q0 docid rank score tag`, see `is_trec`) documents are named by their file,
-    each at its best rank; scores that do not fall are replaced by 1 / rank, as other programs order
-    by score.
+    In TREC's form (`qid Q0 docid rank score tag`, see `is_trec`) documents are named by file, each
+    at its best rank; scores that do not decrease are replaced by 1 / rank, since other programs
+    sort by score.
 
     Raises:
-        EvaluationError: If the file cannot be written; in TREC's form also if a name has blanks.
+        EvaluationError: If the file cannot be written, or a name for TREC has blanks.
     """
     lines = _trec_lines(run) if is_trec(path) else (run_line(*of) for of in run.items())
     write_lines(path, lines)
@@ -109,7 +119,7 @@ def write_run(path: Path, run: Run) -> None:
 def read_run(path: Path) -> dict[str, list[RunResult]]:
     """Return the results of each question in a run file, best first.
 
-    Those in TREC's form are ordered by score, as trec_eval does; ties as they stand.
+    TREC runs are sorted by score, as by trec_eval; ties keep their order.
 
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.

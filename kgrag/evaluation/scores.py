@@ -1,4 +1,4 @@
-"""Scores of one run over a query set, question by question and averaged."""
+"""Scores of one run over a query set, per question and averaged."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,7 +51,7 @@ class QueryScores:
     Attributes:
         query_id: The question.
         kind: Its group; may be empty.
-        n_results: How many results the run has for it; 0 scores 0 everywhere.
+        n_results: Number of results; without any, all scores are 0.
         scores: By measure, in [0, 1].
     """
 
@@ -66,9 +66,9 @@ class GroupScores:
     """The mean scores of a group of questions.
 
     Attributes:
-        kind: The group; `all` is every question.
-        n_queries: How many questions it has.
-        means: By measure, over the questions that have the measure (spans need gold spans).
+        kind: The group; `all` for every question.
+        n_queries: Its size.
+        means: By measure, over the questions that have it (spans need gold spans).
     """
 
     kind: str
@@ -78,12 +78,12 @@ class GroupScores:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `evaluate` found.
+    """Result of `evaluate`.
 
     Attributes:
         queries: Every question, in the order given.
-        groups: `all` first, then the kinds in the order in which they appear.
-        n_unanswered: Questions without results; they are in the averages, with 0.
+        groups: `all` first, then the kinds in order of appearance.
+        n_unanswered: Questions without results; they count as 0 in the averages.
     """
 
     queries: tuple[QueryScores, ...]
@@ -91,7 +91,7 @@ class Report:
     n_unanswered: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as `kgrag eval retrieval --json` prints it by system."""
+        """Return a JSON-ready mapping, as printed by `kgrag eval retrieval --json` for a system."""
         return {
             "n_unanswered": self.n_unanswered,
             "groups": {
@@ -111,9 +111,9 @@ class Report:
 
 
 def document_key(result: RunResult, gold: Collection[str]) -> str:
-    """Return the gold id that a result belongs to, or its own document id.
+    """Return the gold id of a result, or its own document id.
 
-    It belongs to a gold id that is its `doc_id`, or the `document_name` of its file.
+    The gold id equals its `doc_id`, or the `document_name` of its file.
 
     >>> document_key(RunResult(doc_id="d-1", file="a/dc001.txt"), {"dc001"})
     'dc001'
@@ -123,10 +123,10 @@ def document_key(result: RunResult, gold: Collection[str]) -> str:
 
 
 def cuts_of(measures: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the ranks and the budgets that measures are cut at, as `evaluate` takes them.
+    """Return the ranks and budgets of measures, as arguments for `evaluate`.
 
     Raises:
-        EvaluationError: If one is no measure; names those there are.
+        EvaluationError: If one is unknown; lists the known ones.
 
     >>> cuts_of(["P", "R@5", "span@2000"])
     ([5], [2000])
@@ -159,17 +159,17 @@ def evaluate(
     """Return the scores of a run.
 
     Measures over distinct documents in result order: `P@k R@k F1@k hit@k all@k nDCG@k MRR@k`, and
-    `P R F1` of everything that was returned (GRIM, equations 8 to 10; its tables 5 and 6 average
-    each over questions). Of two gold documents, the source and the target of a reference, also
-    `both@k source-only@k target-only@k`. For questions with gold spans also: `span@B` and `prec@B`
-    within the first B characters of results, and `MRR` over results that touch a gold span.
+    `P R F1` of all results (GRIM, equations 8 to 10; its tables 5 and 6 average each over
+    questions). For two gold documents, the source and the target of a reference, also `both@k
+    source-only@k target-only@k`. With gold spans also `span@B` and `prec@B` within the first B
+    characters of results, and `MRR` over results that overlap a gold span.
 
     Args:
-        run: Results by question; a question that it lacks, or has no results for, scores 0.
+        run: Results by question; missing or empty ones score 0.
         queries: With gold.
         ks: Ranks to cut at, at least 1.
         budgets: Characters of context, at least 1.
-        doc_key: Which document a result belongs to.
+        doc_key: Returns the document id of a result.
     """
     if min((*ks, *budgets, 1)) < 1:
         raise ValueError(f"ks and budgets must be at least 1, got {list(ks)} and {list(budgets)}")

@@ -1,4 +1,4 @@
-"""How sure means over questions are, and differences between two systems on the same questions."""
+"""Confidence intervals of means, and paired tests of two systems."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a measure says of two systems, A and B, over the questions that have it.
+    """Comparison of two systems, A and B, by a measure, over the questions that have it.
 
     Attributes:
         n: Questions.
@@ -27,8 +27,8 @@ class Difference:
         high: Upper end.
         p: Of the paired test, two-sided.
         wins: Questions that B does better on.
-        ties: Those that both do as well on.
-        losses: Those that A does better on.
+        ties: Questions with equal scores.
+        losses: Questions that A does better on.
     """
 
     n: int
@@ -54,8 +54,8 @@ def mean_intervals(values: Values, *, resamples: int = RESAMPLES, seed: int = 0)
     with replacement, the same for every column.
 
     Args:
-        values: A row a question, a column a measure, shape (n, m); n at least 1.
-        resamples: How often questions are drawn.
+        values: A row per question, a column per measure, shape (n, m); n at least 1.
+        resamples: Number of draws.
         seed: Of the draws.
 
     Raises:
@@ -79,13 +79,12 @@ def sign_flip_p(differences: Values, *, resamples: int = RESAMPLES, seed: int = 
     """Return two-sided p-values of Fisher's paired randomization test on means, shape (m,).
 
     Smucker, Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for
-    Information Retrieval Evaluation", section 3.1: were the systems alike, the sign of each
-    question's difference would be chance. What was observed counts as one of the draws, so that p
-    is never 0.
+    Information Retrieval Evaluation", section 3.1: under the null hypothesis, the sign of each
+    question's difference is random. The observation counts as one of the draws, so that p > 0.
 
     Args:
-        differences: A row a question, a column a measure, shape (n, m); n at least 1.
-        resamples: How often signs are drawn.
+        differences: A row per question, a column per measure, shape (n, m); n at least 1.
+        resamples: Number of draws.
         seed: Of the draws.
 
     Raises:
@@ -116,11 +115,11 @@ def intervals(scores: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, f
 def differences(
     a: Sequence[Mapping[str, float]], b: Sequence[Mapping[str, float]]
 ) -> dict[str, Difference]:
-    """Return what each measure says of two systems.
+    """Return the comparison of two systems by each measure.
 
     Args:
-        a: Scores of one, question by question, by measure.
-        b: Scores of the other on the same questions, with the same measures.
+        a: Scores per question, by measure.
+        b: Scores of the other on the same questions and measures.
     """
     found = {}
     apart = [{name: two[name] - one[name] for name in one} for one, two in zip(a, b, strict=True)]
@@ -146,7 +145,7 @@ def differences(
 def _tables(
     scores: Sequence[Mapping[str, float]],
 ) -> Iterator[tuple[list[str], tuple[int, ...], Values]]:
-    """Yield (measures, rows, values) of the measures that the same rows have."""
+    """Yield (measures, rows, values), grouping the measures that the same questions have."""
     held: dict[str, list[int]] = defaultdict(list)
     for row, of in enumerate(scores):
         for name in of:
@@ -159,7 +158,7 @@ def _tables(
 
 
 def _batches(values: Values, resamples: int) -> Iterator[int]:
-    """Yield how many resamples are drawn at once."""
+    """Yield the numbers of resamples per batch."""
     if values.ndim != 2 or not len(values):
         raise ValueError(f"values must have shape (n, m) with n at least 1, got {values.shape}")
     most = max(1, _CELLS // len(values))

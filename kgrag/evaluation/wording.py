@@ -1,8 +1,8 @@
-"""How much wording an answer shares with reference answers: the field's measures of overlap.
+"""Lexical overlap of an answer with reference answers, by standard measures.
 
-ROUGE is that of `rouge-score`, BLEU-1 and METEOR are those of `nltk`; both are told the words of a
-text as kgrag segments them, Chinese included. METEOR pairs equal words and equal English stems; it
-is given no synonyms: WordNet knows no Chinese, and would have to be downloaded.
+ROUGE is that of `rouge-score`, BLEU-1 and METEOR are those of `nltk`, on words segmented by kgrag,
+also Chinese. METEOR matches equal words and English stems, but no synonyms: WordNet has no Chinese
+and would have to be downloaded.
 """
 
 from collections import Counter
@@ -19,15 +19,15 @@ OVERLAP = ("EM", "F1-char", "F1-word", "ROUGE-1", "ROUGE-L", "BLEU-1", "METEOR")
 
 
 def overlap_scores(answer: str, references: Sequence[str]) -> dict[str, float]:
-    """Return every measure of `OVERLAP` in [0, 1], each with the reference that suits it best.
+    """Return every measure of `OVERLAP` in [0, 1], each with its best reference.
 
-    Marks, blanks, case and width do not count. Characters and words are counted as often as they
-    stand there (SQuAD, Rajpurkar et al. 2016, section 4.2). ROUGE-1 and ROUGE-L are F-measures (Lin
-    2004), BLEU-1 has its brevity penalty (Papineni et al. 2002).
+    Punctuation, blanks, case and width are ignored. Characters and words are multisets (SQuAD,
+    Rajpurkar et al. 2016, section 4.2). ROUGE-1 and ROUGE-L are F-measures (Lin 2004), BLEU-1 has
+    its brevity penalty (Papineni et al. 2002).
 
     Args:
         answer: Without [n]; an empty one has 0 everywhere.
-        references: Texts that are right, each by itself; without any all is 0.
+        references: Alternative reference answers; without any all is 0.
 
     Raises:
         MissingDependencyError: If the packages of the extra `eval` are not installed.
@@ -41,7 +41,7 @@ def overlap_scores(answer: str, references: Sequence[str]) -> dict[str, float]:
 
 
 def word_tokens(text: str) -> list[str]:
-    """Return the words of a text without marks and blanks, each character in one word.
+    """Return the words of a text without punctuation and blanks, without overlap.
 
     >>> word_tokens("创建 绿色工厂，500家！")
     ['创建', '绿色工厂', '500', '家']
@@ -54,7 +54,7 @@ def word_tokens(text: str) -> list[str]:
 
 
 def token_f1(said: Sequence[str], reference: Sequence[str]) -> float:
-    """Return the harmonic mean of the shares of tokens that both have, in [0, 1].
+    """Return the harmonic mean of the shares of common tokens, in [0, 1].
 
     >>> token_f1("abcd", "abce")
     0.75
@@ -108,14 +108,14 @@ def _joined(tokens: _Tokens) -> str:
 
 
 class _Joined:
-    """Gives `rouge-score` the words that were joined for it."""
+    """Tokenizer for `rouge-score` of text that is already segmented."""
 
     def tokenize(self, text: str) -> list[str]:
         return text.split("\n")
 
 
 class _NoSynonyms:
-    """Stands where `nltk` would look up WordNet."""
+    """Empty replacement of WordNet for `nltk`."""
 
     def synsets(self, _word: str) -> list[object]:
         return []

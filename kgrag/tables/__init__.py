@@ -1,1 +1,1 @@
-"""Complete tables of what documents state: targets, duties, references; with their sources."""
+"""Complete tables of what documents state (targets, duties, references), with their sources."""

@@ -1,13 +1,13 @@
-"""Which statements a table is of: documents, places, years, names."""
+"""Select the statements of a table: by document, place, year and name."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from kgrag.answer.notes import Note, note
 from kgrag.errors import NotFoundError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
-from kgrag.tables.table import Note
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
@@ -17,43 +17,34 @@ from kgrag.types import Document
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The documents that a table is of.
+    """The documents that a table covers.
 
     Attributes:
-        cards: Without texts, by id.
-        total: How many the knowledge base has.
+        cards: Documents without texts, by id.
+        total: Number of documents in the knowledge base.
     """
 
     cards: dict[str, Document]
     total: int
 
-    def note(self, stating: Collection[str], *, zh: str, en: str) -> Note:
-        """Return of how many documents a table is, in words.
+    def note(self, stating: Collection[str], what: Note) -> Note:
+        """Return a note on how many documents the table covers.
 
         Args:
-            stating: Documents in it.
-            zh: What they state: 这样的数字.
-            en: The same in English: `such figures`.
+            stating: Ids of the documents with rows.
+            what: What they state.
         """
-        n, chosen = len(stating), len(self.cards)
-        some = chosen != self.total
-        of, held = (f"中的{chosen}份", f" of {self.total}") if some else ("", "")
-        if not n:  # what was not read may be there: that none states it nobody knows
-            return Note(
-                f"共{self.total}份文件{of}，从中未读出{zh}",
-                en=f"no {en} were read of {chosen}{held}",
-            )
-        return Note(
-            f"共{self.total}份文件{of}，其中读出{zh}的有{n}份",
-            en=f"{n} of {chosen}{held} documents state {en}",
-        )
+        chosen, total = len(self.cards), self.total
+        of = note("table-chosen", "zh", chosen=chosen, total=total) if chosen != total else ""
+        kind = "table-read" if stating else "table-none-read"
+        return note(kind, "zh", total=total, chosen=chosen, of=of, n=len(stating), what=what)
 
 
 def choose(store: Store, within: Filter | None) -> Chosen:
-    """Return the documents that a filter leaves; all for None.
+    """Return the documents that pass a filter; all for None.
 
     Raises:
-        NotFoundError: If it leaves none.
+        NotFoundError: If none passes.
     """
     cards = store.document_cards()
     doc_ids = documents_within(within, cards) if within else None
@@ -63,7 +54,7 @@ def choose(store: Store, within: Filter | None) -> Chosen:
 
 
 def names_all(wanted: str) -> Callable[[str], bool]:
-    """Return a test of whether a name has all the words of what is looked for.
+    """Return a predicate: whether a name contains all words of a query.
 
     >>> names_all("非化石 比重")("非化石能源消费比重"), names_all("PUE")("数据中心pue")
     (True, True)
@@ -73,11 +64,11 @@ def names_all(wanted: str) -> Callable[[str], bool]:
 
 
 def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]], bool]:
-    """Return a test of whether a place, given by its path, is one of some or lies in one.
+    """Return a predicate: whether a place, given by its path, equals or lies in a wanted one.
 
     Args:
         wanted: Full or short names: 四川, 成都市, 通州区; 全国 for the whole country.
-        chosen: Whose documents may be about places that no list holds.
+        chosen: Documents whose places are accepted beside those of the gazetteer.
 
     Raises:
         NotFoundError: If a text names no place.
@@ -97,10 +88,10 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
 
 
 def stated_place(told: Qualifiers, card: Document) -> tuple[str, ...]:
-    """Return the place that a statement is about, full names, the outermost first.
+    """Return the place of a statement as full names, outermost first.
 
-    It is its own, else the narrowest of its document, else the one place that its title names
-    (a national document that supports one province); 全国 where there is none.
+    It is the statement's own place, else the narrowest of its document, else the one place in the
+    title (a national document that supports one province), else 全国.
     """
     around = card.metadata.regions
     region = told.region or (around[-1] if around else NATIONAL)
@@ -113,6 +104,6 @@ def stated_place(told: Qualifiers, card: Document) -> tuple[str, ...]:
 
 
 def _named_in(title: str) -> str:
-    """Return the full name of the one listed place that a title names; 全国 for none or several."""
+    """Return the full name of the one listed place in a title; 全国 for none or several."""
     named = [region for place in question_places(title, ()) for region in regions_named(place)]
     return named[0].name if len(named) == 1 else NATIONAL

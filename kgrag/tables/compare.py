@@ -1,17 +1,18 @@
-"""Figures of one indicator side by side: places or documents down, years across."""
+"""Compare the figures of one indicator: places or documents as rows, years as columns."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
 from kgrag.tables.figures import measured_of, value_words
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.tables.sources import Spot, sourced, spot_of
+from kgrag.tables.table import Column, Table
 from kgrag.tables.targets import (
     REGION,
     STANDINGS,
@@ -34,14 +35,14 @@ _UNDATED = Column("undated", "未注明年份", "no year")
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure and where it stands in the table.
+    """A figure and its cell in the table.
 
     Attributes:
-        row: The place, document or year.
-        head: The year; by year, the place. Empty for a figure without a year.
-        inner: Whether it is of a place within the one that the row is of.
-        shown: The figure in words.
-        spot: Where it is stated.
+        row: Place, document or year.
+        head: Year, or the place where rows are years; empty without a year.
+        inner: Whether its place lies within that of the row.
+        shown: Text of the cell.
+        spot: Span of the statement.
     """
 
     row: str
@@ -52,17 +53,16 @@ class _Figure:
 
 
 def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
-    """Return figures side by side, a row for each place or document, a column for each year.
+    """Return a table of figures with a row for each place or document and a column for each year.
 
-    By year it is the other way round: years down, places across. Where nothing is stated the cell
-    is None; by province and by document every one that is wanted is a row, also one that states
-    no such figure, and the notes name it. In a province's row, figures of its cities say whose
-    they are.
+    By year, rows are years and columns are places. Cells without a figure are None. By province and
+    by document, requested rows without any figure are kept and named in a note. In a province's
+    row, figures of its cities carry the city's name.
 
     Args:
         store: The knowledge base.
         wanted: With an indicator.
-        by: What is compared.
+        by: Meaning of the rows.
 
     Raises:
         OutOfRangeError: If no indicator is given.
@@ -81,7 +81,6 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
     for figure in figures:
         cells[figure.row, figure.head][figure.shown] = None
         spots[figure.row].append(figure.spot)
-    sources = quoted(store, (f.spot for f in figures))
     labels = {name: _label(name, chosen, by) for name in names}
     silent = [labels[name] for name in names if not spots[name]]
     return Table(
@@ -90,36 +89,30 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
             {"document": _DOCUMENT, "year": YEAR}.get(by, REGION),
             *(Column(head, head, head) if head else _UNDATED for head in heads),
         ),
-        rows=tuple(
-            Row(
-                (labels[name], *("\n".join(cells[name, head]) or None for head in heads)),
-                sources_of(spots[name], sources),
-            )
-            for name in names
+        rows=sourced(
+            store,
+            (
+                ((labels[n], *("\n".join(cells[n, head]) or None for head in heads)), spots[n])
+                for n in names
+            ),
         ),
         notes=(
             chosen.note(
                 {s.doc_id for s in found},
-                zh=f"{wanted.indicator}数字",
-                en=f"figures of {wanted.indicator}",
+                note("figures-of", "zh", indicator=wanted.indicator),
             ),
-            *([_unread(silent)] if silent else []),
+            *([note("table-unread", "zh", names="、".join(silent))] if silent else []),
             *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
         ),
     )
 
 
-def _unread(names: Sequence[str]) -> Note:
-    listed = "、".join(names)
-    return Note(f"未读出：{listed}", en=f"nothing stated: {listed}")
-
-
 def _like(
     store: Store, wanted: WantedTargets, chosen: Chosen, shown: Collection[str]
 ) -> Iterator[Note]:
-    """Yield a note of indicators whose names are like the one wanted, and that are not shown.
+    """Yield a note on indicators with similar names that are not in the table.
 
-    They may be the same in other words, as 处理率 and 处置率 are, or others: a reader knows.
+    They may be synonyms (处理率 and 处置率) or other indicators; that is for the reader to decide.
     """
     found = store.search_entities(wanted.indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
@@ -132,9 +125,8 @@ def _like(
             stating[name].add(s.doc_id)
     ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
     if ordered:
-        zh = "、".join(f"{name}（{len(stating[name])}份）" for name in ordered)
-        en = ", ".join(f"{name} ({len(stating[name])})" for name in ordered)
-        yield Note(f"名称相近、未列入的指标：{zh}", en=f"indicators of like names, not shown: {en}")
+        names = (note("similar-indicator", "zh", name=n, n=len(stating[n])) for n in ordered)
+        yield note("similar-indicators", "zh", names=tuple(names))
 
 
 def _figure(statement: Statement, card: Document, by: By) -> _Figure:
@@ -164,7 +156,7 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
 
 
 def _rows(named: set[str], chosen: Chosen, wanted: WantedTargets, by: By) -> list[str]:
-    """Return what has figures, and that of which one would expect some; in order."""
+    """Return the rows in order: those with figures and those that are expected to have some."""
     if by == "province":
         here = in_places(wanted.regions, chosen)
         governed = [c.metadata.regions[0] for c in chosen.cards.values() if c.metadata.regions]

@@ -1,4 +1,4 @@
-"""Figures of documents that do not go together: below or after those above, or unlike."""
+"""Find planned figures of different documents that contradict each other."""
 
 import re
 from collections import defaultdict
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
-from typing import Literal
 
+from kgrag.answer.notes import note
 from kgrag.qualifiers import Comparator
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose, in_places
@@ -15,7 +15,7 @@ from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
 from kgrag.tables.in_force import InForce
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, spot_of
-from kgrag.tables.table import Column, Note, Row, Source, Table
+from kgrag.tables.table import Column, Row, Source, Table
 from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
 from kgrag.text.facets import NATIONAL
 from kgrag.text.quantities import narrow
@@ -35,8 +35,6 @@ _LESS = re.compile(
 _AT_LEAST: frozenset[Comparator] = frozenset([">=", ">"])
 _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
-Kind = Literal["低于上级", "晚于上级", "与上级不同", "两文不一"]
-
 BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
 _ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
@@ -44,14 +42,6 @@ _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
 _ELSEWHERE = re.compile(
     r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
     r"|20\d\d年[，,]?(?:全国|我国)"
-)
-_NO_BREACH = Note(
-    "低于上级不等于违反：上级目标可能是平均数，或分解到各地时有高有低",
-    en="低于上级 is no breach: the aim above may be an average, or divided unequally",
-)
-_NOT_CERTAIN = Note(
-    "与上级不同：不能确定数值高好还是低好，只列出不同",
-    en="与上级不同: it is not certain whether more or less is better",
 )
 _COLUMNS = (
     Column("kind", "差异", "difference"),
@@ -72,12 +62,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two figures that do not go together.
+    """Two conflicting figures.
 
     Attributes:
-        kind: How.
-        own: The local one; of two documents of a place, that of the earlier document.
-        other: That of the place around it, or of the later document.
+        kind: Kind of conflict.
+        own: The local figure; of two documents of one place, that of the earlier one.
+        other: The figure of the superior place, or of the later document.
     """
 
     kind: str
@@ -86,21 +76,20 @@ class _Pair:
 
 
 def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
-    """Return pairs of planned figures that do not go together, with both places.
+    """Return pairs of conflicting planned figures, with both sources.
 
-    A figure is compared with that of the nearest place around it that states one of the same
-    indicator, unit, scope and kind of change. It is said to be below only where it is certain
-    whether more or less is better. Results are no aims, and are left out.
+    A figure is compared with that of the nearest superior place with the same indicator, unit,
+    scope and kind of change. It counts as lower only if the direction of the indicator is certain.
+    Achieved figures are left out.
 
     Args:
         store: The knowledge base.
-        wanted: The local figures by indicator, place and year; `within` chooses documents, of
-            which one of the two is. `standing` is not looked at.
-        day: ISO 8601, with month and day: what is repealed, expired, replaced or a draft then is
-            said to be.
+        wanted: Selects the local figures by indicator, place and year; `within` must contain one of
+            the two documents. `standing` is ignored.
+        day: ISO 8601 date at which the status of documents is determined.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is none.
+        NotFoundError: If the filter leaves no document, or a place is unknown.
     """
     chosen, everything = choose(store, wanted.within), choose(store, None)
     asked = WantedTargets(indicator=wanted.indicator, standing="planned")
@@ -131,23 +120,17 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
 
 def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
     n_documents = len({f.card.doc_id for f in figures})
-    notes = [
-        Note(
-            f"比较了{n_documents}份文件中有年份的{len(figures)}项目标，发现{len(rows)}处差异",
-            en=f"{len(figures)} aims with a year of {n_documents} documents were compared: "
-            f"{len(rows)} differences",
-        )
-    ]
+    compared = {"documents": n_documents, "figures": len(figures), "n": len(rows)}
     kinds = {row.cells[0] for row in rows}
-    if BELOW in kinds:
-        notes.append(_NO_BREACH)
-    if UNLIKE_ABOVE in kinds:
-        notes.append(_NOT_CERTAIN)
-    return tuple(notes)
+    further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
+    return (
+        note("conflicts", "zh", **compared),
+        *(note(name, "zh") for kind, name in further.items() if kind in kinds),
+    )
 
 
 def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
-    """Yield each document's figure of a place with the one above it that it falls short of."""
+    """Yield a place's figures that fall short of those of the nearest superior place."""
     if not of_any_size(group[0].measured.unit):
         return
     by_place: defaultdict[tuple[str, ...], list[Figure]] = defaultdict(list)
@@ -162,7 +145,7 @@ def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the places around one, the nearest first, at last the whole country."""
+    """Yield the superior places, nearest first, the country last."""
     if place == (NATIONAL,):
         return
     for n in range(len(place) - 1, 0, -1):
@@ -186,7 +169,7 @@ def _short_of(own: Sequence[Figure], above: Sequence[Figure]) -> Iterator[_Pair]
 def _worse(
     own: Sequence[Figure], above: Sequence[Figure], direction: bool | None
 ) -> Iterator[_Pair]:
-    """Yield the best of a document's figures of a year where it is below all of those above."""
+    """Yield a document's strictest figure of a year if it is below all superior ones."""
     if direction is None:
         if len({f.value for f in own}) == 1 and own[0].value not in {f.value for f in above}:
             yield _Pair(UNLIKE_ABOVE, own[0], above[0])
@@ -197,9 +180,9 @@ def _worse(
 
 
 def _late(own: Sequence[Figure], above: Sequence[Figure], direction: bool) -> Iterator[_Pair]:
-    """Yield the first figure of a place where it comes after that above and is no better.
+    """Yield the first figure of a place if it is due later than the superior one and no stricter.
 
-    Its sentence has to name the year: one that was told further above may be another's.
+    Its sentence must name the year, as a year inherited from the context may be wrong.
     """
     first = min(own, key=lambda f: (f.year, f.statement.doc_id, f.statement.start))
     earlier = [f for f in above if f.year < first.year]
@@ -221,7 +204,7 @@ def _is_worse(value: Decimal, other: Decimal, direction: bool) -> bool:
 
 
 def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
-    """Yield two documents of which no figure of a place and year agrees with one of the other."""
+    """Yield pairs of documents that share no figure for the same place and year."""
     by_time: defaultdict[tuple[tuple[str, ...], int], dict[str, list[Figure]]] = defaultdict(dict)
     for figure in group:
         by_time[figure.place, figure.year].setdefault(figure.card.doc_id, []).append(figure)
@@ -233,7 +216,7 @@ def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
 
 
 def _agree(one: Figure, other: Figure) -> bool:
-    """Return whether two figures may both hold: equal, or one rounded from the other."""
+    """Return whether two figures are compatible: equal, or one rounded from the other."""
     low, high = sorted((one, other), key=lambda f: f.value)
     if low.value == high.value:
         return True
@@ -243,7 +226,7 @@ def _agree(one: Figure, other: Figure) -> bool:
 
 
 def _rounded(exact: Decimal, short: Decimal) -> bool:
-    """Return whether a number is another with fewer decimals, or digits.
+    """Return whether a number is another one rounded to fewer decimals.
 
     >>> _rounded(Decimal("13.46"), Decimal("13.5")), _rounded(Decimal("27.4"), Decimal("26.1"))
     (True, False)
@@ -255,7 +238,7 @@ def _rounded(exact: Decimal, short: Decimal) -> bool:
 
 
 def _is_of_elsewhere(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
-    """Return whether the sentence of a local figure speaks of the country, or of others."""
+    """Return whether the sentence of a local figure reports one of the country."""
     source = sources.get(spot_of(figure.statement))
     local = figure.place != (NATIONAL,)
     return source is None or (local and bool(_ELSEWHERE.search(source.quote)))
@@ -292,14 +275,10 @@ def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], str, int]:
 
 
 def _more_is_better(indicator: str, comparators: Iterable[Comparator]) -> bool | None:
-    """Return whether a larger figure is the stricter aim; None where that is not certain.
+    """Return whether a larger figure is the stricter target; None if uncertain.
 
-    Of changes (提高, 下降 by so much) the larger is. Else the comparators tell (不低于, 不超过),
-    and the words of the name; where they disagree nothing is certain.
-
-    Args:
-        indicator: Its name.
-        comparators: Of the figures that are set side by side.
+    It is for changes (提高, 下降 by an amount). Otherwise comparators (不低于, 不超过) and words of
+    the name decide; where they disagree, the direction is uncertain.
 
     >>> _more_is_better("污水处理率", ["="]), _more_is_better("PM2.5浓度", ["=", "<="])
     (True, False)

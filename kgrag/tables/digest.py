@@ -1,34 +1,201 @@
-"""What one document has and another has not: targets, duties, references and clauses."""
+"""Compare two documents: their targets, duties, references and clauses."""
 
 import bisect
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeVar
 
+from kgrag.answer.notes import Note, note
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
-from kgrag.tables.clauses import (
-    Aligned,
-    Clause,
-    align,
-    changed_sentences,
-    clauses,
-    is_same,
-    share_of_pairs,
-)
 from kgrag.tables.figures import figure_words, measured_of
 from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
+from kgrag.tables.table import Column, Table
+from kgrag.text.numbering import without_numbering
+from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.title_keys import title_key, title_keys
-from kgrag.text.words import character_pairs, normalize_name
-from kgrag.types import Document
+from kgrag.text.words import character_pairs, normalize_name, sentence_spans
+from kgrag.types import Document, Heading
 
-ADDED, _REMOVED, _CHANGED, _KEPT = "新增", "删除", "修改", "不变"
-T = TypeVar("T")
+# (一)扩大绿色消费规模. in running text: a clause that is no heading of its own.
+_INNER = re.compile(
+    rf"(?:^|(?<=[。.．；;\n]))\s*(?P<path>[（(][{HAN_SMALL}]{{1,3}}[）)][^。.．；;\n]{{2,40}})[。.．\n]"
+)
+_SHORTEST = 12  # characters of a clause; what is shorter is a page number, or a heading's rest
+_MARKS = " \t\r\n\u3000。；，、：:."  # that a heading leaves to the text behind it
+_SEVERAL = 2
+_LONGEST_HEADING = 60  # characters; a longer one is a sentence, of which the clause consists
+_ALIKE = 0.5  # share of character pairs from which two clauses are one that changed
+_ALIKE_OF_LEFT = 0.36  # the same of clauses that have no counterpart under a heading like theirs
+_ALIKE_UNDER_ONE_HEADING = 0.05  # the same where their headings agree, or nearly
+_LESS = 0.6  # of that share is needed less, the more alike the headings are
+_OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
+_LIKE_HEADINGS = 0.6  # share of character pairs from which headings count as alike
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A section of a document without its subsections.
+
+    Attributes:
+        start: Offset of its text, after the heading.
+        end: Offset after it.
+        heading: Normalized heading without number; empty before the first heading.
+        path: Heading with number, for display.
+        text: Its text.
+        pairs: Counts of its character pairs.
+    """
+
+    start: int
+    end: int
+    heading: str
+    path: str
+    text: str
+    pairs: Mapping[str, int]
+
+
+class Aligned(NamedTuple):
+    """A clause with its counterpart in the other document.
+
+    Attributes:
+        old: None where it was added.
+        new: None where it was removed.
+        alike: Share of character pairs in both, 0 to 1.
+    """
+
+    old: Clause | None
+    new: Clause | None
+    alike: float
+
+
+def clauses(text: str, headings: Sequence[Heading]) -> list[Clause]:
+    """Return the sections of a text that have content, in text order."""
+    found = []
+    ends = [heading.start for heading in headings[1:]] + [len(text)]
+    spans = [(0, headings[0].start if headings else len(text), "")]
+    for head, end in zip(headings, ends, strict=bool(headings)):
+        is_sentence = len(head.text) > _LONGEST_HEADING
+        spans.append((head.start if is_sentence else head.end, end, head.text))
+    for start, end, path in (inner for span in spans for inner in _inner(text, *span)):
+        body = text[start:end]
+        first, last = start + len(body) - len(body.lstrip(_MARKS)), start + len(body.rstrip())
+        if last - first < _SHORTEST:
+            continue
+        heading = normalize_name(without_numbering(path))
+        piece = text[first:last]
+        found.append(Clause(first, last, heading, path, piece, Counter(character_pairs(piece))))
+    return found
+
+
+def _inner(text: str, start: int, end: int, path: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the parts of a section that begin with （一）, where there are several."""
+    found = list(_INNER.finditer(text, start, end))
+    if len(found) < _SEVERAL:
+        yield start, end, path
+        return
+    yield start, found[0].start("path"), path
+    for at, match in enumerate(found):
+        stop = found[at + 1].start("path") if at + 1 < len(found) else end
+        yield match.end("path"), stop, match["path"]
+
+
+def align(old: Sequence[Clause], new: Sequence[Clause]) -> list[Aligned]:
+    """Return pairs of corresponding clauses, each at most once, and clauses without counterpart.
+
+    The most similar pairs are matched first; similar headings lower the threshold. What remains is
+    matched by text alone.
+
+    Returns:
+        In the order of the new document; removed clauses behind their predecessor.
+    """
+    shares: dict[tuple[int, int], float] = {}
+    alike: dict[tuple[int, int], float] = {}
+    left: dict[tuple[int, int], float] = {}
+    of_headings = [Counter(character_pairs(clause.heading)) for clause in new]
+    for i, a in enumerate(old):
+        heading = Counter(character_pairs(a.heading))
+        for j, b in enumerate(new):
+            share = shares[i, j] = share_of_pairs(a.pairs, b.pairs)
+            named = share_of_pairs(heading, of_headings[j])
+            named = named if named >= _LIKE_HEADINGS else 0.0
+            if share >= max(_ALIKE - named * _LESS, _ALIKE_UNDER_ONE_HEADING):
+                alike[i, j] = share + _OF_HEADINGS * named
+            elif share >= _ALIKE_OF_LEFT:
+                left[i, j] = share
+    by_old = _matched(alike, left)
+    by_new = {j: i for i, j in by_old.items()}
+    rows: list[tuple[float, int, Aligned]] = []
+    for j, b in enumerate(new):
+        i = by_new.get(j, -1)
+        share = shares[i, j] if i >= 0 else 0.0
+        rows.append((j, 1, Aligned(old[i] if i >= 0 else None, b, share)))
+    at = -1
+    for i, a in enumerate(old):
+        at = by_old.get(i, at)
+        if i not in by_old:
+            rows.append((at, 2, Aligned(a, None, 0.0)))
+    return [aligned for _, _, aligned in sorted(rows, key=lambda row: row[:2])]
+
+
+def _matched(*alike: Mapping[tuple[int, int], float]) -> dict[int, int]:
+    """Return the new clause of each old one, greedily; earlier mappings take precedence."""
+    by_old: dict[int, int] = {}
+    for found in alike:
+        # equal pairs: the nearest by place, so that 保障措施 meets 保障措施 of the same chapter
+        for i, j in sorted(found, key=lambda ij: (-found[ij], abs(ij[0] - ij[1]), ij)):
+            if i not in by_old and j not in by_old.values():
+                by_old[i] = j
+    return by_old
+
+
+def is_same(old: Clause, new: Clause) -> bool:
+    """Return whether two clauses are equal but for punctuation and blanks."""
+    return normalize_name(old.text) == normalize_name(new.text)
+
+
+def changed_sentences(
+    old: Clause, new: Clause
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the (start, end) spans of removed and of added sentences."""
+    ours, theirs = list(_sentences(old)), list(_sentences(new))
+    matcher = SequenceMatcher(
+        a=[key for _, _, key in ours], b=[key for _, _, key in theirs], autojunk=False
+    )
+    gone, come = [], []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            gone += [(start, end) for start, end, _ in ours[a:b]]
+            come += [(start, end) for start, end, _ in theirs[c:d]]
+    return gone, come
+
+
+def _sentences(clause: Clause) -> Iterator[tuple[int, int, str]]:
+    for start, end in sentence_spans(clause.text):
+        key = normalize_name(clause.text[start:end])
+        if key:
+            yield clause.start + start, clause.start + end, key
+
+
+def share_of_pairs(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    """Return the share of character pairs that two texts have in common (Dice, 1945).
+
+    >>> share_of_pairs(Counter(["甲乙", "乙丙"]), Counter(["甲乙"]))
+    0.6666666666666666
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    total = sum(one.values()) + sum(other.values())
+    both = sum(min(n, other[pair]) for pair, n in one.items() if pair in other)
+    return 2 * both / total if total else 0.0
+
+
+_ADDED, _REMOVED, _CHANGED, _KEPT = "新增", "删除", "修改", "不变"
+_T = TypeVar("_T")
 
 _ONE_TASK = 0.75  # share of character pairs from which two tasks are one
 _OF_ONE_CLAUSE = 0.96  # how alike two tasks count that are each the only one of a clause
@@ -52,11 +219,7 @@ _COLUMNS = (
     Column("new", "新", "new"),
     Column("alike", "相似度%", "alike %"),
 )
-_KINDS = {ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
-_OTHER_BUILD = Note(
-    "两文写法不同，能对应的条款很少：请以目标、职责、引用为主",
-    en="built differently, few clauses have a counterpart: go by targets, duties, references",
-)
+_KINDS = {_ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
 _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
 _FEW = 0.2  # share of clauses with a counterpart below which two documents are of another build
@@ -67,12 +230,12 @@ class Change:
     """Something that was added, removed, changed or kept.
 
     Attributes:
-        kind: `ADDED`, `_REMOVED`, `_CHANGED` or `_KEPT`.
-        item: What.
-        old: As the old document has it; empty where it does not.
-        new: As the new document has it.
-        spots: Where, the old document first.
-        alike: Percent in which the two texts agree; None where they are no texts.
+        kind: `_ADDED`, `_REMOVED`, `_CHANGED` or `_KEPT`.
+        item: Its name.
+        old: Its wording in the old document; empty where it was added.
+        new: Its wording in the new document; empty where it was removed.
+        spots: Spans, those of the old document first.
+        alike: Similarity of the two texts in percent; None for other items.
     """
 
     kind: str
@@ -82,20 +245,26 @@ class Change:
     spots: tuple[Spot, ...]
     alike: int | None = None
 
+    @classmethod
+    def one_sided(cls, kind: str, item: str, told: str, spot: Spot) -> "Change":
+        """Return what only one of the documents has."""
+        old, new = (told, "") if kind == _REMOVED else ("", told)
+        return cls(kind, item, old, new, (spot,))
+
 
 def _pairs_alike(
-    old: Sequence[T], new: Sequence[T], alike: Callable[[T, T], float], *, at_least: float
-) -> list[tuple[T | None, T | None]]:
-    """Return what is one of two lists side by side, each at most once, the most alike first.
+    old: Sequence[_T], new: Sequence[_T], alike: Callable[[_T, _T], float], *, at_least: float
+) -> list[tuple[_T | None, _T | None]]:
+    """Return a greedy matching of two lists, each item at most once, the most similar pairs first.
 
     Args:
-        old: Any.
-        new: Any.
-        alike: How much two are, 0 to 1.
-        at_least: From which they may be one.
+        old: The old items.
+        new: The new items.
+        alike: Similarity, 0 to 1.
+        at_least: Threshold for a match.
 
     Returns:
-        In the order of the new list, then what is only in the old one.
+        Pairs in the order of the new list, then unmatched old items.
 
     >>> _pairs_alike([1, 5], [4, 9], lambda a, b: 1 - abs(a - b) / 10, at_least=0.8)
     [(5, 4), (None, 9), (1, None)]
@@ -106,30 +275,26 @@ def _pairs_alike(
         for j, b in enumerate(new)
         if (share := alike(a, b)) >= at_least
     }
-    by_old: dict[int, int] = {}
-    by_new: dict[int, int] = {}
-    for i, j in sorted(shares, key=lambda ij: (-shares[ij], abs(ij[0] - ij[1]), ij)):
-        if i not in by_old and j not in by_new:
-            by_old[i], by_new[j] = j, i
-    met: list[tuple[T | None, T | None]] = [
+    by_old = _matched(shares)
+    by_new = {j: i for i, j in by_old.items()}
+    met: list[tuple[_T | None, _T | None]] = [
         (old[by_new[j]] if j in by_new else None, b) for j, b in enumerate(new)
     ]
     return met + [(a, None) for i, a in enumerate(old) if i not in by_old]
 
 
 def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()) -> Table:
-    """Return what a document adds to, drops from and changes of another.
+    """Return what a document adds, removes and changes with respect to another one.
 
-    Targets are one where indicator, place and year agree, or where each document has one figure
-    left of an indicator; duties where the tasks do, word for word or nearly; references where
-    the cited document is one; clauses where heading and text are alike. What agrees is counted in
-    the notes, and is no row.
+    Targets match by indicator, place and year, or if each document has one left of an indicator;
+    duties by the wording of the task; references by the cited document; clauses by heading and
+    text. What is unchanged is only counted in the notes.
 
     Args:
         store: The knowledge base.
-        old_id: A document that is held.
-        new_id: The one that it is compared with.
-        parts: Which; empty for all.
+        old_id: A stored document.
+        new_id: The document to compare with it.
+        parts: What to compare; empty for all.
     """
     documents = store.documents([old_id, new_id])
     old, new = (next(d for d in documents if d.doc_id == i) for i in (old_id, new_id))
@@ -144,45 +309,35 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
     }
     changes = {part: list(made[part]()) for part in PARTS if part in (parts or PARTS)}
     shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != _KEPT]
-    sources = quoted(store, (spot for _, change in shown for spot in change.spots))
-    rows = tuple(
-        Row(
-            (PARTS[part], c.kind, _cut(c.item), _cut(c.old), _cut(c.new), c.alike),
-            sources_of(c.spots, sources),
-        )
+    rows = (
+        ((PARTS[part], c.kind, _cut(c.item), _cut(c.old), _cut(c.new), c.alike), c.spots)
         for part, c in shown
     )
-    return Table("digest", _COLUMNS, rows, tuple(_notes(old, new, changes)))
+    return Table("digest", _COLUMNS, sourced(store, rows), tuple(_notes(old, new, changes)))
 
 
 def _notes(
     old: Document, new: Document, changes: Mapping[Part, Sequence[Change]]
 ) -> Iterator[Note]:
-    for zh, en, document in (("旧", "old", old), ("新", "new", new)):
-        day = day_of_issue(document)
-        title = f"《{document.title}》"
-        yield Note(
-            f"{zh}：{title}（{day or '日期不明'}）", en=f"{en}: {title} ({day or 'no date'})"
-        )
+    for kind, document in (("old-document", old), ("new-document", new)):
+        day = day_of_issue(document) or note("no-date", "zh")
+        yield note(kind, "zh", title=document.title, day=day)
     for part, all_of in changes.items():
-        n = Counter(change.kind for change in all_of)
-        yield Note(
-            f"{PARTS[part]}：" + "，".join(f"{kind}{n[kind]}" for kind in _KINDS),
-            en=f"{part}: " + ", ".join(f"{n[kind]} {word}" for kind, word in _KINDS.items()),
-        )
+        n = Counter(_KINDS[change.kind] for change in all_of)
+        counts = note("change-counts", "zh", **{word: n[word] for word in _KINDS.values()})
+        yield note(f"changes-{part}", "zh", counts=counts)
     of_clauses = changes.get("clauses", ())
     met = sum(change.kind in (_CHANGED, _KEPT) for change in of_clauses)
     if of_clauses and met < _FEW * len(of_clauses):
-        yield _OTHER_BUILD
+        yield note("built-differently", "zh")
 
 
 def _clause(pair: Aligned, old: Document, new: Document) -> Iterator[Change]:
-    """Yield what became of a clause."""
     if pair.old is None or pair.new is None:
         if pair.old:
             yield _alone(pair.old, old, _REMOVED)
         elif pair.new:
-            yield _alone(pair.new, new, ADDED)
+            yield _alone(pair.new, new, _ADDED)
         return
     gone, come = changed_sentences(pair.old, pair.new)
     kind = _KEPT if is_same(pair.old, pair.new) or not (gone or come) else _CHANGED
@@ -199,21 +354,16 @@ def _clause(pair: Aligned, old: Document, new: Document) -> Iterator[Change]:
 
 
 def _renamed(old: Clause, new: Clause) -> str:
-    """Return the heading of a clause, with the old one where that says something else."""
+    """Return the heading of a clause, with the old one where it differs."""
     if old.heading == new.heading:
         return new.path or _OPENING
     return f"{new.path or _OPENING}（旧：{old.path or _OPENING}）"
 
 
 def _alone(clause: Clause, document: Document, kind: str) -> Change:
-    """Return a clause that only one document has, with its first sentence as the place."""
-    return Change(
-        kind=kind,
-        item=clause.path or _OPENING,
-        old=clause.text if kind == _REMOVED else "",
-        new=clause.text if kind == ADDED else "",
-        spots=((document.doc_id, clause.start, clause.start + 1),),
-    )
+    """Return the change of an unmatched clause; its source is its first sentence."""
+    spot = (document.doc_id, clause.start, clause.start + 1)
+    return Change.one_sided(kind, clause.path or _OPENING, clause.text, spot)
 
 
 def _cut(text: str) -> str | None:
@@ -223,12 +373,12 @@ def _cut(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """A document that another cites.
+    """A cited document.
 
     Attributes:
-        node: Its entity.
-        title: As written first.
-        statements: Where it is cited.
+        node: Id of its entity.
+        title: As first written.
+        statements: The citations.
     """
 
     node: str
@@ -236,22 +386,15 @@ class _Cited:
     statements: tuple[Statement, ...]
 
     def roles(self) -> str:
-        """Return how it is cited."""
-        told = {s.qualifiers.role or s.fact.predicate for s in self.statements}
-        return "、".join(sorted(told))
+        """Return the roles in which it is cited."""
+        return "、".join(sorted(set(map(role_of, self.statements))))
 
 
 def _reference_changes(store: Store, old: Document, new: Document) -> Iterator[Change]:
-    """Yield the documents that two documents cite; one are those of one entity, or of one title.
-
-    Args:
-        store: The knowledge base.
-        old: A document that is held.
-        new: The one that it is compared with.
-    """
+    """Yield changes of citations; cited documents match by entity or title."""
     for a, b in _pairs_alike(_cited(store, old), _cited(store, new), _alike, at_least=0.5):
         before, after = (cited.roles() if cited else "" for cited in (a, b))
-        kind = _KEPT if before == after else _CHANGED if a and b else ADDED if b else _REMOVED
+        kind = _KEPT if before == after else _CHANGED if a and b else _ADDED if b else _REMOVED
         title = next(cited.title for cited in (b, a) if cited)
         spots = tuple(spot_of(cited.statements[0]) for cited in (a, b) if cited)
         yield Change(kind, f"《{title}》", before, after, spots)
@@ -265,12 +408,11 @@ def _cited(store: Store, document: Document) -> list[_Cited]:
 
 
 def _title(statements: Iterable[Statement]) -> str:
-    first = next(iter(statements))
-    return (first.qualifiers.object or first.fact.object.name).removeprefix("《").removesuffix("》")
+    return object_of(next(iter(statements))).removeprefix("《").removesuffix("》")
 
 
 def _alike(one: _Cited, other: _Cited) -> float:
-    """Return 1 for one entity, less where one title is the other without its first words."""
+    """Return 1 for one entity, less where one title is a suffix of the other."""
     if one.node == other.node:
         return 1.0
     short, long = sorted((title_key(one.title), title_key(other.title)), key=len)
@@ -279,15 +421,15 @@ def _alike(one: _Cited, other: _Cited) -> float:
 
 
 class _Of(NamedTuple):
-    """What a figure is of, but for its year: by this the figures of two documents are one.
+    """What a figure measures, without the year; figures of two documents match by this key.
 
     Attributes:
         indicator_id: Entity of the indicator.
-        unit: Of the value.
+        unit: Unit of the value.
         change: `+` or `-` for a change by the value.
-        scope: Of whom or what it is measured.
-        counted: 新增, 年均 and the like.
-        place: Where it is not the document's own place.
+        scope: Population or area that is measured.
+        counted: Qualifiers such as 新增, 年均.
+        place: Empty for the document's own place.
     """
 
     indicator_id: str
@@ -299,14 +441,9 @@ class _Of(NamedTuple):
 
 
 def _target_changes(store: Store, old: Document, new: Document) -> Iterator[Change]:
-    """Yield the planned figures of two documents: of one indicator, place and year as one.
+    """Yield changes of planned figures, matched by indicator, place and year.
 
-    Where each has one figure left of an indicator, these are one, whatever their years.
-
-    Args:
-        store: The knowledge base.
-        old: A document that is held.
-        new: The one that it is compared with.
+    Where each document has one figure left of an indicator, these match in spite of their years.
     """
     ours, theirs = _figures(store, old), _figures(store, new)
     for of in dict.fromkeys((*theirs, *ours)):
@@ -322,12 +459,12 @@ def _target_changes(store: Store, old: Document, new: Document) -> Iterator[Chan
         if len(left_a) == len(left_b) == 1:
             yield _changed(left_a[0], left_b[0])
         else:
-            yield from (_one_sided(s, ADDED) for s in left_b)
+            yield from (_one_sided(s, _ADDED) for s in left_b)
             yield from (_one_sided(s, _REMOVED) for s in left_a)
 
 
 def _figures(store: Store, document: Document) -> dict[_Of, dict[str, list[Statement]]]:
-    """Return the planned figures by what they are of, then by year; the same value once."""
+    """Return the planned figures by key, then by year; equal values once."""
     found: defaultdict[_Of, dict[str, list[Statement]]] = defaultdict(dict)
     own = document.metadata.regions
     for statement in store.statements("target", [document.doc_id]):
@@ -357,7 +494,7 @@ def _of_one_year(old: Sequence[Statement], new: Sequence[Statement]) -> Iterator
     yield from (_changed(by_value[value], s) for value, s in kept.items())
     n = min(len(left_a), len(left_b))
     yield from map(_changed, left_a[:n], left_b[:n])
-    yield from (_one_sided(s, ADDED) for s in left_b[n:])
+    yield from (_one_sided(s, _ADDED) for s in left_b[n:])
     yield from (_one_sided(s, _REMOVED) for s in left_a[n:])
 
 
@@ -377,14 +514,8 @@ def _changed(old: Statement, new: Statement) -> Change:
 
 
 def _one_sided(statement: Statement, kind: str) -> Change:
-    told = _words(statement)
-    return Change(
-        kind=kind,
-        item=statement.fact.subject.name,
-        old=told if kind == _REMOVED else "",
-        new=told if kind == ADDED else "",
-        spots=(spot_of(statement),),
-    )
+    item = statement.fact.subject.name
+    return Change.one_sided(kind, item, _words(statement), spot_of(statement))
 
 
 def _words(statement: Statement) -> str:
@@ -399,8 +530,8 @@ class _Task:
 
     Attributes:
         name: As written.
-        spot: Where it is stated first.
-        pairs: Character pairs of the name.
+        spot: Span of its first statement.
+        pairs: Counts of the name's character pairs.
         clause: The clause of the new document that its own is aligned with, or is; None for none.
         is_alone: Whether its clause has no other task.
         organs: Names by role.
@@ -413,8 +544,8 @@ class _Task:
     is_alone: bool = False
     organs: dict[str, list[str]] = field(default_factory=dict)
 
-    def told(self) -> str:
-        """Return who does it, by role."""
+    def responsibility(self) -> str:
+        """Return the responsible organs by role, as text."""
         roles = sorted(self.organs, key=lambda r: _ROLES.index(r) if r in _ROLES else len(_ROLES))
         return "；".join(f"{role}：{'、'.join(sorted(self.organs[role]))}" for role in roles)
 
@@ -422,16 +553,10 @@ class _Task:
 def _duty_changes(
     store: Store, old: Document, new: Document, aligned: Sequence[Aligned]
 ) -> Iterator[Change]:
-    """Yield the tasks of two documents; one are those worded alike, and those of one clause.
+    """Yield changes of tasks, matched by wording and by clause.
 
-    Between documents of two places an organ is the same where its name is but for the place and
-    its level: 四川省林业局 and 成都市林业局, 生态环境厅 and 生态环境局.
-
-    Args:
-        store: The knowledge base.
-        old: A document that is held.
-        new: The one that it is compared with.
-        aligned: Their clauses.
+    Between documents of two places, organs are compared without their place and level:
+    四川省林业局 equals 成都市林业局, 生态环境厅 equals 生态环境局.
     """
     ours = _tasks(store, old, [(pair.old, pair.new) for pair in aligned])
     theirs = _tasks(store, new, [(pair.new, pair.new) for pair in aligned])
@@ -441,11 +566,11 @@ def _duty_changes(
             same = _keys(a, old, across) == _keys(b, new, across)
             item = b.name if a.name == b.name else f"{b.name}（旧：{a.name}）"
             kind = _KEPT if same else _CHANGED
-            yield Change(kind, item, a.told(), b.told(), (a.spot, b.spot))
+            yield Change(kind, item, a.responsibility(), b.responsibility(), (a.spot, b.spot))
         elif b:
-            yield Change(ADDED, b.name, "", b.told(), (b.spot,))
+            yield Change.one_sided(_ADDED, b.name, b.responsibility(), b.spot)
         elif a:
-            yield Change(_REMOVED, a.name, a.told(), "", (a.spot,))
+            yield Change.one_sided(_REMOVED, a.name, a.responsibility(), a.spot)
 
 
 def _tasks(
@@ -454,13 +579,13 @@ def _tasks(
     found: dict[tuple[str, int], _Task] = {}
     starts = sorted(own.start for own, _ in counterparts if own)
     for statement in store.statements("duty", [document.doc_id]):
-        name = statement.qualifiers.object or statement.fact.object.name
+        name = object_of(statement)
         clause = bisect.bisect_right(starts, statement.start)
         task = found.setdefault(
             (normalize_name(name), clause),
             _Task(name, spot_of(statement), Counter(character_pairs(name))),
         )
-        organs = task.organs.setdefault(_role(statement), [])
+        organs = task.organs.setdefault(role_of(statement), [])
         if statement.fact.subject.name not in organs:
             organs.append(statement.fact.subject.name)
     for own, other in counterparts:
@@ -468,10 +593,6 @@ def _tasks(
         for task in inside:
             task.clause, task.is_alone = other, len(inside) == 1
     return list(found.values())
-
-
-def _role(statement: Statement) -> str:
-    return statement.qualifiers.role or statement.fact.predicate
 
 
 def _alike_tasks(one: _Task, other: _Task) -> float:
@@ -493,7 +614,7 @@ def _keys(task: _Task, document: Document, across: bool) -> set[tuple[str, str]]
 
 
 def _plain(organ: str, document: Document) -> str:
-    """Return an organ's name without its place and its level."""
+    """Return an organ's name without its place and level."""
     bare = _WHOSE.sub("", organ)
     for region in reversed(document.metadata.regions):
         bare = bare.removeprefix(region)

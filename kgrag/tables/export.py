@@ -1,4 +1,4 @@
-"""Tables as files that other programs open: CSV and XLSX for a spreadsheet, HTML, JSON."""
+"""Write tables as CSV, XLSX, HTML and JSON."""
 
 import csv
 import html
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, said, shown, source_cells
+from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import visible
 from kgrag.types import Language
 
@@ -24,9 +24,9 @@ _LONGEST = 32_767  # characters of a cell in a spreadsheet
 
 
 def as_csv(table: Table, language: Language) -> bytes:
-    """Return a table as CSV (RFC 4180) in UTF-8 that begins with a byte-order mark.
+    """Return a table as CSV (RFC 4180) in UTF-8 with a byte-order mark.
 
-    A cell that a spreadsheet would take for a formula has an apostrophe before it (OWASP, CSV
+    Texts that a spreadsheet would take for a formula are prefixed with an apostrophe (OWASP, CSV
     injection); numbers stay numbers.
     """
     text = io.StringIO()
@@ -44,9 +44,9 @@ def as_json(table: Table) -> str:
 
 
 def as_html(table: Table, language: Language) -> bytes:
-    """Return a table as a page that stands alone; nothing that a document holds is markup in it."""
+    """Return a table as a self-contained HTML page; all texts are escaped."""
     head, *body = _lines(table, language)
-    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in said(table.notes, language))
+    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in worded(table.notes, language))
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in line)}</tr>" for line in body
     )
@@ -64,9 +64,9 @@ def as_html(table: Table, language: Language) -> bytes:
 
 
 def as_xlsx(table: Table, language: Language) -> bytes:
-    """Return a table as a workbook: its rows on one sheet, its notes on another.
+    """Return a table as a workbook with a sheet of rows and one of notes.
 
-    Texts are texts, whatever they begin with.
+    Texts are never stored as formulas.
     """
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font
@@ -90,7 +90,7 @@ def as_xlsx(table: Table, language: Language) -> bytes:
     sheet.auto_filter.ref = sheet.dimensions
     notes = book[book.sheetnames[1]]
     notes.title = "notes"
-    for number, note in enumerate(said(table.notes, language), start=1):
+    for number, note in enumerate(worded(table.notes, language), start=1):
         _fill(notes.cell(number, 1), note)
     data = io.BytesIO()
     book.save(data)
@@ -106,7 +106,7 @@ def _fill(cell: "SheetCell | MergedCell", value: Cell) -> None:
 
 
 def _lines(table: Table, language: Language) -> Iterator[list[Cell]]:
-    """Yield headings, then rows, with the columns of their sources."""
+    """Yield the header, then the rows, with the columns of their sources."""
     columns = (*table.columns, *SOURCE_COLUMNS)
     yield [column.heading(language) for column in columns]
     for row in table.rows:
@@ -118,7 +118,7 @@ def _cells(row: Row) -> list[Cell]:
 
 
 def _no_formula(cell: Cell) -> Cell:
-    """Return a cell that no spreadsheet computes.
+    """Return a cell that no spreadsheet evaluates.
 
     >>> _no_formula("=1+1"), _no_formula(-3.5), _no_formula("绿色")
     ("'=1+1", -3.5, '绿色')

@@ -1,4 +1,4 @@
-"""Planned figures, and which of them are of the same thing and so may be compared."""
+"""Planned figures, and the key by which they are comparable."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kgrag.qualifiers import Comparator
 from kgrag.store.graph import Statement
 from kgrag.tables.choose import stated_place
+from kgrag.tables.sources import object_of
 from kgrag.tables.targets import sign_of
 from kgrag.text.facets import NATIONAL
 from kgrag.text.plan_periods import plan_years
@@ -34,15 +35,15 @@ _PART = re.compile(
 
 
 class Measured(NamedTuple):
-    """What figures share that are of the same thing.
+    """What a figure measures; figures with the same key are comparable.
 
     Attributes:
         indicator_id: Entity of the indicator.
-        unit: Of the value.
-        change: `+` or `-` for a change by the value; empty for the value itself.
-        base_year: Of what the change is counted from.
-        scope: Of whom or what it is measured.
-        counted: Words that make it another thing: 新增, 年均.
+        unit: Unit of the value.
+        change: `+` or `-` for a change by the value; empty for a level.
+        base_year: Base of a change.
+        scope: Population or area that is measured.
+        counted: Qualifiers that change the meaning: 新增, 年均.
     """
 
     indicator_id: str
@@ -58,13 +59,13 @@ class Figure:
     """A planned figure.
 
     Attributes:
-        measured: By which it is compared.
+        measured: Key for comparison.
         indicator: Name of the indicator.
-        year: In which it is due.
-        place: Full names, the outermost first; 全国 for the whole country.
+        year: Target year.
+        place: Full names, outermost first; 全国 for the whole country.
         value: In the unit.
-        comparator: How the value is meant.
-        statement: Where it is stated.
+        comparator: At least, about, a change, and so on.
+        statement: Its source.
         card: The document, without its text.
     """
 
@@ -79,12 +80,12 @@ class Figure:
 
     @property
     def shown(self) -> str:
-        """Return it as a cell shows it."""
+        """Return it as text of a cell."""
         return figure_words(self.statement)
 
 
 def of_any_size(unit: str) -> bool:
-    """Return whether a figure in a unit does not grow with the size of a place: %, 吨/万元.
+    """Return whether values in a unit are independent of the size of a place: %, 吨/万元.
 
     >>> of_any_size("%"), of_any_size("微克/立方米"), of_any_size("万吨"), of_any_size("吨/日")
     (True, True, False, False)
@@ -93,30 +94,30 @@ def of_any_size(unit: str) -> bool:
 
 
 def figure_words(statement: Statement) -> str:
-    """Return a figure in few words: ≥24%, 较2020年降13.5%."""
+    """Return a figure as short text: ≥24%, 较2020年降13.5%."""
     told = statement.qualifiers
     base = f"较{told.base_year}年" if told.base_year else ""
     return f"{base}{sign_of(told)}{value_words(statement)}"
 
 
 def value_words(statement: Statement) -> str:
-    """Return the value of a figure with its unit, as the text says it: 8900万千瓦, 50GW, 2‰."""
+    """Return the value of a figure with its unit, as written in the text: 8900万千瓦, 50GW, 2‰."""
     told = statement.qualifiers
-    text = narrow(told.object or statement.fact.object.name)
+    text = narrow(object_of(statement))
     if not told.value_to:
         return _as_written(told.value, told.unit, text)
     return f"{_as_written(told.value, '', text)}–{_as_written(told.value_to, told.unit, text)}"
 
 
 def _as_written(value: str, unit: str, text: str) -> str:
-    """Return a value with a unit as a text writes it; in 万 and 亿 where the text has it not.
+    """Return a value with unit as the text writes it; scaled to 万 and 亿 if the text lacks it.
 
     >>> _as_written("89000000", "千瓦", "2025年达到8900万千瓦以上"), _as_written("0.2", "%", "2‰")
     ('8900万千瓦', '2‰')
     >>> _as_written("5000000", "千瓦", "5GW"), _as_written("60000000000", "元", "")
     ('5GW', '600亿元')
     """
-    number = _number(value)
+    number = decimal_of(value)
     if number is None:
         return f"{value}{unit}"
     for q in quantities(text):
@@ -136,10 +137,10 @@ def _as_written(value: str, unit: str, text: str) -> str:
 def planned_figures(
     statements: Iterable[Statement], cards: dict[str, Document]
 ) -> Iterator[Figure]:
-    """Yield the planned figures of one number that have a year and are of a known place."""
+    """Yield the planned figures with a single value, a year and a known place."""
     for statement in statements:
         told, card = statement.qualifiers, cards[statement.doc_id]
-        value = _number(told.value)
+        value = decimal_of(told.value)
         if told.standing != "planned" or not told.year.isdigit() or told.value_to or value is None:
             continue
         place = stated_place(told, card)
@@ -158,10 +159,10 @@ def planned_figures(
 
 
 def measured_of(statement: Statement, card: Document) -> Measured:
-    """Return what a figure is of, all but place and time."""
+    """Return what a statement measures, without place and year."""
     told, fact = statement.qualifiers, statement.fact
     change = told.comparator if told.comparator in _CHANGES else ""
-    worded = f"{told.subject}{told.object or fact.object.name}"
+    worded = f"{told.subject}{object_of(statement)}"
     return Measured(
         indicator_id=fact.subject.entity_id,
         unit=told.unit,
@@ -173,36 +174,36 @@ def measured_of(statement: Statement, card: Document) -> Measured:
 
 
 def _year_before(period: str) -> str:
-    """Return the year before a five-year plan, which its changes start from; empty for none."""
+    """Return the year before a five-year plan, the base of its changes; empty for none."""
     first, _ = plan_years(period)
     return str(first - 1) if first else ""
 
 
 def is_of_the_country(card: Document) -> bool:
-    """Return whether a document is about the whole country, and no place, basin or some bodies."""
+    """Return whether a document covers the whole country, not a place, basin or some bodies."""
     return is_known_place((NATIONAL,), card) and not _part_of(card)
 
 
 def _part_of(card: Document) -> str:
-    """Return the part of a place, or the bodies, that a document's title limits it to."""
+    """Return the area or bodies that a document's title limits it to."""
     match = _PART.search(card.title)
     return match[0] if match else ""
 
 
 def is_known_place(place: tuple[str, ...], card: Document) -> bool:
-    """Return whether a figure's place is one, and not a word that was taken for one."""
+    """Return whether a place is known, not a misread word."""
     if place == (NATIONAL,):
         return not card.metadata.regions and not _names_a_place(card.title)
     return place[-1] in card.metadata.regions or bool(regions_named(place[-1]))
 
 
 def _names_a_place(title: str) -> bool:
-    """Return whether a title is of some place, though its document is about none."""
     pieces = (title[at : at + n] for n in (2, 3) for at in range(len(title) - n + 1))
     return any(level_of(region.name) != "县" for piece in pieces for region in regions_named(piece))
 
 
-def _number(text: str) -> Decimal | None:
+def decimal_of(text: str) -> Decimal | None:
+    """Parse a number; None for other text."""
     try:
         return Decimal(text)
     except InvalidOperation:

@@ -91,7 +91,7 @@ class InForce:
 
         Args:
             store: The knowledge base.
-            cards: All its documents, if the caller has them.
+            cards: All its documents, if already loaded.
         """
         held = store.document_cards() if cards is None else cards
         return cls.of(held, store.statements("reference", predicates=tuple(_ACTS)))

@@ -1,4 +1,4 @@
-"""Documents by a part of their name, and the day of issue by which they are told apart."""
+"""Find documents by name, and show their dates of issue."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,10 +26,10 @@ _SHOWN = 5  # of the documents that a part may mean, in an error
 
 
 def document_meant(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file, title or, where none has, part of its title.
+    """Return the one document with this id, file or title, else the one whose title contains it.
 
     Raises:
-        NotFoundError: If no document, or more than one, is meant; names those.
+        NotFoundError: If no document matches, or several do; the message lists those.
     """
     bare = name.strip().removeprefix("《").removesuffix("》")
     try:
@@ -47,14 +47,14 @@ def document_meant(name: str, cards: Sequence[Document]) -> Document:
 
 
 def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:
-    """Return the held documents that a name means, and all nodes of what is called so.
+    """Return the stored documents that a name denotes, and all entities of that title.
 
-    A law is one with 中华人民共和国 or without, a catalogue in all its editions unless the name
-    says which; a title that leaves its place open may be a province's only if it names the issuer.
+    中华人民共和国 is optional in names of laws, and a catalogue includes all its editions unless
+    the name has one; a title without place may be a province's only if it names the issuer.
 
     Args:
         store: The knowledge base.
-        name: An id, a file, its name, or a title, of a document that is held or cited.
+        name: Id, file, file name or title of a stored or cited document.
     """
     cards = store.document_cards()
     meant, title = None, name
@@ -77,7 +77,7 @@ def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:
 
 
 def _is_one(card: Document, title: str, meant: Document | None) -> bool:
-    """Return whether a held document is the one that is meant, or another edition of it."""
+    """Return whether a stored document is the given one, or another edition of it."""
     if meant is not None and card.metadata.owner != meant.metadata.owner:
         return False
     titles = (t for t in (card.title, card.metadata.notice) if t)
@@ -85,7 +85,7 @@ def _is_one(card: Document, title: str, meant: Document | None) -> bool:
 
 
 def _fits(title: str, told: Metadata) -> bool:
-    """Return whether a title may be a document's of a place: of the country, or it says which."""
+    """Return whether a title fits a document with these metadata, by its place or issuer."""
     issuer = issuer_before(title)
     if not told.regions or leading_region(title)[1]:
         return True
@@ -93,13 +93,17 @@ def _fits(title: str, told: Metadata) -> bool:
 
 
 def day_of_issue(card: Document) -> str | None:
-    """Return when a document was issued, marked where its text only suggests it; None if unknown.
+    """Return the date of issue, marked if inferred; None if unknown.
 
     >>> from kgrag.metadata import Metadata
     >>> told = Metadata(written="2021", inferred=("written",))
     >>> day_of_issue(Document("d", "t", "", "f", "txt", "h", metadata=told))
     '2021（推断）'
     """
-    told = card.metadata
-    day = told.issued or told.written or None
-    return f"{day}（推断）" if day and not told.sure_year else day
+    day = issue_date(card)
+    return f"{day}（推断）" if day and not card.metadata.sure_year else day or None
+
+
+def issue_date(card: Document) -> str:
+    """Return the date of issue or signature, stated or inferred; empty if unknown."""
+    return card.metadata.issued or card.metadata.written

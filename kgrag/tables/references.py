@@ -1,15 +1,16 @@
-"""Which documents cite which: by a document, of a document, and what it rests on."""
+"""Tables of citations between documents, and of the legal basis of a document."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kgrag.answer.notes import note
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.tables.naming import day_of_issue, issue_date
+from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
+from kgrag.tables.table import Column, Table
 from kgrag.text.document_nodes import node_id
 from kgrag.types import Document
 
@@ -41,35 +42,22 @@ _BASED = (
 
 
 def cites(store: Store, doc_id: str) -> Table:
-    """Return what a document cites, a row for each cited document and role, as it first does.
-
-    Args:
-        store: The knowledge base.
-        doc_id: A document that is held.
-    """
+    """Return the citations of a document, a row for each cited document and role, in text order."""
     chosen = choose(store, None)
-    held = _held(chosen.cards.values())
+    held = by_node(chosen.cards.values())
     rows: dict[tuple[str, str], list[Statement]] = defaultdict(list)
     for statement in store.statements("reference", [doc_id]):
-        rows[_role(statement), statement.fact.object.entity_id].append(statement)
-    sources = quoted(store, (spot_of(s) for several in rows.values() for s in several))
+        rows[role_of(statement), statement.fact.object.entity_id].append(statement)
     made = []
     for (role, node), several in rows.items():
         cards = held.get(node, [])
         number = next((s.qualifiers.number for s in several if s.qualifiers.number), None)
-        cells = (
-            role,
-            _called(several[0], cards),
-            number,
-            _HELD[not cards],
-            "、".join(c.doc_id for c in cards) or None,
-        )
-        made.append(Row(cells, sources_of(map(spot_of, several), sources)))
+        ids = "、".join(c.doc_id for c in cards) or None
+        cells = (role, _called(several[0], cards), number, _HELD[not cards], ids)
+        made.append((cells, map(spot_of, several)))
     n_held = sum(node in held for _, node in rows)
-    note = Note(
-        f"共引用{len(made)}项，其中{n_held}项在库", en=f"{len(made)} cited, {n_held} of them held"
-    )
-    return Table("cites", _CITED, tuple(made), (note,))
+    counted = note("table-cites", "zh", n=len(made), held=n_held)
+    return Table("cites", _CITED, sourced(store, made), (counted,))
 
 
 def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = ()) -> Table:
@@ -77,8 +65,8 @@ def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = 
 
     Args:
         store: The knowledge base.
-        doc_ids: Held documents that are the one: more than one where a text is held twice.
-        node_ids: Entities of titles that are not held.
+        doc_ids: The cited document; several ids where a text is stored more than once.
+        node_ids: Entities of titles without a stored document.
     """
     chosen = choose(store, None)
     wanted = {_node(chosen.cards[d]) for d in doc_ids} | {*node_ids}
@@ -86,37 +74,27 @@ def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = 
     called: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for statement in store.statements("reference", around=wanted):
         if statement.fact.object.entity_id in wanted and statement.doc_id not in doc_ids:
-            row = statement.doc_id, _role(statement)
+            row = statement.doc_id, role_of(statement)
             rows[row].append(spot_of(statement))
             called[row][_called(statement, ())] = None
-    sources = quoted(store, (spot for spots in rows.values() for spot in spots))
     made = []
     for (citing, role), spots in sorted(rows.items(), key=lambda i: _when(chosen.cards[i[0][0]])):
         card = chosen.cards[citing]
-        cells = (
-            role,
-            f"《{card.title}》",
-            "、".join(called[citing, role]),
-            day_of_issue(card),
-            citing,
-        )
-        made.append(Row(cells, sources_of(spots, sources)))
+        names = "、".join(called[citing, role])
+        made.append(((role, f"《{card.title}》", names, day_of_issue(card), citing), spots))
     n = len({citing for citing, _ in rows})
-    note = Note(
-        f"共{chosen.total}份文件，其中读出引用它的有{n}份",
-        en=f"{n} of {chosen.total} documents cite it",
-    )
-    return Table("cited_by", _CITING, tuple(made), (note,))
+    counted = note("table-cited-by", "zh", n=n, total=chosen.total)
+    return Table("cited_by", _CITING, sourced(store, made), (counted,))
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """An edge of a chain.
+class Step:
+    """A citation in a chain.
 
     Attributes:
-        depth: Steps from the document that was asked for, from 1.
-        citing: The document that rests on it.
-        statements: Where it says so.
+        depth: Distance from the first document, from 1.
+        citing: The citing document.
+        statements: The citations, in text order.
     """
 
     depth: int
@@ -125,57 +103,65 @@ class _Step:
 
 
 def basis(store: Store, doc_id: str, *, hops: int = 3) -> Table:
-    """Return what a document rests on, what that rests on, and so on: a tree, depth first.
+    """Return the legal basis of a document, the basis of that, and so on: a tree, depth first.
 
-    Only held documents are followed, each once: a circle ends where it closes.
+    Only stored documents are expanded, each once.
 
     Args:
         store: The knowledge base.
-        doc_id: A document that is held.
-        hops: Steps at most, at least 1.
+        doc_id: A stored document.
+        hops: Greatest depth, at least 1.
     """
     chosen = choose(store, None)
-    held = _held(chosen.cards.values())
-    steps = list(_steps(store, doc_id, hops, held, {doc_id}, 1))
-    sources = quoted(store, (spot_of(s) for step in steps for s in step.statements))
+    held = by_node(chosen.cards.values())
     rows = []
-    for step in steps:
-        first = step.statements[0]
-        cards = held.get(first.fact.object.entity_id, [])
-        cells = (
-            step.depth,
-            _role(first),
-            f"《{chosen.cards[step.citing].title}》",
-            _called(first, cards),
-            _HELD[not cards],
-        )
-        rows.append(Row(cells, sources_of(map(spot_of, step.statements), sources)))
-    note = Note(f"共{len(rows)}项依据", en=f"{len(rows)} documents it rests on")
-    return Table("basis", _BASED, tuple(rows), (note,))
+    for step in citation_chain(store, doc_id, held=held, roles=BASIS, hops=hops):
+        ordered = sorted(step.statements, key=lambda s: (BASIS.index(role_of(s)), s.start))
+        cards = held.get(ordered[0].fact.object.entity_id, [])
+        title = f"《{chosen.cards[step.citing].title}》"
+        basis_title = _called(ordered[0], cards)
+        cells = (step.depth, role_of(ordered[0]), title, basis_title, _HELD[not cards])
+        rows.append((cells, map(spot_of, ordered)))
+    counted = note("table-basis", "zh", n=len(rows))
+    return Table("basis", _BASED, sourced(store, rows), (counted,))
 
 
-def _steps(
+def citation_chain(
     store: Store,
     doc_id: str,
-    hops: int,
+    *,
     held: Mapping[str, Sequence[Document]],
-    met: set[str],
-    depth: int,
-) -> Iterator[_Step]:
-    by_node: dict[str, list[Statement]] = defaultdict(list)
-    for statement in store.statements("reference", [doc_id]):
-        if _role(statement) in BASIS:
-            by_node[statement.fact.object.entity_id].append(statement)
-    for node, statements in by_node.items():
-        ordered = sorted(statements, key=lambda s: (BASIS.index(_role(s)), s.start))
-        yield _Step(depth, doc_id, tuple(ordered))
-        for card in held.get(node, ()):
-            if depth < hops and card.doc_id not in met:
-                met.add(card.doc_id)
-                yield from _steps(store, card.doc_id, hops, held, met, depth + 1)
+    roles: Collection[str],
+    hops: int,
+) -> Iterator[Step]:
+    """Yield the citations of a document and of its cited documents, depth first, each once.
+
+    Args:
+        store: The knowledge base.
+        doc_id: A stored document.
+        held: Stored documents by entity, from `by_node`.
+        roles: Roles of citations; empty for all.
+        hops: Greatest depth, at least 1.
+    """
+    met = {doc_id}
+
+    def steps(citing: str, depth: int) -> Iterator[Step]:
+        found: dict[str, list[Statement]] = defaultdict(list)
+        for statement in store.statements("reference", [citing]):
+            if not roles or role_of(statement) in roles:
+                found[statement.fact.object.entity_id].append(statement)
+        for node, statements in found.items():
+            yield Step(depth, citing, tuple(statements))
+            for card in held.get(node, ()):
+                if depth < hops and card.doc_id not in met:
+                    met.add(card.doc_id)
+                    yield from steps(card.doc_id, depth + 1)
+
+    return steps(doc_id, 1)
 
 
-def _held(cards: Iterable[Document]) -> dict[str, list[Document]]:
+def by_node(cards: Iterable[Document]) -> dict[str, list[Document]]:
+    """Return documents by the entity of their title."""
     found: defaultdict[str, list[Document]] = defaultdict(list)
     for card in cards:
         found[_node(card)].append(card)
@@ -186,14 +172,9 @@ def _node(card: Document) -> str:
     return node_id(card.title, card.metadata)
 
 
-def _role(statement: Statement) -> str:
-    return statement.qualifiers.role or statement.fact.predicate
-
-
 def _called(statement: Statement, cards: Sequence[Document]) -> str:
-    title = cards[0].title if cards else statement.qualifiers.object or statement.fact.object.name
-    return f"《{title}》"
+    return f"《{cards[0].title if cards else object_of(statement)}》"
 
 
 def _when(card: Document) -> tuple[str, str]:
-    return str(card.metadata.issued or card.metadata.written or ""), card.title
+    return issue_date(card), card.title

@@ -1,10 +1,10 @@
-"""Where statements stand: document, headings above, the sentence."""
+"""Sources of statements: document, headings, sentence."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from kgrag.store.graph import Statement
-from kgrag.tables.table import Source
+from kgrag.tables.table import Cell, Row, Source
 from kgrag.text.headings import HeadingTree
 from kgrag.text.words import sentence_around
 from kgrag.types import Document, Heading
@@ -17,26 +17,41 @@ Spot = tuple[str, int, int]  # document, start, end
 
 
 class QuotedStore(Protocol):
-    """What sources are read from."""
+    """Store interface for reading sources."""
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
         """Return documents with their texts."""
         ...
 
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of documents, by document, in text order."""
+        """Return the headings of each document, in text order."""
         ...
 
 
 def spot_of(statement: Statement) -> Spot:
-    """Return where a statement stands."""
+    """Return the span of a statement."""
     return statement.doc_id, statement.start, statement.end
 
 
-def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
-    """Return places with what stands there, by place; those of documents that are gone left out.
+def role_of(statement: Statement) -> str:
+    """Return the role of a citation or duty, else its predicate."""
+    return statement.qualifiers.role or statement.fact.predicate
 
-    A few documents' texts are held at a time.
+
+def object_of(statement: Statement) -> str:
+    """Return the object as written, else its entity's name."""
+    return statement.qualifiers.object or statement.fact.object.name
+
+
+def subject_of(statement: Statement) -> str:
+    """Return the subject as written, else its entity's name."""
+    return statement.qualifiers.subject or statement.fact.subject.name
+
+
+def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
+    """Return the source of each span; spans of deleted documents are left out.
+
+    Texts are loaded in batches.
     """
     by_document: dict[str, list[Spot]] = {}
     for spot in dict.fromkeys(spots):
@@ -53,9 +68,16 @@ def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
     return found
 
 
-def sources_of(spots: Iterable[Spot], found: Mapping[Spot, Source]) -> tuple[Source, ...]:
-    """Return the sources of places, each once, in their order."""
-    return tuple(dict.fromkeys(found[spot] for spot in spots if spot in found))
+def sourced(
+    store: QuotedStore, rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
+) -> tuple[Row, ...]:
+    """Return rows of cells and spans with the distinct sources of their spans, in order."""
+    made = [(cells, tuple(spots)) for cells, spots in rows]
+    found = quoted(store, (spot for _, spots in made for spot in spots))
+    return tuple(
+        Row(cells, tuple(dict.fromkeys(found[spot] for spot in spots if spot in found)))
+        for cells, spots in made
+    )
 
 
 def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
@@ -72,7 +94,7 @@ def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
 
 
 def _quote(text: str, start: int, end: int) -> str:
-    """Return the sentences in which a place lies, on one line; only the place if they are long."""
+    """Return the sentences around a span on one line; only the span if they are long."""
     first, last = sentence_around(text, start, end, longest=_LONGEST)
     line = " ".join(text[first:last].split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - len(_MORE)] + _MORE

@@ -1,9 +1,10 @@
-"""A table of what documents state, each row with the places that state it."""
+"""A table of what documents state, each row with its sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from kgrag.answer.notes import Note
 from kgrag.json_ready import JsonReady
 from kgrag.text.quantities import scaled
 from kgrag.types import Language
@@ -14,16 +15,16 @@ _LARGE = 10_000  # numbers from which are shown in 万
 
 @dataclass(frozen=True, slots=True)
 class Source(JsonReady):
-    """A place of a document.
+    """A passage of a document.
 
     Attributes:
         doc_id: The document.
         title: Of the document.
-        file: Where it lies.
-        start: First character of the place in the document's text.
+        file: Path of the document.
+        start: Offset in the document's text.
         end: Offset after it.
-        heading_path: Headings above it, the outermost first.
-        quote: The text there, on one line.
+        heading_path: Headings above it, outermost first.
+        quote: Its text, on one line.
     """
 
     doc_id: str
@@ -45,9 +46,9 @@ class Column(JsonReady):
     """A column.
 
     Attributes:
-        key: In JSON and for programs.
-        zh: Its heading for people who read Chinese.
-        en: Its heading in English.
+        key: Name in JSON.
+        zh: Chinese header.
+        en: English header.
     """
 
     key: str
@@ -55,7 +56,7 @@ class Column(JsonReady):
     en: str
 
     def heading(self, language: Language) -> str:
-        """Return its heading in a language."""
+        """Return its header in a language."""
         return self.zh if language == "zh" else self.en
 
 
@@ -65,34 +66,21 @@ class Row(JsonReady):
 
     Attributes:
         cells: In the order of the columns.
-        sources: Where it is stated; empty for a row that says that nothing is.
+        sources: Passages that state it; empty for a row without data.
     """
 
     cells: tuple[Cell, ...]
     sources: tuple[Source, ...] = ()
 
 
-class Note(str):
-    """A note in Chinese, with what it says in English.
+def worded(notes: Sequence[str], language: Language) -> list[str]:
+    """Return notes in a language; plain strings are unchanged.
 
-    >>> said((Note("共2份文件", en="2 documents"), "无"), "en")
-    ['2 documents', '无']
+    >>> from kgrag.answer.notes import note
+    >>> worded((note("no-date", "zh"), "无"), "en")
+    ['no date', '无']
     """
-
-    en: str
-
-    def __new__(cls, zh: str, *, en: str) -> "Note":
-        """Return a note in both languages."""
-        made = super().__new__(cls, zh)
-        made.en = en
-        return made
-
-
-def said(notes: Sequence[str], language: Language) -> list[str]:
-    """Return notes in a language; those that have no English as they are."""
-    if language == "zh":
-        return [str(note) for note in notes]
-    return [note.en if isinstance(note, Note) else note for note in notes]
+    return [str(n.worded(language) if isinstance(n, Note) else n) for n in notes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +88,10 @@ class Table(JsonReady):
     """A table.
 
     Attributes:
-        name: What it is: `targets`, `cited_by`.
+        name: Kind of table: `targets`, `cited_by`.
         columns: At least one.
         rows: In order.
-        notes: What it leaves out, and of how many documents it is, in words; `said` gives them
-            in a language.
+        notes: Coverage and omissions, in words; `worded` returns them in a language.
     """
 
     name: str
@@ -113,7 +100,7 @@ class Table(JsonReady):
     notes: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, object]]:
-        """Return rows by the columns' keys, with `sources`."""
+        """Return rows as mappings by column key, with `sources`."""
         keys = [column.key for column in self.columns]
         return [
             {
@@ -125,7 +112,7 @@ class Table(JsonReady):
 
 
 def shown(cell: Cell) -> Cell:
-    """Return a cell as people read it: large numbers in 万 and 亿, others as they are.
+    """Return a cell for display: large numbers in 万 and 亿.
 
     >>> shown(89000000), shown(2025), shown("8900万千瓦"), shown(None)
     ('8900万', 2025, '8900万千瓦', None)
@@ -145,7 +132,7 @@ SOURCE_COLUMNS = (
 
 
 def source_cells(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Return sources in a cell for each of `SOURCE_COLUMNS`; several are divided by line breaks."""
+    """Return a cell for each of `SOURCE_COLUMNS`; several sources are separated by line breaks."""
 
     def listed(values: Sequence[str]) -> str:
         return "\n".join(values)

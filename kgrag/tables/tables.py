@@ -1,9 +1,10 @@
-"""The tables of a knowledge base, asked by the names that people use."""
+"""The tables of a knowledge base."""
 
 import re
 from collections import defaultdict
 from datetime import date
 
+from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
@@ -15,8 +16,8 @@ from kgrag.tables.choose import choose, names_all
 from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.naming import called_so, document_meant
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Cell, Column, Row, Table
+from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
+from kgrag.tables.table import Cell, Column, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
 from kgrag.text.words import normalize_name
@@ -37,9 +38,9 @@ _DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
 class Tables:
-    """Complete lists of what documents state, each row with its places.
+    """Complete lists of extracted statements, each row with its sources.
 
-    Rows come from what was read out of the documents: what reading missed is missing here.
+    What extraction missed is missing here.
     """
 
     def __init__(self, store: Store) -> None:
@@ -54,7 +55,7 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return figures; see `kgrag.tables.targets.WantedTargets` for what is asked."""
+        """Return figures; see `kgrag.tables.targets.WantedTargets` for the arguments."""
         wanted = WantedTargets(_checked(indicator), regions, years, standing, within)
         return targets.targets(self._store, wanted)
 
@@ -68,33 +69,33 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return figures of an indicator side by side; see `kgrag.tables.compare.compare`."""
+        """Return a comparison of an indicator's figures; see `kgrag.tables.compare.compare`."""
         wanted = WantedTargets(
             checked_text("indicator", indicator), regions, years, standing, within
         )
         return compare.compare(self._store, wanted, by=by)
 
     def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
-        """Return what an organ is to do; see `kgrag.tables.duties.duties`."""
+        """Return the duties of an organ; see `duties` of this module."""
         return duties(self._store, _checked(organ), role=role, within=within)
 
     def cites(self, document: str) -> Table:
-        """Return what a document (id, file, file name or title) cites.
+        """Return the citations of a document (id, file, file name or title).
 
         Raises:
-            NotFoundError: If no document, or more than one, is called so.
+            NotFoundError: If no document has this name, or several have.
         """
         card = document_called(document, self._store.document_cards())
         return references.cites(self._store, card.doc_id)
 
     def cited_by(self, title: str) -> Table:
-        """Return the documents that cite one, held or not.
+        """Return the documents that cite one.
 
         Args:
-            title: Of the one that is cited; an id, file or file name where it is held.
+            title: Title of the cited document; id, file or file name if it is stored.
 
         Raises:
-            NotFoundError: If nothing that is held or cited is called so; names what is like it.
+            NotFoundError: If no stored or cited document has this name; lists similar ones.
         """
         checked_text("title", title)
         bare = title.strip().removeprefix("《").removesuffix("》")
@@ -104,10 +105,10 @@ class Tables:
         return references.cited_by(self._store, held, node_ids=nodes)
 
     def basis(self, document: str, *, hops: int = 3) -> Table:
-        """Return what a document rests on, and what that rests on.
+        """Return the legal basis of a document, recursively.
 
         Raises:
-            NotFoundError: If no document, or more than one, is called so.
+            NotFoundError: If no document has this name, or several have.
             OutOfRangeError: If hops are not from 1 to `limits.MOST_HOPS`.
         """
         checked_count("hops", hops, most=MOST_HOPS)
@@ -124,7 +125,7 @@ class Tables:
         events: tuple[Event, ...] = (),
         within: Filter | None = None,
     ) -> Table:
-        """Return what happens when; see `kgrag.tables.timeline.WantedTimes` for what is asked.
+        """Return events by date; see `kgrag.tables.timeline.WantedTimes` for the arguments.
 
         Raises:
             OutOfRangeError: If `since` or `until` is no date.
@@ -136,16 +137,16 @@ class Tables:
         return timeline.timeline(self._store, wanted)
 
     def digest(self, old: str, new: str, *, parts: tuple[Part, ...] = ()) -> Table:
-        """Return what a document adds to, drops from and changes of another.
+        """Return what a document adds, removes and changes with respect to another one.
 
         Args:
-            old: An id, file, file name, title, or part of one title.
-            new: The same of the document that it is compared with.
-            parts: Which; empty for all. See `kgrag.tables.digest.digest`.
+            old: Id, file, file name, title, or part of a title.
+            new: The same of the document to compare with it.
+            parts: What to compare; empty for all. See `kgrag.tables.digest.digest`.
 
         Raises:
-            NotFoundError: If no document, or more than one, is called so.
-            OutOfRangeError: If both are one document.
+            NotFoundError: If no document has this name, or several have.
+            OutOfRangeError: If both names denote one document.
         """
         cards = self._store.document_cards()
         first, second = (document_meant(name, cards).doc_id for name in (old, new))
@@ -161,12 +162,12 @@ class Tables:
         years: tuple[int, int] | None = None,
         within: Filter | None = None,
     ) -> Table:
-        """Return figures that do not go together; see `kgrag.tables.conflicts.conflicts`."""
+        """Return conflicting figures; see `kgrag.tables.conflicts.conflicts`."""
         wanted = WantedTargets(_checked(indicator), regions, years, within=within)
         return conflicts.conflicts(self._store, wanted, day=date.today().isoformat())
 
     def _titled(self, title: str) -> list[Entity]:
-        """Return the cited titles that hold the one asked for."""
+        """Return the cited titles that contain a text."""
         like = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
         named = [e for e in self._store.entities(like) if e.type == DOCUMENT_TYPE]
         within = [e for e in named if normalize_name(title) in normalize_name(e.name)]
@@ -182,13 +183,13 @@ def _checked(name: str) -> str:
 
 
 def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
-    """Return what an organ is to do, a row for each task, organ and role.
+    """Return the duties of an organ, a row for each task, organ and role.
 
     Args:
         store: The knowledge base.
-        organ: Words of its name, divided by blanks: 四川 生态环境厅. Empty for all.
+        organ: Words of its name, separated by blanks: 四川 生态环境厅. Empty for all.
         role: 牵头, 负责 or 配合; empty for all.
-        within: Of which documents.
+        within: Selects documents.
 
     Raises:
         NotFoundError: If the filter leaves no document.
@@ -197,25 +198,19 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     stating = set()
     for statement in store.statements("duty", sorted(chosen.cards) if within else None):
-        told, fact = statement.qualifiers, statement.fact
-        written = told.subject or fact.subject.name
-        said = told.role or fact.predicate
-        if not (named(fact.subject.name) or named(written)) or (role and said != role):
+        name, written, said = statement.fact.subject.name, subject_of(statement), role_of(statement)
+        if not (named(name) or named(written)) or (role and said != role):
             continue
-        task = told.object or fact.object.name
-        cells = (fact.subject.name, said, task, told.deadline or None, written)
-        rows[cells].append(spot_of(statement))
+        deadline = statement.qualifiers.deadline or None
+        rows[name, said, object_of(statement), deadline, written].append(spot_of(statement))
         stating.add(statement.doc_id)
-    sources = quoted(store, (spot for spots in rows.values() for spot in spots))
+    ordered = sorted(rows.items(), key=lambda row: _order(row[0], row[1][0]))
     return Table(
         name="duties",
         columns=_COLUMNS,
-        rows=tuple(
-            Row(cells, sources_of(spots, sources))
-            for cells, spots in sorted(rows.items(), key=lambda item: _order(item[0], item[1][0]))
-        ),
+        rows=sourced(store, ordered),
         notes=(
-            chosen.note(stating, zh=f"{organ}职责", en=f"duties of {organ}" if organ else "duties"),
+            chosen.note(stating, note("duties-of" if organ else "all-duties", "zh", organ=organ)),
         ),
     )
 

@@ -1,16 +1,17 @@
-"""The figures that documents state of indicators, planned and achieved."""
+"""Table of planned and achieved figures of indicators."""
 
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kgrag.answer.notes import note
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Cell, Column, Row, Table
+from kgrag.tables.sources import Spot, object_of, sourced, spot_of
+from kgrag.tables.table import Cell, Column, Table
 from kgrag.text.indicators import indicator_name
 from kgrag.types import Document
 
@@ -40,14 +41,14 @@ STANDINGS = {"planned": "目标", "achieved": "完成", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class WantedTargets:
-    """Which figures are wanted; what is empty is not asked.
+    """Selection of figures; empty fields select everything.
 
     Attributes:
-        indicator: Words that the indicator's name has, divided by blanks; or any name of it.
-        regions: Places that the figures are about; a province includes its cities.
-        years: First and last year in which they hold or are due.
+        indicator: Words of the indicator's name, separated by blanks; or any of its names.
+        regions: Places; a province includes its cities.
+        years: First and last year.
         standing: Planned or achieved.
-        within: Of which documents.
+        within: Selects documents.
     """
 
     indicator: str = ""
@@ -58,33 +59,28 @@ class WantedTargets:
 
 
 def targets(store: Store, wanted: WantedTargets) -> Table:
-    """Return every figure that is wanted, a row for each indicator, place, year and value.
+    """Return the selected figures, a row for each indicator, place, year and value.
 
-    What several documents, or places of one, state in the same way is one row with several
-    sources.
+    Equal statements are one row with several sources.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is none.
+        NotFoundError: If the filter leaves no document, or a place is unknown.
     """
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for statement in found:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
-    sources = quoted(store, map(spot_of, found))
     return Table(
         name="targets",
         columns=_COLUMNS,
-        rows=tuple(
-            Row(cells, sources_of(spots, sources))
-            for cells, spots in sorted(rows.items(), key=lambda item: _order(item[0]))
-        ),
-        notes=(chosen.note({s.doc_id for s in found}, zh="这样的数字", en="such figures"),),
+        rows=sourced(store, sorted(rows.items(), key=lambda item: _order(item[0]))),
+        notes=(chosen.note({s.doc_id for s in found}, note("such-figures", "zh")),),
     )
 
 
 def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> list[Statement]:
-    """Return the statements that are wanted, ordered by document and place."""
+    """Return the selected statements, ordered by document and offset."""
     named, here = _named(wanted.indicator), in_places(wanted.regions, chosen)
     doc_ids = sorted(chosen.cards) if wanted.within else None
     return [
@@ -99,7 +95,7 @@ def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> li
 
 
 def _named(wanted: str) -> Callable[[Statement], bool]:
-    """Return a test of whether a statement is of an indicator, by its name or as it is written."""
+    """Return a predicate: whether a statement's indicator has this name."""
     as_given, as_known = names_all(wanted), names_all(indicator_name(wanted))
 
     def is_wanted(statement: Statement) -> bool:
@@ -128,7 +124,7 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
         told.binding or None,
         told.scope or None,
         int(told.base_year) if told.base_year.isdigit() else None,
-        told.object or statement.fact.object.name,
+        object_of(statement),
     )
 
 
@@ -138,7 +134,7 @@ def _order(cells: tuple[Cell, ...]) -> tuple[str, ...]:
 
 
 def sign_of(told: Qualifiers) -> str:
-    """Return how a value is meant: 增约, ≥; empty for the value itself.
+    """Return the prefix of a value: 增约, ≥; empty for the plain value.
 
     >>> sign_of(Qualifiers("target", comparator="+", bound="~"))
     '增约'
@@ -149,7 +145,7 @@ def sign_of(told: Qualifiers) -> str:
 
 
 def _number(text: str) -> Cell:
-    """Return a number where it is one; None for nothing.
+    """Parse a number; other text is returned as it is, None for empty text.
 
     >>> _number("62"), _number("13.5"), _number(""), _number("300万")
     (62, 13.5, None, '300万')

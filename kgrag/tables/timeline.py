@@ -1,4 +1,4 @@
-"""What happens when: documents issued, in force and expired; what is due, and figures aimed at."""
+"""Timeline of documents (issue, entry into force, expiry), deadlines and target years."""
 
 import re
 from collections import defaultdict
@@ -6,19 +6,182 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from kgrag.answer.notes import note
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.dated import day_places, due_clauses, due_date
 from kgrag.tables.figures import figure_words
-from kgrag.tables.sources import Spot, quoted, sources_of, spot_of
-from kgrag.tables.table import Column, Note, Row, Table
+from kgrag.tables.naming import issue_date
+from kgrag.tables.sources import Spot, object_of, sourced, spot_of
+from kgrag.tables.table import Column, Table
 from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
 from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL
+from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, whole_number
+from kgrag.text.quantities import narrow
 from kgrag.types import Document
+
+_YEAR = r"(?P<year>20\d\d)\s*年"
+_MONTH = r"(?P<month>1[0-2]|0?[1-9])\s*月(?:份)?"
+_DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])\s*[日号]"
+_QUARTER = r"第?(?P<quarter>[一二三四1-4])季度"
+_PART = rf"(?:{_MONTH}(?:\s*{_DAY})?|{_QUARTER}|(?P<half>[上下])半年)"
+_END = r"(?:\s*年?(?:底|末|内|中旬|上旬|下旬|初))?(?:\s*之?(?:以?前))?"
+_DATED = re.compile(rf"(?:{_YEAR}\s*)?{_PART}?{_END}")
+# What is done each year, or goes on, is due on no day.
+_AGAIN = re.compile("每[年月季周]|持续|长期|常年|适时|按")
+# 2022年6月底前, 2025年底前, 到2030年: a clause that says until when.
+_DUE = re.compile(
+    rf"(?<![0-9年\-—–~至])(?:(?P<lead>力争到|到|至|截至|于|在)\s*)?{_YEAR}\s*{_PART}?"
+    rf"(?P<tail>\s*年?(?:底|末)?(?:\s*之?(?:以?前))?)"
+)
+_CLAUSE_END = re.compile(r"[。；;！!\n]|(?<!\d)[.．](?!\d)")
+_BASE = re.compile(
+    r"(?:比|较|与|同|相比|自|从|由|对|以|锚定|围绕|聚焦|按照|根据|响应|落实)$|[〔\[(（]$"
+)
+_PAST = re.compile(r"基础上|水平|相比|以来|年度|基期|数据|价格?[）)]|的|[^，。；]{0,6}建成的")
+# 2030年前碳达峰的重大决策: told as what others decided.
+_DECIDED = re.compile(
+    "[^，,]{0,18}的(?:重大|战略|庄严|宏伟|总体)*(?:决策|部署|目标|承诺|愿景|要求)|[^，,]{0,14}(?:奠定|打下)"
+)
+# 习近平主席宣布中国力争于2030年前…: what a local document tells of the country.
+_TOLD_OF = re.compile("习近平|中国|我国|宣布|庄严|承诺")
+_TOLD_AFTER = re.compile("习近平|庄严|承诺|重大战略决策|党中央")
+_BACK = 80  # characters before the day in which this, or the beginning of the sentence, stands
+_ENOUGH = 12  # characters behind the day; with less, what stands before it says what is meant
+_SHORTEST = 4  # characters behind the day; what is shorter is a heading, or a cell of a table
+
+
+class Due(NamedTuple):
+    """A clause with a deadline.
+
+    Attributes:
+        start: Offset of the clause.
+        end: Offset after it.
+        date: `2025`, `2025-06` or `2025-06-30`.
+    """
+
+    start: int
+    end: int
+    date: str
+
+
+def due_date(text: str, *, year: int | None = None) -> str:
+    """Return the day, month or year of a deadline; empty if it names none.
+
+    Args:
+        text: As written.
+        year: Default for a deadline without a year.
+
+    >>> due_date("2022年6月底前"), due_date("2025年"), due_date("2022年一季度")
+    ('2022-06', '2025', '2022-03')
+    >>> due_date("12月底", year=2021), due_date("12月底"), due_date("每年3月底前", year=2021)
+    ('2021-12', '', '')
+    """
+    if _AGAIN.search(text):
+        return ""
+    dates = [_date_of(match, year) for match in _DATED.finditer(narrow(text)) if match[0]]
+    return max(filter(None, dates), default="")
+
+
+def due_clauses(text: str) -> Iterator[Due]:
+    """Yield the clauses of a text that name a deadline, in text order.
+
+    A clause ends with the sentence or before the next deadline; where little follows the date, it
+    begins with the sentence.
+
+    >>> text = "到2025年，建成监测评估的完整体系。各市方案于2022年6月底前报送省厅。"
+    >>> [(date, text[start:end]) for start, end, date in due_clauses(text)]
+    [('2025', '到2025年，建成监测评估的完整体系'), ('2022-06', '各市方案于2022年6月底前报送省厅')]
+    """
+    flat = narrow(text)
+    matches = [match for match in _DUE.finditer(flat) if _is_due(flat, match)]
+    for at, match in enumerate(matches):
+        following = matches[at + 1] if at + 1 < len(matches) else None
+        stop = _CLAUSE_END.search(flat, match.end())
+        end = stop.start() if stop else len(flat)
+        if following and following.start() < end:
+            end = following.start()
+        date, said = _date_of(match, None), flat[match.end() : end].strip("，,、 \n")
+        begin = _sentence_start(flat, match.start())
+        sentence_end = stop.start() if stop else len(flat)
+        if (
+            _TOLD_OF.search(flat, begin, match.start())
+            or _TOLD_AFTER.search(flat, match.end(), min(sentence_end, match.end() + _BACK))
+            or _DECIDED.match(said)
+        ):
+            continue
+        if date and len(said) >= _SHORTEST:
+            yield Due(match.start() if len(said) >= _ENOUGH else begin, end, date)
+
+
+def _sentence_start(text: str, at: int) -> int:
+    """Return the start of the sentence around an offset, or the offset if that is far away."""
+    low = max(0, at - _BACK)
+    ends = [match.end() for match in _CLAUSE_END.finditer(text, low, at)]
+    start = ends[-1] if ends else 0 if low == 0 else at
+    return start + len(text[start:at]) - len(text[start:at].lstrip())
+
+
+def day_places(text: str, day: str) -> list[tuple[int, int]]:
+    """Return the spans of a day, month or year in a text, in digits or Chinese numerals.
+
+    Args:
+        text: Any text.
+        day: `2022-03-05`, `2022-03` or `2022`.
+
+    >>> day_places("二〇二二年三月五日，2022-03-05", "2022-03-05")
+    [(0, 9), (10, 20)]
+    """
+    year, *rest = day.split("-")
+    inner = "".join(rf"\s*[年月/.\-]\s*{_digits(part)}" for part in rest)
+    mark = "年月日"[len(rest)]
+    pattern = rf"(?<!\d){_digits(year)}{inner}(?:\s*[{mark}号]|(?!\d))"
+    return [match.span() for match in re.finditer(pattern, text)]
+
+
+def _digits(part: str) -> str:
+    """Return a pattern of a number in a date: 2022 or 二〇二二, 05 or 5 or 五."""
+    wide = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in part)
+    if len(part) == 4:  # a year, digit by digit
+        han = "".join("[〇零○Ｏ0]" if d == "0" else HAN_DIGITS[int(d)] for d in part)
+        return f"(?:{wide}|{han})"
+    number = int(part)
+    tens, ones = divmod(number, 10)
+    ten = ("", "十", "二十", "三十")[tens]
+    han = ten + (HAN_DIGITS[ones] if ones else "")
+    bare = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in str(number))
+    return f"(?:{wide}|{bare}|{han})(?![0-9{HAN_SMALL}])"
+
+
+def _is_due(text: str, match: re.Match[str]) -> bool:
+    """Return whether a date is a deadline, not a point in the past."""
+    before = text[max(0, match.start() - 3) : match.start()]
+    after = text[match.end() : match.end() + 8]
+    if text.rfind("《", 0, match.start()) > text.rfind("》", 0, match.start()):
+        return False  # in a title
+    says = match["lead"] in ("到", "力争到", "至") or match["tail"].strip().endswith(
+        ("前", "底", "末")
+    )
+    return says and not (_BASE.search(before) or _PAST.match(after) or match["lead"] == "截至")
+
+
+def _date_of(match: re.Match[str], year: int | None) -> str:
+    told = match.groupdict()
+    named = told["year"] or (str(year) if year and (told["month"] or told["quarter"]) else "")
+    if not named:
+        return ""
+    if told["month"]:
+        day = f"-{int(told['day']):02}" if told["day"] else ""
+        return f"{named}-{int(told['month']):02}{day}"
+    if told["quarter"]:
+        return f"{named}-{3 * (whole_number(told['quarter']) or 0):02}"
+    if told["half"]:
+        return f"{named}-{'06' if told['half'] == '上' else '12'}"
+    return named
+
 
 Event = Literal["written", "issued", "effective", "expires", "due", "target"]
 
@@ -49,16 +212,16 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class WantedTimes:
-    """What a timeline is of; what is empty is not asked.
+    """Selection of events; empty fields select everything.
 
     Attributes:
-        indicator: Words of an indicator: its figures, what is due that names it, and the
-            documents that state it.
-        regions: Places that it is about; a province includes its cities.
+        indicator: Words of an indicator: selects its figures, deadlines that name it, and the
+            documents with such figures.
+        regions: Places; a province includes its cities.
         since: First day, month or year: 2022, 2022-06, 2022-06-30.
         until: Last day, month or year.
-        events: Which; empty for all.
-        within: Of which documents.
+        events: Kinds of event.
+        within: Selects documents.
     """
 
     indicator: str = ""
@@ -70,8 +233,6 @@ class WantedTimes:
 
 
 class _Entry(NamedTuple):
-    """A row in the making."""
-
     date: str
     event: Event
     what: str
@@ -82,13 +243,14 @@ class _Entry(NamedTuple):
 
 
 def timeline(store: Store, wanted: WantedTimes) -> Table:
-    """Return what happens when, in order of date; what is due in a year comes at its end.
+    """Return events in order of date; those of a year come at its end.
 
-    The same thing in several documents is one row with several sources. Results are left out:
-    `targets` has them. Deadlines without a day (持续推进, 每年) are left out, and counted.
+    Equal events of several documents are one row with several sources. Achieved figures are left
+    out, see `targets`. Deadlines without a date (持续推进, 每年) are left out and counted in a
+    note.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is none.
+        NotFoundError: If the filter leaves no document, or a place is unknown.
     """
     chosen = choose(store, wanted.within)
     asked = wanted.events or tuple(EVENTS)
@@ -99,18 +261,13 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
     entries = [
         *figures,
         *duties,
-        *_told_by_texts(store, wanted, chosen, [*figures, *duties], stating),
+        *_from_texts(store, wanted, chosen, [*figures, *duties], stating),
     ]
     kept = [e for e in entries if e.event in asked and here(e.place) and _is_within(e.date, wanted)]
-    rows: defaultdict[tuple[str | None, ...], list[_Entry]] = defaultdict(list)
+    rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
-        rows[_cells(entry)].append(entry)
-    sources = quoted(store, (entry.spot for entry in kept))
-    made = tuple(
-        Row(cells, sources_of((entry.spot for entry in several), sources))
-        for cells, several in rows.items()
-    )
-    return Table("timeline", _COLUMNS, made, _notes(chosen, kept, n_open))
+        rows[_cells(entry)].append(entry.spot)
+    return Table("timeline", _COLUMNS, sourced(store, rows.items()), _notes(chosen, kept, n_open))
 
 
 def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, ...]:
@@ -121,22 +278,11 @@ def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, 
     )
     n_kept, n_chosen = len({e.spot[0] for e in kept}), len(chosen.cards)
     notes = [
-        Note(
-            f"{n_chosen}份文件中{n_kept}份在表中",
-            en=f"{n_kept} of {n_chosen} documents are in the table",
-        ),
-        Note(
-            f"{silent}份文件没有印发或成文日期，{guessed}份的日期是推断的",
-            en=f"{silent} documents have no date of issue, that of {guessed} is inferred",
-        ),
+        note("in-table", "zh", n=n_kept, chosen=n_chosen),
+        note("dates-of-issue", "zh", silent=silent, inferred=guessed),
     ]
     if n_open:
-        notes.append(
-            Note(
-                f"{n_open}处任务时限没有日期（如持续推进、每年），未列入",
-                en=f"{n_open} deadlines name no day (持续推进, 每年) and are left out",
-            )
-        )
+        notes.append(note("no-day", "zh", n=n_open))
     return tuple(notes)
 
 
@@ -160,12 +306,12 @@ def _figures(store: Store, wanted: WantedTimes, chosen: Chosen) -> list[_Entry]:
 def _duties(
     store: Store, wanted: WantedTimes, chosen: Chosen, here: Callable[[Sequence[str]], bool]
 ) -> tuple[list[_Entry], int]:
-    """Return the duties with a day, and how many of the places have a deadline without one."""
+    """Return the duties with a date, and the number of deadlines without one."""
     named, n_open = names_all(wanted.indicator), 0
     by_task: defaultdict[tuple[Spot, str, str, str], list[Statement]] = defaultdict(list)
     for statement in store.statements("duty", sorted(chosen.cards) if wanted.within else None):
         told = statement.qualifiers
-        task = told.object or statement.fact.object.name
+        task = object_of(statement)
         if not told.deadline or not named(task):
             continue
         date, certainty = _deadline(told.deadline, chosen.cards[statement.doc_id])
@@ -189,24 +335,24 @@ def _duties(
 
 
 def _deadline(text: str, card: Document) -> tuple[str, str]:
-    """Return the day of a deadline, and whether its year is only that of the document."""
+    """Return the date of a deadline, and a mark if its year is inferred from the document."""
     date = due_date(text)
     if date:
         return date, ""
-    issued = card.metadata.issued or card.metadata.written
+    issued = issue_date(card)
     date = due_date(text, year=card.metadata.year)
     # 3月底 in a plan of November is of the year after, or of a year that the title names
     return (date, "推断") if date and date >= issued[: len(date)] else ("", "")
 
 
-def _told_by_texts(
+def _from_texts(
     store: Store,
     wanted: WantedTimes,
     chosen: Chosen,
     taken: Iterable[_Entry],
     stating: Collection[str],
 ) -> Iterator[_Entry]:
-    """Yield days of documents, and clauses that say until when and are no row yet."""
+    """Yield dates of documents, and clauses with a deadline that no other entry covers."""
     named, held = names_all(wanted.indicator), _validity(store, chosen)
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
@@ -222,7 +368,7 @@ def _told_by_texts(
 
 
 def _validity(store: Store, chosen: Chosen) -> dict[str, dict[Event, tuple[int, int]]]:
-    """Return where documents say from and until when they themselves hold."""
+    """Return the spans in which documents state their own validity."""
     found: defaultdict[str, dict[Event, tuple[int, int]]] = defaultdict(dict)
     for s in store.statements("condition", sorted(chosen.cards), predicates=[*_HOLDS]):
         card = chosen.cards[s.doc_id]
@@ -232,7 +378,7 @@ def _validity(store: Store, chosen: Chosen) -> dict[str, dict[Event, tuple[int, 
 
 
 def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
-    """Yield what a text says is due from its year of issue on, where no row stands yet."""
+    """Yield the clauses with a deadline not before the year of issue, outside of some spans."""
     issued = str(document.metadata.year or "")
     for due in due_clauses(document.text):
         if due.date[:4] < issued or any(a < due.end and due.start < b for _, a, b in taken):
@@ -249,7 +395,7 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
 
 
 def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Iterator[_Entry]:
-    """Yield the days that a document says of itself, each where the text has it."""
+    """Yield the dates in a document's metadata, each with its span in the text."""
     told = document.metadata
     for event in _OF_DOCUMENTS:
         day: str = getattr(told, event)
@@ -273,9 +419,9 @@ def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Ite
 def _where(
     text: str, day: str, event: Event, stated: tuple[int, int] | None
 ) -> tuple[int, int, bool]:
-    """Return where a text has a day, and whether it does; else where it says how long it holds.
+    """Return the span of a date and whether the text states it; else that of the stated validity.
 
-    A day that is inferred, or told beside the text, stands nowhere in it: that is its first line.
+    A date that is inferred or not from the text gets the first line.
     """
     beside, same = _BESIDE.get(event), day_places(text, day) if day else []
     for start, end in same:
@@ -291,7 +437,7 @@ def _where(
 
 
 def _is_within(date: str, wanted: WantedTimes) -> bool:
-    """Return whether a day lies between others, each compared as far as both are told."""
+    """Return whether a date lies in the wanted range, compared at their common precision."""
 
     def pair(limit: str) -> tuple[str, str]:
         n = min(len(date), len(limit))

@@ -1,1 +1,1 @@
-"""Whether an answer may stand: offline checks, and loops in which a model verifies it."""
+"""Verification of answers: offline checks, and loops in which a model judges and revises."""

@@ -1,4 +1,4 @@
-"""One answer with what it was drawn from, and how it is shown to a model that checks it."""
+"""An answer with its context, and its presentation to a model that verifies it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ _ASTRAY = "[?]"  # a citation that leads to none of the references
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An answer and how it came.
+    """An answer and its origin.
 
     Attributes:
-        question: The wording that was retrieved with.
-        answer: To the original question; its `steps` are those of this attempt.
-        context: What it was drawn from.
-        results: What that was packed from, best first.
+        question: The query that was used for retrieval.
+        answer: To the original question; `steps` are those of this attempt.
+        context: The passages that it was generated from.
+        results: The retrieval results behind the context, best first.
     """
 
     question: str
@@ -32,30 +32,29 @@ class Attempt:
 
 
 class Try(Protocol):
-    """Gives further attempts at the original question."""
+    """Generates further attempts at the original question."""
 
     def __call__(self, wording: str) -> Attempt:
-        """Retrieve with a wording and answer from what that finds."""
+        """Retrieve with a query and answer from the results."""
         ...
 
     def again(self, attempt: Attempt, problem: Problem) -> Attempt:
-        """Answer once more from the same context, told what is wrong with an answer."""
+        """Answer again from the same context, given the problem of the last answer."""
         ...
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
-        """Answer from what was found, the gaps in it, and what a wording finds."""
+        """Answer from the context, the gaps in it, and the results of a further query."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The best answer and what is known of it.
+    """The best answer with its verdict.
 
     Attributes:
-        answer: As its attempt gave it.
+        answer: As generated.
         verdict: On this answer.
-        steps: What was done after the first answer, in order; the steps of later attempts
-            stand among them.
+        steps: What was done after the first answer, in order, with the steps of later attempts.
     """
 
     answer: Answer
@@ -64,13 +63,13 @@ class Verified:
 
 
 def material(question: str, attempt: Attempt) -> dict[str, str]:
-    """Return the places `question`, `answer` and `references` of a prompt, each text fenced.
+    """Return the prompt fields `question`, `answer` and `references`, each text fenced.
 
-    The answer is shown with the numbers of the references: those of its citations count quotes.
+    The answer shows the numbers of passages in place of those of its citations.
 
     Args:
         question: The original one.
-        attempt: What is to be checked.
+        attempt: The answer to check.
     """
     context = attempt.context
     answer = by_reference(attempt.answer, context)
@@ -80,7 +79,7 @@ def material(question: str, attempt: Attempt) -> dict[str, str]:
 def material_of(
     question: str, answer: str, passages: Sequence[Passage], facts: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the places of a prompt as `material` does, of an answer with the passages' numbers."""
+    """Return the prompt fields of `material` for an answer with the passages' numbers."""
     references = [_reference(passage) for passage in passages]
     if facts:  # they keep their [n]: it names the passage that states them
         references.append(fence("\n".join(facts), label="facts"))
@@ -92,20 +91,20 @@ def material_of(
 
 
 def supported_share(answer: Answer) -> float:
-    """Return the share of an answer's sentences that the offline checks support; 1 without any."""
+    """Return the share of sentences that the offline checks support; 1 without any."""
     checks = answer.checks
     return sum(check.supported for check in checks) / len(checks) if checks else 1.0
 
 
 def _reference(passage: Passage) -> str:
-    """Return a passage under its [n], which nothing in it can write."""
+    """Return a passage under its [n], with any such mark in its own text escaped."""
     path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
     text = without_marks(f"{path}\n{passage.text}")
     return f"[{passage.number}]\n{fence(text, label='reference')}"
 
 
 def by_reference(answer: Answer, context: Context) -> str:
-    """Return an answer's text with the numbers of passages in place of those of quotes."""
+    """Return an answer's text with passage numbers in place of citation numbers."""
     return answer.written(lambda cited: _passage_mark(cited, context))
 
 

@@ -1,4 +1,4 @@
-"""Bounds on what verifying one answer may take: answers, calls of a model, seconds."""
+"""Limits for verifying one answer: answers, model calls, seconds."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 
 
 class Budget:
-    """What is left for one question; the time runs from when it is made."""
+    """Remaining budget of one question; time runs from construction."""
 
     def __init__(
         self,
@@ -20,17 +20,17 @@ class Budget:
         calls: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin.
+        """Start the clock.
 
         Args:
-            max_rounds: Answers at most, the first included; at least 1.
-            max_calls: Calls of a model at most; at least 1.
-            timeout_s: Seconds at most; a call under way is ended then.
-            calls: Tells how many calls the question has made so far.
-            clock: Seconds, rising; of `time.monotonic`, as deadlines are.
+            max_rounds: Most answers, including the first; at least 1.
+            max_calls: Most model calls; at least 1.
+            timeout_s: Most seconds; a running call is cancelled then.
+            calls: Returns the number of calls so far.
+            clock: Monotonic seconds; must be that of `time.monotonic` for deadlines.
 
         Raises:
-            ValueError: If a bound is out of range.
+            ValueError: If a limit is out of range.
         """
         if max_rounds < 1 or max_calls < 1 or timeout_s <= 0:
             bounds = f"{max_rounds} rounds, {max_calls} calls, {timeout_s} s"
@@ -43,7 +43,7 @@ class Budget:
         self._deadline = clock() + timeout_s
 
     def why_no_call(self) -> str:
-        """Return why no further call may be made; empty while one may."""
+        """Return why no further call is allowed; empty if one is."""
         if self._calls() >= self._max_calls:
             return f"all {self._max_calls} calls are used (verify.max_calls)"
         if self._clock() >= self._deadline:
@@ -52,15 +52,11 @@ class Budget:
 
     @property
     def deadline(self) -> float:
-        """Return the moment, on the clock, at which the time is over."""
+        """Return the time, on the clock, at which the budget ends."""
         return self._deadline
 
     def why_no_round(self, rounds: int) -> str:
-        """Return why no further answer may be tried; empty while one may.
-
-        Args:
-            rounds: Answers given so far.
-        """
+        """Return why no further answer is allowed after so many; empty if one is."""
         if rounds >= self._max_rounds:
             return f"{rounds} of {self._max_rounds} answers are given (verify.max_rounds)"
         return self.why_no_call()
@@ -68,16 +64,14 @@ class Budget:
     def bound(self, model: ChatModel) -> ChatModel:
         """Return a model that makes no call once calls or time are used up.
 
-        A call that is under way when the time is over ends then.
-
-        Every call after the first answer goes through one of these, those of a further attempt
-        too, so that the bounds hold exactly.
+        A running call ends with the time. Every call after the first answer goes through such a
+        model, including those of further attempts.
         """
         return _Bounded(model, self)
 
 
 class _Bounded:
-    """A chat model that a budget holds back."""
+    """A chat model within a budget."""
 
     def __init__(self, model: ChatModel, budget: Budget) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""The loop of Chats-Grid: an answer checks itself; where it fails, the question is rewritten."""
+"""Chats-Grid: an answer is scored by the model; if it fails, the question is rewritten."""
 
 from statistics import fmean
 
@@ -29,12 +29,8 @@ def self_check(case: Case, attempt: Attempt) -> dict[str, float]:
 
     Chats-Grid, section III.C, criteria 1 to 4.
 
-    Args:
-        case: The question, and the model that checks.
-        attempt: The answer, and the context that it is held against.
-
     Raises:
-        ModelError: If it gives no scores.
+        ModelError: If the model returns no scores.
     """
     messages = prompt("self_check", case.language).fill(**material(case.question, attempt))
     request = Request(messages, "verify", schema=_SCHEMA, schema_name="self_check")
@@ -46,7 +42,7 @@ def _read(data: Json) -> dict[str, float]:
 
 
 def _judge(scores: dict[str, float], attempt: Attempt, language: Language) -> Assessment:
-    """Return what the scores mean: their mean is to exceed 0.85."""
+    """Return the assessment of scores: their mean must exceed 0.85."""
     mean = fmean(scores.values())
     told = note("self-check", language, mean=mean, least=PASS_ABOVE)
     nothing = not attempt.answer.found and scores["context_recall"] < _HOLDS
@@ -61,7 +57,7 @@ def _judge(scores: dict[str, float], attempt: Attempt, language: Language) -> As
 
 
 def _rewrite(case: Case, failed: Failed[dict[str, float]]) -> Revision:
-    """Return the question in other words, in view of the answer that failed."""
+    """Return a rewritten question, given the failed answer."""
     if failed.silent >= _SILENT:
         return Revision("", note("silent", case.language))
     shown = material(case.question, failed.attempt)

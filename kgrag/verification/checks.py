@@ -1,4 +1,4 @@
-"""Check an answer offline: what each sentence claims must stand in the text that it cites."""
+"""Check an answer offline: each claim must be contained in the text that it cites."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,18 +21,18 @@ _MOST_TOLD = 4  # sentences
 
 
 def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
-    """Return an answer with what speaks against each of its sentences, found without a model.
+    """Return an answer with the findings on each of its sentences, without a model.
 
-    Numbers with their units, dates and names (titles, agencies, places, Latin names) must stand
-    in the text that they cite: in 福建65%[1]，全国40%[2] each half in its own. Numbers must stand
-    in the quote, too, where the answer has one. A sentence without [n] rests on those of the next
-    cited sentence of its paragraph or list. Headings are left out; lead-ins that end in a colon,
-    sentences that say that the documents do not tell and a closing paragraph that sums up need
-    no citation. Nothing is checked of an answer that found nothing.
+    Numbers with units, dates and names (titles, agencies, places, Latin names) must occur in the
+    cited text: in 福建65%[1]，全国40%[2] each half in its own. Numbers must occur in the quote,
+    too, if there is one. A sentence without [n] is checked against the citations of the next cited
+    sentence of its paragraph or list. Headings are skipped; lead-ins that end in a colon,
+    statements that documents say nothing and a closing summary need no citation. Answers that found
+    nothing are not checked.
 
     Args:
-        answer: To be checked.
-        quoted: The text behind each [n], rather the passage than the quote alone.
+        answer: The answer.
+        quoted: Cited text by [n]: preferably the passage, not only the quote.
     """
     if not answer.found:
         return answer
@@ -61,7 +61,7 @@ def _number(cited: Citation) -> str:
 
 
 def _statement(claim: Claim) -> Statement:
-    """Return a claim as a sentence with blanks in place of each [n]."""
+    """Return a claim as a sentence, each [n] blanked out."""
     written = bare = claim.text("zh", _number)
     for start, end, _ in marks(written):
         bare = bare[:start] + " " * (end - start) + bare[end:]
@@ -70,7 +70,7 @@ def _statement(claim: Claim) -> Statement:
 
 
 class _Compared:
-    """An answer beside what it cites."""
+    """An answer with its cited texts."""
 
     def __init__(
         self, answer: Answer, quoted: Mapping[int, str], said: Iterable[Statement]
@@ -90,7 +90,7 @@ class _Compared:
                 self._blocks.setdefault(statement.block, []).append(statement.text)
 
     def check(self, statement: Statement, written: str) -> SentenceCheck:
-        """Return what speaks against a sentence of the block that is written so."""
+        """Return the findings on a sentence at its place in the block."""
         numbers = tuple(n for n in statement.rests_on if n in self._quoted)
         missing: dict[str, None] = {}
         elsewhere: dict[str, None] = {}
@@ -125,7 +125,7 @@ class _Compared:
     def _not_quoted(
         self, text: str, numbers: tuple[int, ...], around: Sequence[str]
     ) -> tuple[str, ...]:
-        """Return the numbers of a part of a sentence that its quotes do not hold."""
+        """Return the numbers of a part of a sentence that are missing in its quotes."""
         if not all(n in self._quotes for n in numbers):
             return ()
         quotes = Source.of("\n".join(self._quotes[n] for n in numbers))
@@ -137,7 +137,7 @@ def _parts(
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the parts of a sentence with the [n] behind each.
 
-    What stands behind the last rests on all of them, as does a sentence without any.
+    A part without [n], at the end or as the whole sentence, is checked against all of them.
     """
     written = block[statement.start : statement.end]
     reach, begun, group = 0, 0, list[int]()
@@ -156,7 +156,7 @@ def _parts(
 
 
 def notes_of(answer: Answer) -> list[str]:
-    """Return notes on how many sentences of an answer its checks speak against."""
+    """Return notes on the number of sentences with findings."""
     checks = answer.checks
     unsupported = sum(not c.supported for c in checks)
     doubtful = sum(c.supported and bool(c.elsewhere) for c in checks)
@@ -165,12 +165,9 @@ def notes_of(answer: Answer) -> list[str]:
 
 
 def problem_of(answer: Answer) -> Problem | None:
-    """Return what the cited texts of an answer do not hold or say otherwise, for its writer.
+    """Return what the cited texts lack or contradict, as feedback for the writer.
 
-    Sentences without citation are left out: they may be true.
-
-    Args:
-        answer: With checks.
+    Uncited sentences are left out: they may be true.
     """
     language = answer.language
     told = [

@@ -1,4 +1,4 @@
-"""Compare what a sentence claims, number by number and name by name, with a text."""
+"""Compare the numbers, dates and names of a sentence with a text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -39,13 +39,13 @@ _ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A cited text, read once.
+    """A preprocessed cited text.
 
     Attributes:
-        text: Narrowed, in lower case, without blanks and years in titles.
-        bare: Its letters and digits, agencies by their short names.
-        values: The units in which each value stands there.
-        dates: Those with a month.
+        text: Narrow, lower case, without blanks and without years in titles.
+        bare: Its letters and digits, agencies by short names.
+        values: Units of each value.
+        dates: Dates with a month.
         is_latin: Whether it is English.
     """
 
@@ -57,7 +57,7 @@ class Source:
 
     @classmethod
     def of(cls, text: str) -> "Source":
-        """Return a text read; the years in 《》 belong to a name, and back no others."""
+        """Preprocess a text; years in 《》 belong to a name and support no other year."""
         told = _TITLED.sub(lambda m: _TITLED_YEAR.sub("    ", m.group()), text)
         values: dict[Decimal, set[str]] = {}
         for quantity in quantities(told):
@@ -73,7 +73,7 @@ class Source:
         return cls(plain, bare(text), values, found, is_latin(text))
 
     def has_number(self, quantity: Quantity, written: str) -> bool:
-        """Return whether a number stands here, in whatever way it is written."""
+        """Return whether a number occurs, in any notation."""
         for value in quantity.values:
             if any(agree(quantity.unit, unit) for unit in self.values.get(value, ())):
                 return True
@@ -88,7 +88,7 @@ class Source:
         return "" in self.values.get(Decimal(mantissa.group()), ()) and rest in self.text
 
     def has_date(self, date: Date) -> bool:
-        """Return whether a date stands here; its year may stand elsewhere."""
+        """Return whether a date occurs; its year may occur elsewhere."""
         for held in self.dates:
             if (held.month, held.day) == (date.month, date.day) or (
                 held.month == date.month and not date.day
@@ -100,18 +100,18 @@ class Source:
         return False
 
     def has_year(self, year: int) -> bool:
-        """Return whether a year stands here."""
+        """Return whether a year occurs."""
         return bool({"年", ""} & self.values.get(Decimal(year), set()))
 
     def has_name(self, forms: Iterable[str]) -> bool:
-        """Return whether one of a name's forms stands here."""
+        """Return whether one of a name's forms occurs."""
         return any(form in self.bare for form in forms)
 
 
 def title_line(title: str) -> str:
-    """Return a document's own title as a source has it, in 《》 where its year is a deadline.
+    """Return a document's title for its source text, in 《》 if its year is a deadline.
 
-    The year of 2022年工作要点 is that of what it says, the one of 2030年前碳达峰行动方案 is not.
+    In 2022年工作要点 the year is that of the content, in 2030年前碳达峰行动方案 it is not.
 
     >>> title_line("2030年前碳达峰行动方案"), title_line("2022年工作要点")
     ('《2030年前碳达峰行动方案》', '2022年工作要点')
@@ -128,22 +128,22 @@ def missing_claims(
     whole: Source | None = None,
     names_asked: bool = False,
 ) -> tuple[str, ...]:
-    """Return the numbers, dates and names of a sentence that a text does not hold, as written.
+    """Return the numbers, dates and names of a sentence that a text lacks, as written.
 
-    A number may be written otherwise (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and agencies
-    by a short name. No claims are: names (but places), years and dates that the question holds;
-    numbers of list items; a difference or sum of numbers of the answer that stand in the text; a
-    count of items that the answer lists, or of the months between two that it names; the end of
-    so many years from a day, where the text holds both.
+    Notations of numbers are equal (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and so are short
+    names of agencies. Not counted as claims: names (except places), years and dates of the
+    question; numbers of list items; differences and sums of supported numbers; counts of the
+    answer's own items or of months between two dates; the end of a period of years whose start and
+    length the text has.
 
     Args:
         sentence: Without [n] and bullets.
         source: The cited text.
         asked: The question.
-        around: The sentences of the same block, the sentence itself among them.
-        whole: Where the terms of a sum may stand; the cited text for None.
-        names_asked: Whether places of the question are no claims either: of sentences that say
-            that the documents tell nothing of them.
+        around: All sentences of the block, including this one.
+        whole: Where the terms of a sum may occur; the cited text for None.
+        names_asked: Whether places of the question are exempt, too: for sentences that say that
+            documents contain nothing about them.
     """
     found = [
         (start, written)
@@ -168,13 +168,13 @@ def missing_claims(
 def numbers_missing(
     sentence: str, source: Source, *, asked: Source, around: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the numbers with a unit, years left out, that a text does not hold, as written.
+    """Return the numbers with a unit, except years, that a text lacks, as written.
 
     Args:
         sentence: Without [n] and bullets.
-        source: What a sentence quotes, narrower than what it cites.
+        source: The quotes of a sentence.
         asked: The question.
-        around: The sentences of the same block, the sentence itself among them.
+        around: All sentences of the block, including this one.
     """
     return tuple(
         dict.fromkeys(
@@ -207,7 +207,7 @@ def _numbers(
 
 
 def _is_claim(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number says something: no ordinal, and no word like 一 in 统一."""
+    """Return whether a number is a claim: no ordinal, no word such as 统一."""
     before = _ORDINAL.search(sentence, 0, quantity.start)
     if before is not None:
         return before.group().strip() == "第" and quantity.unit in _ARTICLES
@@ -220,13 +220,13 @@ def _is_claim(sentence: str, quantity: Quantity) -> bool:
 
 
 def _in_title(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number stands in 《》, where the title is compared as a whole."""
+    """Return whether a number is inside 《》; titles are compared as a whole."""
     before = sentence[: quantity.start]
     return before.count("《") > before.count("》")
 
 
 def _is_asked_time(quantity: Quantity, asked: Source) -> bool:
-    """Return whether a year or month is the question's own."""
+    """Return whether a year or month is that of the question."""
     if quantity.unit == "月":
         return any("月" in asked.values.get(value, ()) for value in quantity.values)
     return quantity.unit in ("年", "") and any(
@@ -235,7 +235,7 @@ def _is_asked_time(quantity: Quantity, asked: Source) -> bool:
 
 
 def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequence[str]) -> bool:
-    """Return whether a number is the difference or sum of two others that are supported."""
+    """Return whether a number is the difference or sum of two supported ones."""
     if not _COMPARING.search(sentence):
         return False
     terms = [
@@ -258,7 +258,7 @@ def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequ
 
 
 def _counts_months(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number counts the months from one to another: 1月至11月（共11个月）."""
+    """Return whether a number counts the months of a range: 1月至11月（共11个月）."""
     if quantity.unit != "个月":
         return False
     found = dates(sentence)
@@ -270,7 +270,7 @@ def _counts_months(sentence: str, quantity: Quantity) -> bool:
 
 
 def _ends_a_period(sentence: str, end: Date, source: Source) -> bool:
-    """Return whether a date ends years from a day on: 2021年10月8日起，有效期5年，至2026年10月."""
+    """Return whether a date ends a period of years: 2021年10月8日起，有效期5年，至2026年10月."""
     years = {
         int(value)
         for quantity in quantities(sentence)
@@ -299,7 +299,7 @@ def _related(unit: str, other: str) -> bool:
 
 
 def _counts_items(sentence: str, quantity: Quantity, around: Sequence[str]) -> bool:
-    """Return whether a number counts what the answer lists, in this sentence or its block."""
+    """Return whether a number counts the items of the answer, in this sentence or its block."""
     if quantity.unit not in COUNTS and quantity.unit:
         return False
     joints = sentence.count("、")

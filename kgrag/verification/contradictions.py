@@ -1,8 +1,8 @@
-"""Find what a cited text says of something else: another figure, year, agency, role or modality.
+"""Find figures, years, agencies, roles and modal verbs that a cited text states otherwise.
 
-A number that stands in the text may be told of another indicator there. What a claim says is
-compared with the places of the text that are most like it: it is contrary where another figure (or
-agency) of the text stands in these words, and its own clearly does not.
+A number of the text may belong to another indicator there. A claim is compared with the most
+similar sentences of the text; it is contradicted if these contain another figure (or agency), and
+clearly not its own.
 """
 
 import math
@@ -46,13 +46,13 @@ _NEGATION = re.compile(r"[未不无非没禁严]")
 
 
 def contradictions(claim: str, text: str) -> tuple[str, ...]:
-    """Return the figures, years, agencies, roles and modal words that a text says otherwise.
+    """Return the figures, years, agencies, roles and modal verbs that a text states otherwise.
 
-    Chinese only; figures with a unit. Nothing is said of what does not stand in the text at all.
+    Chinese only; figures with a unit. What does not occur in the text at all is not reported.
 
     Args:
         claim: A sentence or a part of one, without [n] and bullets.
-        text: What it cites.
+        text: The cited text.
     """
     if is_latin(claim):
         return ()
@@ -63,7 +63,7 @@ def contradictions(claim: str, text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure in its words."""
+    """A figure with its words."""
 
     written: str
     values: frozenset[Decimal]
@@ -109,7 +109,7 @@ def _read(text: str) -> _Source:
 
 
 def _joined(text: str) -> list[str]:
-    """Return the sentences of a text, a remark in brackets with the one before it."""
+    """Return the sentences of a text; a remark in brackets is joined to the one before it."""
     found: list[str] = []
     for start, end in sentence_spans(text):
         piece = text[start:end].strip()
@@ -151,7 +151,7 @@ def _figures_of(sentence: str) -> Iterator[_Figure]:
 
 
 def _figures(claim: str, source: _Source) -> Iterator[str]:
-    """Yield the figures that a text tells of something else, and years that it tells otherwise."""
+    """Yield figures that a text states of something else, and years it states otherwise."""
     weights = _weights(f.words for f in source.figures)
     mine = list(_figures_of(claim))
     for figure in mine:
@@ -178,7 +178,7 @@ def _figures(claim: str, source: _Source) -> Iterator[str]:
 
 
 def _other_years(figure: _Figure, near: Sequence[_Figure]) -> Iterator[str]:
-    """Yield the years of a figure where the text has others at all places of it."""
+    """Yield the years of a figure that has other years wherever the text states it."""
     for year, its in (
         (figure.year, [f.year for f in near]),
         (figure.base, [f.base for f in near]),
@@ -227,7 +227,7 @@ def _agency_forms(text: str) -> frozenset[str]:
 
 
 def _agencies(claim: str, source: _Source) -> Iterator[str]:
-    """Yield the agencies that a text names elsewhere, where it gives the duty to another one."""
+    """Yield agencies of the text whose duty it assigns to another one."""
     mine = _agency_names(claim)
     if not mine:
         return
@@ -248,9 +248,9 @@ def _agencies(claim: str, source: _Source) -> Iterator[str]:
 
 
 def _held_by(text: str) -> Iterator[tuple[Name, str]]:
-    """Yield the agencies that a text says to lead (牵头) or to help (配合), each with that role.
+    """Yield the agencies that a text names as leading (牵头) or supporting (配合), with the role.
 
-    Roles stand before a list of agencies with a colon (牵头单位：), or behind it.
+    Roles precede a list of agencies with a colon (牵头单位：), or follow it.
     """
     named = _agency_names(text)
     labelled, at = "", 0
@@ -272,7 +272,7 @@ def _held_by(text: str) -> Iterator[tuple[Name, str]]:
 
 
 def _roles(claim: str, source: _Source) -> Iterator[str]:
-    """Yield agencies with their role where the text has them lead instead of help, or help."""
+    """Yield agencies whose role, leading or supporting, is the other one in the text."""
     held = list(_held_by(claim))
     said = _words(claim)
     for name, role in held:
@@ -289,7 +289,7 @@ def _roles(claim: str, source: _Source) -> Iterator[str]:
 
 
 def _modals(claim: str, source: _Source) -> Iterator[str]:
-    """Yield the modal words of clauses that a text has with another one: 不得 for 可以."""
+    """Yield the modal verbs of clauses that differ in the text: 不得 for 可以."""
     for match in _CLAUSE.finditer(claim):
         segment = match.group()
         mine = [(kind, m.group()) for kind, p in _MODAL.items() if (m := p.search(segment))]

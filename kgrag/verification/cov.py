@@ -1,9 +1,9 @@
-"""Chain of verification (CoV-RAG): score an answer, judge it, and do what its problem calls for."""
+"""Chain of verification (CoV-RAG): score an answer, judge it, and revise it by its problem."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import get_args
+from typing import Literal, get_args
 
 from kgrag.answer.answer import Problem, ProblemKind, Step
 from kgrag.answer.notes import note
@@ -14,9 +14,101 @@ from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, one_question
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, material
-from kgrag.verification.indicator import FOOTNOTE_2, MEASURES, Judgement, Verification, sigma, unmet
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
 from kgrag.verification.scores import as_object, in_words, read_scores, scores_schema
+
+Judgement = Literal["true", "false", "unclear"]
+
+# CoV-RAG, Table 1; bias is the one that is better when low.
+MEASURES = (
+    "reference_correctness",
+    "correctness",
+    "citation_accuracy",
+    "truthfulness",
+    "bias",
+    "conciseness",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A model's verification of an answer: (s_k, s_y, n, x') in CoV-RAG, section 2.3.
+
+    Attributes:
+        scores: By measure of `MEASURES`, each in [0, 1].
+        judgement: Whether the answer is accurate, factual and clear.
+        revised_question: A question that is easier to retrieve and answer; empty if the answer is
+            true, or none was given.
+        problem: What is wrong with an answer that is not true; not part of the paper.
+    """
+
+    scores: Mapping[str, float]
+    judgement: Judgement
+    revised_question: str = ""
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Scores for another retrieval: CoV-RAG, footnote 2.
+
+    Attributes:
+        reference_correctness: At most this.
+        correctness: Less than this.
+        bias: More than this.
+        truthfulness: At most this.
+    """
+
+    reference_correctness: float = 0.27
+    correctness: float = 0.26
+    bias: float = 0.7
+    truthfulness: float = 0.92
+
+
+FOOTNOTE_2 = Thresholds()
+
+
+def unmet(
+    verification: Verification, thresholds: Thresholds = FOOTNOTE_2, *, found: bool = True
+) -> list[str]:
+    """Return the conditions of σ on scores and judgement that do not hold, in words.
+
+    Args:
+        verification: Of an answer.
+        thresholds: Those of the paper by default.
+        found: False for an answer that nothing was found: without content to score, only the
+            references must be bad and the judgement not true. Answers in the paper always answer.
+    """
+    scores, least = verification.scores, thresholds
+    conditions = {
+        f"reference correctness at most {least.reference_correctness}": (
+            scores["reference_correctness"] <= least.reference_correctness
+        )
+    }
+    if found:
+        conditions |= {
+            "judged false": verification.judgement == "false",
+            f"correctness below {least.correctness}": scores["correctness"] < least.correctness,
+            f"bias above {least.bias}": scores["bias"] > least.bias,
+            f"truthfulness at most {least.truthfulness}": (
+                scores["truthfulness"] <= least.truthfulness
+            ),
+        }
+    else:
+        conditions["not judged true"] = verification.judgement != "true"
+    return [condition for condition, holds in conditions.items() if not holds]
+
+
+def sigma(
+    verification: Verification, thresholds: Thresholds = FOOTNOTE_2, *, found: bool = True
+) -> bool:
+    """Return σ(s_k, s_y, n, x'): whether to retrieve with the revised question.
+
+    CoV-RAG, Algorithm 1 line 5 and footnote 2: all scores and the judgement are bad, and there
+    is a revised question. See `unmet`.
+    """
+    return bool(verification.revised_question) and not unmet(verification, thresholds, found=found)
+
 
 _ORDER: Mapping[str, float] = {"true": 3.0, "unclear": 2.0, "false": 0.0}
 _UNJUDGED = 1.0
@@ -45,7 +137,7 @@ _SUFFICE = 0.5  # reference correctness from which the references can carry an a
 
 
 def _read_scores(data: Json) -> Verification:
-    """Return a verification without a revised question.
+    """Parse a verification without a revised question.
 
     Raises:
         ValueError: If the form is wrong.
@@ -57,9 +149,9 @@ def _read_scores(data: Json) -> Verification:
 
 
 def _read_cov(data: Json) -> Verification:
-    """Return a verification with the revised question of an answer that is not true.
+    """Parse a verification with the revised question of an answer that is not true.
 
-    A text that is no question counts as none: the scores are worth keeping.
+    Text that is no question is ignored, to keep the scores.
     """
     verification = _read_scores(data)
     if verification.judgement == "true":
@@ -71,7 +163,7 @@ def _read_cov(data: Json) -> Verification:
 
 
 def _read_cov_with_problem(data: Json) -> Verification:
-    """Return a verification with its problem; one that is not of the form counts as none."""
+    """Parse a verification with its problem; a malformed problem is ignored."""
     verification = _read_cov(data)
     if verification.judgement == "true":
         return verification
@@ -92,7 +184,7 @@ def _read_problem(data: Json) -> Problem | None:
 
 
 def _read_revised(data: Json) -> str:
-    """Return the revised question.
+    """Parse the revised question.
 
     Raises:
         ValueError: If there is none.
@@ -103,7 +195,7 @@ def _read_revised(data: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A prompt for checking, and what comes back."""
+    """A prompt and the parser of its response."""
 
     name: str
     schema: Schema
@@ -133,18 +225,14 @@ def _asked(form: _Form, case: Case, attempt: Attempt) -> Verification:
 def score(case: Case, attempt: Attempt) -> Verification:
     """Return the scores and the judgement of CoV-RAG, Table 1, in one call; no question.
 
-    Args:
-        case: The question, and the model that checks.
-        attempt: The answer, and the references that it is held against.
-
     Raises:
-        ModelError: If it gives none.
+        ModelError: If the model returns none.
     """
     return _asked(_COV_SCORES, case, attempt)
 
 
 def _by_problem(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return what the problem of an answer calls for."""
+    """Return the revision for an answer's problem."""
     verification, language = failed.scored, case.language
     revised, problem = verification.revised_question, verification.problem
     if not failed.attempt.answer.found and verification.judgement != "false":
@@ -160,12 +248,12 @@ def _by_problem(case: Case, failed: Failed[Verification]) -> Revision:
 
 
 def _by_sigma(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the check's own question where σ holds."""
+    """Return the question of the verification if σ holds."""
     return _where_sigma(case, failed, Revision(failed.scored.revised_question))
 
 
 def _by_second_call(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the question of a second call where σ holds but for that there is one."""
+    """Return the question of a second call if σ holds except for its question."""
     verification, found = failed.scored, failed.attempt.answer.found
     if unmet(verification, found=found):
         return Revision("", _why_not_again(verification, case.language) if found else "")
@@ -175,7 +263,7 @@ def _by_second_call(case: Case, failed: Failed[Verification]) -> Revision:
 
 
 def _where_sigma(case: Case, failed: Failed[Verification], revision: Revision) -> Revision:
-    """Return a revision where σ holds, and why there is none elsewhere."""
+    """Return a revision if σ holds, else the reason against it."""
     verification, found = failed.scored, failed.attempt.answer.found
     if unmet(verification, found=found):
         return Revision("", _why_not_again(verification, case.language) if found else "")
@@ -185,7 +273,7 @@ def _where_sigma(case: Case, failed: Failed[Verification], revision: Revision) -
 
 
 def _why_not_again(verification: Verification, language: Language) -> str:
-    """Return, for a reader, why σ does not hold of an answer: see `unmet`."""
+    """Return the conditions of σ that do not hold, as text: see `unmet`."""
     if verification.judgement != "false":
         return note("not-false", language)
     if verification.scores["reference_correctness"] > FOOTNOTE_2.reference_correctness:
@@ -202,10 +290,9 @@ def _judged(verification: Verification, language: Language) -> str:
 
 
 def _judge(verification: Verification, attempt: Attempt, language: Language) -> Assessment:
-    """Return what scores and judgement mean: a true answer passes.
+    """Return the assessment of scores and judgement: a true answer passes.
 
-    Answers are ranked by their judgement, then by the mean of their scores (without conciseness,
-    bias reversed).
+    Answers are ranked by judgement, then by mean score (without conciseness, bias reversed).
     """
     scores = verification.scores
     good = [s for name, s in scores.items() if name not in ("bias", "conciseness")]
@@ -226,7 +313,7 @@ def _judge(verification: Verification, attempt: Attempt, language: Language) -> 
 
 
 def _rewritten(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the revised question of a call of its own, told the verdict."""
+    """Return the revised question of a separate call, given the verdict."""
     attempt, verification = failed.attempt, failed.scored
     shown = material(case.question, attempt)
     titles = dict.fromkeys(f"《{passage.title}》" for passage in attempt.context.passages)

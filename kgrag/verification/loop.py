@@ -1,4 +1,4 @@
-"""Ways to verify an answer and their loop: score, judge, act; the best answer stands."""
+"""The verification loop: score, judge, revise; the best answer is returned."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,14 +21,14 @@ Act = Literal["retrieve", "again", "more"]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What is tried next.
+    """The next step.
 
     Attributes:
-        question: To retrieve with; empty where there is none.
+        question: Query for retrieval; empty if there is none.
         reason: Why there is none.
-        step: What was done to get it; None where the check gave it.
-        act: `retrieve` anew with the question, answer `again` from the same references, or
-            retrieve `more` to what was found.
+        step: Trace of its generation; None if the check returned it.
+        act: `retrieve` with the question, answer `again` from the same references, or retrieve
+            `more` references.
         problem: What is wrong, for `again` and `more`.
     """
 
@@ -41,21 +41,19 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a check says of an attempt.
+    """Result of checking an attempt.
 
     Attributes:
-        status: Whether the answer may stand, as in a verdict.
-        rank: Attempts with higher ranks are better; the offline checks decide between equals,
-            then the earlier one is kept.
+        status: Of the verdict.
+        rank: Higher is better; ties are decided by the offline checks, then by order.
         scores: By measure, each in [0, 1].
-        reason: Why, in words.
-        step: What was done.
-        revise: Gives another wording, told the wordings that were tried; called only where the
-            answer did not pass and another one may be tried.
-        revised: The wording that the check itself gave, for the reader.
-        may_stand: Whether an answer that did not pass does once no other one is tried, for the
-            same reason.
-        problem: What is wrong, where the check names it.
+        reason: In words.
+        step: Trace of the check.
+        revise: Returns another query, given those tried; called only if the answer did not pass
+            and another attempt is allowed.
+        revised: The query that the check returned, for display.
+        may_stand: Whether an answer that did not pass is accepted if no further one is tried.
+        problem: What is wrong, if the check names it.
     """
 
     status: VerdictStatus
@@ -74,7 +72,7 @@ Check = Callable[[Attempt], Assessment]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What every step of a method is told.
+    """Context of every step of a method.
 
     Attributes:
         question: As asked.
@@ -92,10 +90,10 @@ class Failed(Generic[Scored]):
     """An answer that did not pass.
 
     Attributes:
-        attempt: It.
-        scored: What `Method.score` gave of it.
-        tried: Wordings that were retrieved with.
-        silent: How many answers found nothing, and may stand for that, this one included.
+        attempt: The answer.
+        scored: Result of `Method.score`.
+        tried: Queries used so far.
+        silent: Number of answers that found nothing and may be accepted, including this one.
     """
 
     attempt: Attempt
@@ -106,14 +104,14 @@ class Failed(Generic[Scored]):
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[Scored]):
-    """A way to verify an answer, as functions.
+    """A verification method, as functions.
 
     Attributes:
         name: For the verdict.
         score: Has a model score an attempt; raises ModelError.
-        judge: Says what the scores mean: its assessment, of which `revise` is not yet set.
-        act: Says what is tried next, where an answer did not pass.
-        max_rounds: Answers at most by default, the first included.
+        judge: Assesses the scores; `revise` is set later.
+        act: Decides the next step for an answer that did not pass.
+        max_rounds: Default number of answers, including the first.
         unjudged: Rank of an answer that could not be scored.
     """
 
@@ -134,14 +132,14 @@ class Method(Generic[Scored]):
         model: ChatModel,
         budget: Budget,
     ) -> Verified:
-        """Return the best answer within a budget, and what is known of it.
+        """Return the best answer within a budget, with its verdict.
 
-        Raises nothing that a model could cause: an answer that cannot be checked stands.
+        Model errors are handled: an answer that cannot be checked is kept.
 
         Args:
             question: As asked.
             first: The first answer.
-            try_: Gives further ones.
+            try_: Generates further ones.
             language: Of the question.
             model: Checks and rewrites.
             budget: Answers, calls and seconds.
@@ -171,18 +169,17 @@ def improve(
 ) -> Verified:
     """Return the best of the answers that were tried until one passed or the budget ended.
 
-    It ends, too, where there is no other wording, or only one that was tried before, and where
-    answering again fails: the first answer is never lost. An answer that the checks without a model
-    speak against does not pass, whatever a model says of it: it is answered again from the same
-    references, told what they found. One that passes is better than all that do not.
+    The loop also ends without a new query, or if answering again fails; the first answer is never
+    lost. An answer with offline findings does not pass, whatever a model says: it is answered again
+    from the same references with these findings. One that passes is better than all that do not.
 
     Args:
         method: Its name, for the verdict.
         question: As asked.
         first: The first answer.
-        try_: Gives further ones.
-        check: Judges one; raises nothing that a model could cause.
-        budget: Holds the loop back.
+        try_: Generates further ones.
+        check: Assesses an answer; handles model errors itself.
+        budget: Limits the loop.
     """
     language = question_language(question)
     wordings = list(dict.fromkeys([question, first.question]))
@@ -229,7 +226,7 @@ def improve(
 
 
 def _with_rules(assessment: Assessment, attempt: Attempt, language: Language) -> Assessment:
-    """Return an assessment that knows what the checks without a model speak against."""
+    """Return an assessment that accounts for the offline findings."""
     checks = attempt.answer.checks
     bad = sum(not check.supported for check in checks)
     if not bad or assessment.status == "unverified":
@@ -263,9 +260,9 @@ def _another(
     budget: Budget,
     language: Language,
 ) -> tuple[Attempt | None, str, list[Step]]:
-    """Return the next attempt, or None and why there is none, and the steps to it.
+    """Return the next attempt, or None and the reason, and the steps to it.
 
-    Its wording is added to `wordings`, also where it cannot be tried any more.
+    Its query is added to `wordings` even if it cannot be tried any more.
     """
     stopped = budget.why_no_round(rounds)
     if stopped:
@@ -299,12 +296,12 @@ def _tried(
 
 
 def unverified(error: ModelError, *, rank: tuple[float, ...], calls: int) -> Assessment:
-    """Return the assessment of an answer that could not be checked: it stands, not passed.
+    """Return the assessment of an answer that could not be checked: kept, not passed.
 
     Args:
-        error: Why; shown to the asker.
+        error: Shown to the user.
         rank: Among answers that could be checked.
-        calls: That the check took.
+        calls: Model calls of the check.
     """
     told = f"{NOT_VERIFIED}{error}"
     return Assessment("unverified", rank, {}, told, Step("verify", told, calls))

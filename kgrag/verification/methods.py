@@ -1,4 +1,4 @@
-"""The ways to verify an answer, by name: an ablation is another entry."""
+"""Verification methods by name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,7 +17,7 @@ METHODS: Mapping[str, Method[Any]] = MappingProxyType(
 
 
 def unchecked(first: Attempt) -> Verified:
-    """Return an answer with what the offline checks say of it; needs no model."""
+    """Return an answer with its offline findings only."""
     checks = first.answer.checks
     bad = sum(not check.supported for check in checks)
     told = note("offline", first.answer.language, bad=bad, n=len(checks))

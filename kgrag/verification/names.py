@@ -76,9 +76,9 @@ class Name:
     """A name in a sentence.
 
     Attributes:
-        start: First character.
+        start: Offset in the sentence.
         written: As written.
-        forms: What a text must hold one of, as `bare` gives it.
+        forms: Alternatives, as `bare` returns them; a text must contain one.
         is_place: Whether it is a place.
     """
 
@@ -89,7 +89,7 @@ class Name:
 
 
 def short_agencies(text: str) -> str:
-    """Return text with agencies by their short names: 发展和改革委员会 is 发改委.
+    """Return a text with agencies abbreviated: 发展和改革委员会 becomes 发改委.
 
     >>> short_agencies("省发展和改革委员会")
     '省发改委'
@@ -100,17 +100,17 @@ def short_agencies(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return the letters and digits of a text, agencies by their short names."""
+    """Return the letters and digits of a text, agencies abbreviated."""
     return short_agencies(normalize_name(text))
 
 
 def names(sentence: str, *, source_is_latin: bool) -> list[Name]:
-    """Return the names that a sentence holds, in order.
+    """Return the names in a sentence, in order.
 
     Args:
         sentence: Without [n].
-        source_is_latin: Whether the cited text is English: of names in an English sentence
-            about a Chinese text, only abbreviations and codes can be compared.
+        source_is_latin: Whether the cited text is English: in an English sentence about a Chinese
+            text, only abbreviations and codes can be compared.
     """
     found = [*_titles(sentence), *_plans(sentence), *_latin(sentence, source_is_latin)]
     if not is_latin(sentence):
@@ -182,5 +182,5 @@ def _latin_forms(word: str) -> tuple[str, ...]:
 
 
 def _is_code(word: str) -> bool:
-    """Return whether a word is an abbreviation or a code, which no language translates."""
+    """Return whether a word is an abbreviation or a code, the same in every language."""
     return len(word) > 1 and (word.isupper() or any(c.isdigit() for c in word))

@@ -44,21 +44,20 @@ def rate(
     titles: Mapping[str, str],
     call_tokens: int = 8000,
 ) -> list[tuple[ScoredChunk, int]]:
-    """Return the results that help to answer, with their ratings from 1 to 10, best first.
+    """Return the helpful results with their ratings from 1 to 10, best first.
 
-    Chats-Grid, section III.B, Table I and Algorithm 2: those rated 0 are dropped, the others
-    sorted by rating, equals in the order in which they came. The paper rates one text a call;
-    here a call rates as many as fit. A result that the model leaves out, or gives no rating in
-    range, gets the lowest one that stays; so do all of a call that fails, so that a model that
-    misbehaves costs the order and no result. Where nothing helps, the list is empty.
+    Chats-Grid, section III.B, Table I and Algorithm 2: results rated 0 are dropped, the others
+    sorted by rating, stably. The paper rates one text a call; here, as many as fit. A result
+    without a valid rating, or of a failed call, gets the lowest one that is kept, so that model
+    errors cost the order but no result. Empty if nothing helps.
 
     Args:
-        question: What is to be answered.
-        results: Best first; their scores stay as they are.
+        question: The question.
+        results: Best first; their scores are unchanged.
         language: Of the question.
         model: Rates; stage `verify`.
         titles: Titles of their documents, by id.
-        call_tokens: Estimated length of the texts in one call; a longer text goes alone.
+        call_tokens: Estimated length of the texts in one call; a longer text gets its own.
     """
     texts = [_text(result, titles) for result in results]
     rated: list[tuple[ScoredChunk, int]] = []
@@ -78,7 +77,7 @@ def _text(result: ScoredChunk, titles: Mapping[str, str]) -> str:
 
 
 def _batches(texts: Sequence[str], tokens: int) -> Iterator[list[int]]:
-    """Yield the places of texts that go in one call, in order."""
+    """Yield the indices of texts for one call, in order."""
     batch: list[int] = []
     length = 0
     for i, text in enumerate(texts):
@@ -95,7 +94,7 @@ def _batches(texts: Sequence[str], tokens: int) -> Iterator[list[int]]:
 def _ratings(
     question: str, texts: Sequence[str], *, language: Language, model: ChatModel
 ) -> list[int | None]:
-    """Return the rating of each text; None where the model gives none of use."""
+    """Return the rating of each text; None where the response has none."""
     passages = (f"[{n}]\n{fence(text, label='passage')}" for n, text in enumerate(texts, 1))
     messages = prompt("ratings", language).fill(
         question=fence(question, label="question"), passages="\n\n".join(passages)
@@ -109,9 +108,9 @@ def _ratings(
 
 
 def _read(data: Json) -> dict[int, int]:
-    """Return ratings by number; the first one of a number counts, those out of range do not.
+    """Parse ratings by number; the first of a number counts, those out of range do not.
 
-    Where most of those above 0 are above 10, all are of 0 to 100.
+    If most of those above 0 are above 10, all are taken as 0 to 100.
 
     Raises:
         ValueError: If nothing is a rating.
@@ -136,7 +135,7 @@ def _read(data: Json) -> dict[int, int]:
 
 
 def _whole(value: Json) -> int | None:
-    """Return a whole number, rounded, also where it is written as a text; else None."""
+    """Return a rounded number, also from text; else None."""
     try:
         number = float(value) if isinstance(value, str | int | float) else None
         return None if number is None or isinstance(value, bool) else round(number)

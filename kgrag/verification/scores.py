@@ -1,4 +1,4 @@
-"""Scores in [0, 1] that a model gives by name: their schema, reading and wording."""
+"""Named model scores in [0, 1]: schema, parsing and wording."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _OF = re.compile(r"(?:%|/\s*+(100?))\s*+$")  # behind a score: 90%, 9/10
 def scores_schema(names: Sequence[str], **others: Schema) -> Schema:
     """Return the JSON schema of an object with a number for each name, and other properties.
 
-    Ranges are left to `read_scores`: not every endpoint takes bounds in a schema.
+    Ranges are checked by `read_scores`: not every endpoint supports bounds in a schema.
     """
     properties = {name: {"type": "number"} for name in names} | others
     return {
@@ -25,13 +25,12 @@ def scores_schema(names: Sequence[str], **others: Schema) -> Schema:
 
 
 def read_scores(data: Json, names: Sequence[str]) -> dict[str, float]:
-    """Return the scores by name, each in [0, 1].
+    """Parse scores by name, each in [0, 1].
 
-    Numbers that are written as texts are read, too: 0.9, 90%, 9/10. Where one is above 10, all
-    are of 0 to 100.
+    Numbers in text are accepted: 0.9, 90%, 9/10. If one is above 10, all are taken as 0 to 100.
 
     Raises:
-        ValueError: If one is missing, or no number in its range.
+        ValueError: If one is missing, or out of range.
     """
     given = as_object(data)
     scores = {name: _score(name, given.get(name)) for name in names}
@@ -43,7 +42,7 @@ def read_scores(data: Json, names: Sequence[str]) -> dict[str, float]:
 
 
 def as_object(data: Json) -> Mapping[str, Json]:
-    """Return a JSON object.
+    """Parse a JSON object.
 
     Raises:
         ValueError: If it is something else.
@@ -54,7 +53,7 @@ def as_object(data: Json) -> Mapping[str, Json]:
 
 
 def in_words(scores: Mapping[str, float]) -> str:
-    """Return scores for a reader.
+    """Return scores as text.
 
     >>> in_words({"answer_relevance": 0.9, "bias": 0.25})
     'answer relevance 0.90, bias 0.25'

@@ -241,7 +241,6 @@ SEAMS = {
     "kgrag.embedding.hashing": "an encoder",
     "kgrag.answer.render": "how blocks are shown",
     "kgrag.answering.carry_over_*": "a language each",
-    "kgrag.answering.sides": "a kind of answer",
     "kgrag.ingestion.load.*": "a format, or a step of reading one, each",
     "kgrag.ingestion.statements.*": "what reads a grammar, or a part of one",
     "kgrag.notebook": "how results are shown in notebooks",

@@ -6,7 +6,7 @@ import pytest
 
 from kgrag.answer.answer import Answer
 from kgrag.answering import carry_over_en, carry_over_zh
-from kgrag.answering.conversation import Conversation, said
+from kgrag.answering.conversation import Conversation, parse_line
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.errors import ModelUnavailableError
 from kgrag.store.store import Store
@@ -114,7 +114,7 @@ def test_help_is_in_the_language_of_the_conversation():
 )
 def test_words_to_the_one_who_answers_are_told(line, kind):
     """With or without marks, in both languages."""
-    assert said(line).kind == kind
+    assert parse_line(line).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,22 @@ def test_words_to_the_one_who_answers_are_told(line, kind):
 )
 def test_questions_stay_questions(line):
     """They are searched for."""
-    assert said(line).kind == "question"
+    assert parse_line(line).kind == "question"
 
 
 def test_a_citation_may_be_named():
     """By its number, in figures or words."""
     asked = ("给我[2]的原文", "第三条原文", "show me source 4", "给我原文")
-    assert [said(line).number for line in asked] == [2, 3, 4, 0]
+    assert [parse_line(line).number for line in asked] == [2, 3, 4, 0]
 
 
 def test_the_smaller_one_may_be_asked_for():
-    assert said("哪个更低？").least
-    assert not said("哪个更高？").least
-    assert (said("which is lower?").least, said("which is lower?").language) == (True, "en")
+    assert parse_line("哪个更低？").least
+    assert not parse_line("哪个更高？").least
+    assert (parse_line("which is lower?").least, parse_line("which is lower?").language) == (
+        True,
+        "en",
+    )
 
 
 ZH = [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")]

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from kgrag.answer.sentences import Sentence
-from kgrag.answering.answered import (
+from kgrag.answering.extract import (
     Scored,
+    StatedTargets,
     is_answered,
     is_title_meant,
     names_what_is_counted,
+    quoted,
 )
-from kgrag.answering.extract import StatedTargets, quoted
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers

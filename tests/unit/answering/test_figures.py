@@ -5,9 +5,8 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote
 from kgrag.answer.citation import Citation
-from kgrag.answering.compared_figures import contrast
+from kgrag.answering.compared_figures import contrast, national_beside_local
 from kgrag.answering.figures import _notes, asked_figures, named_figures
-from kgrag.answering.levels import national_beside_local
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.qualifiers import Qualifiers

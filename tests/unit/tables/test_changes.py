@@ -4,10 +4,10 @@ import pytest
 
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.retrieval.filter import Filter
-from kgrag.tables.clauses import align, clauses
 from kgrag.tables.conflicts import conflicts
-from kgrag.tables.dated import day_places, due_clauses, due_date
+from kgrag.tables.digest import align, clauses
 from kgrag.tables.targets import WantedTargets
+from kgrag.tables.timeline import day_places, due_clauses, due_date
 from kgrag.types import Heading
 from tests.unit.tables.plans import cells, plans_in
 

@@ -9,7 +9,7 @@ from kgrag.answer.blocks import Missing
 from kgrag.answer.citation import Citation
 from kgrag.verification import checks
 from kgrag.verification.contradictions import contradictions
-from kgrag.verification.indicator import Thresholds, Verification, sigma, unmet
+from kgrag.verification.cov import Thresholds, Verification, sigma, unmet
 from kgrag.verification.names import bare, names
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
