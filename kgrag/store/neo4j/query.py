@@ -20,9 +20,7 @@ from kgrag.errors import StatementError, StoreError
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.ending import end
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.gate.admit import Admitted, admit
-from kgrag.store.neo4j.gate.cursor import MOST_LOOPED
-from kgrag.store.neo4j.gate.lists import TOO_LARGE
+from kgrag.store.neo4j.gate.admit import MOST_LOOPED, TOO_LARGE, Admitted, admit
 from kgrag.store.neo4j.gate.plan import check_plan
 from kgrag.store.neo4j.gate.regular import MOST_COMPARED
 from kgrag.store.neo4j.gate.values import plain

@@ -1,18 +1,11 @@
-"""A place in a statement that is read, and the statement as it is written anew.
-
-What reaches the server is not what was sent but what was understood: every name in backticks, every
-text with its own escapes, every keyword from a list that holds none that writes, loads or shows
-settings. So a word that this reader takes for a name cannot be anything else on the server.
-"""
+"""A position in a list of tokens, and the statement as it is written anew."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kgrag.store.neo4j.gate.tokens import Token, written_name, written_text
 from kgrag.store.neo4j.gate.vocabulary import RESERVED
 
 MOST_NESTED = 12
-MOST_LOOPED = 2000  # items of a list that an expression goes through
 # Measured with Neo4j 5.26: beyond these, planning takes seconds or minutes, and no timeout ends it
 # (20 nested COUNT {}: 151 s; 700 times `||` or [0..]: more than 120 s; 60 relationships: 20 s).
 LABELS = "| of labels and labels in conditions"
@@ -33,44 +26,18 @@ _MOST_TIMES = {
 }
 _MOST_OPERATORS = 120
 _OPENING = {"(": ")", "[": "]", "{": "}"}
-_MOST_WEIGHT = 20_000  # stored values: 40 MB
-_MOST_IN_LOOP = 20
-ACCUMULATOR = 10**9  # the weight by which the accumulator of reduce is known again
 _SHOWN = 40  # characters of the place that an error shows
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large a value may be.
-
-    Attributes:
-        weight: In stored values: the text of a chunk is 1, two of them joined 2.
-        depth: Lists of unknown length within each other: 1 for what `collect` gives.
-    """
-
-    weight: int = 1
-    depth: int = 0
-
-
 class Cursor:
-    """Reads tokens one by one and writes what it has read.
-
-    Args:
-        text: The statement.
-        found: Its tokens.
-    """
+    """Reads the tokens of a statement one by one and writes what it has read."""
 
     def __init__(self, text: str, found: Sequence[Token]) -> None:
         self.text = text
         self.found = found
         self.at = 0
         self.out: list[str] = []
-        self.sizes: dict[str, Size] = {}
         self.names: set[str] = set()
-        self.columns: dict[str, str] = {}
-        self.loop = ""  # within a list expression: "source" of its items, or "body"
-        self.subqueries = 0  # around this place
-        self.steps = 0  # that regular expressions may take for a row
         self._nested = 0
         self._times: dict[str, int] = {}
 
@@ -81,11 +48,11 @@ class Cursor:
         return self.found[place] if place < len(self.found) else end
 
     def sees(self, *keywords: str) -> bool:
-        """Say whether these words and signs come next."""
+        """Return whether these words and signs come next."""
         return all(self.near(i).keyword == word for i, word in enumerate(keywords))
 
     def take(self, *keywords: str) -> bool:
-        """Read these words and signs if they come next; say whether they did."""
+        """Read these words and signs if they come next; return whether they did."""
         if not self.sees(*keywords):
             return False
         for word in keywords:
@@ -95,11 +62,7 @@ class Cursor:
         return True
 
     def expect(self, *keywords: str) -> None:
-        """Read these words and signs.
-
-        Raises:
-            ValueError: If something else comes next.
-        """
+        """Read these words and signs; refuse anything else."""
         for word in keywords:
             if not self.take(word):
                 raise self.error(f"{word} is expected here")
@@ -150,8 +113,25 @@ class Cursor:
         self.at += 1
         return self.near(-1)
 
+    def dotted(self) -> str:
+        """Return the name with dots that comes next, without reading it."""
+        names = [self.near(place).name for place in range(0, self.dotted_length(), 2)]
+        return ".".join(part.replace(".", " ") for part in names)
+
+    def dotted_length(self) -> int:
+        """Return how many tokens the name with dots has that comes next."""
+        length = 1
+        while self.near(length).keyword == "." and self.near(length + 1).name:
+            length += 2
+        return length
+
+    def take_dotted(self, name: str) -> None:
+        """Read a name with dots and write it as it is known."""
+        self.at += self.dotted_length()
+        self.out.append(name)
+
     def closing(self, ahead: int = 0) -> int:
-        """Return how far ahead the bracket is that closes the one so far ahead, or 0."""
+        """Return how far ahead the bracket at an offset is closed, or 0."""
         depth = 0
         for place in range(ahead, len(self.found) - self.at):
             sign = self.near(place).keyword
@@ -161,26 +141,11 @@ class Cursor:
         return 0
 
     def count(self, what: str) -> None:
-        """Count what makes the server plan for long.
-
-        Raises:
-            ValueError: If there are too many.
-        """
+        """Count what makes the server plan for long; refuse too many."""
         self._times[what] = self._times.get(what, 0) + 1
         most = _MOST_TIMES.get(what, _MOST_OPERATORS)
         if self._times[what] > most:
             raise ValueError(f"it holds {what} more than {most} times: ask for less at once")
-
-    def grown(self, size: Size) -> Size:
-        """Return a size that is still small enough.
-
-        Raises:
-            ValueError: If it is not.
-        """
-        weight = size.weight % ACCUMULATOR
-        if weight > (_MOST_IN_LOOP if self.loop else _MOST_WEIGHT) or size.depth > 2:
-            raise self.error("a value may grow too large here: join or repeat fewer values")
-        return size
 
     def error(self, why: str) -> ValueError:
         """Return the error of what stands here."""
@@ -203,13 +168,3 @@ class Cursor:
             self._nested -= 1
         if self._nested > MOST_NESTED:
             raise ValueError(f"its brackets are nested more than {MOST_NESTED} deep: simplify it")
-
-
-def total(one: Size, other: Size) -> Size:
-    """Return the size of two values joined."""
-    return Size(one.weight + other.weight, max(one.depth, other.depth))
-
-
-def larger(one: Size, other: Size) -> Size:
-    """Return the size of one of two values, nobody knows which."""
-    return Size(max(one.weight, other.weight), max(one.depth, other.depth))

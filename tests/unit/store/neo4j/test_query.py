@@ -9,7 +9,7 @@ from neo4j.exceptions import Neo4jError, ServiceUnavailable
 from kgrag.errors import StatementError, StoreUnavailableError
 from kgrag.store.neo4j import ending
 from kgrag.store.neo4j.address import Address
-from kgrag.store.neo4j.gate.lists import TOO_LARGE
+from kgrag.store.neo4j.gate.admit import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
 from tests.fixtures.double import Double
 
