@@ -91,8 +91,8 @@ def measured(folder: Path, n_pages: int, seed: int, alone_every: int) -> Iterato
 
     from kgrag.ingestion.load.ocr.engine import _threads, loaded
     from kgrag.ingestion.load.ocr.lines import page_lines
+    from kgrag.ingestion.load.ocr.page import read_page
     from kgrag.ingestion.load.ocr.page_text import RuledTable
-    from kgrag.ingestion.load.ocr.picture import read_page
 
     engine = loaded()
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": _threads()}

@@ -19,7 +19,7 @@ class Curation:
     """Decisions of people about a knowledge base.
 
     Corrections are the values of corrected fields by document id, in the form of
-    `kgrag.ingestion.load.stated_values`; empty where a person cleared the field.
+    `kgrag.ingestion.load.statement`; empty where a person cleared the field.
     """
 
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

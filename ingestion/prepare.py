@@ -15,8 +15,8 @@ from kgrag.ingestion.facts import (
     stated_by_rules,
 )
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.load.covering_notice import split_title
 from kgrag.ingestion.load.statement import stated_title, with_stated
+from kgrag.ingestion.load.title import split_title
 from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.ingestion.resolve import NameResolver, name_resolver
 from kgrag.ingestion.statements.definitions import abbreviations

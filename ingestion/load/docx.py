@@ -10,21 +10,30 @@ from typing import TYPE_CHECKING
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.libreoffice import OLE, as_docx, is_old_word
-from kgrag.ingestion.load.numbering import paragraph_number, read_numbering
-from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
+from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.ingestion.load.word.headings import read_styles, style_of
-from kgrag.ingestion.load.word.package import NotWordError, W, WordPackage, open_package
-from kgrag.ingestion.load.word.pictures import diagram_lines
-from kgrag.ingestion.load.word.reading import Block, Line, Reading, field_marks
-from kgrag.ingestion.load.word.runs import read_line
+from kgrag.ingestion.load.word.package import (
+    NotWordError,
+    W,
+    WordPackage,
+    is_on,
+    open_package,
+    property_value,
+)
+from kgrag.ingestion.load.word.runs import (
+    Line,
+    Reading,
+    diagram_lines,
+    field_marks,
+    read_line,
+)
+from kgrag.ingestion.load.word.styles import paragraph_number, read_numbering, read_styles, style_of
 from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 from kgrag.text.words import normalize_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_OFF = ("0", "false", "off")
 _FEW_ROWS = 3  # a table of so many rows that holds tables lays out the page
 _MOST_COLUMNS = 1000
 
@@ -53,16 +62,14 @@ _NOTES = ("footnote", "endnote")
 def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a Word file's text: a paragraph or table row a line, in the order of the body.
 
-    Tables are Markdown rows, see `grid.table_lines`.
-    Paragraphs of heading styles or outline levels carry their level. Numbers of automatic lists,
-    raised and lowered characters and formulas are written out; a picture leaves `[图片]` where
-    it stands, a note its number. Text boxes follow the paragraph that they hang on, foot- and
-    endnotes come last; headers, footers, comments, deleted text and the generated table of
-    contents (it repeats the headings) are left out. The title is what the first lines give,
-    else the file's title property, if it says something. Macros are not looked at.
+    Tables are Markdown rows, see `grid.table_lines`. Headings carry their level. Numbers of lists,
+    raised and lowered characters and formulas are written out; a picture leaves `[图片]`, a note
+    its number. Text boxes follow their paragraph, foot- and endnotes come last; headers, footers,
+    comments, deleted text and the generated table of contents are left out. The title is that of
+    the first lines, else the file's title property. Macros are ignored.
 
     Args:
-        data: The whole file: .docx, .docm or their templates, transitional or strict.
+        data: .docx, .docm or their templates, transitional or strict.
         name: The file, for messages.
         stem: The title where neither text nor properties name one.
 
@@ -86,6 +93,23 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
         ) from exc
 
 
+def read_office(data: bytes, *, name: str, stem: str, suffix: str) -> Parsed:
+    """Return the text of a file that LibreOffice converts to .docx.
+
+    Args:
+        data: The whole file.
+        name: As for `read_docx`.
+        stem: As for `read_docx`.
+        suffix: Of its format, without dot, e.g. `doc`.
+
+    Raises:
+        IngestionError: It cannot be converted or read.
+    """
+    parsed = read_docx(as_docx(data, suffix=suffix, name=name), name=name, stem=stem)
+    said = f"read through LibreOffice, from .{suffix}"
+    return replace(parsed, warnings=(*parsed.warnings, said))
+
+
 def _read(package: WordPackage, stem: str) -> Parsed:
     root = package.tree(package.main)
     body = None if root is None else root.find(W + "body")
@@ -101,9 +125,10 @@ def _read(package: WordPackage, stem: str) -> Parsed:
         frozenset(key for key, note in notes.items() if "".join(note.itertext(W + "t")).strip()),
     )
     blocks = [*_body_blocks(body, reading), *_note_blocks(notes, reading)]
-    if reading.pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
+    n_pictures = reading.counts["picture"]
+    if n_pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
         raise IngestionError(
-            f"{package.name}: its text is a picture ({len(reading.pictures)} in it, and no "
+            f"{package.name}: its text is a picture ({n_pictures} in it, and no "
             "letters); save the original as text, or export it as PDF and read that with OCR"
         )
     return _parsed(blocks, reading, package, stem)
@@ -113,17 +138,15 @@ def _parsed(blocks: list[Block], reading: Reading, package: WordPackage, stem: s
     blocks = [block for block in blocks if block.text.strip()]
     # One pass over all, so that the warning counts the whole file.
     clean, warnings = replace_unusable("\x01".join(block.text for block in blocks))
-    text, segments = join_blocks(clean.split("\x01"), "paragraph")
+    levels = (block.level for block in blocks)
+    text, segments = join_blocks(clean.split("\x01"), "paragraph", levels)
     properties = package.properties()
     author = properties.get("creator", "")
     return Parsed(
         text=text,
         title=find_title(text) or _property_title(properties.get("title"))
         or guess_title(text, stem),
-        segments=tuple(
-            replace(segment, level=block.level)
-            for segment, block in zip(segments, blocks, strict=True)
-        ),
+        segments=segments,
         warnings=(*warnings, *_warnings(reading)),
         properties={"author": author} if author.lower() not in _GENERATORS | {""} else {},
     )  # fmt: skip
@@ -145,7 +168,6 @@ def _body_blocks(parent: "Element", reading: Reading) -> Iterator[Block]:
 
 
 def _pending(reading: Reading) -> Iterator[Block]:
-    """Yield text that waits for a next paragraph where there is none."""
     text, reading.pending = reading.pending, ""
     yield from map(Block, text.split("\n"))
 
@@ -172,7 +194,7 @@ def _paragraph_blocks(paragraph: "Element", reading: Reading) -> Iterator[Block]
 
 
 def _hanging(line: Line, reading: Reading) -> Iterator[Block]:
-    """Yield the texts of the boxes and diagrams that hang on a paragraph."""
+    """Yield the texts of a paragraph's boxes and diagrams."""
     relations, reading.diagrams = reading.diagrams, []
     for relation in relations:
         found = reading.package.relations.get(relation)
@@ -188,7 +210,6 @@ def _hanging(line: Line, reading: Reading) -> Iterator[Block]:
 def _is_contents(
     line: Line, text: str, style: str | None, reading: Reading, *, in_contents: bool
 ) -> bool:
-    """Tell whether a paragraph is a line of a generated table of contents."""
     if style in reading.styles.contents:
         return True
     return in_contents and (line.links_to_heading or bool(_CONTENTS_LINE.search(text, 1)))
@@ -232,7 +253,6 @@ def _table_blocks(table: "Element", reading: Reading) -> Iterator[Block]:
 
 
 def _note_elements(package: WordPackage) -> dict[tuple[str, str], "Element"]:
-    """Return the foot- and endnotes by the tag of the reference and the id."""
     return {
         (f"{W}{kind}Reference", note.get(W + "id", "")): note
         for kind in _NOTES
@@ -286,8 +306,6 @@ def _warnings(reading: Reading) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A cell of a row: its element and the columns of the grid that it covers."""
-
     element: "Element"
     column: int
     width: int
@@ -298,9 +316,6 @@ def frame_cells(table: "Element") -> "list[Element] | None":
     """Return the cells, in order, of a table that only frames text; None for any other.
 
     Such a table has one column, or few rows whose cells hold tables of their own.
-
-    Args:
-        table: A `w:tbl`.
     """
     rows = [list(_inside(row, "tc")) for row in _rows(table)]
     cells = [cell for row in rows for cell in row]
@@ -315,18 +330,17 @@ def frame_cells(table: "Element") -> "list[Element] | None":
 def word_table_lines(table: "Element", read: "Callable[[Element], Iterable[str]]") -> list[str]:
     """Return a table as lines, see `grid.table_lines`; deleted rows are left out.
 
-    A table within a cell becomes text of the cell: its cells with blanks between, its rows with
-    semicolons.
+    A table within a cell becomes text of the cell: cells separated by blanks, rows by semicolons.
 
     Args:
         table: A `w:tbl` that frames no text.
-        read: Gives the lines of a cell; called once for each that is shown, in order.
+        read: Returns the lines of a cell; called once for each that is shown, in order.
     """
     rows: list[list[Cell]] = []
     above: dict[int, tuple[int, int]] = {}  # column: (row, place in it) of the cell that goes on
     n_header = 0
     for number, row in enumerate(_rows(table)):
-        if n_header == number and _is_on(row, "trPr/tblHeader"):
+        if n_header == number and is_on(row, "trPr/tblHeader"):
             n_header += 1
         cells: list[Cell] = []
         below: dict[int, tuple[int, int]] = {}
@@ -366,19 +380,18 @@ def _slots(row: "Element") -> Iterator[_Slot]:
     held: _Slot | None = None
     for cell in _inside(row, "tc"):
         width = _number(cell, "tcPr/gridSpan", default=1) or 1
-        if held and _value(cell, "tcPr/hMerge", default="continue") == "continue":
+        if held and property_value(cell, "tcPr/hMerge", "continue") == "continue":
             held = replace(held, width=held.width + width)
         else:
             if held:
                 yield held
-            held = _Slot(cell, column, width, _value(cell, "tcPr/vMerge", default="continue"))
+            held = _Slot(cell, column, width, property_value(cell, "tcPr/vMerge", "continue"))
         column += width
     if held:
         yield held
 
 
 def _cell_lines(cell: "Element", read: "Callable[[Element], Iterable[str]]") -> Iterator[str]:
-    """Yield the lines of a cell; rows of a table in it lose their bars."""
     for i, line in enumerate(read(cell)):
         if is_delimiter(line):
             continue
@@ -389,16 +402,6 @@ def _cell_lines(cell: "Element", read: "Callable[[Element], Iterable[str]]") -> 
             yield line
 
 
-def _is_on(element: "Element", path: str) -> bool:
-    return _value(element, path, default="1") not in (None, *_OFF)
-
-
 def _number(element: "Element", path: str, *, default: int) -> int:
-    told = _value(element, path, default="") or ""
+    told = property_value(element, path) or ""
     return min(int(told), _MOST_COLUMNS) if told.isascii() and told.isdigit() else default
-
-
-def _value(element: "Element", path: str, *, default: str) -> str | None:
-    """Return what a property says, the default where it says nothing, None without it."""
-    found = element.find("/".join(W + tag for tag in path.split("/")))
-    return None if found is None else found.get(W + "val", default)

@@ -1,4 +1,4 @@
-"""Which files are read, by suffix: kgrag's own formats, and those of plugins with their readers."""
+"""Formats by suffix: built-in ones, and those of plugins with their readers."""
 
 import inspect
 import logging
@@ -14,57 +14,43 @@ from kgrag.types import Segment
 _log = logging.getLogger(__name__)
 
 MEDIA_TYPES = {
-    ".txt": "txt",
-    ".text": "txt",
-    ".md": "md",
-    ".markdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".shtml": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
+    **dict.fromkeys((".txt", ".text"), "txt"),
+    **dict.fromkeys((".md", ".markdown"), "md"),
+    **dict.fromkeys((".html", ".htm", ".shtml", ".xhtml"), "html"),
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), "docx"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), "picture"),
-    ".docm": "docx",
-    ".doc": "doc",
-    ".wps": "wps",
-    ".rtf": "rtf",
-    ".odt": "odt",
-    ".dotx": "docx",
-    ".dotm": "docx",
-    ".jsonl": "jsonl",
+    **{f".{name}": name for name in ("pdf", "doc", "wps", "rtf", "odt", "jsonl")},
 }
 _OWN = frozenset(suffix.removeprefix(".") for suffix in MEDIA_TYPES)
 
 
 class Reader(Protocol):
-    """Makes a document's text of a file's bytes."""
+    """Reads a document from a file's bytes."""
 
     def __call__(self, data: bytes, *, name: str, stem: str) -> Parsed:
-        """Return what a file holds.
+        """Return a file's text, title and properties.
 
         Args:
             data: The whole file, not empty.
-            name: The file as the user sees it, for messages.
-            stem: Its name without suffix: the title where the text names none.
+            name: The file as shown to the user, for messages.
+            stem: Its name without suffix: the title where the text has none.
 
         Raises:
-            IngestionError: If it cannot be read; says why and what to do.
+            IngestionError: If it cannot be read; names the remedy.
         """
         ...
 
 
 def suffixes() -> list[str]:
-    """Return the suffixes of all files that are read, with their dots, sorted."""
+    """Return the suffixes of all formats, with their dots, sorted."""
     return sorted((*MEDIA_TYPES, *(f".{name}" for name in by_name("kgrag.loaders", taken=_OWN))))
 
 
 def media_type_of(suffix: str) -> str | None:
-    """Return the media type of files with a suffix; None where no loader reads them.
+    """Return the media type of a suffix; None where no loader reads such files.
 
     Args:
-        suffix: In lower case, with its dot. Where a plugin reads such files, the type is the
-            suffix without the dot.
+        suffix: In lower case, with its dot; without it, it is the type of a plugin's files.
 
     Raises:
         PluginError: If two plugins read such files.
@@ -83,9 +69,7 @@ def plugin_version(media_type: str) -> str:
 
 
 def plugin_reader(media_type: str) -> Reader | None:
-    """Return the reader that a plugin has for a format; None where none has.
-
-    What it returns is checked, and an error on a file is one of that file.
+    """Return a plugin's reader for a format, its results checked; None where none has one.
 
     Raises:
         PluginError: If it cannot be imported, or is no reader.
@@ -96,8 +80,8 @@ def plugin_reader(media_type: str) -> Reader | None:
     read = plugin.load()
     if not callable(read):
         raise plugin.error(f"is no function (data, *, name, stem), but {type(read).__name__}")
-    if not _takes_a_file(read):
-        raise plugin.error(f"takes {_parameters(read)} instead of (data, *, name, stem)")
+    if other := _other_parameters(read):
+        raise plugin.error(f"takes {other} instead of (data, *, name, stem)")
     return _guarded(plugin, cast("Reader", read))
 
 
@@ -107,19 +91,16 @@ def _plugin(media_type: str) -> Plugin | None:
     return find("kgrag.loaders", media_type, taken=_OWN)
 
 
-def _takes_a_file(read: Callable[..., object]) -> bool:
+def _other_parameters(read: Callable[..., object]) -> str:
+    """Return the parameters of a function that takes no (data, *, name, stem), else ""."""
+    parameters = "parameters that it does not tell"
     try:
-        inspect.signature(read).bind(b"", name="", stem="")
-    except (TypeError, ValueError):  # it takes something else, or does not say what
-        return False
-    return True
-
-
-def _parameters(read: Callable[..., object]) -> str:
-    try:
-        return str(inspect.signature(read))
+        signature = inspect.signature(read)
+        parameters = str(signature)
+        signature.bind(b"", name="", stem="")
     except (TypeError, ValueError):
-        return "parameters that it does not tell"
+        return parameters
+    return ""
 
 
 def _guarded(plugin: Plugin, read: Reader) -> Reader:
@@ -153,7 +134,7 @@ def _guarded(plugin: Plugin, read: Reader) -> Reader:
 
 
 def _wrong_with(parsed: Parsed) -> str:
-    """Return what is wrong with what a reader gave; empty if nothing is."""
+    """Return what is wrong with a reader's result; empty if nothing is."""
     if not isinstance(parsed.warnings, list | tuple):
         return f"warnings in a {type(parsed.warnings).__name__}: a tuple of texts is wanted"
     if not isinstance(parsed.properties, Mapping):

@@ -1,12 +1,11 @@
-"""Tables as lines of text: cells with spans become full rows, rows become Markdown.
+"""Tables of any format as lines of text: cells with spans become full rows, rows Markdown.
 
-The one place where a table of any format is written. Where cells go follows the table model of
-the HTML standard, section 4.9.12.
+Cells are placed as in the table model of the HTML standard, section 4.9.12.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,13 +36,13 @@ _MOST_COLUMNS = 1000  # as the HTML standard bounds a span
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell and how far it reaches.
+    """A cell and its spans.
 
     Attributes:
-        text: Its text, which may hold line breaks.
-        row_span: Rows that it covers, from 1; what goes beyond the table is cut.
+        text: Its text, which may have line breaks.
+        row_span: Rows that it covers, from 1; cut at the table's end.
         col_span: Columns that it covers, from 1.
-        column: Where it begins, from 0; None for the next free column of its row.
+        column: Its first column, from 0; None for the next free one of its row.
     """
 
     text: str
@@ -54,12 +53,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table whose every slot holds the text of the cell that covers it.
+    """A table with the text of the covering cell in every slot.
 
     Attributes:
         rows: Equally long; each text on one line, merged cells repeat theirs.
-        cells: For every slot which cell covers it, as a number; -1 where none does.
-        numbers: For every row which of the given rows it is, from 0.
+        cells: The number of the cell that covers each slot, -1 for none.
+        numbers: For every row, which of the given rows it is, from 0.
     """
 
     rows: list[list[str]]
@@ -80,15 +79,13 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
     r"""Return a table as lines: header row, delimiter row, then a line for each row of the body.
 
     Labels over all columns above the header (表1 …, 单位：亿元) and below the last row (注：…) are
-    lines of their own. Rows and columns without a word are left out. Several header rows become
-    one: in each column the distinct labels from top to bottom. What has one column or one row is
-    no table: it gives lines without bars.
+    lines of their own. Empty rows and columns are left out. Several header rows become one: in
+    each column the distinct labels from top to bottom. One column or one row gives plain lines.
 
     Args:
-        rows: Cells from top to bottom, each row from left to right; a string is a cell without
-            spans. A row that is too short gets empty cells.
-        n_header: How many rows from the top are header at least, labels over all columns counted;
-            None to guess.
+        rows: Cells from the top, each row from the left; a string is a cell without spans. A row
+            that is too short gets empty cells.
+        n_header: The least number of header rows, with labels over all columns; None to guess.
 
     >>> table_lines([["指标", Cell("目标", col_span=2)], ["", "2020年", "2025年"], ["产值", "1"]])
     ['| 指标 | 目标 2020年 | 目标 2025年 |', '| --- | --- | --- |', '| 产值 | 1 |  |']
@@ -116,11 +113,8 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
 def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
     """Return the grid of a table; rows and columns in which no text begins are left out.
 
-    A span of 65535 adds nothing: it ends where the table does. A text of more than
-    `LONGEST_LABEL` characters is no label and stands in the first slot of its cell alone.
-
-    Args:
-        rows: As `table_lines` takes them.
+    Spans end where the table does. A text of more than `LONGEST_LABEL` characters is no label and
+    is in the first slot of its cell only. For the rows see `table_lines`.
     """
     placed = [cell for cell in _place(rows) if cell.text]
     tops = sorted({cell.top for cell in placed})
@@ -141,7 +135,6 @@ def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
 
 
 def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
-    """Return every cell with the rows and columns that it covers, spans cut at the table's end."""
     placed: list[_Placed] = []
     hanging: list[_Placed] = []  # cells that reach down into the next row, from left to right
     for top, row in enumerate(rows):
@@ -166,7 +159,6 @@ def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
 
 
 def _area(cell: _Placed, tops: list[int], lefts: list[int]) -> tuple[int, int, int, int]:
-    """Return (top, bottom, left, right) among the rows and columns that are kept."""
     return (
         bisect_left(tops, cell.top),
         bisect_left(tops, cell.bottom),
@@ -196,6 +188,61 @@ def _without_spans(rows: Sequence[Sequence[Cell | str]]) -> Grid:
     ]
     filled = [[*row, *[""] * (width - len(row))] for row in kept]
     return Grid(filled, [[-1] * width for _ in filled], numbers)
+
+
+def merged_slots(
+    n_rows: int,
+    n_columns: int,
+    is_open_right: Callable[[int, int], bool],
+    is_open_below: Callable[[int, int], bool],
+) -> list[list[int]]:
+    """Return the cell number of each slot of a grid: slots without a border between are one.
+
+    Args:
+        n_rows: Of the grid.
+        n_columns: Of the grid.
+        is_open_right: Whether a (row, column) has no border to the next column.
+        is_open_below: Whether it has none to the next row.
+    """
+    parents = list(range(n_rows * n_columns))
+    for row in range(n_rows):
+        for column in range(n_columns):
+            own = row * n_columns + column
+            if column + 1 < n_columns and is_open_right(row, column):
+                parents[root_of(parents, own + 1)] = root_of(parents, own)
+            if row + 1 < n_rows and is_open_below(row, column):
+                parents[root_of(parents, own + n_columns)] = root_of(parents, own)
+    roots = [root_of(parents, i) for i in range(len(parents))]
+    return [roots[row * n_columns : (row + 1) * n_columns] for row in range(n_rows)]
+
+
+def root_of(parents: list[int], i: int) -> int:
+    """Return the root of a node in a forest of parents (union-find), paths halved."""
+    while parents[i] != i:
+        parents[i] = parents[parents[i]]
+        i = parents[i]
+    return i
+
+
+def areas(cells: Sequence[Sequence[int]]) -> dict[int, tuple[int, int, int, int]]:
+    """Return the first and last row and first and last column of each cell number."""
+    found: dict[int, tuple[int, int, int, int]] = {}
+    for row, line in enumerate(cells):
+        for column, cell in enumerate(line):
+            top, _, left, right = found.get(cell, (row, row, column, column))
+            found[cell] = top, row, min(left, column), max(right, column)
+    return found
+
+
+def grouped(places: Iterable[float], near: float) -> list[float]:
+    """Return the means of groups of places; neighbours in a group are at most so far apart."""
+    groups: list[list[float]] = []
+    for place in sorted(places):
+        if groups and place - groups[-1][-1] <= near:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return [sum(group) / len(group) for group in groups]
 
 
 def _frame(grid: Grid) -> tuple[int, int]:
@@ -230,14 +277,8 @@ def _guess_header(
 ) -> int:
     """Return how many rows from the top are header: the first, and more only on evidence.
 
-    A row counts as header if it holds no values and cells of the row above reach into it or are
-    parted by it, or if it holds nothing but years or units below labels. At least one row is left
-    for the body.
-
-    Args:
-        rows: Texts, equally many in each row.
-        cells: For each text the number of its cell; slots of one cell have the same number.
-        at_least: What is known of it.
+    A row is header if it has no values and cells of the row above reach into it or are divided by
+    it, or if it has only years or units below labels. At least one row is left for the body.
 
     >>> _guess_header([["指标", "目标"], ["", "2025年"], ["产值", "5"]], [[0, 1], [2, 3], [4, 5]])
     2
@@ -249,7 +290,7 @@ def _guess_header(
 
 
 def _goes_on(rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]], n: int) -> bool:
-    """Return whether row `n` belongs to the header that the rows before it begin."""
+    """Return whether row `n` continues the header."""
     row, own, above = rows[n], cells[n], cells[n - 1]
     new = [j for j, cell in enumerate(own) if row[j] and cell != above[j]]
     opens_row = 0 in new and not (len(row) > 1 and above[0] == above[1] >= 0)

@@ -5,14 +5,32 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import decode
-from kgrag.ingestion.load.html_article import beside_article, find_article
-from kgrag.ingestion.load.html_lines import clean, page_lines, texts_by_cell
-from kgrag.ingestion.load.parsed import Parsed, join_blocks, replace_unusable
+from kgrag.ingestion.load.grid import Cell, table_lines
+from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
+from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.text.numbering import item_end
+from kgrag.text.numerals import HAN_SMALL, roman_number
+from kgrag.text.vocabulary import ISSUER_ENDS
 from kgrag.text.words import normalize_name
 
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_GROUPS = ("thead", "tbody", "tfoot")
+_PROSE_TAGS = ("p", "div", "li", "br", "section")
+_PAGE_PARTS = ("h1", "h2", "h3", "h4", "h5", "h6", "article", "main")
+_FEW_ROWS = 3  # a table of so many rows may only lay out the page
+_PROSE = 400  # characters of a cell that is text rather than data
+_PROSE_BLOCKS = 3
+
+_ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_WRAPPED = re.compile(r"(?<=[\u2e80-\uffef“”])[ \t\r]*\n\s*(?=[\u2e80-\uffef“”])")
+_HEADINGS = {f"h{n}": n for n in range(1, 7)}
 # By the name that `kgrag.ingestion.metadata.read` knows; the label as pages print it.
 _LABELS: dict[str, tuple[str, ...]] = {
     "索引号": ("索引号", "索引编号", "索引"),
@@ -45,8 +63,6 @@ _NOTHING = re.compile(r"[\s\-—–_/无暂空]*")
 _LONGEST = 120  # characters of a value
 _APART = 8  # lines between two labels of one box
 
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 _DECLARED = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -82,17 +98,344 @@ _META = {
 }
 
 
+def clean(text: str) -> str:
+    """Return text with whitespace normalised, and without the source's line breaks in Chinese."""
+    return " ".join(_ZERO_WIDTH.sub("", _WRAPPED.sub("", text)).split())
+
+
+def page_lines(element: "HtmlElement", *, by_cell: bool = False) -> list[Block]:
+    """Return the lines below an element, with heading levels (h1 to h6).
+
+    Numbers of lists are written out, raised and lowered characters are kept as such, checkboxes
+    are ☑ and ☐.
+
+    Args:
+        element: Without furniture.
+        by_cell: Have cells of tables on lines of their own, not rows.
+    """
+    lines: list[Block] = []
+    pieces: list[str] = []
+    level = 0
+    for piece in (*_pieces(element, by_cell=by_cell), 0):
+        if isinstance(piece, str):
+            pieces.append(piece)
+            continue
+        if text := clean("".join(pieces)):
+            lines.append(Block(text, level))
+        pieces.clear()
+        if isinstance(piece, int):
+            level = piece
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _pieces(root: "HtmlElement", *, by_cell: bool) -> Iterator[str | int | Block]:
+    """Yield texts, at ends of lines the level of the next one, and rows of tables."""
+    lists = _Lists()
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        tag = element.tag
+        if event == "start":
+            leaf = None if by_cell and tag == "table" else _leaf(element)
+            if leaf is not None:
+                walk.skip_subtree()
+                yield from leaf
+                continue
+            if tag in BLOCK_TAGS:
+                yield _HEADINGS.get(tag, 0)
+            yield lists.mark(element)
+            text = element.text or ""
+            for i, line in enumerate(text.split("\n") if tag == "pre" else [text]):
+                if i:
+                    yield 0
+                yield line
+        else:
+            if tag in BLOCK_TAGS:
+                yield 0
+            if element is not root:
+                yield element.tail or ""
+
+
+def _leaf(element: "HtmlElement") -> list[str | int | Block] | None:
+    """Return the pieces of an element that is not walked; None for others."""
+    tag = element.tag
+    if tag == "br":
+        return [0]
+    if tag == "table":
+        rows = _html_table_lines(element)
+        return None if rows is None else [0, *(Block(row) for row in rows if row), 0]
+    if tag in ("sup", "sub"):
+        text = clean(element.text_content())
+        return [raised(text) if tag == "sup" else lowered(text)]
+    if tag == "mfrac" and len(element) == 2:
+        above, below = (clean(part.text_content()) for part in element)
+        return [f"({above})/({below})"]
+    if tag in ("msup", "msub") and len(element) == 2:
+        base, mark = (clean(part.text_content()) for part in element)
+        return [base + (raised(mark) if tag == "msup" else lowered(mark))]
+    if tag == "input":
+        ticked = element.get("type", "").lower() in ("checkbox", "radio")
+        return [("☑" if element.get("checked") is not None else "☐") if ticked else ""]
+    return None
+
+
+class _Lists:
+    """Counts the items of numbered lists."""
+
+    def __init__(self) -> None:
+        self._next: dict[HtmlElement, int] = {}
+
+    def mark(self, element: "HtmlElement") -> str:
+        """Return the number that a browser shows before an element, if any."""
+        parent = element.getparent()
+        if element.tag != "li" or parent is None or parent.tag != "ol":
+            return ""
+        step = -1 if parent.get("reversed") is not None else 1
+        number = self._next.get(parent)
+        if number is None:
+            first = len(parent.findall("li")) if step < 0 else 1
+            number = _whole(parent.get("start"), first)
+        number = _whole(element.get("value"), number)
+        self._next[parent] = number + step
+        style = "".join(parent.get("style", "").split()).lower()
+        kind = element.get("type") or parent.get("type") or ""
+        if "list-style:none" in style or "list-style-type:none" in style:
+            return ""
+        text = element.text_content().lstrip()
+        if item_end(text) or text.startswith("-"):
+            return ""
+        return f"{_counted(number, kind)}. "
+
+
+def _whole(text: str | None, default: int) -> int:
+    bare = (text or "").strip()
+    return int(bare) if re.fullmatch(r"-?\d{1,6}", bare, re.ASCII) else default
+
+
+def _counted(number: int, kind: str) -> str:
+    if kind in ("a", "A") and 1 <= number <= 26:
+        return chr(ord(kind) + number - 1)
+    if kind in ("i", "I") and 1 <= number < 40:
+        return roman_number(number) if kind == "i" else roman_number(number).upper()
+    return str(number)
+
+
+def _html_table_lines(table: "HtmlElement") -> list[str] | None:
+    """Return a table as lines, see `grid.table_lines`; None where it only lays out the page.
+
+    A layout has one column, or few rows with headings, tables or long text of several paragraphs
+    in their cells, or text outside its cells.
+    """
+    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in _rows(table)]
+    cells = [cell for row in rows for cell in row]
+    if (table.get("role") or "").lower() in ("presentation", "none") or _is_layout(rows, table):
+        return None
+    captions = [child for child in table if child.tag == "caption"]
+    if _length(table) != sum(map(_length, (*captions, *cells))):
+        return None
+    texts = [[_cell(cell) for cell in row] for row in rows]
+    if len(rows) == 1 and any("\n" in cell.text for cell in texts[0]):
+        return None
+    above = [line for caption in captions for line in _texts_by_cell(caption)]
+    return [*above, *table_lines(texts, _n_header(table, rows) or None)]
+
+
+def _rows(table: "HtmlElement") -> "Iterator[HtmlElement]":
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in _GROUPS:
+            yield from (row for row in child if row.tag == "tr")
+
+
+def _is_layout(rows: "list[list[HtmlElement]]", table: "HtmlElement") -> bool:
+    if all(len(row) < 2 for row in rows):
+        return True
+    filled = [row for row in rows if any(_length(cell) for cell in row)]
+    if len(filled) > _FEW_ROWS:
+        return False
+    if next(table.iterdescendants("table", *_PAGE_PARTS), None) is not None:
+        return True
+    return any(
+        _length(cell) > _PROSE and len(list(cell.iter(*_PROSE_TAGS))) >= _PROSE_BLOCKS
+        for row in filled
+        for cell in row
+    )
+
+
+def _length(element: "HtmlElement") -> int:
+    return len("".join("".join(element.itertext()).split()))
+
+
+def _texts_by_cell(element: "HtmlElement") -> list[str]:
+    return [line.text for line in page_lines(element, by_cell=True)]
+
+
+def _cell(cell: "HtmlElement") -> Cell:
+    row_span = _span(cell.get("rowspan"))
+    # 0 is "as far as the rows go".
+    return Cell("\n".join(_texts_by_cell(cell)), row_span or 65535, _span(cell.get("colspan")) or 1)
+
+
+def _span(told: str | None) -> int:
+    digits = re.match(r"\s*\+?(\d{1,6})", told or "1", re.ASCII)
+    return int(digits[1]) if digits else 1
+
+
+def _n_header(table: "HtmlElement", rows: "list[list[HtmlElement]]") -> int:
+    """Return how many rows are in `thead`, or have only `th`."""
+    heads = [head for head in table if head.tag == "thead"]
+    told = sum(len(head.findall("tr")) for head in heads)
+    marked = 0
+    while marked < len(rows) and rows[marked] and all(cell.tag == "th" for cell in rows[marked]):
+        marked += 1
+    return max(told, marked)
+
+
+BLOCK_TAGS = frozenset(
+    (
+        *("html", "body", "main", "article", "section", "header", "div", "center", "form", "p"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "pre", "blockquote", "address", "figure"),
+        *("table", "thead", "tbody", "tfoot", "tr", "td", "th", "ul", "ol", "li", "dl", "dt"),
+        *("dd", "details", "summary", "figcaption", "fieldset", "legend", "ucapcontent"),
+    )
+)
+_SENTENCE = re.compile(r"[，。；：、！？]|.{30}")
+# The article is the innermost element that still holds this share of the page's sentences.
+_MIN_SHARE = 0.8
+_UNCLOSED = 3
+_ORGAN = (
+    rf"[一-鿿]{{2,30}}?(?:{ISSUER_ENDS})"
+    r"(?:[（(]代章[）)])?"
+)
+_YEAR = r"(?:\d{4}|二[〇○零Oo０][一-九〇○零]{2})"
+# Organs one behind another, or blanks between them: what ends the run ends as one of them does.
+_SIGNED = (
+    r"[一-鿿]{3,120}(?:(?<=[厅会委局部署院办行社司])|(?<=政府|中心)|(?<=办公室)|(?<=领导小组))"
+    rf"(?:[（(]代章[）)])?+(?=[\s、]|{_YEAR}|$)"
+)
+# What ends a document, when a site sets it into a block of its own.
+_ENDING = re.compile(
+    rf"(?:{_SIGNED}[\s、]*+)++(?:{_YEAR}年.{{1,6}}日)?"
+    rf"|[（(]?{_YEAR}\s{{0,9}}年\s{{0,9}}.{{1,3}}\s{{0,9}}月\s{{0,9}}.{{1,3}}\s{{0,9}}日[）)]?(?:印发)?"
+    rf"|{_ORGAN}.{{0,8}}{_YEAR}年.{{1,6}}日印发|(?:抄送|主送|公开方式|联系人|联系电话|信息公开属性)\s*[:：].{{1,200}}"
+    r"|[（(](?:此件|本文|联系人|公开方式).{1,60}[）)]"
+)
+_ATTACHED = re.compile(
+    rf"附\s{{0,9}}[件录表]\s{{0,9}}[\d{HAN_SMALL}]{{0,3}}\s{{0,9}}(?:[:：.．、\s].{{0,120}})?"
+)
+_LIST_HEAD = re.compile(r"(?:相关)?附件(?:下载|列表|链接|文件|文档)?\s*[:：]?")
+_LISTED = re.compile(
+    rf"[\d{HAN_SMALL}]{{1,2}}\s*[.．、].{{2,120}}|.{{2,120}}\.(?:docx?|pdf|xlsx?|wps|ofd|zip|rar|jpg)"
+)
+_NUMBER = re.compile(r"[^，。《》：:]{2,24}[〔\[（(]\d{4}[〕\]）)]第?\d{1,5}号")
+_BETWEEN_DOCUMENTS = re.compile(
+    r"(?:上|下)一[篇条]|相关(?!附件)|推荐|扫一扫|分享|主办|承办|版权|网站"
+)
+_LINES_AHEAD = 5
+
+
+def find_article(page: "HtmlElement") -> "HtmlElement":
+    """Return the innermost element with 80 % of a page's sentences outside links."""
+    weights: dict[HtmlElement, int] = {}
+    body = page.find("body")
+    current = page if body is None else body
+    for element in reversed(list(current.iter())):  # children before parents
+        weights[element] = _own_weight(element) + sum(weights[child] for child in element)
+    least = _MIN_SHARE * weights[current]
+    left_behind = []  # elements on the way whose own paragraphs would be lost
+    while weights[current]:
+        best = max(current, key=lambda child: weights[child], default=None)
+        if best is None or weights[best] < least:
+            break
+        # A paragraph or row alone is no article: its neighbours belong to it.
+        if best.tag not in BLOCK_TAGS or best.tag in ("p", "tr", "tbody", "li"):
+            break
+        if any(child.tag == "p" and weights[child] for child in current if child is not best):
+            left_behind.append(current)
+        current = best
+    # One level is a site's footer; where each holds a paragraph, blocks were never closed.
+    return left_behind[0] if len(left_behind) >= _UNCLOSED else current
+
+
+def beside_article(article: "HtmlElement") -> tuple[list[Block], list[Block]]:
+    """Return lines of an article in blocks before and behind it.
+
+    Before it, its number (文号); behind it, signature, date, recipients and attachments with their
+    text, up to the first line that is none of these.
+    """
+    before: list[Block] = []
+    for element in _beside(article, preceding=True):
+        before = [*page_lines(element), *before]
+        if len(before) >= _LINES_AHEAD:
+            break
+    near = reversed(before[-_LINES_AHEAD:])
+    number = next((line for line in near if _NUMBER.fullmatch(line.text)), None)
+    behind: list[Block] = []
+    for element in _beside(article, preceding=False):
+        lines = page_lines(element)
+        taken = _ending(lines, listing=bool(behind) and bool(_ATTACHED.match(behind[-1].text)))
+        behind += taken
+        if len(taken) < len(lines):
+            break
+    return [number] if number else [], behind
+
+
+def _beside(article: "HtmlElement", *, preceding: bool) -> Iterator["HtmlElement"]:
+    """Yield the elements before or behind one, the nearest first."""
+    element = article
+    while element is not None and element.tag not in ("body", "html"):
+        yield from element.itersiblings(preceding=preceding)
+        element = element.getparent()
+
+
+def _ending(lines: Sequence[Block], *, listing: bool) -> list[Block]:
+    """Return the first lines of a block that end the document before it."""
+    taken: list[Block] = []
+    attached = False
+    for line in lines:
+        text = line.text
+        if _LIST_HEAD.fullmatch(text):
+            listing = True
+        elif _ATTACHED.fullmatch(text):
+            attached = listing = True
+        elif _ENDING.fullmatch(text):
+            listing = False
+        elif _BETWEEN_DOCUMENTS.match(text) or not (
+            attached or (listing and _LISTED.fullmatch(text))
+        ):
+            break
+        taken.append(line)
+    return taken
+
+
+def _own_weight(element: "HtmlElement") -> int:
+    """Return the characters of sentences right inside a block, links left out."""
+    if element.tag not in BLOCK_TAGS:
+        return 0
+    own = "".join(_inline_text(element))
+    return len(own) if element.tag in ("td", "th") or _SENTENCE.search(own) else 0
+
+
+def _inline_text(root: "HtmlElement") -> Iterator[str]:
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if event == "start":
+            if element is not root and (element.tag in BLOCK_TAGS or element.tag == "a"):
+                walk.skip_subtree()
+            else:
+                yield (element.text or "").strip()
+        elif element is not root:
+            yield (element.tail or "").strip()
+
+
 def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a page's article: paragraphs and table rows on lines of their own.
 
-    The article is the innermost element that holds 80 % of the page's sentences outside links;
-    menus, footers, share buttons and hidden parts are left out. The title is the page's
-    `ArticleTitle`, a heading that the window's title repeats, or the window's title.
-
-    Args:
-        data: The whole file.
-        name: The file, for messages.
-        stem: The title where the page names none.
+    The article is the innermost element with 80 % of the page's sentences outside links, without
+    menus, footers, share buttons and hidden parts. The title is the page's `ArticleTitle`, a
+    heading that the window's title repeats, or the window's title.
 
     Raises:
         IngestionError: It is not text or not a page.
@@ -103,10 +446,10 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
     page, flattened = _parse(usable, name)
     title, metadata = _page_title(page), _metadata(page)
     _drop_silent(page)
-    box = read_box(texts_by_cell(page))
+    box = read_box(_texts_by_cell(page))
     _drop_furniture(page)
     article = find_article(page)
-    before, behind = beside_article(article, page_lines)
+    before, behind = beside_article(article)
     lines = [*before, *page_lines(article), *behind]
     kept = [line for line in lines if not _FURNITURE_LINE.fullmatch(line.text)]
     text, segments = join_blocks(
@@ -122,7 +465,7 @@ def read_html(data: bytes, *, name: str, stem: str) -> Parsed:
 
 
 def _parse(text: str, name: str) -> tuple["HtmlElement", list[str]]:
-    """Return a page's tree, and a warning where it had to be flattened to be read whole."""
+    """Return a page's tree, and warnings where it had to be flattened."""
     from lxml import etree, html
 
     source = _XML_DECLARATION.sub("", text)
@@ -176,7 +519,6 @@ def _metadata(page: "HtmlElement") -> dict[str, str]:
 
 
 def _drop_silent(page: "HtmlElement") -> None:
-    """Remove in place comments, scripts and the like."""
     for element in list(page.iter()):
         silent = not isinstance(element.tag, str) or element.tag in _SILENT
         if silent and element.getparent() is not None:
@@ -184,7 +526,6 @@ def _drop_silent(page: "HtmlElement") -> None:
 
 
 def _drop_furniture(page: "HtmlElement") -> None:
-    """Remove in place what no reader takes for the article."""
     for element in list(page.iter()):
         if element.tag not in ("html", "body") and _is_furniture(element):
             element.drop_tree()
@@ -203,13 +544,13 @@ def _is_furniture(element: "HtmlElement") -> bool:
 
 
 def read_box(lines: Sequence[str]) -> dict[str, str]:
-    """Return what the official box of a page states, by the field's usual name.
+    """Return the metadata box of a page, by the field's usual name.
 
-    A box is a cluster of labels with values, on one line (索引号：X) or on two (the cells of a
-    table). It counts only with two labels at least, one of them such as only a box has.
+    It is a cluster of at least two labels with values, on one line (索引号：X) or on two (cells of
+    a table), one of them a label that only such boxes have.
 
     Args:
-        lines: Of the whole page, cells of tables on lines of their own.
+        lines: Of the page, cells of tables on lines of their own.
 
     >>> read_box(["文　号：", "云政发〔2022〕3号", "失效日期：2027年3月4日"])
     {'发文字号': '云政发〔2022〕3号', '失效日期': '2027年3月4日'}
@@ -234,7 +575,7 @@ def _is_box(found: dict[str, str]) -> bool:
 
 
 def _pairs(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, field, value) of every label; the value is empty where there is none."""
+    """Yield (line, field, value) of every label; the value may be empty."""
     for at, line in enumerate(lines):
         below = lines[at + 1].strip() if at + 1 < len(lines) else ""
         below = "" if _LABEL.match(below) or _ALONE.fullmatch(below) else below

@@ -7,9 +7,8 @@ from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import digest
-from kgrag.ingestion.load.opening import open_regular
 from kgrag.ingestion.load.parsed import line_segments, replace_unusable
-from kgrag.ingestion.load.source import Failure, Source
+from kgrag.ingestion.load.source import Failure, Source, open_regular
 from kgrag.ingestion.load.title import guess_title
 from kgrag.types import Document
 
@@ -21,13 +20,12 @@ _REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'
 def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failure]:
     """Yield the document of every line that is not blank, or what is wrong with the line.
 
-    A record's id is taken verbatim (an integer as its digits); an id that an earlier line had is
-    a failure, for the second would replace the first unseen. Other fields with a plain value
-    become properties. The file is read line by line and may be larger than memory.
+    An id is taken verbatim (an integer as its digits); a second record with it is a failure. Other
+    fields with a plain value become properties. The file may be larger than memory.
 
     Args:
         source: The file.
-        max_bytes: The longest line that is read, and never one of more than 32 MB.
+        max_bytes: The longest line that is read, 32 MB at most.
 
     Raises:
         IngestionError: The file cannot be opened or holds no record.

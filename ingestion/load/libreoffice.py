@@ -1,4 +1,4 @@
-"""Old Word files, WPS, RTF and OpenDocument: LibreOffice makes a .docx of them, which is read."""
+"""Old Word files, WPS, RTF and OpenDocument, converted to .docx by LibreOffice."""
 
 import os
 import re
@@ -8,12 +8,9 @@ import struct
 import subprocess
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.formats import Reader
-from kgrag.ingestion.load.parsed import Parsed
 
 PROGRAM_VARIABLE = "KGRAG_SOFFICE"
 _PROGRAMS = ("soffice", "libreoffice")
@@ -44,44 +41,22 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def is_old_word(data: bytes) -> bool:
-    """Tell whether bytes are an old binary Word file, whatever its name says."""
+    """Return whether bytes are an old binary Word file, whatever its name."""
     return data.startswith(OLE) and _OLD_WORD in data and _LOCKED not in data
 
 
-def is_locked(data: bytes) -> bool:
-    """Tell whether bytes are a .docx that is locked with a password."""
-    return data.startswith(OLE) and _LOCKED in data
-
-
-def office_reader(read_docx: Reader, suffix: str) -> Reader:
-    """Return a reader of files that LibreOffice opens.
-
-    Args:
-        read_docx: Reads what comes of it.
-        suffix: Of the files, without dot, e.g. `doc`: tells LibreOffice what they are.
-    """
-
-    def read(data: bytes, *, name: str, stem: str) -> Parsed:
-        made = as_docx(data, suffix=suffix, name=name)
-        parsed = read_docx(made, name=name, stem=stem)
-        said = f"read through LibreOffice, from .{suffix}"
-        return replace(parsed, warnings=(*parsed.warnings, said))
-
-    return read
-
-
 def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> bytes:
-    """Return a file as LibreOffice saves it as .docx.
+    """Return a file converted to .docx.
 
     Args:
         data: The whole file.
-        suffix: Without dot.
+        suffix: Of its format, without dot.
         name: The file, for messages.
-        time_s: Seconds that LibreOffice may take; then it is ended, and what it started.
+        time_s: Seconds that LibreOffice may take before it is killed, with its children.
 
     Raises:
-        IngestionError: It is none of these formats, or LibreOffice is not there, cannot open the
-            file, or takes too long.
+        IngestionError: It is none of these formats, or LibreOffice is not installed, cannot open
+            the file, or takes too long.
     """
     # LibreOffice would take any other bytes for plain text, and give characters.
     if data.startswith(OLE) and not _has_directory(data):
@@ -97,7 +72,7 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
             f"{name}: .{suffix} files are read through LibreOffice, which is not found; install "
             f"it (or name its soffice in {PROGRAM_VARIABLE}), or save the file as .docx"
         )
-    if is_locked(data):
+    if data.startswith(OLE) and _LOCKED in data:
         raise IngestionError(f"{name}: is locked with a password; take it away and save it again")
     with tempfile.TemporaryDirectory(prefix="kgrag-office-") as folder:
         made = _converted(program, Path(folder), data, suffix, name, time_s)
@@ -114,9 +89,9 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
 
 
 def _has_directory(data: bytes) -> bool:
-    """Tell whether the list of an OLE file's streams begins where its header says.
+    """Return whether an OLE file's directory of streams is where its header says.
 
-    The header has the size of sectors as a power of two, and the sector of the list.
+    The header has the size of sectors as a power of two, and the directory's sector.
     """
     if len(data) < _OLE_HEADER or data[30] not in (9, 12):
         return False
@@ -164,7 +139,7 @@ def _converted(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and all that it has started."""
+    """Kill a process and its descendants."""
     if process.poll() is not None:
         return
     for pid in (*_descendants(process.pid), process.pid):
@@ -174,7 +149,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _descendants(pid: int) -> list[int]:
-    """Return the processes below one; none where the system does not tell."""
+    """Return the descendants of a process, where the system lists them."""
     try:
         listed = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True

@@ -1,7 +1,8 @@
-"""A file in, a document out: reads the bytes, picks the format's reader, gives identity."""
+"""Load a file as a document: read the bytes, choose the format's reader, assign an id."""
 
 import hashlib
 import os
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -11,8 +12,8 @@ from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
 from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
-from kgrag.ingestion.load.opening import open_regular
-from kgrag.ingestion.load.source import Failure, Source, unsupported_reason
+from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.source import Failure, Source, open_regular, unsupported_reason
 from kgrag.ingestion.load.statement import stated_title
 from kgrag.text.visible import shown_path
 from kgrag.types import Document
@@ -21,57 +22,14 @@ DEFAULT_MAX_BYTES = IngestConfig().max_bytes
 _BLOCK = 1 << 20
 
 
-# The readers are imported when a file needs them: docx, lxml and PDFium take time to load.
-def _plain() -> Reader:
-    from kgrag.ingestion.load.plain import read_plain
-
-    return read_plain
-
-
-def _markdown() -> Reader:
-    from kgrag.ingestion.load.markdown import read_markdown
-
-    return read_markdown
-
-
-def _html() -> Reader:
-    from kgrag.ingestion.load.html import read_html
-
-    return read_html
-
-
-def _docx() -> Reader:
-    from kgrag.ingestion.load.docx import read_docx
-
-    return read_docx
-
-
-def _office(suffix: str) -> Reader:
-    from kgrag.ingestion.load.libreoffice import office_reader
-
-    return office_reader(_docx(), suffix)
-
-
-def _pdf() -> Reader:
-    from kgrag.ingestion.load.pdf import read_pdf
-
-    return read_pdf
-
-
-def _picture() -> Reader:
-    from kgrag.ingestion.load.picture import read_picture_file
-
-    return read_picture_file
-
-
-_READERS: dict[str, Callable[[], Reader]] = {
-    "txt": _plain,
-    "md": _markdown,
-    "html": _html,
-    "docx": _docx,
-    **{suffix: partial(_office, suffix) for suffix in ("doc", "wps", "rtf", "odt")},
-    "pdf": _pdf,
-    "picture": _picture,
+# Imported when a file needs them: docx, lxml and PDFium take time to load.
+_READERS = {
+    "txt": "plain:read_plain",
+    "md": "plain:read_markdown",
+    "html": "html:read_html",
+    "docx": "docx:read_docx",
+    "pdf": "pdf:read_pdf",
+    "picture": "picture:read_picture_file",
 }
 
 
@@ -81,16 +39,14 @@ def load(
     stated: Mapping[str, str] = MappingProxyType({}),
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Document:
-    """Return the document that a file, or one record of a `.jsonl`, holds.
+    """Return the document in a file, or in one record of a `.jsonl`.
+
+    Its id is a function of the file's name and bytes; a record keeps its own.
 
     Args:
         source: A file of a supported format; a `.jsonl` needs its `record`.
-        stated: What `Sidecars` say of the file: wins over what is read. Records have fields of
-            their own.
+        stated: Metadata from `Sidecars`, preferred to what is read; not for records.
         max_bytes: The largest file that is read.
-
-    Returns:
-        Its id is a function of the file's name and bytes; a record keeps its own.
 
     Raises:
         UnsupportedFormatError: No loader reads such files.
@@ -102,8 +58,8 @@ def load(
         raise UnsupportedFormatError(f"{source.name}: {unsupported_reason(source.path)}")
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
-    data = _read_bytes(source, max_bytes)
-    read = plugin_reader(media_type) or _READERS[media_type]()
+    data = b"".join(_blocks(source, max_bytes))
+    read = plugin_reader(media_type) or _reader(media_type)
     parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
         raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
@@ -127,14 +83,10 @@ def load_all(
     stated: Mapping[str, str] = MappingProxyType({}),
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Iterator[Document | Failure]:
-    """Yield every document of a source; what cannot be read is yielded as a failure, not raised.
+    """Yield the documents of a file, and failures where they cannot be read.
 
-    A file gives one document or failure, a `.jsonl` one for each line that is not blank.
-
-    Args:
-        source: A file.
-        stated: As for `load`.
-        max_bytes: The largest file, or line of a `.jsonl`, that is read.
+    A file gives one of them, a `.jsonl` one for each line that is not blank; for the arguments see
+    `load`, where `max_bytes` is that of a line of a `.jsonl`.
     """
     try:
         if source.media_type == "jsonl" and source.record is None:
@@ -149,10 +101,8 @@ def load_all(
 def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[str, str]:
     """Return (doc_id, content_hash) of a file's document without parsing the file.
 
-    A batch that is run again uses it to pass over files that are held already.
-
     Args:
-        source: A file other than a `.jsonl`: there each line has its own identity.
+        source: A file other than a `.jsonl`, where each line has its own identity.
         max_bytes: The largest file that is read.
 
     Raises:
@@ -165,12 +115,15 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
     return document_id(shown_path(source.path.name), content_hash), content_hash
 
 
-def _read_bytes(source: Source, max_bytes: int) -> bytes:
-    return b"".join(_blocks(source, max_bytes))
+def _reader(media_type: str) -> Reader:
+    office = media_type not in _READERS
+    name = "docx:read_office" if office else _READERS[media_type]
+    read: Callable[..., Parsed] = pkgutil.resolve_name(f"kgrag.ingestion.load.{name}")
+    return partial(read, suffix=media_type) if office else read
 
 
 def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
-    """Yield a file's bytes; no more than are allowed, though it may grow meanwhile."""
+    """Yield a file's bytes; no more than are allowed, even if it grows meanwhile."""
     size = 0
     try:
         with open_regular(source.path, within=source.within) as file:

@@ -1,9 +1,10 @@
-"""What a format's reader hands back, and the small steps that all readers share."""
+"""The result of a format's reader, and steps that readers share."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from typing import NamedTuple
 
 from kgrag.text.table_rows import CELL_MARK
 from kgrag.types import Segment, SegmentKind
@@ -14,14 +15,14 @@ _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document's text before it has an identity.
+    """A document's text before it has an id.
 
     Attributes:
         text: The whole text.
-        title: As the format or the text names it.
+        title: That of the format or the text.
         segments: Pages, paragraphs or lines in text order.
         warnings: What was guessed or left out.
-        properties: Further facts by name.
+        properties: Further metadata by name.
     """
 
     text: str
@@ -31,10 +32,17 @@ class Parsed:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+class Block(NamedTuple):
+    """A line of text and its heading level; 0 for other text."""
+
+    text: str
+    level: int = 0
+
+
 def replace_unusable(text: str) -> tuple[str, list[str]]:
     r"""Return text with NUL characters and lone surrogates as U+FFFD, and a warning if any were.
 
-    One character gives one, so offsets keep their place; no store could hold the originals.
+    Offsets do not change; no store could hold the originals.
 
     >>> replace_unusable("a\x00b")
     ('a�b', ['1 unusable character (NUL or lone surrogate) replaced by U+FFFD'])
@@ -47,9 +55,9 @@ def replace_unusable(text: str) -> tuple[str, list[str]]:
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, int, int]]:
-    r"""Yield (number, start, end) of every line that is not blank, break left out, from 1.
+    r"""Yield (number from 1, start, end) of every line that is not blank, without its break.
 
-    Only CR, LF and CRLF break lines: an editor counts the same way.
+    Only CR, LF and CRLF break lines, as in editors.
 
     >>> list(numbered_lines("a\r\n\nb"))
     [(1, 0, 1), (3, 4, 5)]
@@ -75,7 +83,7 @@ def join_blocks(
     Args:
         blocks: In order.
         kind: What the segments are.
-        levels: Of the headings that the format states, a number for each block; 0 is none.
+        levels: The heading level of each block, as the format states it; 0 is none.
 
     >>> join_blocks(["甲", " ", "乙"], "paragraph")[0]
     '甲\n乙'
@@ -93,9 +101,7 @@ def join_blocks(
 
 
 def join_cells(cells: Iterable[str]) -> str:
-    """Return a table row as one line, or an empty string where no cell says anything.
-
-    Empty cells between others keep their place, so that columns can be told apart.
+    """Return a table row as one line, empty cells included; "" if all are empty.
 
     >>> join_cells(["指标", "", "2025年"])
     '指标 |  | 2025年'

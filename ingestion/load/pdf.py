@@ -5,18 +5,22 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.ocr import read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
-from kgrag.ingestion.load.page_tables.cells import POWERS, is_raised
+from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.scanned import Recognised, recognised, why_unread
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.words import word_boundaries
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+
+    from kgrag.ingestion.load.ocr.page_text import Picture
 
 _FEWEST = 50
 _MOST_ODD = 0.35
@@ -30,8 +34,6 @@ _LEAST_IN_WORDS = 0.2
 _TRADITIONAL = frozenset("為與國學會對這說來時個們過發經現實後點從關開應當體業產")
 _MOST_TRADITIONAL = 0.03
 
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 # PDFium's marks for a hyphen at a line's end.
 _HYPHENS = {0x02, 0xFFFE}
@@ -49,66 +51,32 @@ _END = b"%%EOF"
 _AFTER_END = 2048
 # A page of little text that pictures cover for this share is a picture.
 _MOSTLY = 0.4
-_NO_TEXT = (
-    "has a text layer that is no readable text (a wrong character map)",
-    "have a text layer that is no readable text",
-)
-_A_PICTURE = ("is mostly a picture, which is not read", "are mostly pictures, which are not read")
-
-
-@dataclass(frozen=True, slots=True)
-class _Layers:
-    """What the text layers of pages are like; pages by number, from 1.
-
-    Attributes:
-        sizes: Characters of every page.
-        empty: Pages without a layer.
-        garbage: Pages whose layer is no readable text.
-        drawn: Pages of little text that are mostly a picture.
-    """
-
-    sizes: list[int]
-    empty: list[int]
-    garbage: list[int]
-    drawn: list[int]
-
-    @classmethod
-    def of(cls, pages: Sequence[tuple[list[Item], float]]) -> "_Layers":
-        """Return it of pages: what stands on each, and which share of it pictures cover."""
-        layers = cls([], [], [], [])
-        for number, (items, share) in enumerate(pages, 1):
-            text = page_text(items)
-            layers.sizes.append(len(text))
-            if not text:
-                layers.empty.append(number)
-            elif is_garbage(text):
-                layers.garbage.append(number)
-            elif share >= _MOSTLY and len(text) < _LITTLE_TEXT:
-                layers.drawn.append(number)
-        return layers
-
-    @property
-    def unreadable(self) -> list[int]:
-        """Return the pages that say more as pictures, if they say anything."""
-        return sorted((*self.empty, *self.garbage, *self.drawn))
+# What is said of one page, and of several, that have no text to read.
+_UNREAD = {
+    "empty": ("has no text layer", "have no text layer"),
+    "garbage": (
+        "has a text layer that is no readable text (a wrong character map)",
+        "have a text layer that is no readable text",
+    ),
+    "picture": (
+        "is mostly a picture, which is not read",
+        "are mostly pictures, which are not read",
+    ),
+}
+_DPI = 200
+_LONGEST = 3000  # pixels of a page's longer side: posters and screens are no larger on paper
 
 
 def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a PDF's text layer: a paragraph a line, with a segment for every page.
 
-    Line breaks inside paragraphs, page numbers that stand alone and the gaps that PDFium puts
-    between Chinese and digits are taken out. Tables, with rulings or set in columns, become rows
-    of Markdown, over page ends as well. Pages without a text layer, with one that is no text, or
-    that are a picture are named in a warning; so is a file whose end is missing.
-
-    Args:
-        data: The whole file.
-        name: The file, for messages.
-        stem: The title where the text names none.
+    Line breaks inside paragraphs, page numbers and the gaps that PDFium puts between Chinese and
+    digits are removed. Tables, ruled or set in columns, become rows of Markdown, also over page
+    breaks. Pages without readable text layer are recognised as pictures, or named in a warning.
 
     Raises:
         IngestionError: It is damaged, cut short so that no page is left, locked with a password,
-            or has no text layer at all.
+            or has no text at all.
     """
     import pypdfium2
 
@@ -118,8 +86,13 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             document = pypdfium2.PdfDocument(data)
             try:
                 found = [_page_items(document, i) for i in range(len(document))]
-                layers = _Layers.of(found)
-                pictures = dict(recognised(document, layers.unreadable))
+                texts = [page_text(items) for items, _ in found]
+                unread = {
+                    number: problem
+                    for number, ((_, share), text) in enumerate(zip(found, texts, strict=True), 1)
+                    if (problem := _problem(text, share))
+                }
+                pictures = dict(recognised(document, list(unread)))
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
@@ -127,13 +100,13 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
                 f"{name}: {_remedy(str(exc), is_cut=is_cut and b'%PDF-' in data[:1024])}"
             ) from exc
     pages = [items for items, _ in found]
-    for number, page in list(pictures.items()):
-        if number in layers.garbage or len(page_text(page.lines)) > layers.sizes[number - 1]:
-            pages[number - 1] = list(page.lines)
+    for number, (lines, _) in list(pictures.items()):
+        if unread[number] == "garbage" or len(page_text(lines)) > len(texts[number - 1]):
+            pages[number - 1] = list(lines)
+            del unread[number]
         else:
             del pictures[number]
-    empty = [i for i in layers.empty if i not in pictures]
-    if len(empty) == len(pages):
+    if list(unread.values()) == ["empty"] * len(pages):
         raise IngestionError(
             f"{name}: none of its {len(pages)} pages has a text layer, and they cannot be read as "
             f"pictures: {why_unread() or 'no text is found in them; scan them at 200 to 300 dpi'}"
@@ -148,9 +121,9 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             *warnings,
             *(["the file's end is missing or damaged: pages may be missing"] if is_cut else []),
             *_recognised(pictures),
-            *_no_layer(empty),
-            *_listed([i for i in layers.garbage if i not in pictures], _NO_TEXT, why_unread()),
-            *_listed([i for i in layers.drawn if i not in pictures], _A_PICTURE, ""),
+            *_listed(unread, "empty", why_unread() or "no text is found in its picture"),
+            *_listed(unread, "garbage", why_unread()),
+            *_listed(unread, "picture", ""),
         ),
     )
 
@@ -163,22 +136,23 @@ def _remedy(message: str, *, is_cut: bool) -> str:
     return f"is damaged or no PDF ({message}); open it and save it again"
 
 
-def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
-    """Return what has to be said of pages that were read as pictures."""
+def _problem(text: str, share: float) -> str:
+    """Return a key of `_UNREAD` for a page whose text layer is not enough, or ""."""
+    if not text:
+        return "empty"
+    if is_garbage(text):
+        return "garbage"
+    return "picture" if share >= _MOSTLY and len(text) < _LITTLE_TEXT else ""
+
+
+def _recognised(pictures: Mapping[int, tuple[list[Line], list[str]]]) -> list[str]:
+    """Return the warnings about pages that were read as pictures."""
     if not pictures:
         return []
     n = len(pictures)
     which = f"page {next(iter(pictures))}" if n == 1 else f"{n} pages"
     said = f"{which} without readable text read as {'a picture' if n == 1 else 'pictures'}"
-    return [said, *(warning for found in pictures.values() for warning in found.warnings)]
-
-
-def _no_layer(empty: list[int]) -> list[str]:
-    why = why_unread() or "no text is found in its picture"
-    found = [f"page {n} has no text layer; {why}" for n in empty[:_MOST_LISTED]]
-    if len(empty) > _MOST_LISTED:
-        found.append(f"{len(empty) - _MOST_LISTED} more pages have no text layer")
-    return found
+    return [said, *(warning for _, warnings in pictures.values() for warning in warnings)]
 
 
 def page_text(items: Sequence[Item]) -> str:
@@ -189,33 +163,22 @@ def page_text(items: Sequence[Item]) -> str:
     return "\n".join(lines)
 
 
-def _listed(pages: list[int], said: tuple[str, str], why: str) -> list[str]:
-    one, many = said
+def _listed(unread: Mapping[int, str], kind: str, why: str) -> list[str]:
+    one, many = _UNREAD[kind]
+    pages = [number for number, problem in unread.items() if problem == kind]
     found = [f"page {n} {one}{why and '; '}{why}" for n in pages[:_MOST_LISTED]]
     if len(pages) > _MOST_LISTED:
         found.append(f"{len(pages) - _MOST_LISTED} more pages {many}")
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    line: Line
-    bottom: float
-
-
 def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]:
-    """Return the lines and tables of a page, and which share of it pictures cover (0 to 1).
+    """Return the lines and tables of a page, and the share of it that pictures cover.
 
-    Pictures are looked for on pages of less than `_LITTLE_TEXT` characters only.
-
-    Lines come in the order of the text layer, a table where its first character stands in it.
-    Lines are not blank.
-
-    Args:
-        document: Of PDFium.
-        index: Of the page, from 0.
+    In the order of the text layer, a table at its first character. The share is 0 for pages of
+    `_LITTLE_TEXT` characters and more.
     """
-    from kgrag.ingestion.load.page_tables.extract import picture_share
+    from kgrag.ingestion.load.page_tables.find import picture_share
 
     page = document[index]
     text_page = page.get_textpage()
@@ -231,10 +194,10 @@ def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]
 
 def _items(page: "PdfPage", text_page: "PdfTextPage", codes: list[int]) -> list[Item]:
     spans = [list(range(a, b)) for a, b in _line_spans(codes)]
-    placed = [p for span in spans if (p := _line(text_page, codes, span))]
+    placed = [found for span in spans for found in _line(text_page, codes, span)]
     tables = find_tables(page, text_page, codes, in_columns=_in_columns(placed)) if placed else []
     if not tables:
-        return [p.line for p in placed]
+        return [line for line, _ in placed]
     table_of = {i: table for table in tables for i in table.members}
     items: list[Item] = []
     shown: set[int] = set()
@@ -245,23 +208,18 @@ def _items(page: "PdfPage", text_page: "PdfTextPage", codes: list[int]) -> list[
             if table is None:
                 pending.append(i)
             elif id(table) not in shown:
-                items += _flushed(text_page, codes, pending)
+                items += (line for line, _ in _line(text_page, codes, pending))
                 pending = []
                 shown.add(id(table))
                 items.append(table)
-        items += _flushed(text_page, codes, pending)
+        items += (line for line, _ in _line(text_page, codes, pending))
     return items
 
 
-def _flushed(text_page: "PdfTextPage", codes: list[int], indices: list[int]) -> list[Item]:
-    placed = _line(text_page, codes, indices)
-    return [placed.line] if placed else []
-
-
-def _in_columns(lines: Sequence[_Placed]) -> bool:
-    """Say whether some lines have wide gaps, or figures side by side, or stand beside others."""
-    gaps = sum("\t" in p.line.text or _FIGURES.search(p.line.text) is not None for p in lines)
-    heights = Counter(round(p.bottom / 2) for p in lines)
+def _in_columns(placed: Sequence[tuple[Line, float]]) -> bool:
+    """Return whether some lines have wide gaps, or figures side by side, or are beside others."""
+    gaps = sum("\t" in line.text or _FIGURES.search(line.text) is not None for line, _ in placed)
+    heights = Counter(round(bottom / 2) for _, bottom in placed)
     return gaps >= _FEWEST_ROWS or sum(n > 1 for n in heights.values()) >= _FEWEST_ROWS
 
 
@@ -279,18 +237,20 @@ def _codes(text_page: "PdfTextPage") -> list[int]:
     return [raw.FPDFText_GetUnicode(text_page, i) for i in range(text_page.count_chars())]
 
 
-def _line(text_page: "PdfTextPage", codes: list[int], indices: Sequence[int]) -> _Placed | None:
+def _line(
+    text_page: "PdfTextPage", codes: list[int], indices: Sequence[int]
+) -> Iterator[tuple[Line, float]]:
+    """Yield the line of some characters with its lower edge; nothing if none is visible."""
     shown = [i for i in indices if codes[i] > 0x20 and not chr(codes[i]).isspace()]
-    if not shown:
-        return None
-    text = _text(text_page, codes, shown)
-    left, bottom, _, top = text_page.get_charbox(shown[0], loose=True)
-    _, _, right, _ = text_page.get_charbox(shown[-1], loose=True)
-    return _Placed(Line(text, left, right, max(top - bottom, 1.0)), bottom)
+    if shown:
+        text = _text(text_page, codes, shown)
+        left, bottom, _, top = text_page.get_charbox(shown[0], loose=True)
+        _, _, right, _ = text_page.get_charbox(shown[-1], loose=True)
+        yield Line(text, left, right, max(top - bottom, 1.0)), bottom
 
 
 def _text(text_page: "PdfTextPage", codes: list[int], shown: list[int]) -> str:
-    """Return the characters that are shown, with one blank, or a tab between columns, in gaps."""
+    """Return the visible characters, with a blank, or a tab between columns, in gaps."""
     out = bytearray()
     power = False
     for i, (before, at) in enumerate(zip([shown[0], *shown], shown, strict=False)):
@@ -314,21 +274,18 @@ def _text(text_page: "PdfTextPage", codes: list[int], shown: list[int]) -> str:
 
 
 def _takes_power(codes: Sequence[int], shown: Sequence[int], i: int) -> bool:
-    """Say whether a power may follow: after 10, and after a unit of length."""
+    """Return whether a power may follow: after 10, and after a unit of length."""
     last = chr(codes[shown[i - 1]])
     return last == "m" or (last == "0" and i > 1 and codes[shown[i - 2]] == ord("1"))
 
 
 def is_garbage(text: str) -> bool:
-    r"""Say whether the text of a page is no text that anyone could read.
+    r"""Return whether a page's text is unreadable.
 
-    It is not if more than a third are private-use, unassigned, replacement or control characters,
-    any one of them counted 20 times at most: a contents page may have hundreds of one dot; or if
-    Chinese characters hardly ever make a word with the next, as where a map has exchanged them
-    for others. What a poor OCR leaves is not told. Less than 50 characters are never garbage.
-
-    Args:
-        text: Of a page, or a piece of about a page's length.
+    More than a third of it are private-use, unassigned, replacement or control characters, each
+    counted 20 times at most (a contents page may have hundreds of one dot); or Chinese characters
+    hardly ever make a word with the next, as where a map has exchanged them. Poor OCR is not
+    detected, and less than 50 characters are never garbage.
 
     >>> is_garbage("".join(map(chr, range(0xE000, 0xE060)))), is_garbage("推进节能降碳。" * 9)
     (True, False)
@@ -342,7 +299,7 @@ def is_garbage(text: str) -> bool:
 
 
 def _is_exchanged(text: str) -> bool:
-    """Say whether hardly any Chinese character stands in a word of two or more."""
+    """Return whether hardly any Chinese character is in a word of two or more."""
     runs = "\n".join(_RUN.findall(text))
     n = len(runs) - runs.count("\n")
     if n < _FEWEST_IN_RUNS:
@@ -351,3 +308,35 @@ def _is_exchanged(text: str) -> bool:
         return False
     lengths = (b - a for a, b in pairwise(sorted(word_boundaries(runs))))
     return sum(length for length in lengths if length > 1) < _LEAST_IN_WORDS * n
+
+
+def recognised(
+    document: "PdfDocument", numbers: Sequence[int]
+) -> Iterator[tuple[int, tuple[list[Line], list[str]]]]:
+    """Yield (number, (lines in points, warnings)) of pages read as pictures, if they are.
+
+    Args:
+        document: Open; the caller sees to it that one thread at a time enters PDFium.
+        numbers: Of pages, from 1; blank ones are left out.
+    """
+    for number in () if why_unread() else numbers:
+        picture, scale = _rendered(document, number)
+        if picture is not None:
+            lines, warnings = read_lines(picture, number, scale=1 / scale)
+            if lines:
+                yield number, (lines, warnings)
+
+
+def _rendered(document: "PdfDocument", number: int) -> tuple["Picture | None", float]:
+    """Return a page as a picture and its pixels per point; None for a blank page."""
+    page = document[number - 1]
+    try:
+        if next(iter(page.get_objects(max_depth=1)), None) is None:
+            return None, 1.0
+        longer = max(page.get_width(), page.get_height())
+        scale = min(_DPI / 72, _LONGEST / longer)
+        bitmap = page.render(scale=scale, rev_byteorder=True)
+        picture: Picture = bitmap.to_numpy()[:, :, :3].copy()
+        return picture, scale
+    finally:
+        page.close()

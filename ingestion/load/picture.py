@@ -1,24 +1,29 @@
 """Picture files: scans and photographs of pages, a TIFF with as many pages as it has."""
 
-from kgrag.errors import IngestionError
-from kgrag.ingestion.load.ocr import doubts, open_pictures, page_lines, read_page
+import io
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kgrag.errors import IngestionError, needs_extra
+from kgrag.ingestion.load.ocr import read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
-from kgrag.ingestion.load.progress import page_done
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.scanned import why_unread
 from kgrag.ingestion.load.title import find_title, guess_title
 
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from kgrag.ingestion.load.ocr.page_text import Picture
+
+_MOST_PIXELS = 60_000_000  # A3 at 400 dpi has 31 million
+_LARGEST_SIDE = 3600  # pixels; A4 at 300 dpi has 3508, and more adds nothing
 _A4 = 842.0  # points of the longer side: a picture's own resolution is seldom true
 
 
 def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
-    """Return the text of a picture file: a paragraph a line, a segment for every page.
-
-    Args:
-        data: A PNG, JPEG, TIFF, BMP or WebP.
-        name: The file, for messages.
-        stem: The title where the text names none.
+    """Return the text of a PNG, JPEG, TIFF, BMP or WebP: a paragraph a line, a segment a page.
 
     Raises:
         IngestionError: It is damaged, no text is found in it, or pictures are not read.
@@ -26,14 +31,12 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
     if why := why_unread():
         raise IngestionError(f"{name}: is a picture, and cannot be read: {why}")
     pages: list[list[Line]] = []
-    warnings: list[str] = []
+    said: list[str] = []
     try:
         for number, picture in enumerate(open_pictures(data), 1):
-            page = read_page(picture)
-            page_done()
-            lines = page_lines(page, scale=_A4 / max(page.width, page.height))
+            lines, doubts = read_lines(picture, number, scale=_A4 / max(picture.shape[:2]))
             pages.append(lines)
-            warnings += doubts(page, number) if lines else [f"page {number}: no text found"]
+            said += doubts if lines else [f"page {number}: no text found"]
     except IngestionError as exc:
         raise IngestionError(f"{name}: {exc}") from exc
     text, segments = reflow(pages)
@@ -44,5 +47,55 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(*warnings, *unusable),
+        warnings=(*said, *unusable),
     )
+
+
+def open_pictures(data: bytes) -> Iterator["Picture"]:
+    """Yield the pages of a picture file: one, or as many as a TIFF has.
+
+    Args:
+        data: A PNG, JPEG, TIFF, BMP or WebP.
+
+    Raises:
+        IngestionError: If it is damaged, no picture, or too large.
+        MissingDependencyError: If the extra `ocr` is not installed.
+    """
+    with needs_extra("ocr", "reading pictures"):
+        import PIL.Image
+        from PIL import ImageOps, ImageSequence
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Pillow thinks large is bounded below
+            with PIL.Image.open(io.BytesIO(data)) as file:
+                for frame in ImageSequence.Iterator(file):
+                    if frame.width * frame.height > _MOST_PIXELS:
+                        raise IngestionError(
+                            f"has {frame.width} x {frame.height} pixels, more than "
+                            f"{_MOST_PIXELS:,}; scan it at 300 dpi, or cut it into pages"
+                        )
+                    yield _as_array(ImageOps.exif_transpose(frame))
+    except (OSError, ValueError, SyntaxError, EOFError, PIL.Image.DecompressionBombError) as exc:
+        raise IngestionError(
+            f"is damaged or no picture ({exc}); open it and save it again"
+        ) from exc
+
+
+def _as_array(image: "Image.Image") -> "Picture":
+    """Return a picture of Pillow's on white, with three channels, not needlessly large."""
+    import numpy as np
+    import PIL.Image
+
+    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
+        values = np.asarray(image, dtype=float)
+        span = max(float(values.max() - values.min()), 1.0)
+        image = PIL.Image.fromarray(((values - values.min()) * (255 / span)).astype(np.uint8))
+    if "A" in image.getbands() or "transparency" in image.info:
+        image = image.convert("RGBA")
+        paper = PIL.Image.new("RGBA", image.size, "white")
+        image = PIL.Image.alpha_composite(paper, image)
+    image = image.convert("RGB")
+    longest = max(image.size)
+    if longest > _LARGEST_SIDE:
+        image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))
+    return np.asarray(image, dtype=np.uint8)

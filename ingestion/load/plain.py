@@ -1,20 +1,33 @@
-"""Plain text files: the text is the decoded file, so offsets point into the user's own file."""
+"""Plain text and Markdown files: the text is the decoded file, so offsets are the file's own."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from kgrag.files.encoding import decode
-from kgrag.ingestion.load.front_matter import front_matter
-from kgrag.ingestion.load.parsed import Parsed, line_segments, replace_unusable
+from kgrag.ingestion.load.parsed import Parsed, line_segments, numbered_lines, replace_unusable
 from kgrag.ingestion.load.title import guess_title
+
+_HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*)$", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_MARKS = re.compile(r"[*_`]+|<!--.{0,500}?-->|!?\[([^\[\]]*)\]\([^)]{0,500}\)")
+_FENCE = re.compile(r"(?:-{3,}|\+{3,})\s*")
+_MOST_LINES = 40
+_LEAST = 2  # lines without a fence that make a head
+_LONGEST = 400  # characters of a value
+_KEYS = {
+    "title": "title",
+    **dict.fromkeys(("date", "pubdate", "published", "publish_date", "issued"), "date"),
+    **dict.fromkeys(("issuer", "issuers", "publisher", "agency"), "issuer"),
+    **dict.fromkeys(("number", "doc_number", "document_number"), "number"),
+    **{key: key for key in ("source", "url", "written", "effective", "expires", "region")},
+    **dict.fromkeys(("doc_type", "doctype"), "doc_type"),
+}
+_LINE = re.compile(r"(?P<key>[A-Za-z_-]{2,20})\s*+[:=：]\s*+(?P<value>(?:\S++|\s++(?=\S))*+)\s*+")
 
 
 def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
-    """Return a text file's content: no line break is changed, a byte order mark is left out.
-
-    What stands ahead of the text (title: …) is the title and the properties, and stays text.
-
-    Args:
-        data: The whole file.
-        name: The file, for messages.
-        stem: The title where the text names none.
+    """Return a text file's content, without byte order mark; front matter is read and stays text.
 
     Raises:
         IngestionError: It is not text.
@@ -29,3 +42,66 @@ def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
         warnings=(*decoded.warnings, *warnings),
         properties={"encoding": decoded.encoding, **told},
     )
+
+
+def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
+    """Return a Markdown file's content, marks included; its first heading of level 1 is the title.
+
+    Raises:
+        IngestionError: It is not text.
+    """
+    parsed = read_plain(data, name=name, stem=stem)
+    if front_matter(parsed.text).get("title"):
+        return parsed
+    # Same length, so that a `# comment` inside a code block is no title.
+    outside = _FENCED.sub(lambda m: " " * len(m[0]), parsed.text)
+    outside = outside.replace("\r\n", " \n").replace("\r", "\n")
+    for match in _HEADING.finditer(outside):
+        bare = match["title"].rstrip(" \t").rstrip("#")
+        title = _MARKS.sub(lambda m: m[1] or "", bare).strip()
+        if title:
+            return replace(parsed, title=title)
+    return parsed
+
+
+def front_matter(text: str) -> dict[str, str]:
+    r"""Return the front matter of a text file (`title: …`, fenced by --- or not), by known keys.
+
+    Lists and nested values are left out.
+
+    >>> front_matter("---\ntitle: '节能办法'\ndate: 2022-03-05\ntags: [甲]\n---\n第一条")
+    {'title': '节能办法', 'date': '2022-03-05'}
+    >>> front_matter("title: 节能办法\nurl: http://a\n第一条")
+    {'title': '节能办法', 'url': 'http://a'}
+    >>> front_matter("Note: 第一条")
+    {}
+    """
+    found: dict[str, str] = {}
+    for match in _head(text):
+        key = _KEYS.get(match["key"].casefold(), "")
+        value = match["value"].strip("\"'").strip()
+        if key and value and len(value) <= _LONGEST and key not in found:
+            found[key] = value
+    return found
+
+
+def _head(text: str) -> Iterator[re.Match[str]]:
+    """Yield the lines of a fenced head, or first lines that all have a known key."""
+    matches: list[re.Match[str]] = []
+    fenced = False
+    for count, (_, start, end) in enumerate(numbered_lines(text)):
+        line = text[start:end].strip("\ufeff ")
+        if _FENCE.fullmatch(line):
+            if fenced or count:
+                break
+            fenced = True
+            continue
+        match = _LINE.fullmatch(line)
+        if match and (fenced or match["key"].casefold() in _KEYS):
+            matches.append(match)
+        elif not fenced:
+            break
+        if count > _MOST_LINES:
+            matches = []
+            break
+    yield from matches if fenced or len(matches) >= _LEAST else ()

@@ -1,4 +1,4 @@
-"""Raised and lowered characters as Unicode has them, so that 10 to the fourth is not 104."""
+"""Superscripts and subscripts in Unicode, so that 10 to the fourth is not 104."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -15,16 +15,16 @@ _LONGEST = 20  # a longer stretch is a line set small, not an exponent
 
 
 class Scripted(NamedTuple):
-    """A stretch of text and how it stands to the line."""
+    """A piece of text, raised or lowered or neither."""
 
     text: str
     script: Script = ""
 
 
 def raised(text: str) -> str:
-    """Return a superscript in characters of its own, or with ^ where Unicode lacks some.
+    """Return a superscript in Unicode, or with ^ where Unicode lacks characters.
 
-    Footnote marks in brackets, and marks that are no letters or digits, stay as they are.
+    Footnote marks in brackets, and marks that are no letters or digits, do not change.
 
     >>> [raised(text) for text in ("4", "-3", "1,2", "a+b", "[1]", "①", "")]
     ['⁴', '⁻³', '¹,²', '^(a+b)', '[1]', '①', '']
@@ -38,7 +38,7 @@ def raised(text: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """Return a subscript: digits as Unicode has them, other text as it is.
+    """Return a subscript: digits in Unicode, other text unchanged.
 
     >>> [lowered(text) for text in ("2", "max", "2.5")]
     ['₂', 'max', '2.5']
@@ -48,10 +48,9 @@ def lowered(text: str) -> str:
 
 
 def written(pieces: Iterable[Scripted]) -> str:
-    """Return the pieces of a line as text, neighbours that stand alike taken together.
+    """Return the pieces of a line as text, neighbours of one kind joined.
 
-    A subscript that would run into the digits of the line, and has no characters of its own, is
-    set off by `_(…)`.
+    A subscript without Unicode characters next to digits of the line is written as `_(…)`.
 
     >>> written([Scripted("3.5×10"), Scripted("-", "raised"), Scripted("4", "raised")])
     '3.5×10⁻⁴'
@@ -76,12 +75,12 @@ def written(pieces: Iterable[Scripted]) -> str:
 
 
 def _meet(left: str, right: str) -> bool:
-    """Tell whether digits of two stretches would make one number."""
+    """Return whether digits of two pieces would make one number."""
     return left[-1:].isdecimal() and right[:1].isdecimal()
 
 
 def _solid(pieces: Iterable[Scripted]) -> Iterator[Scripted]:
-    """Yield pieces; blanks stand on the line, whatever is said of them."""
+    """Yield pieces; blanks are neither raised nor lowered."""
     for piece in pieces:
         if piece.script and not piece.text.strip():
             yield Scripted(piece.text)

@@ -1,4 +1,4 @@
-"""Lines of a page put together again into paragraphs, by where they begin and end."""
+"""Lines of pages joined into paragraphs, by their left and right ends."""
 
 import re
 import statistics
@@ -31,7 +31,7 @@ _LEADERS = re.compile(r"[.．·…]{5}\s*+[（(]?\d*+[）)]?$")
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """Where running text stands: its edges, and whether paragraphs are indented."""
+    """The edges of running text, and whether paragraphs are indented."""
 
     left: float
     right: float
@@ -41,12 +41,11 @@ class _Column:
 def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
     """Return the text of pages, a paragraph a line, and a segment for each page with text.
 
-    A line is joined to the one before it if that one reaches the right edge and this one begins
-    at the left edge and, where paragraphs are not indented, the one before has no sentence end
-    and this one does not open like a heading. A line that opens with a closing mark, or follows
-    a comma, is joined anyway. A paragraph goes on over a page break. Page numbers that stand
-    alone at the top or bottom, and lines that most pages repeat there, are dropped. A table
-    becomes a line for each of its rows, and stands on each page with the rows that begin there.
+    A line continues the one before if that one reaches the right edge and this one begins at the
+    left edge and, where paragraphs are not indented, the one before has no sentence end and this
+    one does not open like a heading; or if it opens with a closing mark or follows a comma.
+    Paragraphs may cross pages. Page numbers at the top or bottom, and lines that most pages repeat
+    there, are dropped. A table becomes a line for each row, on the page where the row begins.
 
     Args:
         pages: The lines and tables of each page, from the top; pages may be empty.
@@ -73,35 +72,33 @@ def reflow(pages: Sequence[Sequence[Item]]) -> tuple[str, tuple[Segment, ...]]:
 
 
 def _without_furniture(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
-    """Drop page numbers and running heads, at the ends of pages only: inside they are values."""
+    """Return pages without page numbers and running heads at their ends."""
     kept = [list(page) for page in pages]
     for end in (0, -1):
         for page in kept:
             if page and _PAGE_NUMBER.fullmatch(_text_at(page, end)):
                 del page[end]
-        heads = Counter(_bare(_text_at(page, end)) for page in kept if page)
+        heads = Counter(_head_at(page, end) for page in kept if page)
         n_pages = sum(heads.values())
         for page in kept:
-            text = _bare(_text_at(page, end)) if page else ""
-            n = heads[text] if page and isinstance(page[end], Line) else 0
+            n = heads[_head_at(page, end)] if page and isinstance(page[end], Line) else 0
             if n >= 3 and n * 10 >= n_pages * 6:
                 del page[end]
     return kept
 
 
 def _text_at(page: Sequence[Item], end: int) -> str:
-    """Return the text of a page's first or last line, or nothing of a table."""
     item = page[end]
     return "" if isinstance(item, Table) else item.text
 
 
-def _bare(text: str) -> str:
+def _head_at(page: Sequence[Item], end: int) -> str:
     """Return a running head without the page number in it."""
-    return _NUMBER_IN_HEAD.sub("", text)
+    return _NUMBER_IN_HEAD.sub("", _text_at(page, end)) if page else ""
 
 
 def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
-    """Return the column of each page; a page of few lines takes the file's."""
+    """Return the column of each page; for a page of few lines the file's."""
     pages = [[line for line in page if line.stands != "row"] for page in pages]
     whole = _edges([line for page in pages for line in page])
     edges = [_edges(page) if len(page) >= _MIN_LINES else whole for page in pages]
@@ -118,7 +115,7 @@ def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
 
 
 def _edges(lines: Sequence[Line]) -> tuple[float, float]:
-    """Return where most lines end and, of these, where the leftmost begin."""
+    """Return the left edge of the lines that end where most do, and that right edge."""
     lines = [line for line in lines if not is_row(line.text)] or lines
     if not lines:
         return 0.0, 0.0
@@ -131,7 +128,7 @@ def _edges(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def _between(previous: Line, line: Line, column: _Column) -> str:
-    """Return what stands between two lines: a line break, a blank, or nothing."""
+    """Return the text between two lines: a line break, a blank, or nothing."""
     if not _continues(previous, line, column):
         return "\n"
     before, after = previous.text[-1], line.text[0]

@@ -1,4 +1,4 @@
-"""What a `metadata.csv` or `metadata.jsonl` says of the files beside it and below it."""
+"""Metadata of files, from a `metadata.csv` or `metadata.jsonl` in their folder or above it."""
 
 import csv
 import os
@@ -11,10 +11,8 @@ from pathlib import Path, PurePosixPath
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import decode
 from kgrag.files.foreign_json import read_foreign
-from kgrag.ingestion.load.opening import open_regular
-from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source
-from kgrag.ingestion.load.stated_values import field_of
-from kgrag.ingestion.load.statement import statement
+from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source, open_regular
+from kgrag.ingestion.load.statement import field_of, statement
 from kgrag.text.visible import shown_path
 
 _DELIMITERS = ",;\t"
@@ -32,9 +30,9 @@ class SidecarRow:
 
     Attributes:
         line: Where it begins, from 1.
-        file: What it says that it is about; empty where it is broken.
+        file: The file that it names; empty where it cannot be read.
         values: Its other columns or keys, in order.
-        problem: Why it cannot be read, with the remedy; empty for a whole row.
+        problem: Why it cannot be read, with the remedy.
     """
 
     line: int
@@ -44,11 +42,7 @@ class SidecarRow:
 
 
 def sidecar_rows(data: bytes, *, name: str) -> Iterator[SidecarRow]:
-    """Yield the rows of a sidecar file that are not blank.
-
-    Args:
-        data: The file, in any encoding that `kgrag.files.encoding.decode` knows.
-        name: The file; its ending says what it holds.
+    """Yield the rows of a `.csv` or `.jsonl` that are not blank.
 
     Raises:
         IngestionError: It is not text.
@@ -98,9 +92,9 @@ def _of_csv(lines: Sequence[str]) -> Iterator[SidecarRow]:
 
 
 def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str] | str]]:
-    """Yield (line, cells, or what is wrong) of each record; one may stand on several lines.
+    """Yield (line, cells, or what is wrong) of each record, which may have several lines.
 
-    Where one cannot be read, only its first line is lost: those after it are read one by one.
+    Where one cannot be read, only its first line is lost: its others are read one by one.
     """
     reader = csv.reader((f"{text}\n" for text in lines), delimiter=delimiter, strict=True)
     while True:
@@ -110,17 +104,10 @@ def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[s
         except StopIteration:
             return
         except csv.Error as exc:
-            yield line, _broken(exc)
+            yield line, f"cannot be read ({exc}); see to its quotation marks"
             for number in range(line + 1, reader.line_num + 1):
-                try:
-                    alone = csv.reader([lines[number - 1]], delimiter=delimiter, strict=True)
-                    yield number, next(alone, [])
-                except csv.Error as again:
-                    yield number, _broken(again)
-
-
-def _broken(exc: csv.Error) -> str:
-    return f"cannot be read ({exc}); see to its quotation marks"
+                for _, cells in _records([lines[number - 1]], delimiter):
+                    yield number, cells
 
 
 def _row(line: int, values: Sequence[tuple[str, object]], nameless: str) -> SidecarRow:
@@ -133,13 +120,7 @@ def _row(line: int, values: Sequence[tuple[str, object]], nameless: str) -> Side
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a row says of a file.
-
-    Attributes:
-        place: `metadata.csv:3`, as shown.
-        properties: Names with `kgrag.ingestion.load.statement.PREFIX`.
-        problems: What of it cannot be read.
-    """
+    """A row about a file: its place as shown (`metadata.csv:3`), properties and problems."""
 
     place: str
     properties: Mapping[str, str]
@@ -148,12 +129,7 @@ class _Statement:
 
 @dataclass(slots=True)
 class _Table:
-    """A sidecar file.
-
-    Attributes:
-        stated: By absolute path of the file.
-        broken: What is wrong with rows that tell of no file.
-    """
+    """A sidecar file: rows by absolute path of their file, and rows that name none."""
 
     stated: dict[Path, _Statement] = field(default_factory=dict)
     broken: list[Failure] = field(default_factory=list)
@@ -161,45 +137,40 @@ class _Table:
 
 @dataclass(slots=True)
 class _Names:
-    """What lies in a folder, by name with and without ending, as names are compared."""
+    """The files of a folder by normalised name, with and without ending."""
 
     whole: dict[str, Path] = field(default_factory=dict)
     stems: defaultdict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Sidecars:
-    """What sidecar files say of the files of a run; each is read once, when it is first asked for.
+    """The sidecar files of a run, each read once, at first use.
 
-    A file is told of by the sidecar files of its folder and of all folders above, so that it is
-    the same document whether it is taken in alone or with its folder. The nearest one that names
-    it holds, and of the two in one folder `metadata.csv`.
+    Those of a file's folder and of all folders above count, so that a file is the same document
+    whether it is ingested alone or with its folder. The nearest that names it applies, and of two
+    in one folder `metadata.csv`.
     """
 
     def __init__(self, walked: Iterable[Source] = ()) -> None:
-        """Note the sidecar files that were found in folders; nothing is read yet.
+        """Create it for the sidecar files found in folders.
 
         Args:
-            walked: With the folder that each must lie in when it is opened. Those of other
-                folders must lie in their own.
+            walked: With the folder that must contain each when it is opened; those of other
+                folders must be in their own.
         """
         self._walked = {_absolute(source.path): source for source in walked}
         self._tables: dict[Path, _Table] = {}
         self._names: dict[Path, _Names] = {}
 
     def stated(self, path: Path) -> Mapping[str, str]:
-        """Return what is stated of a file, as properties of its document; empty for nothing.
-
-        Args:
-            path: The file, which need not be there any more; a `.jsonl` is never told of.
-        """
+        """Return the stated properties of a file, which need not exist any more, or none."""
         found = self._statement(_absolute(path))
         return found.properties if found else {}
 
     def failures(self, found: Discovery) -> Iterator[Failure]:
-        """Yield what is wrong with the sidecar files found in folders, and with rows of others.
+        """Yield the problems of the sidecar files found in folders.
 
-        Of sidecar files that lie outside the folders that were given, only rows about files that
-        are to be read count.
+        Of sidecar files outside them, those of rows about files that are to be read.
         """
         for path, source in self._walked.items():
             told = sorted(self._problems(path, source), key=_line)
@@ -262,7 +233,6 @@ class Sidecars:
         return table
 
     def _take(self, row: SidecarRow, place: str, folder: Path, table: _Table) -> None:
-        """Add a row to a table, or what is wrong with it."""
         try:
             if row.problem:
                 raise ValueError(row.problem)
@@ -281,7 +251,7 @@ class Sidecars:
         """Return the file that a row names.
 
         Raises:
-            ValueError: If there is none, or several; says the remedy.
+            ValueError: If there is none, or several; names the remedy.
         """
         told = shown_path(name[:_SHOWN])
         whole = self._in(folder).whole.get(_key(name))

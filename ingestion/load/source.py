@@ -4,30 +4,29 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 
+from kgrag.errors import IngestionError
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.text.visible import shown_path
 
 _REMEDIES = {
-    ".ofd": "export it as PDF",
-    ".caj": "export it as PDF",
-    ".xls": "save the sheet as .docx or .txt",
-    ".xlsx": "save the sheet as .docx or .txt",
+    **dict.fromkeys((".ofd", ".caj"), "export it as PDF"),
+    **dict.fromkeys((".xls", ".xlsx"), "save the sheet as .docx or .txt"),
     ".csv": "save it as .txt",
     ".json": "save it as .jsonl of {id, title, text}",
-    ".mht": "save the page as .html",
-    ".mhtml": "save the page as .html",
-    ".zip": "unpack it first",
-    ".rar": "unpack it first",
-    ".7z": "unpack it first",
+    **dict.fromkeys((".mht", ".mhtml"), "save the page as .html"),
+    **dict.fromkeys((".zip", ".rar", ".7z"), "unpack it first"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), NOT_INSTALLED),
 }
 
-SIDECARS = ("metadata.csv", "metadata.jsonl")  # tell of the files beside them
+SIDECARS = ("metadata.csv", "metadata.jsonl")  # metadata of the files beside them
 _A_SIDECAR = "tells of the files beside it; take in its folder, or rename it if it is a document"
 _NOT_REGULAR = "not a regular file"
+# A pipe that took the file's place since it was found must not be waited for.
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +36,8 @@ class Source:
     Attributes:
         path: As given, or as found below the folder that was given.
         record: The `id` of the one record wanted of a `.jsonl`; None is the whole file.
-        within: Real path of the folder that the file must still lie in when it is opened; None
-            for a file that was named itself, or where links are followed.
+        within: Real path of the folder that must still contain the file when it is opened; None
+            for a file that was given itself, or where links are followed.
     """
 
     path: Path
@@ -47,21 +46,18 @@ class Source:
 
     @property
     def media_type(self) -> str | None:
-        """`txt`, `md`, `html`, `pdf`, `docx` or `jsonl`; None if no loader reads the file.
-
-        Of a file that a plugin reads, its suffix without the dot.
-        """
+        """`txt`, `docx` or the like, of a plugin's file its suffix; None if no loader reads it."""
         return media_type_of(self.path.suffix.lower())
 
     @property
     def name(self) -> str:
-        """What the user sees: the path, and `#id` for a record."""
+        """The path as shown, with `#id` for a record."""
         return shown_path(self.path) + ("" if self.record is None else f"#{self.record}")
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file inside a folder that is left out, and why."""
+    """A file in a folder that is not read, and why."""
 
     path: Path
     reason: str
@@ -69,7 +65,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A file or record that was asked for and cannot be had.
+    """A file or record that cannot be read.
 
     Attributes:
         file: As shown to the user: a path, `corpus.jsonl#id` or `corpus.jsonl:line`.
@@ -82,16 +78,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a list of paths comes to; together the five account for every file.
+    """The files among given paths; every file is in one of the five.
 
     Attributes:
-        sources: To be read, each file once, in the order of the paths given and sorted by name
-            within a folder.
-        skipped: Files inside folders that no loader reads.
-        failures: Paths given that do not exist or that no loader reads, and whatever could not
-            be looked at.
-        links: Links inside folders that lead out of them and were not followed.
-        sidecars: Files inside folders that tell of the files beside them.
+        sources: To be read, each once, in the order of the paths, by name within a folder.
+        skipped: Files in folders that no loader reads.
+        failures: Given paths that do not exist or that no loader reads, and what is not accessible.
+        links: Links in folders that lead out of them and were not followed.
+        sidecars: Files in folders with metadata of the files beside them.
     """
 
     sources: tuple[Source, ...] = ()
@@ -112,17 +106,15 @@ def unsupported_reason(path: Path) -> str:
 def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     """Return what is to be read among files and folders; nothing is opened.
 
-    Folders are walked to the bottom. Inside folders hidden files and Word's lock files (`~$...`)
-    are passed over; given explicitly, a hidden file is read. A link inside a folder is followed,
-    once, where it leads to a place in that folder: one that leads out of it may lead anywhere,
-    and what is read can be asked for. A path that is itself a link is followed.
+    Folders are walked recursively, without hidden files and Word's lock files (`~$...`). A link in
+    a folder is followed, once, if its target is in that folder; a given path may be a link.
 
     Args:
         paths: Files and folders.
         follow_links: Follow links out of folders as well.
 
     Raises:
-        PluginError: If the plugin that is to read a file cannot be used: before any is read.
+        PluginError: If the plugin for a file cannot be used.
     """
     walk = _Walk(follow_links=follow_links)
     for path in paths:
@@ -130,11 +122,11 @@ def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     for media_type in {source.media_type or "" for source in walk.sources}:
         plugin_reader(media_type)
     return Discovery(
-        tuple(walk.sources),
-        tuple(walk.skipped),
-        tuple(walk.failures),
-        tuple(walk.links),
-        tuple(walk.sidecars),
+        sources=tuple(walk.sources),
+        skipped=tuple(walk.skipped),
+        failures=tuple(walk.failures),
+        links=tuple(walk.links),
+        sidecars=tuple(walk.sidecars),
     )
 
 
@@ -151,7 +143,7 @@ class _Walk:
     named: set[str] = field(default_factory=set)
 
     def begin(self, path: Path) -> None:
-        """Enter a file or folder that was given."""
+        """Add a file or folder that was given."""
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -161,14 +153,10 @@ class _Walk:
         else:
             if stat.S_ISDIR(mode):
                 self._enter(path)
-            elif not stat.S_ISREG(mode):
-                self._fail(path, _NOT_REGULAR)
-            elif _is_sidecar(path):
+            elif stat.S_ISREG(mode) and _is_sidecar(path):
                 self._fail(path, _A_SIDECAR)
-            elif Source(path).media_type is None:
-                self._fail(path, unsupported_reason(path))
-            else:
-                self._add(Source(path), _real(path))
+            elif reason := self._add(Source(path), mode, _real(path)):
+                self._fail(path, reason)
 
     def _enter(self, folder: Path) -> None:
         root = _real(folder)
@@ -189,7 +177,7 @@ class _Walk:
             stack.extend(reversed(folders))
 
     def _consider(self, path: Path, root: Path) -> bool:
-        """Enter a file found in a folder; return whether it is a folder to be walked."""
+        """Add a file found in a folder; return whether it is a folder to be walked."""
         real = _real(path)  # and not is_symlink: junctions of Windows lead out, too
         if not self.follow_links and not real.is_relative_to(root):
             self.links.append(path)
@@ -205,25 +193,28 @@ class _Walk:
             return False
         if stat.S_ISDIR(mode):
             return True
-        if not stat.S_ISREG(mode):
-            self.skipped.append(Skipped(path, _NOT_REGULAR))
-        elif _is_sidecar(path):
-            self.sidecars.append(Source(path, within=within))
-        elif Source(path).media_type is None:
-            self.skipped.append(Skipped(path, unsupported_reason(path)))
-        else:
-            self._add(Source(path, within=within), real)
+        source = Source(path, within=within)
+        if stat.S_ISREG(mode) and _is_sidecar(path):
+            self.sidecars.append(source)
+        elif reason := self._add(source, mode, real):
+            self.skipped.append(Skipped(path, reason))
         return False
 
-    def _add(self, source: Source, real: Path) -> None:
+    def _add(self, source: Source, mode: int, real: Path) -> str:
+        """Add a file to be read; return why it is none."""
+        if not stat.S_ISREG(mode):
+            return _NOT_REGULAR
+        if source.media_type is None:
+            return unsupported_reason(source.path)
         if real in self.seen:
-            return
+            return ""
         self.seen.add(real)
         if source.name in self.named:  # one name in UTF-8, and the same in GBK
             self._fail(source.path, "another file here has this name in other bytes; rename one")
-            return
-        self.named.add(source.name)
-        self.sources.append(source)
+        else:
+            self.named.add(source.name)
+            self.sources.append(source)
+        return ""
 
     def _fail(self, path: Path, reason: str) -> None:
         self.failures.append(Failure(shown_path(path), reason))
@@ -241,9 +232,45 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def _real(path: Path) -> Path:
-    """Return a path without links; of links in a circle, as far as it goes."""
+    """Return a path without links; of circular links, as far as they resolve."""
     return Path(os.path.realpath(path))
 
 
 def _said(exc: Exception) -> str:
     return getattr(exc, "strerror", None) or str(exc)
+
+
+def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
+    """Return an open file after checks on the open file itself, which may have been replaced.
+
+    Args:
+        path: The file.
+        within: Real path of the folder that must contain it; None for any place.
+
+    Raises:
+        IngestionError: If it is no regular file, or a link now leads out of the folder.
+        OSError: If it cannot be opened.
+    """
+    file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise IngestionError(f"{shown_path(path)}: is not a regular file")
+        if within is not None and not _place_of(file, path).is_relative_to(within):
+            raise IngestionError(
+                f"{shown_path(path)}: is a link out of the folder by now; "
+                "--follow-links reads such files"
+            )
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _place_of(file: BufferedReader, path: Path) -> Path:
+    """Return the real path of an open file, as far as the system tells."""
+    try:
+        return Path(os.readlink(f"/proc/self/fd/{file.fileno()}"))  # noqa: PTH115 - no real path
+    except OSError:  # not Linux
+        real = Path(os.path.realpath(path))
+        is_same = os.path.samestat(os.fstat(file.fileno()), real.lstat())
+        return real if is_same else Path()

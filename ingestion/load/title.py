@@ -1,7 +1,7 @@
-"""The title of a document from its first lines, as official Chinese documents are laid out."""
+"""The title of a document from its first lines, and that of a notice that covers it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, HAN_WHOLE
@@ -104,20 +104,26 @@ _MAX_LINES = 5
 _MAX_TITLE = 150
 _LOOK_AHEAD = 2000
 _MAX_FALLBACK = 60
+_BODY_LINES = 400  # in which the title of the body stands again
+_MOST_TITLE_LINES = 5  # that a title fills
+_AFTER_QUOTE = r"(?:[（(][^（）()]{1,24}[）)])?"
+_ISSUED_QUOTED = re.compile(
+    rf"(?:印发|发布|公布|颁布|颁发|下发)(?:施行|实施)?[《«〈](?P<body>.{{4,160}})[》»〉]{_AFTER_QUOTE}?的(?:通知|公告|通告|函)"
+)
+_ISSUED_PLAIN = re.compile(
+    r"(?:印发|发布|公布|颁布|颁发|下发)(?![《〈])(?P<body>.{4,160}?)的(?:通知|公告|通告|函)$"
+)
+_SEVERAL = re.compile(r"[》»〉](?:[、和及与]|以及)?[《«〈]")
+_TITLE_NUMBER = re.compile(r"[（(]?[一-鿿]{1,16}[〔\[【［(（]\d{4}[〕\]】］)）]\d+号[）)]?$")
 
 
 def guess_title(text: str, stem: str) -> str:
-    r"""Return the title that a text's first lines give.
+    r"""Return the title in a text's first 2000 characters; its file's stem as a last resort.
 
-    Args:
-        text: The document; only its first 2000 characters are read.
-        stem: The file's name without ending: the last resort.
-
-    Returns:
-        Never empty if `stem` is not. In order: the first run of up to five lines that ends in a
-        kind of document (通知, 意见, 方案, ...), an issuer on the lines before it included;
-        the first line that is no furniture, if it has at most 60 characters and is no sentence;
-        the first title that the text says it issues (现将《…》印发); the stem.
+    In this order: the first run of up to five lines that ends in a kind of document (通知, 意见,
+    方案, ...), with an issuer on the lines before it; the first line that is no furniture, if it
+    has at most 60 characters and is no sentence; the first title that the text issues
+    (现将《…》印发); the stem.
 
     >>> guess_title("青政〔2024〕1号\n关于印发《节能降碳\n方案》的通知\n各市人民政府：", "a")
     '关于印发《节能降碳方案》的通知'
@@ -126,7 +132,7 @@ def guess_title(text: str, stem: str) -> str:
 
 
 def find_title(text: str) -> str | None:
-    """Return the title that stands as one in the first lines, None where none does."""
+    """Return the title that has lines of its own among the first, if any."""
     lines = _without_act_head(_without_latin(with_labels(list(_first_lines(text)))))
     for i, line in enumerate(lines):
         if _is_furniture(line) or _is_body(line) or _is_of_the_page(lines, i):
@@ -146,14 +152,14 @@ def _first_lines(text: str) -> Iterator[str]:
 
 
 def _without_latin(lines: list[str]) -> list[str]:
-    """Return the lines of a Chinese text that hold any Chinese: the page's head in English goes."""
+    """Return a Chinese text's lines without those in English, the page's head."""
     if sum(bool(_CHINESE.search(line)) for line in lines) <= len(lines) / 2:
         return lines
     return [line for line in lines if _CHINESE.search(line) or not _LATIN.search(line)]
 
 
 def _without_act_head(lines: list[str]) -> list[str]:
-    """Return the lines without the heads of orders and announcements: organ, 令 and number."""
+    """Return lines without the heads of orders and announcements: organ, 令 and number."""
     kept: list[str] = []
     for i, line in enumerate(lines):
         following = "".join(lines[i + 1].split()) if i + 1 < len(lines) else ""
@@ -172,10 +178,7 @@ def _is_furniture(line: str) -> bool:
 
 
 def _is_of_the_page(lines: list[str], i: int) -> bool:
-    """Tell a column's name, or the path to the page, from a line with which a title begins.
-
-    A whole title that names its organ, or begins with 关于, stands on the next line.
-    """
+    """Return whether a line is a column's name or the path to the page, above the title."""
     line, following = lines[i], lines[i + 1] if i + 1 < len(lines) else ""
     if not _is_whole(following) or _is_body(following) or _is_furniture(following):
         return False
@@ -187,13 +190,13 @@ def _is_of_the_page(lines: list[str], i: int) -> bool:
 
 
 def _edition(title: str, lines: list[str]) -> str:
-    """Return a title without the year behind it where it stands again without that."""
+    """Return a title without the year behind it, if a line repeats it without that."""
     bare = _EDITION.sub("", title)
     return bare if bare != title and bare in lines else title
 
 
 def _is_body(line: str) -> bool:
-    """Tell a sentence, an addressee or a numbered heading from a line of a title."""
+    """Return whether a line is a sentence, an addressee or a numbered heading, not a title."""
     if _run_on(line):
         return False
     return (
@@ -207,7 +210,7 @@ def _is_body(line: str) -> bool:
 
 
 def _run_on(line: str) -> str | None:
-    """Return the title at the head of a line that text was glued to."""
+    """Return the title at the head of a line, to which the next text was glued."""
     for pattern in _RUN_ON:
         match = pattern.match(line)
         if match and _is_whole(match["title"]) and not item_end(line):
@@ -216,7 +219,7 @@ def _run_on(line: str) -> str | None:
 
 
 def _joined(lines: list[str], first: int) -> str | None:
-    """Return the lines from `first` on up to where they make a whole title."""
+    """Return the lines from `first` on that make a complete title."""
     following = lines[first + 1] if first + 1 < len(lines) else ""
     if _is_issuer(lines[first]) and (_is_issuer(following) or _ACT.match(following)):
         return None  # the title begins below; `_issuers_before` puts this line in front
@@ -238,7 +241,6 @@ def _joined(lines: list[str], first: int) -> str | None:
 
 
 def _goes_on(title: str, following: str) -> bool:
-    """Tell whether the next line is the rest of a title that could end here."""
     if _TAIL.match(following):
         return True
     rest = bool(following) and not _is_furniture(following) and not _is_body(following)
@@ -260,12 +262,12 @@ def _closed(title: str) -> bool:
 
 
 def _cjk_meet(left: str, right: str) -> bool:
-    """Tell whether two pieces join without a blank: so does Chinese, Latin words do not."""
+    """Return whether two pieces join without a blank, as Chinese does."""
     return left[-1] > "\u2e7f" or right[0] > "\u2e7f" or "“" in (left[-1] + right[0])
 
 
 def _issuers_before(lines: list[str], first: int, title: str) -> str:
-    """Return the issuers on the lines right before a title that goes on with 关于 or 印发."""
+    """Return the issuers on the lines before a title that begins with 关于 or 印发."""
     if not _ACT.match(title):
         return ""
     issuers: list[str] = []
@@ -291,7 +293,7 @@ def _tidy(title: str) -> str:
 
 
 def _named(lines: list[str]) -> str:
-    """Return the title that the box of a page names; empty where none does."""
+    """Return the title in the metadata box of a page, or ""."""
     for i, line in enumerate(lines):
         label, _, told = line.partition("：") if "：" in line else line.partition(":")
         if page_label(label) in NAME_LABELS:
@@ -312,3 +314,61 @@ def _fallback(text: str, stem: str) -> str:
     if match:
         return match["a"] or match["b"] or match["c"]
     return stem if normalize_name(stem) else "untitled"
+
+
+def split_title(text: str, title: str) -> tuple[str, str]:
+    r"""Return the title of a document's body, and that of the notice that covers it, or "".
+
+    Where the notice is 关于印发《A》的通知 and A follows below with its own title, A is the body.
+    What a notice only forwards (转发) is no body.
+
+    Args:
+        text: The document.
+        title: Of the body or the notice, as `guess_title` or the file gives it.
+
+    >>> split_title("关于印发《节能方案》的通知\n现印发给你们。\n节能方案\n一、要求",
+    ...             "关于印发《节能方案》的通知")
+    ('节能方案', '关于印发《节能方案》的通知')
+    >>> split_title("关于节能的通知\n各市：", "关于节能的通知")
+    ('关于节能的通知', '')
+    """
+    body = _issued_by(title)
+    if body:
+        return (body, title) if _stands_again(text, body) else (title, "")
+    notice = find_title(text) or ""
+    issued = _issued_by(notice)
+    same = issued and normalize_name(issued) in (normalize_name(title), _bare(title))
+    return (title, notice) if same else (title, "")
+
+
+def _issued_by(title: str) -> str:
+    """Return the title that a notice's title says it issues, or "" for none or several."""
+    bare = _TITLE_NUMBER.sub("", title.strip())
+    match = _ISSUED_QUOTED.search(bare) or _ISSUED_PLAIN.search(bare)
+    body = match["body"].strip("《》«»〈〉 ") if match else ""
+    return "" if _SEVERAL.search(body) else body
+
+
+def _bare(title: str) -> str:
+    return normalize_name(re.sub(r"[（(][^（）()]*[）)]$", "", title))
+
+
+def _stands_again(text: str, body: str) -> bool:
+    """Return whether a title is repeated below: on lines of its own, or behind a signature."""
+    lines = [line.strip() for line in text.splitlines()[:_BODY_LINES] if line.strip()]
+    wanted = {normalize_name(body), _bare(body)} - {""}
+    return any(_stands_from(lines, i, wanted) for i in range(1, len(lines)))
+
+
+def _stands_from(lines: Sequence[str], first: int, wanted: set[str]) -> bool:
+    joined = ""
+    longest = max(map(len, wanted))
+    for line in lines[first : first + _MOST_TITLE_LINES]:
+        if len(line) > longest + 200:
+            return False
+        joined += normalize_name(line)
+        if any(joined == name or joined.endswith(f"日{name}") for name in wanted):
+            return True
+        if len(joined) > longest + 60:
+            return False
+    return False

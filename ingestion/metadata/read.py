@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kgrag.ingestion.load.covering_notice import split_title
 from kgrag.ingestion.load.statement import with_stated
+from kgrag.ingestion.load.title import split_title
 from kgrag.ingestion.metadata.dates import DAY, Dates, iso_date, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.issuing_organs import split_organs

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from kgrag.errors import KgragError
-from kgrag.ingestion.load import progress
+from kgrag.ingestion.load import context
 from kgrag.ingestion.workers.frames import read_frame, write_frame
 from kgrag.ingestion.workers.task import Setting, Task, made_of
 
@@ -30,7 +30,7 @@ def main() -> None:
     process = _Process(tasks, answers, setting, seconds)
     logging.basicConfig(level=level, handlers=[_Forward(process)], force=True)
     _bound_memory(memory_mb << 20)
-    progress.listen(process.page_done)
+    context.listen(process.page_done)
     process.tell("ready", None)
     with suppress(EOFError, OSError):
         process.serve(memory_mb << 20)

@@ -10,8 +10,7 @@ from kgrag.errors import IngestionError, KgragError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.load import Failure, Source, load
-from kgrag.ingestion.load.ocr.choice import ocr_is
-from kgrag.ingestion.load.progress import page_done
+from kgrag.ingestion.load.context import ocr_is, page_done
 from kgrag.ingestion.prepare import derive
 from kgrag.store.contents import DocumentBundle
 from kgrag.text.visible import shown_path

@@ -10,7 +10,7 @@ from kgrag.errors import KgragError, NotFoundError, OutOfRangeError, StoreError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
-from kgrag.ingestion.load.stated_values import (
+from kgrag.ingestion.load.statement import (
     METADATA_FIELDS,
     check_regions,
     field_of,

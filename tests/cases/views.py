@@ -12,13 +12,11 @@ from kgrag.ingestion.duplicates import proposals
 from kgrag.ingestion.link import DocumentNames
 from kgrag.ingestion.load.docx import word_table_lines
 from kgrag.ingestion.load.grid import Cell, fill, table_lines
-from kgrag.ingestion.load.html import read_html
-from kgrag.ingestion.load.html_lines import page_lines
-from kgrag.ingestion.load.markdown import read_markdown
+from kgrag.ingestion.load.html import page_lines, read_html
 from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.plain import read_markdown
 from kgrag.ingestion.load.raised import Scripted, written
-from kgrag.ingestion.load.stated_values import stated_value
-from kgrag.ingestion.load.statement import stated_fields
+from kgrag.ingestion.load.statement import stated_fields, stated_value
 from kgrag.ingestion.load.title import guess_title
 from kgrag.ingestion.load.word.formulas import formula
 from kgrag.ingestion.locate import locate

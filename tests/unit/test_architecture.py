@@ -38,7 +38,7 @@ OPEN = {0, 1, 11}
 
 # Who may import what is not ours.
 THIRD_PARTY = {
-    "PIL": ("kgrag.ingestion.load.ocr.*",),
+    "PIL": ("kgrag.ingestion.load.picture",),
     "click": ("kgrag.cli.*",),
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "faiss": ("kgrag.vectors.codes",),
@@ -50,8 +50,7 @@ THIRD_PARTY = {
     "json_repair": ("kgrag.llm.structured",),
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.word.*",
-             "kgrag.ingestion.load.html", "kgrag.ingestion.load.html_article",
-             "kgrag.ingestion.load.html_lines", "kgrag.ingestion.load.numbering"),
+             "kgrag.ingestion.load.html"),
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
     "networkx": ("kgrag.store.networks", "kgrag.api"),
@@ -65,9 +64,8 @@ THIRD_PARTY = {
     "peft": ("kgrag.embedding.transformers_model",),
     "platformdirs": ("kgrag.files.cache_folder",),
     "annotated_types": ("kgrag.config",),
-    "pydantic": ("kgrag.config",),
-    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
-                  "kgrag.ingestion.load.scanned"),
+    "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text"),
+    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*"),
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.wording",),
     "safetensors": ("kgrag.embedding.add",),

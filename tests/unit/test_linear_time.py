@@ -95,13 +95,14 @@ REACHED = {
     "answers, models, stores": """
         answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
         document_called document_facets features_held find_support how_it_was_read html improve
-        in_official_terms is_sure kept_page material material_of missing_claims named_figures
-        node_id note numbers_missing office_reader rate reading_of retrieve retrieve_recursively
+        in_official_terms is_sure material material_of missing_claims named_figures
+        node_id note numbers_missing read_office rate reading_of retrieve retrieve_recursively
         rewrite_follow_up
         score self_check states_kind with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",
+    "elements of Word": "is_on property_value",
     "programs and archives": """
-        as_docx check_directory open_package open_pictures read_docx read_pdf read_picture
+        as_docx open_package open_pictures read_docx read_pdf
         read_picture_file read_word_list""",
 }
 VALUES = {

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kgrag.errors import needs_extra
+from kgrag.ingestion.load.context import is_off
 from kgrag.ingestion.load.ocr.page_text import Quad
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ _NARROWEST = 4  # pixels: nothing smaller is a character
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a piece of a page says.
+    """Recognised text, stripped.
 
     Attributes:
-        text: Without blanks at the ends.
+        text: A line or a part of one.
         confidence: Mean over its characters, from 0 to 1.
-        characters: Of each character of `text`, from 0 to 1.
+        characters: Confidence of each character.
     """
 
     text: str
@@ -38,20 +39,27 @@ class Read:
 
 
 def is_installed() -> bool:
-    """Return whether the packages of the extra `ocr` are there; nothing is imported."""
+    """Return whether the packages of the extra `ocr` are installed, without importing them."""
     return find_spec("rapidocr") is not None and find_spec("cv2") is not None
 
 
+def why_unread() -> str:
+    """Return why pictures are not read, with the remedy; empty where they are."""
+    if is_off():
+        return "recognition of pictures is off (ingest.ocr)"
+    return "" if is_installed() else NOT_INSTALLED
+
+
 def engine_version() -> str:
-    """Return what tells the results of one version of the models from those of another."""
+    """Return a version of the models, for keys of caches."""
     return f"rapidocr {version('rapidocr')} PP-OCRv6 small, {_DETECTION_SIDE}"
 
 
 class Engine:
     """The models, loaded once a process; one page at a time.
 
-    The models are those in RapidOCR's package, so that nothing is fetched: a detector and a
-    recogniser of PP-OCRv6 and a classifier of upside-down lines.
+    Those in RapidOCR's package, so that nothing is fetched: a detector and a recogniser of PP-OCRv6
+    and a classifier of upside-down lines.
     """
 
     def __init__(self, detect: Any, recognise: Any) -> None:
@@ -78,77 +86,52 @@ class Engine:
         return cls(detect, recognise)
 
     def lines(self, picture: "Picture") -> list[Quad]:
-        """Return the four corners of every line of text, in pixels, from the top left clockwise.
-
-        Args:
-            picture: Grey or colour, shape (height, width) or (height, width, 3), 8 bits.
-        """
-        boxes = self._call(self._detect, _colour(picture), use_det=True).boxes
+        """Return the corners of every line of text in a grey or colour picture."""
+        boxes = self._call(self._detect, picture, "det").boxes
         return [] if boxes is None else [Quad(*map(tuple, quad)) for quad in boxes.tolist()]
 
     def read(self, pieces: Sequence["Picture"]) -> list[Read]:
-        """Return what pieces of a page say, each one line of text.
-
-        Args:
-            pieces: As for `lines`; one that is too small says nothing.
-        """
+        """Return the text of pieces of a page, each one line; "" for one that is too small."""
         return [self._read(piece) for piece in pieces]
 
     def upside_down(self, pieces: Sequence["Picture"]) -> float:
-        """Return the share of lines that stand on their heads, as the classifier sees them.
-
-        Args:
-            pieces: Lines of text; may be empty.
-        """
+        """Return the share of lines of text that are upside down, by the classifier."""
         labels = [
             label
             for piece in pieces
-            for label, _ in self._call(self._recognise, _colour(piece), use_cls=True).cls_res
+            for label, _ in self._call(self._recognise, piece, "cls").cls_res
         ]
         return sum(label == "180" for label in labels) / len(labels) if labels else 0.0
 
     def _read(self, piece: "Picture") -> Read:
         if min(piece.shape[:2]) < _NARROWEST:
             return Read("", 0.0, ())
-        found = self._call(self._recognise, _colour(piece), use_rec=True)
+        found = self._call(self._recognise, piece, "rec")
         text = found.txts[0]
         confidences = tuple(float(c) for c in found.word_results[0].confs)
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return Read(text.strip(), float(found.scores[0]), confidences[start:end])
 
-    def _call(
-        self,
-        model: Any,
-        picture: "Picture",
-        *,
-        use_det: bool = False,
-        use_cls: bool = False,
-        use_rec: bool = False,
-    ) -> Any:
+    def _call(self, model: Any, picture: "Picture", use: str) -> Any:
+        steps = {f"use_{step}": step == use for step in ("det", "cls", "rec")}
         with self._lock:  # a call's options stay on the model
-            return model(
-                picture,
-                use_det=use_det,
-                use_cls=use_cls,
-                use_rec=use_rec,
-                return_word_box=use_rec,
-            )
+            return model(_colour(picture), **steps, return_word_box=use == "rec")
 
 
 @cache
 def loaded() -> Engine:
-    """Return the process's engine, its models loaded at the first call."""
+    """Return the process's engine."""
     return Engine.load()
 
 
 def _colour(picture: "Picture") -> "Picture":
-    """Return a picture with three channels, as the models want it."""
+    """Return a picture with three channels."""
     import numpy as np
 
     return picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2)
 
 
 def _threads() -> int:
-    """Return how many threads the models take: `OMP_NUM_THREADS`, as others do; -1 for all."""
+    """Return the number of threads, `OMP_NUM_THREADS`; -1 for all."""
     told = os.environ.get("OMP_NUM_THREADS", "")
     return int(told) if told.isdecimal() and int(told) else -1

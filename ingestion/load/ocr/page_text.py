@@ -1,17 +1,19 @@
-"""What text recognition makes of a page picture: pieces of text, tables, and how sure it is."""
+"""The result of text recognition: pieces of text and tables of a page, with confidences."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pydantic import TypeAdapter
 
     Picture: TypeAlias = NDArray[np.uint8]
 
 DOUBT = 0.8  # below this mean confidence a line is read with doubt
-# A number is in doubt sooner: one wrong digit is a wrong figure, and the mean hides it.
+# Of a character in a number: one wrong digit is a wrong figure, and the mean hides it.
 NUMBER_DOUBT = 0.7
 
 
@@ -54,19 +56,19 @@ class Box(NamedTuple):
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def holds(self, point: tuple[float, float]) -> bool:
-        """Return whether a point lies in it."""
+        """Return whether a point is inside."""
         return self.left <= point[0] < self.right and self.top <= point[1] < self.bottom
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A line of text, or the part of one between two gaps or ruling lines.
+    """A line of text, or a part of one between gaps or rulings.
 
     Attributes:
-        text: Without blanks at the ends; not empty.
-        box: Where it stands on the upright page.
+        text: Stripped, not empty.
+        box: On the upright page.
         confidence: Mean over its characters, from 0 to 1.
-        doubtful: Numbers in it of which a character is read with doubt.
+        doubtful: Numbers in it with a character of low confidence.
     """
 
     text: str
@@ -77,15 +79,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RuledCell:
-    """A cell between ruling lines.
-
-    Attributes:
-        row: The first row that it covers, from 0.
-        column: The first column.
-        row_span: Rows that it covers.
-        col_span: Columns that it covers.
-        pieces: What stands in it, in reading order.
-    """
+    """A cell between rulings: its first row and column from 0, spans, and text in order."""
 
     row: int
     column: int
@@ -96,7 +90,7 @@ class RuledCell:
 
 @dataclass(frozen=True, slots=True)
 class RuledTable:
-    """A table rebuilt from its ruling lines: its place on the page and its cells, row by row."""
+    """A table from its rulings: its place on the page and its cells, row by row."""
 
     box: Box
     cells: tuple[RuledCell, ...]
@@ -104,16 +98,15 @@ class RuledTable:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page as it was read, turned upright.
+    """A recognised page, upright.
 
     Attributes:
-        blocks: Rows of pieces, and tables, in reading order; the pieces of a row from left to
-            right.
-        width: Of the upright page in pixels.
-        height: Of the upright page in pixels.
+        blocks: Rows of pieces from left to right, and tables, in reading order.
+        width: In pixels.
+        height: In pixels.
         turned: Quarter turns clockwise that put it upright, 0 to 3.
         skew: Degrees by which it was straightened, counter-clockwise positive.
-        n_seals: Seals and stamps that were taken out.
+        n_seals: Seals and stamps that were removed.
     """
 
     blocks: tuple[tuple[Piece, ...] | RuledTable, ...]
@@ -132,32 +125,22 @@ class PageText:
             else:
                 yield from block
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON takes it."""
-        return asdict(self)
+    def to_json(self) -> str:
+        """Return it as JSON."""
+        return _adapter().dump_json(self).decode()
 
     @classmethod
-    def from_json(cls, told: Any) -> "PageText":
-        """Return what `to_json` gave.
+    def from_json(cls, text: bytes | str) -> "PageText":
+        """Return what `to_json` wrote.
 
         Raises:
-            KeyError: If a field is missing.
-            TypeError: If one is of another kind.
-            ValueError: If a list is of another length.
+            ValueError: If it is anything else.
         """
-        blocks = tuple(_block(block) for block in told["blocks"])
-        return cls(**{**told, "blocks": blocks})
+        return _adapter().validate_json(text)
 
 
-def _block(told: Any) -> tuple[Piece, ...] | RuledTable:
-    if isinstance(told, list):
-        return tuple(map(_piece, told))
-    cells = tuple(
-        RuledCell(**{**cell, "pieces": tuple(map(_piece, cell["pieces"]))})
-        for cell in told["cells"]
-    )
-    return RuledTable(Box(*told["box"]), cells)
+@cache
+def _adapter() -> "TypeAdapter[PageText]":
+    from pydantic import TypeAdapter
 
-
-def _piece(told: Any) -> Piece:
-    return Piece(told["text"], Box(*told["box"]), told["confidence"], tuple(told["doubtful"]))
+    return TypeAdapter(PageText)

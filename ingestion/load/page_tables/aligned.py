@@ -1,4 +1,4 @@
-"""Tables without rulings between their columns: told by how text stands in columns."""
+"""Tables without rulings between their columns, from the alignment of text."""
 
 import re
 import statistics
@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.ingestion.load.page_tables.cells import TextLine, is_figure, text_lines, text_of
-from kgrag.ingestion.load.page_tables.grids import straightened
-from kgrag.ingestion.load.page_tables.shapes import Char, Ruling, Table
+from kgrag.ingestion.load.page_tables.ruled import straightened
+from kgrag.ingestion.load.page_tables.shapes import (
+    Char,
+    Ruling,
+    Table,
+    TextLine,
+    is_figure,
+    text_lines,
+    text_of,
+)
 from kgrag.text.numerals import HAN_SMALL
 
 # Pieces of a line this far apart, in characters, stand in different columns.
@@ -33,7 +40,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line of the page and the pieces that it consists of."""
+    """A line of the page and its pieces."""
 
     line: TextLine
     pieces: tuple[Piece, ...]
@@ -41,20 +48,19 @@ class _Row:
 
     @property
     def is_body(self) -> bool:
-        """Say whether a figure stands behind its first piece."""
+        """Whether a figure follows its first piece."""
         return any(is_figure(text) for text in self.texts[1:])
 
 
 def aligned_tables(chars: Sequence[Char], rulings: Sequence[Ruling]) -> list[Table]:
     """Return the tables that are set in columns without rulings between them, from the top.
 
-    Between two level rulings of one length, columns are enough. Without such, a table has three
-    rows with figures behind their first column, a column of which figures are the most, and a
-    header; contents, signatures, pairs of a name and what it is, and
-    columns of running text are none.
+    Between two horizontal rulings of one length, columns are enough. Without, a table has three
+    rows with figures after their first column, a column mostly of figures, and a header; contents,
+    signatures, pairs of name and value, and columns of running text are none.
 
     Args:
-        chars: Those of the page that stand in no other table.
+        chars: Those of the page that are in no other table.
         rulings: Of the page.
     """
     rows = [_row(line) for line in text_lines(chars)]
@@ -62,7 +68,7 @@ def aligned_tables(chars: Sequence[Char], rulings: Sequence[Ruling]) -> list[Tab
     for run in level_runs(rulings):
         for table in _between_rules(rows, run):
             found.append(table)
-            rows = [row for row in rows if row.line.chars[0].index not in table.members]
+            rows = [row for row in rows if row.line.chars[0].position not in table.members]
     found += [_unruled(block) for block in _blocks(rows)]
     return [table for table in found if table is not None]
 
@@ -77,7 +83,7 @@ def _row(line: TextLine) -> _Row:
 
 
 def _parted(row: _Row, columns: Sequence[Span]) -> _Row:
-    """Return a row whose pieces over several columns are parted at the small gaps between these."""
+    """Return a row, its pieces over several columns split at small gaps between these."""
     pieces: list[Piece] = []
     for piece in row.pieces:
         parts: list[list[Char]] = [[piece[0]]]
@@ -93,7 +99,7 @@ def _parted(row: _Row, columns: Sequence[Span]) -> _Row:
 
 
 def level_runs(rulings: Sequence[Ruling]) -> list[list[float]]:
-    """Return the heights of level rulings of one place and length, from the top."""
+    """Return the heights of horizontal rulings of one place and length, from the top."""
     runs: list[list[Ruling]] = []
     for ruling in sorted((r for r in straightened(rulings) if r.across), key=lambda r: -r.at):
         for run in runs:
@@ -110,7 +116,7 @@ def level_runs(rulings: Sequence[Ruling]) -> list[list[float]]:
 
 
 def _between_rules(rows: Sequence[_Row], run: Sequence[float]) -> list[Table]:
-    """Return the tables between the rulings of a run; a caption between two of them parts them."""
+    """Return the tables between the rulings of a run, separated by captions."""
     bands: list[list[list[_Row]]] = [[]]
     for above, below in pairwise(run):
         inside = [row for row in rows if below < row.line.y < above]
@@ -144,7 +150,7 @@ def _ruled_across(bands: Sequence[Sequence[_Row]]) -> Table | None:
 
 
 def _blocks(rows: Sequence[_Row]) -> list[list[_Row]]:
-    """Return runs of lines in pieces; lines of one short piece may stand between them."""
+    """Return runs of lines in pieces, with lines of one short piece between them."""
     if not rows:
         return []
     width = max(r.line.right for r in rows) - min(r.line.left for r in rows)
@@ -179,7 +185,7 @@ def _unruled(block: Sequence[_Row]) -> Table | None:
 
 
 def _columns(rows: Sequence[_Row]) -> list[Span]:
-    """Return where columns begin and end: what pieces of rows cover, one above the other."""
+    """Return the columns: the spans that pieces of rows cover."""
     spans = sorted((p[0].left, p[-1].right) for row in rows for p in row.pieces)
     columns: list[Span] = []
     for left, right in spans:
@@ -191,7 +197,7 @@ def _columns(rows: Sequence[_Row]) -> list[Span]:
 
 
 def _covered(piece: Piece, columns: Sequence[Span]) -> list[int]:
-    """Return the columns that a piece stands in, or else the nearest one."""
+    """Return the columns of a piece, or else the nearest one."""
     left, right = piece[0].left, piece[-1].right
     found = [i for i, (a, b) in enumerate(columns) if min(b, right) - max(a, left) > 0]
     if found:
@@ -201,7 +207,7 @@ def _covered(piece: Piece, columns: Sequence[Span]) -> list[int]:
 
 
 def _has_figures(body: Sequence[_Row], columns: Sequence[Span]) -> bool:
-    """Say whether figures are the most of a column, and most places are filled."""
+    """Return whether a column has mostly figures, and most places are filled."""
     cells: list[list[str]] = [[] for _ in columns]
     for row in body:
         for piece, text in zip(row.pieces, row.texts, strict=True):
@@ -217,7 +223,7 @@ def _has_figures(body: Sequence[_Row], columns: Sequence[Span]) -> bool:
 
 
 def _is_no_table(rows: Sequence[_Row]) -> bool:
-    """Say whether lines are those of a contents page, or names with what belongs to them."""
+    """Return whether lines are those of a contents page, or names with values."""
     texts = [text for row in rows for text in row.texts]
     leaders = sum(_LEADERS.search(text) is not None for text in texts)
     keys = sum(any(_KEY.search(text) for text in row.texts) for row in rows)
@@ -236,7 +242,7 @@ def _is_no_table(rows: Sequence[_Row]) -> bool:
 
 
 def _is_long(rows: Sequence[_Row]) -> bool:
-    """Say whether many lines hold running text."""
+    """Return whether many lines are running text."""
     return 4 * sum(any(len(text) > _LONG for text in row.texts) for row in rows) > len(rows)
 
 
@@ -251,16 +257,13 @@ def _is_across(rows: Sequence[_Row], columns: Sequence[Span]) -> bool:
 
 
 def _trimmed(block: Sequence[_Row], columns: Sequence[Span]) -> list[_Row]:
-    """Return a block from its header to its last row; lines of one piece around it are none."""
+    """Return a block from its header to its last row, without lines of one piece around it."""
     pieces = [i for i, row in enumerate(block) if len(row.pieces) > 1]
     first, last = pieces[0], pieces[-1]
     # A label above several columns but the first is header; so is a label's second line a row's.
     if first and 0 not in _covered(block[first - 1].pieces[0], columns):
         first -= 1
-    steps = [
-        a.line.y - b.line.y
-        for a, b in zip(block[first:last], block[first + 1 : last + 1], strict=True)
-    ]
+    steps = [a.line.y - b.line.y for a, b in pairwise(block[first : last + 1])]
     if last + 1 < len(block) and steps:
         step = block[last].line.y - block[last + 1].line.y
         inside = _covered(block[last + 1].pieces[0], columns) == [0]
@@ -270,17 +273,16 @@ def _trimmed(block: Sequence[_Row], columns: Sequence[Span]) -> list[_Row]:
 
 
 def _whole_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_Row]]:
-    """Return rows of the table: lines of wrapped cells belong to the row that they are part of.
+    """Return rows of the table, with the lines of wrapped cells joined.
 
-    In a table whose first column counts its rows, these are the lines without a number behind the
-    one with it. Elsewhere a label's second line belongs to the row that it stands nearer to; such
-    a line has no figures, and the line before it has no room for another character.
+    In a table whose first column counts its rows, lines without a number continue the row. In
+    others a line without figures does, close below a line without room for another character.
     """
     return _counted_rows(rows, columns) or _nearest_rows(rows, columns)
 
 
 def _counted_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_Row]]:
-    """Return the rows of a table whose first column counts 1, 2, 3; nothing for other tables."""
+    """Return the rows of a table whose first column counts 1, 2, 3, or nothing."""
     counts = {i: n for i, row in enumerate(rows) if (n := _count(row, columns)) is not None}
     numbers = list(counts.values())
     if len(numbers) < 2 or any(b != a + 1 for a, b in pairwise(numbers)):
@@ -304,7 +306,7 @@ def _has_first(row: _Row, columns: Sequence[Span]) -> bool:
 
 
 def _count(row: _Row, columns: Sequence[Span]) -> int | None:
-    """Return the number that a row has in the first column; None where it has none."""
+    """Return the number of a row in the first column, if any."""
     for piece, text in zip(row.pieces, row.texts, strict=True):
         if _covered(piece, columns) == [0]:
             return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else None
@@ -317,12 +319,8 @@ def _nearest_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_R
     groups: list[list[_Row]] = []
     for i, row in enumerate(rows):
         before = groups[-1][-1] if groups else None
-        if (
-            before is not None
-            and not row.is_body
-            and before.is_body
-            and len(row.pieces) < len(columns)
-        ):
+        fewer = len(row.pieces) < len(columns)
+        if before is not None and before.is_body and not row.is_body and fewer:
             ends = {_covered(p, columns)[0]: p[-1].right for p in before.pieces}
             full = all(
                 c in ends and columns[c][1] - ends[c] < 1.2 * row.line.size
@@ -339,11 +337,9 @@ def _nearest_rows(rows: Sequence[_Row], columns: Sequence[Span]) -> list[list[_R
 def _table(groups: Sequence[Sequence[_Row]], columns: Sequence[Span]) -> Table | None:
     rows: list[tuple[str, ...]] = []
     cells: list[tuple[int, ...]] = []
-    number = 0
-    for group in groups:
+    for n, group in enumerate(groups):
         texts = [""] * len(columns)
-        owners = list(range(number, number + len(columns)))
-        number += len(columns)
+        owners = list(range(n * len(columns), (n + 1) * len(columns)))
         for row in group:
             for piece, text in zip(row.pieces, row.texts, strict=True):
                 places = _covered(piece, columns)
@@ -354,17 +350,12 @@ def _table(groups: Sequence[Sequence[_Row]], columns: Sequence[Span]) -> Table |
         cells.append(tuple(owners))
     if 3 * sum(sum(map(bool, row)) < 2 for row in rows) > len(rows):
         return None
-    members = frozenset(c.index for g in groups for row in g for c in row.line.chars)
-    n = len(columns)
+    members = frozenset(c.position for g in groups for row in g for c in row.line.chars)
     return Table(
         rows=tuple(rows),
         cells=tuple(cells),
-        edges=(
-            columns[0][0],
-            *((a[1] + b[0]) / 2 for a, b in pairwise(columns)),
-            columns[-1][1],
-        ),
+        edges=(columns[0][0], *((a[1] + b[0]) / 2 for a, b in pairwise(columns)), columns[-1][1]),
         members=members,
         ruled=False,
-        last_full=(False,) * n,
+        last_full=(False,) * len(columns),
     )

@@ -1,28 +1,202 @@
-"""The tables of one page, from those of its characters and rulings that PDFium gives."""
+"""Characters, rulings and tables of a PDF page, read through PDFium."""
 
-from typing import TYPE_CHECKING
+import ctypes
+import math
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
 
 from kgrag.ingestion.load.page_tables.aligned import aligned_tables, level_runs
-from kgrag.ingestion.load.page_tables.extract import characters, quarter_turns, rulings
 from kgrag.ingestion.load.page_tables.ruled import ruled_tables
-from kgrag.ingestion.load.page_tables.shapes import Table
+from kgrag.ingestion.load.page_tables.shapes import Box, Char, Ruling, Table
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage, PdfTextPage
+    from pypdfium2 import PdfMatrix, PdfPage, PdfTextPage
+
+Point = tuple[float, float]
+
+# Filled shapes thinner than this, in points, are lines.
+_THIN = 2.5
+# Strokes of letters and ticks are shorter.
+_SHORTEST = 4.0
+_STRAIGHT = 0.7
+_MOST_OBJECTS = 20_000
+_MOST_NESTED = 4
+_HYPHENS = {0x02, 0xFFFE}
+
+
+def characters(text_page: "PdfTextPage", codes: list[int], turns: int) -> list[Char]:
+    """Return the visible characters, turned upright.
+
+    Args:
+        text_page: Of PDFium.
+        codes: Its characters, as UTF-16 or code points.
+        turns: Quarter turns counter-clockwise that the text is set at.
+    """
+    found = []
+    for index, code in enumerate(codes):
+        if code <= 0x20 and code not in _HYPHENS:
+            continue
+        if 0xDC00 <= code < 0xE000 or chr(code).isspace():
+            continue  # the second half of a pair is taken with the first
+        text = chr(code)
+        if code in _HYPHENS:
+            text = "-"
+        elif 0xD800 <= code < 0xDC00:
+            low = codes[index + 1] if index + 1 < len(codes) else 0
+            if not 0xDC00 <= low < 0xE000:
+                continue
+            text = chr(0x10000 + ((code - 0xD800) << 10) + low - 0xDC00)
+        box = _turned_box(text_page.get_charbox(index, loose=True), turns)
+        found.append(Char(index, text, *box))
+    return found
+
+
+def quarter_turns(text_page: "PdfTextPage", n_chars: int) -> int:
+    """Return by how many quarters, counter-clockwise, most of a page's text is turned."""
+    from pypdfium2 import raw
+
+    step = max(1, n_chars // 50)
+    angles = [raw.FPDFText_GetCharAngle(text_page, i) for i in range(0, n_chars, step)]
+    turns = [round(a / (math.pi / 2)) % 4 for a in angles if a >= 0]
+    return max(set(turns), key=turns.count) if turns else 0
+
+
+def rulings(page: "PdfPage", turns: int) -> list[Ruling]:
+    """Return the straight lines of a page, turned: strokes, thin shapes, sides of boxes."""
+    from pypdfium2 import raw
+
+    found: list[Ruling] = []
+    for item, kind, matrix in _objects(page):
+        if kind == raw.FPDF_PAGEOBJ_PATH:
+            for figure in _figures(item, matrix):
+                found += _lines([_turned(p, turns) for p in figure])
+        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+            box = _bounds(item, matrix)
+            if box and min(box[2] - box[0], box[3] - box[1]) < _THIN:
+                left, bottom, right, top = _turned_box(box, turns)
+                found += _lines([(left, bottom), (right, top)])
+    return found
+
+
+def picture_share(page: "PdfPage") -> float:
+    """Return the share of a page that pictures cover, from 0 to 1."""
+    from pypdfium2 import raw
+
+    width, height = page.get_size()
+    area = 0.0
+    for item, kind, matrix in _objects(page):
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            box = _bounds(item, matrix)
+            if box:
+                area += (box[2] - box[0]) * (box[3] - box[1])
+    return float(min(1.0, area / max(width * height, 1.0)))
+
+
+def _objects(page: "PdfPage") -> Iterator[tuple[Any, int, "PdfMatrix"]]:
+    """Yield the objects of a page and of its forms, with type and placement."""
+    from pypdfium2 import PdfMatrix, raw
+
+    def within(count: int, get: Any, matrix: "PdfMatrix", depth: int) -> Iterator[Any]:
+        for i in range(min(count, _MOST_OBJECTS)):
+            item = get(i)
+            kind = raw.FPDFPageObj_GetType(item)
+            if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_NESTED:
+                inner = _matrix(item).multiply(matrix)
+                get_inner = partial(raw.FPDFFormObj_GetObject, item)
+                yield from within(raw.FPDFFormObj_CountObjects(item), get_inner, inner, depth + 1)
+            else:
+                yield item, kind, matrix
+
+    get = partial(raw.FPDFPage_GetObject, page)
+    everything = within(raw.FPDFPage_CountObjects(page), get, PdfMatrix(), 0)
+    yield from islice(everything, _MOST_OBJECTS)
+
+
+def _figures(path: Any, matrix: "PdfMatrix") -> list[list[Point]]:
+    """Return the straight-sided figures of a drawn path, as points; curves end one."""
+    from pypdfium2 import raw
+
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    if not (fill.value or stroke.value):
+        return []
+    whole = _matrix(path).multiply(matrix)
+    figures: list[list[Point]] = []
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for i in range(min(raw.FPDFPath_CountSegments(path), _MOST_OBJECTS)):
+        segment = raw.FPDFPath_GetPathSegment(path, i)
+        kind = raw.FPDFPathSegment_GetType(segment)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        point = whole.on_point(x.value, y.value)
+        if kind == raw.FPDF_SEGMENT_LINETO and figures:
+            figures[-1].append(point)
+        else:
+            figures.append([point])
+        if raw.FPDFPathSegment_GetClose(segment) and len(figures[-1]) > 2:
+            figures[-1].append(figures[-1][0])
+    for figure in figures if not stroke.value else ():  # what is filled is closed
+        if len(figure) > 2 and figure[0] != figure[-1]:
+            figure.append(figure[0])
+    return [figure for figure in figures if len(figure) > 1]
+
+
+def _lines(figure: list[Point]) -> Iterable[Ruling]:
+    """Yield a figure's horizontal and vertical sides; of a thin box its middle."""
+    xs, ys = [x for x, _ in figure], [y for _, y in figure]
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    if high < _THIN and wide >= _SHORTEST:
+        yield Ruling(True, (min(ys) + max(ys)) / 2, min(xs), max(xs))
+    elif wide < _THIN and high >= _SHORTEST:
+        yield Ruling(False, (min(xs) + max(xs)) / 2, min(ys), max(ys))
+    else:
+        for (ax, ay), (bx, by) in pairwise(figure):
+            if abs(ay - by) < _STRAIGHT and abs(ax - bx) >= _SHORTEST:
+                yield Ruling(True, (ay + by) / 2, min(ax, bx), max(ax, bx))
+            elif abs(ax - bx) < _STRAIGHT and abs(ay - by) >= _SHORTEST:
+                yield Ruling(False, (ax + bx) / 2, min(ay, by), max(ay, by))
+
+
+def _bounds(item: Any, matrix: "PdfMatrix") -> Box | None:
+    from pypdfium2 import raw
+
+    sides = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(item, *sides):
+        return None
+    box: Box = matrix.on_rect(*(side.value for side in sides))
+    return box
+
+
+def _matrix(item: Any) -> "PdfMatrix":
+    from pypdfium2 import PdfMatrix, raw
+
+    m = raw.FS_MATRIX()
+    return PdfMatrix.from_raw(m) if raw.FPDFPageObj_GetMatrix(item, m) else PdfMatrix()
+
+
+def _turned(point: Point, turns: int) -> Point:
+    x, y = point
+    for _ in range(turns):
+        x, y = y, -x  # a quarter with the clock
+    return x, y
+
+
+def _turned_box(box: Box, turns: int) -> Box:
+    (ax, ay), (bx, by) = _turned((box[0], box[1]), turns), _turned((box[2], box[3]), turns)
+    return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
 
 
 def find_tables(
     page: "PdfPage", text_page: "PdfTextPage", codes: list[int], *, in_columns: bool
 ) -> list[Table]:
-    """Return the tables of a page; no character stands in two of them.
-
-    A page that has neither rulings in both directions nor lines in columns costs next to nothing.
+    """Return the tables of a page; no character is in two of them.
 
     Args:
         page: Of PDFium.
         text_page: Of the page.
         codes: Its characters, as UTF-16 or code points.
-        in_columns: Whether some of its lines stand beside each other or have wide gaps.
+        in_columns: Whether some of its lines are beside each other or have wide gaps.
     """
     turns = quarter_turns(text_page, len(codes))
     drawn = rulings(page, turns)
@@ -35,5 +209,5 @@ def find_tables(
     found = ruled_tables(chars, drawn) if crossed else []
     if in_columns:
         taken = frozenset(i for table in found for i in table.members)
-        found += aligned_tables([c for c in chars if c.index not in taken], drawn)
+        found += aligned_tables([c for c in chars if c.position not in taken], drawn)
     return found

@@ -1,12 +1,13 @@
-"""Tables that go on over a page's end, put together again."""
+"""Tables that continue over page breaks are joined, then written as lines of the pages."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kgrag.ingestion.load.grid import Cell
-from kgrag.ingestion.load.page_tables.cells import is_figure
-from kgrag.ingestion.load.page_tables.shapes import Cells, Table
+from kgrag.ingestion.load.grid import Cell, fill, table_lines
+from kgrag.ingestion.load.page_tables.shapes import Cells, Line, Table, is_figure
+from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.table_rows import is_delimiter
 
 # Columns of two pages that differ by less, in points, once both begin at the same place, are one.
 _SAME_EDGE = 8.0
@@ -15,19 +16,25 @@ _MOST_HEADER_ROWS = 4
 _CLOSED = re.compile(r"[。；;！？!?]$")
 
 Numbers = tuple[int, ...]
+_GOES_ON = re.compile(rf"续(上)?表|[（(]续[\s\d{HAN_SMALL}]*[）)]|接上表")
+_CAPTION = re.compile(
+    rf"(?:续?表|附表)\s*[\d{HAN_SMALL}A-Z]|Table\s+\d|[（(]?(?:计量)?单位\s*[:：]"
+    r"|.{2,30}(?:表|清单|目录)$"
+)
+_NOTE = re.compile(
+    r"[（(]?(?:附?注|备注|说明|(?:资料|数据)?来源)\s*+\d{0,2}+\s*+[:：]|Notes?\s*:|Source\s*:|[*＊※]"
+)
+_MOST_CAPTIONS = 3
+
+Item = Line | Table
 
 
 @dataclass(slots=True)
 class Whole:
-    """A table of one or more pages.
+    """A table of one or more pages: as `Table`, with edges from its left side.
 
     Attributes:
-        edges: Where its columns begin and end, in points, from its left side.
-        rows: From the top.
-        cells: By row and column, which cell it is.
         pages: For each row, the index of the page that it begins on.
-        ruled: It has rulings between its columns.
-        last_full: By column, whether the last row's cell has no room in its last line.
     """
 
     edges: tuple[float, ...]
@@ -39,7 +46,7 @@ class Whole:
 
     @classmethod
     def begun(cls, table: Table, page: int) -> "Whole":
-        """Return a table as its first page has it."""
+        """Return the part of a table on its first page."""
         return cls(
             edges=_from_left(table.edges),
             rows=list(table.rows),
@@ -50,7 +57,7 @@ class Whole:
         )
 
     def spans(self) -> list[list[Cell]]:
-        """Return its rows as cells with spans, each where it begins."""
+        """Return its rows as cells with spans."""
         areas: dict[int, list[int]] = {}
         for row, line in enumerate(self.cells):
             for column, cell in enumerate(line):
@@ -66,23 +73,16 @@ class Whole:
         ]
 
     def goes_on(self, table: Table, page: int) -> bool:
-        """Take in what the next page has of it, or say that it is another table.
+        """Append the first table of the next page, or return False if it is another one.
 
-        Its columns stand where those of this table stand, or some of them are merged there. Rows
-        of the header that are repeated are dropped; a row cut in two is put together; a label that
-        is merged over the page's end stands for the rows below it, too.
-
-        Args:
-            table: The first of that page.
-            page: Index of that page.
+        It has the same columns, or some of them merged. A repeated header is dropped, a row cut in
+        two is joined, and a label merged over the page break stands for the rows below it, too.
         """
         edges = _from_left(table.edges)
         near = _SAME_EDGE if self.ruled and table.ruled else _SAME_GAP
         if self.ruled != table.ruled or not self._fit(edges, near):
             return False
-        places = [
-            max(i for i, e in enumerate(edges[:-1]) if e <= at + near) for at in self.edges[:-1]
-        ]
+        places = _places(self.edges, edges, near)
         fresh = 1 + max(cell for line in self.cells for cell in line)
         rows = [tuple(row[i] for i in places) for row in table.rows]
         cells = [tuple(fresh + line[i] for i in places) for line in table.cells]
@@ -105,16 +105,14 @@ class Whole:
         return True
 
     def _fit(self, edges: Sequence[float], near: float) -> bool:
-        """Give its rows the columns of both parts; say whether one has the other's."""
+        """Return whether one part has the other's columns; give the rows those of both."""
         few, many = sorted((self.edges, tuple(edges)), key=len)
         if abs(few[-1] - many[-1]) > near or not all(
             min(abs(a - b) for b in many) <= near for a in few
         ):
             return False
         if len(self.edges) < len(edges):
-            places = [
-                max(i for i, e in enumerate(self.edges[:-1]) if e <= at + near) for at in edges[:-1]
-            ]
+            places = _places(edges, self.edges, near)
             self.rows = [tuple(row[i] for i in places) for row in self.rows]
             self.cells = [tuple(line[i] for i in places) for line in self.cells]
             self.last_full = tuple(self.last_full[i] for i in places)
@@ -128,11 +126,11 @@ class Whole:
         return 0
 
     def _is_cut(self, rows: Sequence[Cells], cells: Sequence[Numbers]) -> bool:
-        """Say whether the first of further rows is the rest of the last one.
+        """Return whether the first of further rows is the rest of the last one.
 
-        Its first cell is empty, not by a merged label, and every text in it stands below another;
-        one of these filled its cell to the end without closing a sentence, or no other row begins
-        with an empty cell. Figures do not go on.
+        Its first cell is empty, not by a merged label, and every text in it is below another that
+        is no figure; one of these filled its cell without ending a sentence, or no other row
+        begins with an empty cell.
         """
         above, below = self.rows[-1], rows[0]
         tall = len(rows) > 1 and cells[0][0] == cells[1][0]
@@ -148,7 +146,7 @@ class Whole:
     def _labelled(
         self, rows: list[Cells], cells: list[Numbers]
     ) -> tuple[list[Cells], list[Numbers]]:
-        """Return further rows with the labels that are merged over the page's end."""
+        """Return further rows with the labels that are merged over the page break."""
         for column in range(len(self.edges) - 1):
             cell, above = cells[0][column], self.cells[-1][column]
             tall = len(cells) > 1 and cells[1][column] == cell
@@ -163,9 +161,103 @@ class Whole:
         return rows, cells
 
 
+def _places(edges: Sequence[float], among: Sequence[float], near: float) -> list[int]:
+    """Return for each column with some edges its column among others."""
+    return [max(i for i, e in enumerate(among[:-1]) if e <= at + near) for at in edges[:-1]]
+
+
 def _from_left(edges: Sequence[float]) -> tuple[float, ...]:
     return tuple(edge - edges[0] for edge in edges)
 
 
 def _bare(row: Cells) -> list[str]:
     return ["".join(text.split()) for text in row]
+
+
+def expand(pages: Sequence[Sequence[Item]]) -> list[list[Line]]:
+    """Return pages of lines: each row of a table is a line on the page where it begins.
+
+    A table that ends a page and one of the same columns that begins the next are joined; a line
+    between them (续表) is dropped. Captions and units before a table, and notes after it, are
+    paragraphs of their own.
+    """
+    out: list[list[Line | Whole]] = []
+    for number, page in enumerate(pages):
+        items: list[Line | Whole] = []
+        for item in _apart(page):
+            if isinstance(item, Line):
+                items.append(item)
+                continue
+            open_one = _open(out, items)
+            if open_one is not None and open_one.goes_on(item, number):
+                items = [open_one]
+            else:
+                items.append(Whole.begun(item, number))
+        out.append(items)
+    written: dict[int, list[list[str]]] = {}
+    return [
+        [
+            line
+            for item in items
+            for line in (
+                [item]
+                if isinstance(item, Line)
+                else _rows(written.setdefault(id(item), _by_page(item, len(out)))[number])
+            )
+        ]
+        for number, items in enumerate(out)
+    ]
+
+
+def _open(out: Sequence[Sequence[Line | Whole]], items: Sequence[Line | Whole]) -> Whole | None:
+    """Return the table at the end of the last page, if only its caption follows."""
+    last = out[-1][-1] if out and out[-1] else None
+    if not isinstance(last, Whole):
+        return None
+    said = {"".join(i.text.split()) for i in out[-1] if isinstance(i, Line)}
+    for item in items:
+        if isinstance(item, Whole):
+            return None
+        if not (_GOES_ON.search(item.text) or "".join(item.text.split()) in said):
+            return None
+    return last
+
+
+def _by_page(whole: Whole, n_pages: int) -> list[list[str]]:
+    spans = whole.spans()
+    lines = table_lines(spans)
+    pages = [whole.pages[i] for i in fill(spans).numbers]
+    delimiter = next((i for i, line in enumerate(lines) if is_delimiter(line)), -1)
+    # The header's rows became one line, and the delimiter's is none of them.
+    n_header = len(pages) + 2 - len(lines) if delimiter >= 0 else 1
+    out: list[list[str]] = [[] for _ in range(n_pages)]
+    for i, line in enumerate(lines):
+        row = i if i < delimiter or delimiter < 0 else max(delimiter - 1, i - 2 + n_header)
+        out[pages[row] if i > delimiter else pages[0]].append(line)
+    return out
+
+
+def _rows(texts: Sequence[str]) -> list[Line]:
+    return [Line(text, 0.0, 0.0, 0.0, "row") for text in texts]
+
+
+def _apart(page: Sequence[Item]) -> list[Item]:
+    """Return a page with captions before and notes after tables marked as paragraphs."""
+    items = list(page)
+    for i, item in enumerate(page):
+        if not isinstance(item, Table):
+            continue
+        for j in range(i - 1, max(-1, i - 1 - _MOST_CAPTIONS), -1):
+            before = items[j]
+            if not isinstance(before, Line) or not _CAPTION.match(before.text):
+                break
+            items[j] = replace(before, stands="alone")
+        for j in range(i + 1, len(items)):
+            after = items[j]
+            if not isinstance(after, Line):
+                break
+            if _NOTE.match(after.text):
+                items[j] = replace(after, stands="opens")
+            elif j > i + 8:
+                break
+    return items

@@ -1,16 +1,17 @@
 r"""Formulas of Word as a line of text: (A+B)/C, x², √(x), ∑_(i=1)^(n) x_i.
 
-The linear form that Word itself shows (Murray Sargent, UnicodeMath, Unicode Technical Note 28), and
-not TeX: a reader, a search for a number and a model all read `(3.5)/(7)` without knowing `\\frac`,
-and a bracket stands only where the parts would run into each other.
+The linear form that Word itself shows (Murray Sargent, UnicodeMath, Unicode Technical Note 28), not
+TeX: a reader, a search for a number and a model all read `(3.5)/(7)` without knowing `\frac`, and
+brackets stand only where the parts would run into each other.
 """
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kgrag.ingestion.load.raised import raised
+from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.word.package import W
+from kgrag.ingestion.load.word.styles import circled
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -20,14 +21,16 @@ M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WHOLE = re.compile(r"[\w.%′″⁰-₟²³¹]+|\([^()]*\)|\[[^\[\]]*\]|√\([^()]*\)")
 _POWER = re.compile(r"[\d+\-−nik()]+")
 _DELETED = {W + "del", W + "moveFrom", W + "rPr"}
+_ON = ("1", "on", "true")
+_ROOTS = {"": "√(", "2": "√(", "3": "∛(", "4": "∜("}
+_SWITCH = re.compile(r"\\([a-z]+)\s*(\d*)", re.IGNORECASE)
+_OPERAND = re.compile(r"[\w.%]+|\([^()]*\)")
+_CIRCLES = "○〇◯"
+_DEEPEST = 20
 
 
 def formula(element: "Element") -> str:
-    """Return a formula (`m:oMath`, or any part of one) as a line of text.
-
-    Args:
-        element: An element of Office's mathematical markup, transitional namespace.
-    """
+    """Return a formula (`m:oMath`, or any part of one) as a line of text."""
     tag = element.tag
     if tag in (M + "t", W + "t"):
         return element.text or ""
@@ -41,9 +44,13 @@ def _inside(element: "Element") -> str:
     return "".join(formula(child) for child in element)
 
 
-def _part(element: "Element", name: str) -> str:
+def _part(element: "Element", name: str = "e") -> str:
     child = element.find(M + name)
     return "" if child is None else _inside(child).strip()
+
+
+def _parts(element: "Element") -> list[str]:
+    return [_inside(child).strip() for child in element.findall(M + "e")]
 
 
 def _stated(element: "Element", name: str, default: str) -> str:
@@ -52,23 +59,20 @@ def _stated(element: "Element", name: str, default: str) -> str:
     return default if own is None else own.get(M + "val", default)
 
 
-def _is_on(element: "Element", name: str) -> bool:
+def _is_on(element: "Element", name: str, *, default: bool = False) -> bool:
     own = element.find(f"{M}{element.tag.removeprefix(M)}Pr/{M}{name}")
-    return own is not None and own.get(M + "val", "1") in ("1", "on", "true")
+    return default if own is None else own.get(M + "val", "1") in _ON
 
 
 def _bracketed(text: str) -> str:
     return text if _WHOLE.fullmatch(text) else f"({text})"
 
 
-def _raised(text: str) -> str:
-    if not text:
-        return ""
-    return raised(text) if _POWER.fullmatch(text) else f"^{_bracketed(text)}"
-
-
-def _lowered(text: str) -> str:
-    return f"_{_bracketed(text)}" if text else ""
+def _marks(element: "Element") -> str:
+    """Return the lower and upper index of a base."""
+    low, up = _part(element, "sub"), _part(element, "sup")
+    high = raised(up) if _POWER.fullmatch(up) else f"^{_bracketed(up)}"
+    return (f"_{_bracketed(low)}" if low else "") + (high if up else "")
 
 
 def _fraction(element: "Element") -> str:
@@ -79,22 +83,13 @@ def _fraction(element: "Element") -> str:
 
 
 def _scripts(element: "Element") -> str:
-    base = _part(element, "e")
-    base = _bracketed(base) if base else ""
-    return base + _lowered(_part(element, "sub")) + _raised(_part(element, "sup"))
-
-
-def _scripts_before(element: "Element") -> str:
-    marks = _lowered(_part(element, "sub")) + _raised(_part(element, "sup"))
-    return marks + _part(element, "e")
+    base = _part(element)
+    return (_bracketed(base) if base else "") + _marks(element)
 
 
 def _root(element: "Element") -> str:
     degree = "" if _is_on(element, "degHide") else _part(element, "deg")
-    if degree in ("", "2"):
-        return f"√({_part(element, 'e')})"
-    sign = {"3": "∛", "4": "∜"}.get(degree)
-    return f"{sign}({_part(element, 'e')})" if sign else f"√({degree}&{_part(element, 'e')})"
+    return _ROOTS.get(degree, f"√({degree}&") + _part(element) + ")"
 
 
 def _sum(element: "Element") -> str:
@@ -102,74 +97,110 @@ def _sum(element: "Element") -> str:
     below = "" if _is_on(element, "subHide") else _part(element, "sub")
     above = "" if _is_on(element, "supHide") else _part(element, "sup")
     limits = (f"_({below})" if below else "") + (f"^({above})" if above else "")
-    return f"{sign}{limits} {_part(element, 'e')}"
+    return f"{sign}{limits} {_part(element)}"
 
 
 def _delimited(element: "Element") -> str:
-    inner = _stated(element, "sepChr", "|").join(
-        _inside(child).strip() for child in element.findall(M + "e")
-    )
+    inner = _stated(element, "sepChr", "|").join(_parts(element))
     return _stated(element, "begChr", "(") + inner + _stated(element, "endChr", ")")
 
 
-def _matrix(element: "Element") -> str:
-    rows = (
-        ", ".join(_inside(cell).strip() for cell in row.findall(M + "e"))
-        for row in element.findall(M + "mr")
-    )
-    return "[" + "; ".join(rows) + "]"
-
-
-def _lines(element: "Element") -> str:
-    return "; ".join(_inside(child).strip().replace("&", "") for child in element.findall(M + "e"))
-
-
 def _function(element: "Element") -> str:
-    argument = _part(element, "e")
-    blank = "" if argument[:1] in "([{|" else " "
-    return _part(element, "fName") + blank + argument
-
-
-def _below(element: "Element") -> str:
-    return f"{_part(element, 'e')}_({_part(element, 'lim')})"
-
-
-def _above(element: "Element") -> str:
-    return f"{_part(element, 'e')}^({_part(element, 'lim')})"
+    argument = _part(element)
+    return _part(element, "fName") + ("" if argument[:1] in "([{|" else " ") + argument
 
 
 def _accented(element: "Element") -> str:
-    base = _part(element, "e")
-    mark = _stated(element, "chr", "\u0302")
-    return base + mark if len(base) == 1 else _bracketed(base) + mark
+    base = _part(element)
+    return (base if len(base) == 1 else _bracketed(base)) + _stated(element, "chr", "\u0302")
 
 
 def _barred(element: "Element") -> str:
-    base = _part(element, "e")
+    base = _part(element)
     return base + "\u0305" if len(base) == 1 else f"¯({base})"
-
-
-def _unseen(element: "Element") -> str:
-    own = element.find(f"{M}phantPr/{M}show")
-    is_shown = own is None or own.get(M + "val", "1") in ("1", "on", "true")
-    return _part(element, "e") if is_shown else ""
 
 
 _FORMS: dict[str, Callable[["Element"], str]] = {
     "f": _fraction,
-    "sSup": _scripts,
-    "sSub": _scripts,
-    "sSubSup": _scripts,
-    "sPre": _scripts_before,
+    **dict.fromkeys(("sSup", "sSub", "sSubSup"), _scripts),
+    "sPre": lambda element: _marks(element) + _part(element),
     "rad": _root,
     "nary": _sum,
     "d": _delimited,
-    "m": _matrix,
-    "eqArr": _lines,
+    "m": lambda element: f"[{'; '.join(', '.join(_parts(r)) for r in element.findall(M + 'mr'))}]",
+    "eqArr": lambda element: "; ".join(_parts(element)).replace("&", ""),
     "func": _function,
-    "limLow": _below,
-    "limUpp": _above,
+    "limLow": lambda element: f"{_part(element)}_({_part(element, 'lim')})",
+    "limUpp": lambda element: f"{_part(element)}^({_part(element, 'lim')})",
     "acc": _accented,
     "bar": _barred,
-    "phant": _unseen,
+    "phant": lambda element: _part(element) if _is_on(element, "show", default=True) else "",
 }
+
+
+def equation(instruction: str) -> str:
+    r"""Return an old equation field as a line of text, without its EQ.
+
+    Fractions, roots, raised and lowered parts, and characters over each other, which is how
+    circled numbers are made; of other forms the parts stand side by side.
+
+    >>> equation(r"\f(3,4)"), equation(r"\o\ac(○,5)"), equation(r"10\s\up5(4)")
+    ('3/4', '⑤', '10⁴')
+    """
+    text, _ = _parsed(instruction, 0, depth=0, stop="")
+    return text
+
+
+def _parsed(text: str, at: int, *, depth: int, stop: str) -> tuple[str, int]:
+    """Return (text, place after it) up to a stopping character on the same level."""
+    out = ""
+    while at < len(text) and text[at] not in stop:
+        if text[at] == "\\" and depth < _DEEPEST:
+            piece, at = _switched(text, at, depth)
+            out += piece
+        else:
+            out += text[at]
+            at += 1
+    return out, at
+
+
+def _switched(text: str, at: int, depth: int) -> tuple[str, int]:
+    names: list[str] = []
+    while match := _SWITCH.match(text, at):
+        names.append(match[1].lower())
+        at = match.end()
+        while at < len(text) and text[at] == " ":
+            at += 1
+    if not names:  # an escaped character
+        return text[at + 1 : at + 2], at + 2
+    if text[at : at + 1] != "(":
+        return "", at
+    parts, separator = [], ""
+    while at < len(text) and separator != ")":
+        part, at = _parsed(text, at + 1, depth=depth + 1, stop=",;，)")
+        parts.append(part.strip())
+        separator = text[at : at + 1]
+    return _written(names, parts), at + 1
+
+
+def _written(names: list[str], parts: list[str]) -> str:
+    kind = names[0]
+    if kind == "f" and len(parts) == 2:
+        above, below = (part if _OPERAND.fullmatch(part) else f"({part})" for part in parts)
+        return f"{above}/{below}"
+    if kind == "r":
+        return f"√({parts[-1]})" if len(parts) == 1 else f"√({'&'.join(parts)})"
+    if kind == "s":
+        return lowered(parts[0]) if "do" in names else raised(parts[0])
+    if kind == "o":
+        return _over_each_other(parts)
+    if kind == "b":
+        return f"({','.join(parts)})"
+    return "".join(parts)
+
+
+def _over_each_other(parts: list[str]) -> str:
+    rest = [part for part in parts if part not in _CIRCLES]
+    if len(rest) < len(parts) and len(rest) == 1 and rest[0].isdecimal():
+        return circled(int(rest[0])) or f"({int(rest[0])})"
+    return "".join(rest)

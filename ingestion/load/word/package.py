@@ -3,13 +3,14 @@
 import io
 import posixpath
 import re
+import struct
 import zipfile
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.zip_directory import check_directory
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -23,16 +24,20 @@ _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/")
 # thousand pages of a real Word file are about 20 MB and 500,000 tags.
 MAX_BYTES = 60_000_000
 MAX_TAGS = 3_000_000
-MAX_PICTURE_BYTES = 50_000_000
+OFF = ("0", "false", "off")
+_END = b"PK\x05\x06"
+_END_SIZE = 22  # bytes
+_LONGEST_COMMENT = 65_535
+MAX_DIRECTORY_BYTES = 10_000_000  # some 100,000 members
 
 
 class NotWordError(Exception):
-    """A file that is no Word file, or a damaged one; the text says what was found."""
+    """A file is no Word file, or a damaged one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What one part says of another: the kind (`styles`, `image`) and the path in the zip."""
+    """A relation to another part: its kind (`styles`, `image`) and its path in the zip."""
 
     kind: str
     path: str
@@ -94,21 +99,13 @@ class WordPackage:
         paths = [relation.path for relation in self.relations.values() if relation.kind == kind]
         return [root for path in paths if (root := self.tree(path)) is not None]
 
-    def picture(self, relation_id: str) -> bytes | None:
-        """Return the bytes of a picture; None where there is none or it is too large."""
-        relation = self.relations.get(relation_id)
-        info = self.entries.get(relation.path.lower()) if relation else None
-        if info is None or info.file_size > MAX_PICTURE_BYTES:
-            return None
-        return self._bytes(info)
-
     def properties(self) -> dict[str, str]:
-        """Return what the file's properties say: `title` and `creator`, where they do."""
+        """Return `title` and `creator` of the file's properties, where they are set."""
         try:
             root = self.tree("docProps/core.xml")
         except NotWordError:  # of no weight for the text
             return {}
-        found = {} if root is None else {key: root.findtext(_DC + key) for key in _PROPERTIES}
+        found = {} if root is None else {k: root.findtext(_DC + k) for k in ("title", "creator")}
         return {key: text.strip() for key, text in found.items() if text and text.strip()}
 
     def _bound(self, n: int, limit: int, noun: str, path: str) -> None:
@@ -125,25 +122,16 @@ class WordPackage:
             raise NotWordError(f"{info.filename}: {exc}") from exc
 
 
-_PROPERTIES = ("title", "creator")
-
-
 def open_package(data: bytes, name: str) -> WordPackage:
     """Return a Word file's parts; nothing but the list of them is read.
 
-    Args:
-        data: The whole file.
-        name: The file, for messages.
-
     Raises:
-        NotWordError: It is no zip, or no part of it holds a Word text.
+        BadZipFile: It is no zip.
+        NotWordError: No part of it holds a Word text.
         IngestionError: Its list of parts is larger than a Word file's can be.
     """
-    check_directory(data, name)
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except zipfile.BadZipFile as exc:
-        raise NotWordError(str(exc)) from exc
+    _check_directory(data, name)
+    archive = zipfile.ZipFile(io.BytesIO(data))
     # Some writers part folders by a backslash, some differ in capitals from what they refer to.
     entries = {info.filename.replace("\\", "/").lower(): info for info in archive.infolist()}
     package = WordPackage(name, archive, entries)
@@ -153,6 +141,42 @@ def open_package(data: bytes, name: str) -> WordPackage:
         raise NotWordError("no part holds a text")
     package.relations = _relations(package, package.main)
     return package
+
+
+def _check_directory(data: bytes, name: str) -> None:
+    """Refuse a zip whose list of members would fill the memory."""
+    at = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
+    if at < 0 or at + _END_SIZE > len(data):
+        return
+    (size,) = struct.unpack_from("<L", data, at + 12)
+    # 0xFFFFFFFF: the size stands in the record of large archives, before this one.
+    if size == 0xFFFFFFFF:
+        large = data.rfind(b"PK\x06\x06", 0, at)
+        size = struct.unpack_from("<Q", data, large + 40)[0] if 0 <= large < at - 48 else size
+    if size > MAX_DIRECTORY_BYTES:
+        raise IngestionError(f"{name}: its list of members takes {size:,} bytes; split the archive")
+
+
+def property_value(element: "Element", path: str, default: str | None = None) -> str | None:
+    """Return the value of a property such as `pPr/pStyle`.
+
+    Args:
+        element: Below which it stands.
+        path: Names of elements, without namespace.
+        default: The value of a property that has none; without the property it is None.
+    """
+    found = element.find(_qualified(path))
+    return None if found is None else found.get(W + "val", default)
+
+
+def is_on(element: "Element", path: str) -> bool:
+    """Return whether a property is there and not switched off."""
+    return property_value(element, path, "1") not in (None, *OFF)
+
+
+@cache
+def _qualified(path: str) -> str:
+    return "/".join(W + tag for tag in path.split("/"))
 
 
 def _relations(package: WordPackage, path: str) -> dict[str, Relation]:

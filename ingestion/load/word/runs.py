@@ -1,16 +1,42 @@
-"""The text of one paragraph of a Word file as it is shown."""
+"""The text of one paragraph of a Word file as it is shown, and the state of reading a file."""
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from kgrag.ingestion.load.raised import Script, lowered, raised
-from kgrag.ingestion.load.word.formulas import M, formula
-from kgrag.ingestion.load.word.headings import script_of
-from kgrag.ingestion.load.word.package import W
-from kgrag.ingestion.load.word.pictures import diagram_relation, marks
-from kgrag.ingestion.load.word.reading import LEFT_OUT, Field, Line, Reading
+from kgrag.ingestion.load.raised import Script, Scripted, written
+from kgrag.ingestion.load.word.formulas import M, equation, formula
+from kgrag.ingestion.load.word.package import OFF, R, W, WordPackage, is_on, property_value
+from kgrag.ingestion.load.word.styles import Numbering, WordStyles, script_of
 
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+# Deleted or moved-away text, the sound under a character, and a second copy of the same shape.
+_LEFT_OUT = frozenset(
+    {W + "del", W + "moveFrom", W + "rt", W + "pPr", W + "rPr", W + "sdtPr", _MC + "Fallback"}
+)
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_CX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}"
+_DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_V = "{urn:schemas-microsoft-com:vml}"
+_O = "{urn:schemas-microsoft-com:office:office}"
+# Smaller both ways is a bullet or a line: 0.5 cm in Word's units of 1/360,000 cm.
+_SMALL = 180_000
+# What programs write there by themselves: file names, counters, guesses.
+_NO_ALT = re.compile(
+    r"(?:.*[\\/].*|.*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)|wps图片.*|.*(?:描述已自动生成|自动生成的说明"
+    r"|automatically generated|AI 生成的内容可能不正确).*"
+    r"|(?:img|image|picture|pic|图片|图像|截图|微信图片|微信截图|qq图片|qq截图|屏幕截图|photo|未命名|untitled|logo)?[\s_\-()（）\d]*"
+    r"|[\da-f\-]{16,})",
+    re.IGNORECASE | re.DOTALL,
+)  # fmt: skip
+_LONGEST_ALT = 200
 _SYMBOL_FONT = dict(
     zip(
         (*range(0x20, 0x7F), *range(0xA0, 0xFF)),
@@ -45,20 +71,9 @@ _FONTS = {
     "wingdings 2": _WINGDINGS_2,
     "wingdings 3": _WINGDINGS_3,
 }
-TICKED, _NOT_TICKED = "☑", "☐"
+_TICKS = ("☐", "☑")
 _UNKNOWN = "\ufffd"
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element as Element
-
 _SYMBOL = re.compile(r"SYMBOL\s+(0x[0-9a-f]++|\d++)(?:.*?\\f\s*\"([^\"]*)\")?", re.IGNORECASE)
-_SWITCH = re.compile(r"\\([a-z]+)\s*(\d*)", re.IGNORECASE)
-_WHOLE = re.compile(r"[\w.%]+|\([^()]*\)")
-_CIRCLES = "○〇◯"
-
-
-_DEEPEST = 20
-
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _CHARACTERS: dict[str, str] = {
     W + "tab": "\t",
@@ -68,18 +83,183 @@ _CHARACTERS: dict[str, str] = {
     W + "noBreakHyphen": "-",
     W + "softHyphen": "",
 }
-_OFF = ("0", "false", "off")
+
+
+@dataclass(slots=True)
+class Field:
+    """An open field.
+
+    Attributes:
+        begin: Its first mark, which holds the state of a form.
+        instruction: E.g. ` HYPERLINK "http://…" `, as far as it was read.
+        in_result: Whether its result has begun.
+    """
+
+    begin: "Element"
+    instruction: str = ""
+    in_result: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The first word of its instruction in capitals, e.g. `TOC`; may be empty."""
+        return next(iter(self.instruction.split()), "").upper()
+
+
+@dataclass(slots=True)
+class Reading:
+    """The state of reading one file.
+
+    Attributes:
+        field_marks: The marks of fields that begin and end; any other mark is passed over.
+        noted: (tag of the reference, id) of the notes that have a text.
+        open_fields: From the outermost to the innermost.
+        pending: Text whose paragraph mark is deleted: it goes on in the next paragraph.
+        note_numbers: The notes referred to, in the order of their first mark, from 1.
+        counts: What is to be said of the file, by kind.
+        diagrams: Relation ids of the texts of diagrams (SmartArt) of the paragraph at hand.
+        unknown_symbols: `font code` of characters that have no counterpart.
+    """
+
+    package: WordPackage
+    numbering: Numbering
+    styles: WordStyles
+    field_marks: frozenset["Element"] = frozenset()
+    noted: frozenset[tuple[str, str]] = frozenset()
+    open_fields: list[Field] = field(default_factory=list)
+    pending: str = ""
+    note_numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    diagrams: list[str] = field(default_factory=list)
+    unknown_symbols: set[str] = field(default_factory=set)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether text here is shown: outside the instructions of fields."""
+        return all(open_field.in_result for open_field in self.open_fields)
+
+    @property
+    def in_contents(self) -> bool:
+        """Whether this is inside a generated table of contents."""
+        return any(open_field.kind == "TOC" for open_field in self.open_fields)
+
+
+@dataclass(slots=True)
+class Line:
+    """A paragraph while it is read: its text, its text boxes, and whether it links to a heading."""
+
+    pieces: list[Scripted] = field(default_factory=list)
+    boxes: "list[Element]" = field(default_factory=list)
+    links_to_heading: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text, raised and lowered characters written out."""
+        return written(self.pieces)
+
+
+def field_marks(root: "Element") -> frozenset["Element"]:
+    """Return the marks of complete fields: one without an end would hide all that follows."""
+    whole: set[Element] = set()
+    open_marks: list[list[Element]] = []
+    for mark in root.iter(W + "fldChar"):
+        if any(parent.tag in _LEFT_OUT for parent in mark.iterancestors()):
+            continue
+        kind = mark.get(W + "fldCharType")
+        if kind == "begin":
+            open_marks.append([mark])
+        elif open_marks:
+            open_marks[-1].append(mark)
+            if kind == "end":
+                whole.update(open_marks.pop())
+    return frozenset(whole)
+
+
+def marks(shape: "Element") -> Iterator[tuple[str, str]]:
+    """Yield (kind, mark) of what a drawing, picture or object shows besides text.
+
+    Args:
+        shape: `w:drawing`, `w:pict` or `w:object`; what its text boxes hold is left out.
+
+    Yields:
+        `picture`, `chart`, `formula` or `object`, and the mark in the text: `[图片：厂区平面图]`.
+    """
+    if shape.tag == W + "object":
+        yield from _object_marks(shape)
+        return
+    alt = _alt(shape)
+    if _has(shape, _C + "chart") or _has(shape, _CX + "chart"):
+        yield "chart", _mark("图表", alt)
+    if _is_small(shape):
+        return
+    found = [blip.get(R + "embed") or blip.get(R + "link") for blip in _own(shape, _A + "blip")]
+    found += [data.get(R + "id") for data in _own(shape, _V + "imagedata")]
+    # A shape that is filled with several pictures is one to the reader, a group is several.
+    for _ in set(filter(None, found)):
+        yield "picture", _mark("图片", alt)
+
+
+def diagram_relation(shape: "Element") -> str:
+    """Return the relation id of a diagram's text (SmartArt); empty where there is none."""
+    return next((ids.get(R + "dm") or "" for ids in shape.iter(_DGM + "relIds")), "")
+
+
+def diagram_lines(root: "Element") -> Iterator[str]:
+    """Yield the lines of a diagram's text (`dgm:dataModel`)."""
+    for body in root.iter(_DGM + "t"):
+        for paragraph in body.iter(_A + "p"):
+            text = "".join(piece.text or "" for piece in paragraph.iter(_A + "t")).strip()
+            if text:
+                yield text
+
+
+def _object_marks(shape: "Element") -> Iterator[tuple[str, str]]:
+    program = next((o.get("ProgID") or "" for o in shape.iter(_O + "OLEObject")), "")
+    if re.match(r"Equation|MathType", program, re.IGNORECASE):
+        yield "formula", "[公式]"
+        return
+    noun = "表格" if "excel" in program.lower() or program.startswith("ET.") else "对象"
+    yield "object", f"[嵌入{noun}]"
+
+
+def _own(shape: "Element", tag: str) -> "Iterator[Element]":
+    for element in shape.iter(tag):
+        parents = element.iterancestors(W + "txbxContent", shape.tag)
+        if next(parents, shape) is shape:
+            yield element
+
+
+def _has(shape: "Element", tag: str) -> bool:
+    return next(_own(shape, tag), None) is not None
+
+
+def _is_small(shape: "Element") -> bool:
+    extent = next(shape.iter(_WP + "extent"), None)
+    if extent is None:
+        return False
+    sides = (extent.get("cx", ""), extent.get("cy", ""))
+    return all(side.isdecimal() and int(side) < _SMALL for side in sides)
+
+
+def _alt(shape: "Element") -> str:
+    texts = [p.get(key) for p in shape.iter(_WP + "docPr") for key in ("descr", "title")]
+    texts += [s.get("alt") for s in shape.iter(_V + "shape")]
+    texts += [d.get(_O + "title") for d in shape.iter(_V + "imagedata")]
+    for text in texts:
+        clean = " ".join((text or "").split())
+        if clean and len(clean) <= _LONGEST_ALT and not _NO_ALT.fullmatch(clean):
+            return clean
+    return ""
+
+
+def _mark(noun: str, alt: str) -> str:
+    return f"[{noun}：{alt}]" if alt else f"[{noun}]"
 
 
 def read_line(paragraph: "Element", reading: Reading) -> Line:
-    """Return a paragraph's text, with what hangs on it.
+    """Return a paragraph's text and text boxes; fields, notes and counts are noted in the state.
 
     Results of fields are text, their instructions are not; tracked insertions are text, deletions
     are not; notes leave their number in brackets, pictures a mark.
-
-    Args:
-        paragraph: `w:p`.
-        reading: The state of the file; fields, notes and counts are taken down there.
     """
     line = Line()
     _walk(paragraph, reading, line, "")
@@ -94,13 +274,13 @@ def _walk(element: "Element", reading: Reading, line: Line, script: Script) -> N
             handle(child, reading, line, script)
         elif tag in _CHARACTERS:
             _add(_CHARACTERS[tag], reading, line)
-        elif tag not in LEFT_OUT:
+        elif tag not in _LEFT_OUT:
             _walk(child, reading, line, script)
 
 
 def _add(text: str, reading: Reading, line: Line, script: Script = "") -> None:
     if reading.is_shown:
-        line.add(text, script)
+        line.pieces.append(Scripted(text, script))
 
 
 def _run(run: "Element", reading: Reading, line: Line, script: Script) -> None:
@@ -108,21 +288,14 @@ def _run(run: "Element", reading: Reading, line: Line, script: Script) -> None:
     if properties is None:
         _walk(run, reading, line, script)
         return
-    vanish = properties.find(W + "vanish")
-    if vanish is not None and vanish.get(W + "val", "1") not in _OFF:
-        _marks_of_fields(run, reading, line)
+    if is_on(properties, "vanish"):  # fields may begin and end in hidden runs
+        for mark in run.iter(W + "fldChar", W + "instrText"):
+            (_field_mark if mark.tag == W + "fldChar" else _instruction)(mark, reading, line, "")
         return
     own = script_of(run)
     if not own and properties.find(W + "vertAlign") is None:
-        style = properties.find(W + "rStyle")
-        own = "" if style is None else reading.styles.scripts.get(style.get(W + "val", ""), "")
+        own = reading.styles.scripts.get(property_value(properties, "rStyle") or "", "")
     _walk(run, reading, line, cast("Script", own))
-
-
-def _marks_of_fields(run: "Element", reading: Reading, line: Line) -> None:
-    """Take down where fields begin and end in a hidden run; its text is not shown."""
-    for mark in run.iter(W + "fldChar", W + "instrText"):
-        (_field_mark if mark.tag == W + "fldChar" else _instruction)(mark, reading, line, "")
 
 
 def _text(element: "Element", reading: Reading, line: Line, script: Script) -> None:
@@ -136,11 +309,12 @@ def _text(element: "Element", reading: Reading, line: Line, script: Script) -> N
 def _glyph(character: str, font: str, reading: Reading) -> str:
     code = ord(character)
     if "\ue000" <= character <= "\uf8ff" or (code <= 0xFF and is_symbol_font(font)):
-        return _known(symbol(font, code), font, code, reading)
+        return _known(font, code, reading)
     return character
 
 
-def _known(character: str, font: str, code: int, reading: Reading) -> str:
+def _known(font: str, code: int, reading: Reading) -> str:
+    character = symbol(font, code)
     if character == _UNKNOWN:
         reading.unknown_symbols.add(f"{font or 'font not named'} {code:04X}")
     return character
@@ -157,7 +331,7 @@ def _symbol(element: "Element", reading: Reading, line: Line, script: Script) ->
         number = int(code, 16)
     except ValueError:
         number = 0
-    _add(_known(symbol(font, number), font, number, reading), reading, line, script)
+    _add(_known(font, number, reading), reading, line, script)
 
 
 def _field_mark(mark: "Element", reading: Reading, line: Line, script: Script) -> None:
@@ -190,7 +364,7 @@ def _note(element: "Element", reading: Reading, line: Line, script: Script) -> N
     key = (element.tag, element.get(W + "id", ""))
     if key in reading.noted and reading.is_shown:
         number = reading.note_numbers.setdefault(key, len(reading.note_numbers) + 1)
-        line.add(f"[{number}]")
+        _add(f"[{number}]", reading, line)
 
 
 def _control(element: "Element", reading: Reading, line: Line, script: Script) -> None:
@@ -198,15 +372,12 @@ def _control(element: "Element", reading: Reading, line: Line, script: Script) -
     if state is None:
         _walk(element, reading, line, script)
     else:
-        is_ticked = state.get(_W14 + "val", "1") not in _OFF
-        _add(TICKED if is_ticked else _NOT_TICKED, reading, line)
+        _add(_TICKS[state.get(_W14 + "val", "1") not in OFF], reading, line)
 
 
 def _shape(element: "Element", reading: Reading, line: Line, script: Script) -> None:
-    for kind, mark, relation in marks(element):
+    for kind, mark in marks(element):
         reading.counts[kind] += 1
-        if relation:
-            reading.pictures.append(relation)
         _add(mark, reading, line)
     diagram = diagram_relation(element)
     if diagram:
@@ -246,11 +417,7 @@ _HANDLERS: dict[str, Callable[["Element", Reading, Line, Script], None]] = {
 
 
 def _shown_without_result(field: Field) -> str:
-    """Return what a field shows by its instruction alone; nothing for most kinds.
-
-    Args:
-        field: A field that has ended.
-    """
+    """Return what a field shows by its instruction alone; nothing for most kinds."""
     if field.kind == "FORMCHECKBOX":
         return _legacy_box(field.begin)
     if field.kind == "FORMDROPDOWN":
@@ -264,12 +431,10 @@ def _shown_without_result(field: Field) -> str:
 
 
 def _legacy_box(begin: "Element") -> str:
-    box = begin.find(f"{W}ffData/{W}checkBox")
-    state = None if box is None else box.find(W + "checked")
-    if state is None and box is not None:
-        state = box.find(W + "default")
-    is_ticked = state is not None and state.get(W + "val", "1") not in _OFF
-    return TICKED if is_ticked else _NOT_TICKED
+    state = property_value(begin, "ffData/checkBox/checked", "1")
+    if state is None:
+        state = property_value(begin, "ffData/checkBox/default", "1")
+    return _TICKS[state not in (None, *OFF)]
 
 
 def _choice(begin: "Element") -> str:
@@ -278,93 +443,23 @@ def _choice(begin: "Element") -> str:
         return ""
     entries: list[str] = [entry.get(W + "val", "") for entry in choices.findall(W + "listEntry")]
     for name in ("result", "default"):
-        stated = choices.find(W + name)
-        index = "" if stated is None else stated.get(W + "val", "")
+        index = property_value(choices, name) or ""
         if index.isdecimal() and int(index) < len(entries):
             return entries[int(index)]
     return entries[0] if entries else ""
 
 
-def equation(instruction: str) -> str:
-    r"""Return an old equation field as a line of text, without its EQ.
-
-    Fractions, roots, raised and lowered parts, and characters over each other, which is how
-    circled numbers are made; of other forms the parts stand side by side.
-
-    >>> equation(r"\f(3,4)"), equation(r"\o\ac(○,5)"), equation(r"10\s\up5(4)")
-    ('3/4', '⑤', '10⁴')
-    """
-    text, _ = _parsed(instruction, 0, depth=0, stop="")
-    return text
-
-
-def _parsed(text: str, at: int, *, depth: int, stop: str) -> tuple[str, int]:
-    """Return (text, place after it) up to a stopping character on the same level."""
-    out = ""
-    while at < len(text) and text[at] not in stop:
-        if text[at] == "\\" and depth < _DEEPEST:
-            piece, at = _switched(text, at, depth)
-            out += piece
-        else:
-            out += text[at]
-            at += 1
-    return out, at
-
-
-def _switched(text: str, at: int, depth: int) -> tuple[str, int]:
-    names: list[str] = []
-    while match := _SWITCH.match(text, at):
-        names.append(match[1].lower())
-        at = match.end()
-        while at < len(text) and text[at] == " ":
-            at += 1
-    if not names:  # an escaped character
-        return text[at + 1 : at + 2], at + 2
-    if text[at : at + 1] != "(":
-        return "", at
-    parts, separator = [], ""
-    while at < len(text) and separator != ")":
-        part, at = _parsed(text, at + 1, depth=depth + 1, stop=",;，)")
-        parts.append(part.strip())
-        separator = text[at : at + 1]
-    return _written(names, parts), at + 1
-
-
-def _written(names: list[str], parts: list[str]) -> str:
-    kind = names[0]
-    if kind == "f" and len(parts) == 2:
-        above, below = (part if _WHOLE.fullmatch(part) else f"({part})" for part in parts)
-        return f"{above}/{below}"
-    if kind == "r":
-        return f"√({parts[-1]})" if len(parts) == 1 else f"√({'&'.join(parts)})"
-    if kind == "s":
-        return lowered(parts[0]) if "do" in names else raised(parts[0])
-    if kind == "o":
-        return _over_each_other(parts)
-    if kind == "b":
-        return f"({','.join(parts)})"
-    return "".join(parts)
-
-
-def _over_each_other(parts: list[str]) -> str:
-    rest = [part for part in parts if part not in _CIRCLES]
-    if len(rest) < len(parts) and len(rest) == 1 and rest[0].isdecimal():
-        number = int(rest[0])
-        return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
-    return "".join(rest)
-
-
 def is_symbol_font(font: str) -> bool:
-    """Tell whether a font's characters are other ones than their codes say."""
+    """Return whether a font shows other characters than their codes mean."""
     return font.strip().lower() in _FONTS
 
 
 def symbol(font: str, code: int) -> str:
-    """Return a font's character, U+FFFD for one that has no counterpart here.
+    """Return a font's character, U+FFFD for one without a counterpart in Unicode.
 
     Args:
-        font: As the file names it; of an ordinary font the code is taken at its word.
-        code: Of the character, also from 0xF000 on, where Word keeps those of symbol fonts.
+        font: As the file names it; of an ordinary font the code is the character.
+        code: Of the character; Word keeps those of symbol fonts from 0xF000 on.
 
     >>> symbol("Wingdings", 0xF0FE), symbol("Symbol", 0x61), symbol("SimSun", 0x2460)
     ('☑', 'α', '①')

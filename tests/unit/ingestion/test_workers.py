@@ -25,7 +25,7 @@ LIMITS = IngestConfig(workers=2, parse_seconds=2, parse_memory_mb=256)
 READER = """
 import os, re, subprocess, sys, time
 from kgrag.extending import Parsed, line_segments
-from kgrag.ingestion.load.progress import page_done
+from kgrag.ingestion.load.context import page_done
 
 def read(data, *, name, stem):
     word, _, argument = data.decode().partition(" ")

@@ -10,8 +10,8 @@ from docx.oxml import parse_xml
 
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.docx import read_docx
-from kgrag.ingestion.load.numbering import Level, Numbering
 from kgrag.ingestion.load.parsed import Parsed
+from kgrag.ingestion.load.word.styles import Level, Numbering
 from tests.fixtures.word_files import field, paragraph, run, word_file
 
 NS = (

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.ocr.choice import ocr_is
+from kgrag.ingestion.load.context import ocr_is
 from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.pdf import is_garbage, read_pdf
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.scanned import Recognised
 from scripts.pdf_writer import Block, write_pdf
 
 PARAGRAPH = (
@@ -147,7 +146,7 @@ def test_read_pdf_when_a_wrong_map_exchanges_characters():
 
 def test_read_pdf_when_the_page_of_a_wrong_map_is_recognised(monkeypatch):
     """What is seen on the page is its text."""
-    seen = Recognised([Line(PARAGRAPH, 80, 515, 16)], ["page 1: 1 line in doubt"])
+    seen = [Line(PARAGRAPH, 80, 515, 16)], ["page 1: 1 line in doubt"]
     monkeypatch.setattr(
         "kgrag.ingestion.load.pdf.recognised", lambda _, numbers: [(n, seen) for n in numbers]
     )

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.context import ocr_is
 from kgrag.ingestion.load.formats import media_type_of
 from kgrag.ingestion.load.ocr import engine as ocr_engine
-from kgrag.ingestion.load.ocr import is_installed, ocr_is
+from kgrag.ingestion.load.ocr.engine import is_installed
 from kgrag.ingestion.load.picture import read_picture_file
 from kgrag.ingestion.load.source import unsupported_reason
 

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.sidecar import SidecarRow, Sidecars, sidecar_rows
 from kgrag.ingestion.load.source import discover
-from kgrag.ingestion.load.stated_values import LISTED, METADATA_FIELDS, field_of, stated_value
 from kgrag.ingestion.load.statement import (
+    LISTED,
+    METADATA_FIELDS,
+    field_of,
     stated_digest,
     stated_fields,
     stated_title,
+    stated_value,
     statement,
     with_stated,
 )

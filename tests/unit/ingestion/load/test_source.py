@@ -13,8 +13,7 @@ from kgrag.ids import document_id
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Source, discover, fingerprint, load, load_all
 from kgrag.ingestion.load.formats import MEDIA_TYPES, media_type_of, plugin_reader, suffixes
-from kgrag.ingestion.load.opening import open_regular
-from kgrag.ingestion.load.source import Discovery, Skipped
+from kgrag.ingestion.load.source import Discovery, Skipped, open_regular
 from kgrag.types import Document
 from tests.fixtures.packages import put_package
 

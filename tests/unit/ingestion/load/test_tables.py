@@ -9,7 +9,7 @@ from lxml import etree, html
 
 from kgrag.ingestion.load.docx import frame_cells, word_table_lines
 from kgrag.ingestion.load.grid import LONGEST_LABEL, Cell, fill, table_lines
-from kgrag.ingestion.load.html_lines import page_lines
+from kgrag.ingestion.load.html import page_lines
 from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

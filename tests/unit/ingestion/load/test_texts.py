@@ -7,9 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.covering_notice import split_title
-from kgrag.ingestion.load.front_matter import front_matter
-from kgrag.ingestion.load.markdown import read_markdown
 from kgrag.ingestion.load.parsed import (
     join_blocks,
     join_cells,
@@ -17,8 +14,8 @@ from kgrag.ingestion.load.parsed import (
     numbered_lines,
     replace_unusable,
 )
-from kgrag.ingestion.load.plain import read_plain
-from kgrag.ingestion.load.title import guess_title
+from kgrag.ingestion.load.plain import front_matter, read_markdown, read_plain
+from kgrag.ingestion.load.title import guess_title, split_title
 
 
 def test_read_plain_when_line_breaks_are_windows():

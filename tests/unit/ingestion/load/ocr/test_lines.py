@@ -5,11 +5,9 @@ import json
 import pytest
 
 from kgrag.ingestion.load.ocr.engine import Read
-from kgrag.ingestion.load.ocr.lines import doubts, page_lines
-from kgrag.ingestion.load.ocr.order import in_reading_order
+from kgrag.ingestion.load.ocr.lines import Quotes, as_printed, doubts, in_reading_order, page_lines
+from kgrag.ingestion.load.ocr.page import _piece
 from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
-from kgrag.ingestion.load.ocr.picture import _piece
-from kgrag.ingestion.load.ocr.widths import Quotes, as_printed
 
 
 def piece(text, left, top, *, size=20, confidence=0.99, doubtful=()):
@@ -34,14 +32,14 @@ TABLE = RuledTable(
 def test_a_page_survives_being_kept():
     """As JSON and back it is the same, tables too."""
     page = PageText(((piece("甲", 1, 2, doubtful=("3",)),), TABLE), 500, 700, 1, 2.5, 1)
-    assert PageText.from_json(json.loads(json.dumps(page.to_json()))) == page
+    assert PageText.from_json(page.to_json()) == page
 
 
 @pytest.mark.parametrize("broken", [{}, {"blocks": 3}, {"blocks": [], "other": 1}, [], None])
 def test_what_is_no_page_is_an_error(broken):
     """A file that was changed by hand is not taken for a page."""
-    with pytest.raises((KeyError, TypeError, ValueError)):
-        PageText.from_json(broken)
+    with pytest.raises(ValueError, match="PageText"):
+        PageText.from_json(json.dumps(broken))
 
 
 def test_a_ruled_table_becomes_markdown():

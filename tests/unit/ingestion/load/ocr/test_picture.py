@@ -6,7 +6,9 @@ import socket
 import pytest
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.ocr import open_pictures, page_lines, read_page, read_picture
+from kgrag.ingestion.load.ocr.lines import page_lines
+from kgrag.ingestion.load.ocr.page import read_page
+from kgrag.ingestion.load.picture import open_pictures
 from kgrag.ingestion.load.reflow import reflow
 
 pytest.importorskip("rapidocr", reason="kgrag[ocr] is not installed")
@@ -134,7 +136,7 @@ def test_two_columns_are_read_one_after_the_other(sheet, engine):
 
 def test_a_page_is_read_once(prose, monkeypatch, tmp_path):
     """What was read is kept by content: the second time no model is asked."""
-    from kgrag.ingestion.load.ocr import picture as steps
+    from kgrag.ingestion.load.ocr import page as steps
 
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
     first = read_page(prose.array())
@@ -185,10 +187,3 @@ def test_what_is_no_picture_is_an_error_that_says_so(sheet):
     for data in (b"no picture", whole[: len(whole) // 2]):
         with pytest.raises(IngestionError, match="damaged or no picture"):
             list(open_pictures(data))
-
-
-def test_a_picture_is_read_as_lines(prose, monkeypatch, tmp_path):
-    """What another format holds as a picture comes as its lines."""
-    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
-    lines = read_picture(saved(prose.image, "PNG"))
-    assert bare("".join(lines)) == bare("".join(LINES))

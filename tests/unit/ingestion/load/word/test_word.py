@@ -9,8 +9,8 @@ from lxml import etree
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.docx import read_docx
 from kgrag.ingestion.load.parsed import Parsed
-from kgrag.ingestion.load.word.headings import read_styles
-from kgrag.ingestion.load.word.runs import equation
+from kgrag.ingestion.load.word.formulas import equation
+from kgrag.ingestion.load.word.styles import read_styles
 from tests.fixtures.word_files import NS, field, paragraph, run, word_file
 
 
@@ -318,7 +318,7 @@ def test_tree_when_text_is_an_entity(reference):
 
 def test_open_package_when_the_list_of_members_is_too_long(monkeypatch):
     """The list alone could fill the memory."""
-    monkeypatch.setattr("kgrag.ingestion.load.zip_directory.MAX_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr("kgrag.ingestion.load.word.package.MAX_DIRECTORY_BYTES", 100)
 
     with pytest.raises(IngestionError, match=r"a\.docx: its list of members takes"):
         text_of(word_file(paragraph("正文")))

@@ -1,15 +1,28 @@
-"""A page picture in, what it says out: the order of the steps, and picture files opened."""
+"""Recognise a page picture: the order of the steps, and a cache of what was read."""
 
+import hashlib
+import logging
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kgrag.errors import IngestionError, needs_extra
+from kgrag.errors import ModelError
+from kgrag.files.cache_folder import cache_folder
+from kgrag.files.whole_file import write_whole
+from kgrag.ingestion.load.context import page_done
 from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
-from kgrag.ingestion.load.ocr.kept import kept_page
-from kgrag.ingestion.load.ocr.order import in_reading_order
+from kgrag.ingestion.load.ocr.image import (
+    RuledGrid,
+    find_grids,
+    lies_on_its_side,
+    skew_of,
+    straightened,
+    without_seals,
+)
+from kgrag.ingestion.load.ocr.lines import as_printed, doubts, in_reading_order, page_lines
 from kgrag.ingestion.load.ocr.page_text import (
     NUMBER_DOUBT,
     Box,
@@ -19,19 +32,13 @@ from kgrag.ingestion.load.ocr.page_text import (
     RuledCell,
     RuledTable,
 )
-from kgrag.ingestion.load.ocr.rulings import RuledGrid, find_grids
-from kgrag.ingestion.load.ocr.seals import without_seals
-from kgrag.ingestion.load.ocr.upright import lies_on_its_side, skew_of, straightened
-from kgrag.ingestion.load.ocr.widths import as_printed
+from kgrag.ingestion.load.page_tables import Line
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from kgrag.ingestion.load.ocr.page_text import Picture
 
+_log = logging.getLogger(__name__)
 _STEPS = "1"  # raise it when these steps come out differently: kept pages are read again
-_MOST_PIXELS = 60_000_000  # A3 at 400 dpi has 31 million
-_LARGEST_SIDE = 3600  # pixels; A4 at 300 dpi has 3508, and more adds nothing
 _NUMBER = re.compile(r"\d+(?:[.,．，]\d+)*[％%]?")
 _UNREADABLE = 0.3  # mean confidence below which marks are no text
 _OVER_SEAL = 0.9  # a piece over a seal must be read so surely, or is the seal's own
@@ -41,93 +48,53 @@ _LOOKED_AT = 12  # lines, the longest, that tell whether a page stands on its he
 
 
 def read_page(picture: "Picture", *, engine: Engine | None = None) -> PageText:
-    """Return what a page picture says, in reading order.
+    """Return a page picture's text in reading order.
 
-    The page is straightened (up to 5 degrees), turned upright by quarters, rid of red seals, and
-    its ruled tables are rebuilt. What was read is kept by the picture's content and the models'
-    version in the user's cache folder, so that a page is read once.
+    The page is straightened (up to 5 degrees), turned upright by quarters, red seals are removed,
+    and ruled tables rebuilt. Results are cached by the picture and the models' version.
 
     Args:
         picture: 8 bits a channel: grey, shape (height, width), or red, green and blue, shape
             (height, width, 3). Body text should be 20 to 60 pixels high, as at 150 to 400 dpi.
-        engine: The models; None for the process's own, whose results are kept.
+        engine: The models; None for the process's own, whose results are cached.
 
     Raises:
         MissingDependencyError: If the extra `ocr` is not installed.
     """
     if engine is not None:
         return _read(picture, engine)
-    return kept_page(picture, f"{engine_version()}, {_STEPS}", lambda: _read(picture, loaded()))
-
-
-def open_pictures(data: bytes) -> Iterator["Picture"]:
-    """Yield the pages of a picture file: one, or as many as a TIFF has.
-
-    Args:
-        data: A PNG, JPEG, TIFF, BMP or WebP.
-
-    Raises:
-        IngestionError: If it is damaged, no picture, or too large.
-        MissingDependencyError: If the extra `ocr` is not installed.
-    """
-    import io
-    import warnings
-
-    with needs_extra("ocr", "reading pictures"):
-        import PIL.Image
-        from PIL import ImageOps, ImageSequence
+    # A JSON file a page in `ocr` of the user's cache folder; without such a folder there is none.
+    hashed = hashlib.sha256(f"{engine_version()}, {_STEPS}\n{picture.shape}\n".encode())
+    hashed.update(picture.tobytes())
+    name = hashed.hexdigest()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Pillow thinks large is bounded below
-            with PIL.Image.open(io.BytesIO(data)) as file:
-                for frame in ImageSequence.Iterator(file):
-                    if frame.width * frame.height > _MOST_PIXELS:
-                        raise IngestionError(
-                            f"has {frame.width} x {frame.height} pixels, more than "
-                            f"{_MOST_PIXELS:,}; scan it at 300 dpi, or cut it into pages"
-                        )
-                    yield _as_array(ImageOps.exif_transpose(frame))
-    except (OSError, ValueError, SyntaxError, EOFError, PIL.Image.DecompressionBombError) as exc:
-        raise IngestionError(
-            f"is damaged or no picture ({exc}); open it and save it again"
-        ) from exc
+        file = cache_folder() / "ocr" / name[:2] / f"{name}.json"
+    except ModelError:
+        return _read(picture, loaded())
+    with suppress(OSError, ValueError):  # missing, or not ours
+        return PageText.from_json(file.read_bytes())
+    page = _read(picture, loaded())
+    try:
+        # Only its owner may read it: it holds the text of documents.
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(file, [page.to_json()])
+    except OSError as exc:
+        _log.warning("what was read of a page cannot be kept in %s: %s", file.parent, exc)
+    return page
 
 
-def read_picture(data: bytes) -> list[str]:
-    """Return the lines of text in a picture file, tables as Markdown rows; may be empty.
+def read_lines(picture: "Picture", number: int, *, scale: float) -> tuple[list[Line], list[str]]:
+    """Return the lines of a page picture from the top, and warnings about doubtful ones.
 
     Args:
-        data: A PNG, JPEG, TIFF, BMP or WebP, such as one inside a Word file.
-
-    Raises:
-        IngestionError: If it is damaged, no picture, or too large.
-        MissingDependencyError: If the extra `ocr` is not installed.
+        picture: As for `read_page`.
+        number: Of the page, from 1.
+        scale: Points per pixel.
     """
-    from kgrag.ingestion.load.ocr.lines import page_lines
-    from kgrag.ingestion.load.reflow import reflow
-
-    pages = [page_lines(read_page(picture), scale=1.0) for picture in open_pictures(data)]
-    return [line for line in reflow(pages)[0].split("\n") if line]
-
-
-def _as_array(image: "Image.Image") -> "Picture":
-    """Return a picture of Pillow's on white, with three channels, not needlessly large."""
-    import numpy as np
-    import PIL.Image
-
-    if image.mode.startswith("I;16") or image.mode in ("I", "F"):
-        values = np.asarray(image, dtype=float)
-        span = max(float(values.max() - values.min()), 1.0)
-        image = PIL.Image.fromarray(((values - values.min()) * (255 / span)).astype(np.uint8))
-    if "A" in image.getbands() or "transparency" in image.info:
-        image = image.convert("RGBA")
-        paper = PIL.Image.new("RGBA", image.size, "white")
-        image = PIL.Image.alpha_composite(paper, image)
-    image = image.convert("RGB")
-    longest = max(image.size)
-    if longest > _LARGEST_SIDE:
-        image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))
-    return np.asarray(image, dtype=np.uint8)
+    page = read_page(picture)
+    page_done()
+    lines = page_lines(page, scale=scale)
+    return lines, doubts(page, number) if lines else []
 
 
 def _read(picture: "Picture", engine: Engine) -> PageText:
@@ -148,7 +115,7 @@ def _read(picture: "Picture", engine: Engine) -> PageText:
 
 
 def _upright(grey: "Picture", engine: Engine) -> tuple["Picture", list[Quad], int]:
-    """Return a page turned upright, its lines of text, and the quarter turns clockwise."""
+    """Return a page turned upright, its lines of text, and the quarter turns."""
 
     def looked_at(turned: int) -> tuple["Picture", list[Quad], int]:
         page = _quarters(grey, turned)
@@ -164,7 +131,7 @@ def _upright(grey: "Picture", engine: Engine) -> tuple["Picture", list[Quad], in
 
 
 def _on_its_head(pieces: Sequence["Picture"], engine: Engine) -> bool:
-    """Return whether lines stand on their heads: the classifier says so, and reading agrees."""
+    """Return whether lines are upside down by the classifier, and by reading them both ways."""
     if engine.upside_down(pieces) <= 0.5:
         return False
 
@@ -183,7 +150,7 @@ def _quarters(picture: "Picture", turned: int) -> "Picture":
 
 
 def _split(quads: Sequence[Quad], grids: Sequence[RuledGrid]) -> list[Box]:
-    """Return the boxes of lines, cut where a ruling line runs through them."""
+    """Return the boxes of lines, cut at rulings."""
     boxes: list[Box] = []
     for quad in quads:
         box = quad.box
@@ -220,7 +187,7 @@ def _piece(read: Read, box: Box) -> Piece:
 
 
 def _of_a_seal(piece: Piece, seals: Sequence[Box]) -> bool:
-    """Return whether a piece is what is left of a seal's own characters."""
+    """Return whether a piece is left of a seal's own characters."""
     over = any(seal.holds(piece.box.middle) for seal in seals)
     return over and piece.confidence < _OVER_SEAL
 
@@ -254,7 +221,7 @@ def _filled(
 
 
 def _ink(page: "Picture", place: Box) -> Box | None:
-    """Return where there are marks the size of a character inside a cell."""
+    """Return the box of marks the size of a character inside a cell, if any."""
     import numpy as np
 
     inner = Box(place.left + 4, place.top + 4, place.right - 4, place.bottom - 4)
