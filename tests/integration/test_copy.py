@@ -10,14 +10,13 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from kgrag.store.open import open_store
 from tests.fixtures import extent
+from tests.fixtures.kit import kgrag
 
 KILLS = extent.of(6, 2)
 RECORDS = 60
@@ -73,11 +72,6 @@ def write(path, rows):
     path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), "utf-8")
 
 
-def run(*words):
-    """Run a command; none of these needs an encoder."""
-    return CliRunner().invoke(main, [*map(str, words)])
-
-
 def whole(location):
     """Return the export and sources of a knowledge base, which is sound."""
     with KnowledgeBase.open(location, create=False, embedder=HashEmbedder()) as base:
@@ -89,21 +83,21 @@ def whole(location):
 def test_copy_to_any_store_and_back_is_identical(original, place, tmp_path):
     """Record by record, as --check says with the hash of the export."""
     back = tmp_path / "back"
-    there = run("copy", "--from", original, "--to", place, "--check")
-    again = run("copy", "--from", place, "--to", back, "--check")
+    there = kgrag("copy", "--from", original, "--to", place, "--check")
+    again = kgrag("copy", "--from", place, "--to", back, "--check")
 
     assert (there.exit_code, again.exit_code) == (0, 0), there.output + again.output
     assert f"{RECORDS + 10} copied, 0 unchanged" in there.stdout
-    exported = run("export", "--kb", original).stdout
+    exported = kgrag("export", "--kb", original).stdout
     assert f"sha256 {hashlib.sha256(exported.encode()).hexdigest()}" in there.stdout
     assert whole(back) == whole(place) == whole(original)
-    repeated = run("copy", "--from", original, "--to", place)
+    repeated = kgrag("copy", "--from", original, "--to", place)
     assert f"0 copied, {RECORDS + 10} unchanged" in repeated.stdout
 
 
 def test_copy_can_be_searched(original, place):
     """It gives the same results as the original."""
-    assert run("copy", "--from", original, "--to", place).exit_code == 0
+    assert kgrag("copy", "--from", original, "--to", place).exit_code == 0
     found = results(original)
     assert found
     assert results(place) == found
@@ -129,7 +123,7 @@ def test_copy_killed_at_random_points_ends_as_if_undisturbed(original, place):
             assert process.stdout
             process.stdout.close()
     lines, _ = whole(place)
-    done = run("copy", "--from", original, "--to", place, "--check")
+    done = kgrag("copy", "--from", original, "--to", place, "--check")
 
     assert any('"record": "document"' in line for line in lines)
     assert done.exit_code == 0, done.output
@@ -144,14 +138,14 @@ def test_copy_check_when_vectors_differ_exits_1(make, tmp_path, place):
     for location, vectors in ((tmp_path / "kb", turned), (place, bundle.vectors)):
         with closing(open_store(location, create=True)) as store:
             store.upsert_document(replace(bundle, vectors=vectors), source="/a.txt")
-    done = run("copy", "--from", tmp_path / "kb", "--to", place, "--check")
+    done = kgrag("copy", "--from", tmp_path / "kb", "--to", place, "--check")
 
     assert done.exit_code == 1
     assert "0 copied, 1 unchanged" in done.stdout
     assert "different from record" in done.stderr
     assert '"sha256"' in done.stderr
     assert "new place" in done.stderr
-    assert run("copy", "--from", tmp_path / "kb", "--to", place).exit_code == 0
+    assert kgrag("copy", "--from", tmp_path / "kb", "--to", place).exit_code == 0
 
 
 def test_copy_into_another_knowledge_base_exits_1_and_writes_nothing(make, original, place):
@@ -159,7 +153,7 @@ def test_copy_into_another_knowledge_base_exits_1_and_writes_nothing(make, origi
     with closing(open_store(place, create=True)) as store:
         store.upsert_document(make.bundle("z", "工信部"), source="/z.txt")
         before = list(store.export())
-    done = run("copy", "--from", original, "--to", place)
+    done = kgrag("copy", "--from", original, "--to", place)
 
     assert done.exit_code == 1
     assert "d-z" in done.stderr
@@ -169,13 +163,13 @@ def test_copy_into_another_knowledge_base_exits_1_and_writes_nothing(make, origi
 
 
 def test_copy_onto_itself_is_a_wrong_use(original):
-    done = run("copy", "--from", original, "--to", f"{original}/../kb")
+    done = kgrag("copy", "--from", original, "--to", f"{original}/../kb")
     assert done.exit_code == 2
     assert "place to copy from" in done.stderr
 
 
 def test_copy_from_where_there_is_nothing_exits_1(tmp_path):
-    done = run("copy", "--from", tmp_path / "a", "--to", tmp_path / "b")
+    done = kgrag("copy", "--from", tmp_path / "a", "--to", tmp_path / "b")
     assert done.exit_code == 1
     assert "no knowledge base" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -4,12 +4,11 @@ import json
 import os
 
 import pytest
-from click.testing import CliRunner
 
 from kgrag import KnowledgeBase
-from kgrag.cli.main import main
 from kgrag.ingestion.load import discover
 from kgrag.ingestion.renew import reread
+from tests.fixtures.kit import kgrag
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="names are text there")
 NAME = "关于绿色工厂的通知"
@@ -31,9 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exit_code == code, done.output
-    return done.stdout
+    return kgrag(*words, code=code).stdout
 
 
 def test_a_batch_with_names_in_gbk_is_taken_in_and_named_in_chinese(folder, tmp_path):

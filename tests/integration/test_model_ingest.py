@@ -5,16 +5,15 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
 from kgrag.ingestion import reading
 from kgrag.ingestion.reading import former_request
 from kgrag.ingestion.samples import sample_folder
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures.kit import run
 
 
 @pytest.fixture
@@ -37,11 +36,6 @@ def settings(folder, url, **llm):
     lines = [f"{key} = {json.dumps(value)}" for key, value in rows.items()]
     text = "\n".join(['[embedding]\nmodel = "hash"', "[llm]", *lines])
     (folder / "kgrag.toml").write_text(text, "utf-8")
-
-
-def run(folder, *args):
-    words = ["--config", str(folder / "kgrag.toml"), *map(str, args), "--kb", str(folder / "kb")]
-    return CliRunner().invoke(main, words)
 
 
 def test_ingest_tells_what_the_model_gave_and_took(folder):

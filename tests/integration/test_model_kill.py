@@ -10,10 +10,9 @@ from collections import Counter
 
 import pytest
 
-from kgrag.api import KnowledgeBase
-from kgrag.embedding.hashing import HashEmbedder
 from kgrag.testing.reply import stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures.kit import exported
 
 KILLS = 5
 CONCURRENCY = 4
@@ -53,12 +52,6 @@ def start(kb, url, folder):
 
 def run(kb, url, folder):
     assert start(kb, url, folder).wait() == 0
-
-
-def exported(kb):
-    with KnowledgeBase.open(kb, create=False, embedder=HashEmbedder(64)) as base:
-        assert base.verify() == []
-        return [json.dumps(record, sort_keys=True) for record in base.export()]
 
 
 def kept_answers(kb):

@@ -14,18 +14,10 @@ from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import extent, foreign_graphs, old_graph
-from tests.neo4j_server import plugin
 
 NOTE = (
     f"note: {foreign_graphs.LABELLED} nodes of other programs under the same labels are left alone"
 )
-
-
-@pytest.fixture
-def session(empty_neo4j):
-    """A session of an administrator."""
-    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
-        yield session
 
 
 def kgrag(*arguments, fails=False):

@@ -11,7 +11,6 @@ from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import foreign_graphs
 from tests.integration.test_neo4j_beside import every_command, exported, kgrag
-from tests.neo4j_server import plugin
 
 # Each would refuse something of the sample documents, or another knowledge base's copy of them.
 CONSTRAINTS = (
@@ -28,13 +27,6 @@ ON_NAME, *_ = CONSTRAINTS
 THEIRS = "CREATE (:Entity {name: '绿色工厂', id: 7}), (:Chunk {index: 0}), (:Summary {level: 0})"
 LABELS = ["Chunk", "Document", "Duty", "Entity", "Organ", "Region", "Summary", "Target"]
 READABLE = f"MATCH (n:{'|'.join(LABELS)}) WHERE any(l IN labels(n) WHERE l =~ 'Kgrag.*')"
-
-
-@pytest.fixture
-def session(empty_neo4j):
-    """A session of an administrator."""
-    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
-        yield session
 
 
 def n_readable(session):

@@ -18,6 +18,7 @@ from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.faults.corpus import of_documents
 from tests.fixtures import extent
+from tests.fixtures.kit import lines_of
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -56,10 +57,6 @@ def write_records(path: Path, numbers: range) -> Path:
     return path
 
 
-def exported(base: KnowledgeBase) -> list[str]:
-    return [json.dumps(record, sort_keys=True) for record in base.export()]
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """The sample documents and two files of records, of which some stand in both."""
@@ -78,14 +75,14 @@ def undisturbed(corpus, tmp_path_factory):
     kb = tmp_path_factory.mktemp("undisturbed") / "kb"
     with KnowledgeBase.open(kb, embedder=HashEmbedder()) as base:
         assert not base.ingest(corpus).failed
-        return exported(base)
+        return lines_of(base)
 
 
 def check_whole(uri: str, undisturbed: list[str]) -> list[str]:
     """Check that nothing is half stored, and return what is."""
     with KnowledgeBase.open(uri, embedder=HashEmbedder()) as base:
         assert base.verify() == []
-        lines = exported(base)
+        lines = lines_of(base)
     assert of_documents(lines) <= set(undisturbed)
     return lines
 

@@ -1,7 +1,5 @@
 """On a server another encoder takes over in steps: what is seen between them, and who ends them."""
 
-import json
-
 import pytest
 
 from kgrag.api import KnowledgeBase
@@ -11,6 +9,7 @@ from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import staged
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.vectors.vector import KINDS
+from tests.fixtures.kit import lines_of
 
 TEXT = "工信部印发节能办法。绿色工厂达到500家。"
 META = {"embedder": "new"}
@@ -97,10 +96,6 @@ def test_the_one_that_was_cut_off_may_begin_again(store):
     assert store.verify() == []
 
 
-def exported(base):
-    return [json.dumps(record, sort_keys=True) for record in base.export()]
-
-
 def test_reembed_on_a_server_leaves_what_it_leaves_in_a_folder(tmp_path, empty_neo4j):
     """Record for record, and there is nothing to take in again."""
     exports = []
@@ -112,5 +107,5 @@ def test_reembed_on_a_server_leaves_what_it_leaves_in_a_folder(tmp_path, empty_n
             assert base.ingest([sample_folder()]).counts == {"unchanged": 10}
             assert base.search("绿色工厂", system="vector", top_k=3)
             assert base.verify() == []
-            exports.append(exported(base))
+            exports.append(lines_of(base))
     assert exports[0] == exports[1]

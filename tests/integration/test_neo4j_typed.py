@@ -13,7 +13,6 @@ from kgrag.store.decisions import Decision
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures.typed_documents import cited_document, typed_document
-from tests.neo4j_server import plugin
 
 POLICY = """云岭省人民政府办公厅关于推进工业节能的实施意见
 
@@ -41,13 +40,6 @@ TYPED = (
     "|REPEALS|FORWARDS|ISSUES|REFERS_TO]->(b) "
     "RETURN a.id AS a, type(r) AS type, properties(r) AS properties, b.id AS b",
 )
-
-
-@pytest.fixture
-def session(empty_neo4j):
-    """A session of an administrator."""
-    with plugin.driver_of(empty_neo4j) as driver, driver.session() as session:
-        yield session
 
 
 @pytest.fixture

@@ -5,16 +5,16 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kgrag import KnowledgeBase
-from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError, ModelMismatchError, ModelNotFoundError, PluginError
+from tests.fixtures.kit import kgrag
 from tests.fixtures.packages import PAGE, example_files, put_example, put_package
 
 ROOT = Path(__file__).parents[2]
@@ -51,10 +51,7 @@ def tables(tmp_path):
     return folder
 
 
-def run(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    assert done.exit_code == code, done.output
-    return done
+run = partial(kgrag, code=0)
 
 
 def test_a_folder_with_files_of_a_plugin_is_taken_in_and_asked(example, tables):

@@ -12,6 +12,7 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from tests.fixtures import extent
+from tests.fixtures.kit import exported
 from tests.fixtures.plain_samples import put_plain_samples
 
 KILLS = extent.of(5, 2)
@@ -61,12 +62,6 @@ def run(kb):
 def ingest(kb, dimension, *paths):
     with KnowledgeBase.open(kb, embedder=HashEmbedder(dimension)) as base:
         assert not base.ingest(paths).failed
-
-
-def exported(kb):
-    with KnowledgeBase.open(kb, create=False) as base:
-        assert base.verify() == []
-        return [json.dumps(record, sort_keys=True) for record in base.export()]
 
 
 @pytest.fixture(scope="module")

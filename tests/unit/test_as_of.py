@@ -46,13 +46,6 @@ def base(folder):
         yield opened
 
 
-def said(folder, *words, code=0, **more):
-    """Return what a command prints."""
-    done = run(folder, *words, **more)
-    assert done.exit_code == code, done.output
-    return done
-
-
 def files(results):
     """Return the documents of results, each once."""
     return list(dict.fromkeys(Path(hit.file).name for hit in results))
@@ -105,35 +98,35 @@ def test_an_answer_names_what_replaces_a_repealed_document(base):
 
 def test_the_commands_take_the_day(folder):
     """`search`, `ask`, `chat` and `docs`; as text and as JSON."""
-    shown = said(folder, "search", QUESTION, "--as-of", "2022").stdout
+    shown = run(folder, "search", QUESTION, "--as-of", "2022", code=0).stdout
     assert f"云岭省公共机构节能补贴管理办法【{REPEALED}】" in shown
     assert shown.startswith("1. 云岭省公共机构节能奖励管理规定\n")
-    told = json.loads(said(folder, "search", QUESTION, "--as-of", "2022", "--json").stdout)[
+    told = json.loads(run(folder, "search", QUESTION, "--as-of", "2022", "--json", code=0).stdout)[
         "results"
     ]
     assert {hit["status"]["day"] for hit in told} == {"2022-12-31"}
     later = "as of 2020-12-31: 2 documents that were issued later are left out"
-    assert later in said(folder, "search", QUESTION, "--as-of", "2020").stderr
+    assert later in run(folder, "search", QUESTION, "--as-of", "2020", code=0).stderr
 
-    done = said(folder, "ask", QUESTION)
+    done = run(folder, "ask", QUESTION, code=0)
     assert f"[1] 云岭省公共机构节能补贴管理办法【{REPEALED}】" in done.stdout
-    answer = json.loads(said(folder, "ask", QUESTION, "--as-of", "2020年", "--json").stdout)
+    answer = json.loads(run(folder, "ask", QUESTION, "--as-of", "2020年", "--json", code=0).stdout)
     assert {c["status"]["kind"] for c in answer["citations"]} == {"in_force"}
-    talked = said(folder, "chat", "--as-of", "2020", typed=f"{QUESTION}\n")
+    talked = run(folder, "chat", "--as-of", "2020", typed=f"{QUESTION}\n", code=0)
     assert "五万元" in talked.stdout
     assert "已废止" not in talked.stdout
-    english = said(folder, "search", "How much was paid in 2015?").stdout
+    english = run(folder, "search", "How much was paid in 2015?", code=0).stdout
     assert " [repealed from 2021-07-01 by 《云岭省公共机构节能奖励管理规定》]" in english
 
 
 def test_documents_are_listed_with_their_status(folder, base):
     """As of today, or of a day."""
-    listed = said(folder, "docs").stdout
+    listed = run(folder, "docs", code=0).stdout
     assert f"云岭省公共机构节能补贴管理办法【{REPEALED}】" in listed
     assert "【征求意见稿，不是正式文件】" in listed
     rows = [
         json.loads(line)
-        for line in said(folder, "docs", "--as-of", "2020", "--json").stdout.splitlines()
+        for line in run(folder, "docs", "--as-of", "2020", "--json", code=0).stdout.splitlines()
     ]
     kinds = {Path(row["file"]).name: row["status"]["kind"] for row in rows}
     assert kinds == {OLD: "in_force", NEW: "not_yet", DRAFT: "not_yet"}
@@ -142,7 +135,7 @@ def test_documents_are_listed_with_their_status(folder, base):
 
 def test_a_bad_day_is_a_usage_error(folder):
     for command in (["search", QUESTION], ["ask", QUESTION], ["chat"], ["docs"]):
-        done = said(folder, *command, "--as-of", "2022-13", code=2, typed="")
+        done = run(folder, *command, "--as-of", "2022-13", code=2, typed="")
         assert "'--as-of': a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月" in done.stderr
 
 
@@ -150,7 +143,7 @@ def test_a_batch_is_searched_as_of_the_day(folder, tmp_path):
     """The run file has the keys that it has without."""
     batch, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
     batch.write_text(json.dumps({"id": "q", "question": QUESTION}) + "\n", "utf-8")
-    said(folder, "search", "--batch", str(batch), "--out", str(out), "--as-of", "2020")
+    run(folder, "search", "--batch", str(batch), "--out", str(out), "--as-of", "2020", code=0)
     results = json.loads(out.read_text("utf-8"))["results"]
     assert {Path(hit["file"]).name for hit in results} == {OLD}
     assert "status" not in results[0]
@@ -245,11 +238,11 @@ def test_commands_keep_to_their_filter(two, options):
     """`search`, `ask` and `chat`."""
     assert names(
         r["file"]
-        for r in json.loads(said(two, "search", AIM, "--json", *options).stdout)["results"]
+        for r in json.loads(run(two, "search", AIM, "--json", *options, code=0).stdout)["results"]
     ) == [WANTED]
-    answer = json.loads(said(two, "ask", AIM, "--json", *options).stdout)
+    answer = json.loads(run(two, "ask", AIM, "--json", *options, code=0).stdout)
     assert names(c["file"] for c in answer["citations"]) == [WANTED]
-    reply = said(two, "chat", *options, typed=f"{AIM}\n").stdout
+    reply = run(two, "chat", *options, typed=f"{AIM}\n", code=0).stdout
     assert "500家" in reply
     assert "300家" not in reply
 
