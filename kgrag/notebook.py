@@ -1,10 +1,31 @@
-"""HTML of results for notebooks; texts of documents are escaped."""
+"""Places of texts in words, and results as HTML for notebooks; texts of documents are escaped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import PurePath
 
+from kgrag.status import Status, mark
+from kgrag.types import Language
+
 _TEXT = '<div style="white-space: pre-wrap">'  # line breaks are the document's
+_PLACES: Mapping[Language, tuple[str, str, str]] = {  # page, characters, separator
+    "zh": ("第 {} 页", "第 {} 至 {} 个字符", "，"),
+    "en": ("page {}", "characters {}-{}", ", "),
+}
+
+
+def place_words(
+    file: str, start: int, end: int, language: Language, *, page: int | None = None
+) -> str:
+    """Return where a text is: file, page (1-based, if there is one) and characters.
+
+    >>> place_words("plan.pdf", 5, 9, "zh", page=2), place_words("plan.md", 5, 9, "en")
+    ('plan.pdf，第 2 页，第 5 至 9 个字符', 'plan.md, characters 5-9')
+    """
+    on_page, characters, separator = _PLACES[language]
+    parts = [file] if file else []
+    parts += [on_page.format(page)] if page is not None else []
+    return separator.join((*parts, characters.format(start, end)))
 
 
 def place_html(
@@ -14,10 +35,13 @@ def place_html(
     file: str,
     start: int,
     end: int,
+    status: Status | None,
     page: int | None = None,
     score: float | None = None,
 ) -> str:
     """Return the place of a text: title and sections, then file, page and characters.
+
+    In Chinese if the title is: there may be no question to go by.
 
     Args:
         title: Of the document; its file name is shown if it is empty.
@@ -25,16 +49,16 @@ def place_html(
         file: Only its name is shown.
         start: First character.
         end: Offset after the last.
+        status: Of the document.
         page: 1-based, if there are pages.
         score: Of a result.
     """
+    language: Language = "zh" if any("一" <= c <= "鿿" for c in title) else "en"
     name = PurePath(file).name
-    where = " › ".join(filter(None, (title or name, *heading_path)))
-    told = [f"{score:.3f}"] if score is not None else []
-    told += [name] if name else []
-    told += [f"page {page}"] if page is not None else []
-    told += [f"characters {start}-{end}"]
-    return f"<b>{escape(where)}</b> <small>{escape(', '.join(told))}</small>"
+    path = ((title or name) + mark(status, language), *heading_path)
+    place = place_words(name, start, end, language, page=page)
+    scored = "" if score is None else f"{score:.3f}, "
+    return f"<b>{escape(' › '.join(path))}</b> <small>{escape(scored + place)}</small>"
 
 
 def passage_html(where: str, text: str) -> str:

@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from kgrag.json_ready import JsonReady
 from kgrag.notebook import list_html, passage_html, place_html
-from kgrag.status import Status, mark
-from kgrag.types import Chunk, Language
+from kgrag.status import Status
+from kgrag.types import Chunk
 
 # Reasons by kind, as JSON output and run files have them.
 REASONS: Mapping[str, str] = MappingProxyType(
@@ -102,11 +102,12 @@ class ScoredChunk(JsonReady):
         """Return it for a notebook."""
         chunk = self.chunk
         where = place_html(
-            self.title + mark(self.status, language_of(self.title)),
+            self.title,
             chunk.heading_path,
             file=self.file,
             start=chunk.start,
             end=chunk.end,
+            status=self.status,
             score=self.score,
         )
         return passage_html(where, chunk.text)
@@ -163,8 +164,3 @@ class Context:
     facts: tuple[str, ...] = ()
     tokens: int = 0
     best: int = 0
-
-
-def language_of(title: str) -> Language:
-    """Return the language of a title, for marks in a notebook."""
-    return "zh" if any("一" <= c <= "鿿" for c in title) else "en"

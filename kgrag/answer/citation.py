@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from kgrag.json_ready import JsonReady
-from kgrag.notebook import passage_html, place_html
-from kgrag.results import language_of
-from kgrag.status import Status, mark
+from kgrag.notebook import passage_html, place_html, place_words
+from kgrag.status import Status
 from kgrag.text.headings import HeadingTree
 from kgrag.types import Document, Heading, Language
 
@@ -85,14 +84,19 @@ class Citation(JsonReady):
             chunk_id=chunk_id,
         )
 
+    def place(self, language: Language) -> str:
+        """Return file, page and characters in words."""
+        return place_words(self.file, self.start, self.end, language, page=self.page)
+
     def _repr_html_(self) -> str:
         """Return it for a notebook."""
         where = place_html(
-            self.title + mark(self.status, language_of(self.title)),
+            self.title,
             self.heading_path,
             file=self.file,
             start=self.start,
             end=self.end,
+            status=self.status,
             page=self.page,
         )
         return passage_html(where, self.quote)

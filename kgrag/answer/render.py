@@ -1,7 +1,7 @@
 """Renderers of answers: Markdown and HTML; words of documents are escaped."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
@@ -12,10 +12,6 @@ from kgrag.types import Language
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _CITED = re.compile("\x00(\\d+)\x01")
-_PLACES: Mapping[Language, tuple[str, str]] = {
-    "zh": ("{file}{page}，第 {start} 至 {end} 个字符", "，第 {} 页"),
-    "en": ("{file}{page}, characters {start}-{end}", ", page {}"),
-}
 
 
 def markdown(blocks: Sequence[Block], language: Language) -> str:
@@ -48,11 +44,8 @@ def _item(block: Block, language: Language) -> str:
 def footnote(cited: Citation, language: Language) -> str:
     """Return a citation as a footnote of Markdown."""
     path = " › ".join((f"{cited.title}{mark(cited.status, language)}", *cited.heading_path))
-    form, on_page = _PLACES[language]
-    page = "" if cited.page is None else on_page.format(cited.page)
-    place = form.format(file=cited.file, page=page, start=cited.start, end=cited.end)
     quote = " ".join(cited.quote.split())
-    return f"[^{cited.number}]: {escaped(f'{path} ({place}): “{quote}”')}"
+    return f"[^{cited.number}]: {escaped(f'{path} ({cited.place(language)}): “{quote}”')}"
 
 
 def escaped(text: str) -> str:
@@ -96,6 +89,6 @@ def _linked(block: Block, language: Language, anchor: str) -> str:
 def _row(row: Row, language: Language, anchor: str) -> str:
     title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
     remarks = "".join(check.remark(language) for check in row.checks)
-    quote = _linked(Quote(row.citation), language, anchor)
+    quote = _linked(Quote(row.citation), language, anchor) + escape(remarks)
     cells = (escape(row.lead.rstrip("，：")), escape(title), quote)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{escape(remarks)}</td></tr>"
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -10,6 +10,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answering.compared_figures import compared, nothing_to_compare
 from kgrag.answering.extract import METHOD
 from kgrag.answering.follow_up import Turn
+from kgrag.notebook import place_words
 from kgrag.store.store import Store
 from kgrag.text.words import has_han, question_language
 from kgrag.types import Language
@@ -98,7 +99,6 @@ _SAYING: Mapping[str, Mapping[Language, str]] = {
         "zh": "上一个回答没有引文[{}]。",
         "en": "The last answer has no citation [{}].",
     },
-    "place": {"zh": "{}，第 {} 至 {} 个字符", "en": "{}, characters {}-{}"},
 }
 
 
@@ -260,7 +260,7 @@ class Conversation:
                 if chunk and whole
                 else (cited.start, cited.end, cited.quote)
             )
-            place = _SAYING["place"][what.language].format(cited.file, start, end)
+            place = place_words(cited.file, start, end, what.language)
             heads.setdefault(place, []).append(cited.number)
             path = " › ".join((cited.title, *cited.heading_path))
             texts[place] = [path, f"    {place}", text.strip("\n")]

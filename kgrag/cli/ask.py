@@ -27,8 +27,6 @@ _HEADING = 30  # characters of a heading shown: some are complete provisions
 _SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
     "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
     "understood": ("理解为：{}", "understood as: {}"),
-    "place": ("{}{}，第 {} 至 {} 个字符", "{}{}, characters {}-{}"),
-    "page": ("，第 {} 页", ", page {}"),
     "checked": ("离线检查：通过", "checked without a model: passed"),
     "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
     "passed": ("核验（{}）：通过", "verified ({}): passed"),
@@ -226,9 +224,7 @@ def _print_citation(answer: "Answer", citation: "Citation") -> None:
     echo(f"[{citation.number}] {citation.title}{mark(citation.status, language)}")
     if citation.heading_path:
         echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
-    page = saying(answer.question, "page").format(citation.page) if citation.page else ""
-    place = saying(answer.question, "place")
-    echo(f"    {place.format(citation.file, page, citation.start, citation.end)}")
+    echo(f"    {citation.place(language)}")
     if citation.also_in:
         echo(f"    {ALSO_IN[language]}{', '.join(citation.also_in)}")
     if answer.method != "extractive":  # there the answer is the quote

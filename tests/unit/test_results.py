@@ -105,13 +105,15 @@ def test_notebooks_show_text_of_documents_and_never_its_tags():
     assert "问 &lt;script&gt;alert(1)&lt;/script&gt;" in ANSWER._repr_html_()
     assert "<small>note &lt;&amp;&gt;</small>" in ANSWER._repr_html_()
     assert '<li value="1">' in ANSWER._repr_html_()
-    assert "a.pdf, page 3, characters 5-9" in ANSWER._repr_html_()
+    assert "a.pdf，第 3 页，第 5 至 9 个字符" in ANSWER._repr_html_()
     assert "500&lt;</div>" in ANSWER._repr_html_()
 
 
 def test_a_hit_is_shown_with_its_place_and_hits_as_a_list():
     shown = HIT._repr_html_()
-    assert "<b>甲方案 › 一、&lt;i&gt;目标</b> <small>0.512, a.pdf, characters 3-9</small>" in shown
+    assert (
+        "<b>甲方案 › 一、&lt;i&gt;目标</b> <small>0.512, a.pdf，第 3 至 9 个字符</small>" in shown
+    )
     assert "光伏 &lt;b&gt;&amp;" in shown
     assert Hits([HIT, HIT])._repr_html_().count("<li") == 2
     assert Hits()._repr_html_() == "<p>nothing found</p>"
