@@ -35,9 +35,9 @@ class Chosen:
             what: What they state.
         """
         chosen, total = len(self.cards), self.total
-        of = note("table-chosen", "zh", chosen=chosen, total=total) if chosen != total else ""
         kind = "table-read" if stating else "table-none-read"
-        return note(kind, "zh", total=total, chosen=chosen, of=of, n=len(stating), what=what)
+        part = "" if chosen == total else "-of"
+        return note(kind + part, "zh", total=total, chosen=chosen, n=len(stating), what=what)
 
 
 def choose(store: Store, within: Filter | None) -> Chosen:

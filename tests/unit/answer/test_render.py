@@ -72,5 +72,5 @@ def test_html_leads_from_marks_to_quotes():
         assert "script" not in seen.tags
         assert {link.removeprefix("#") for link in seen.links} == set(seen.ids)
         assert seen.tags[:2] == ["html", "head"]
-    assert ROWS._repr_html_().count("<td>") == 4
+    assert ROWS._repr_html_().count("<td>") == 3
     assert "<p>甲市：</p><p>建*500*家。〔7〕<a" in SIDES._repr_html_()
