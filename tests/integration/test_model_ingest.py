@@ -139,7 +139,7 @@ def test_a_folder_of_a_former_version_is_read_anew_and_pays_nothing(folder, monk
 def test_dry_run_after_a_sample_predicts_what_the_run_takes(folder, calls, sample):
     """Within 15 % of the ledger; what the sample paid is not paid again."""
     for i, name in enumerate("defghijklmn"):
-        write(folder / "docs", name, 150 + 50 * i)
+        write(folder / "docs", name, 60 + 20 * i)
     with FakeServer() as server:
         settings(folder, server.base_url)
         with (folder / "kgrag.toml").open("a", encoding="utf-8") as file:
