@@ -63,8 +63,8 @@ CALL (row) {
 WITH d, row, coalesce(held, e) AS cited
 CREATE (d)-[r:$(row.type)]->(cited) SET r = row.properties;
 
-// name: lead_references
-// To where they belong now, as a document came, went or is called otherwise.
+// name: redirect_references
+// To where they belong now that a document was added, removed or renamed.
 UNWIND $ids AS id
 MATCH (e:KgragEntity {id: id})
 CALL (id) {
@@ -78,31 +78,32 @@ WHERE old.object_id = id AND before <> cited
 CREATE (d)-[r:$(type(old))]->(cited) SET r = properties(old)
 DELETE old;
 
-// name: delete_targets
-// As the others below, with the ids of what may have lost its last relationship.
-MATCH (t:KgragTarget {doc_id: $id})
-OPTIONAL MATCH (t)-[:APPLIES_TO]->(r:KgragRegion)
-WITH t, r.id AS id
-DETACH DELETE t
-RETURN DISTINCT id;
-
-// name: delete_duties
-MATCH (u:KgragDuty {doc_id: $id})
-OPTIONAL MATCH (u)-[:ASSIGNED_TO]->(o:KgragOrgan)
-WITH u, collect(o.id) AS ids
-DETACH DELETE u
-WITH ids UNWIND ids AS id
+// name: delete_typed
+// With the ids of organs and places that may have lost their last relationship.
+CALL () {
+  MATCH (t:KgragTarget {doc_id: $id})
+  OPTIONAL MATCH (t)-[:APPLIES_TO]->(r:KgragRegion)
+  WITH t, collect(r.id) AS ids
+  DETACH DELETE t
+  RETURN ids
+  UNION ALL
+  MATCH (u:KgragDuty {doc_id: $id})
+  OPTIONAL MATCH (u)-[:ASSIGNED_TO]->(o:KgragOrgan)
+  WITH u, collect(o.id) AS ids
+  DETACH DELETE u
+  RETURN ids
+  UNION ALL
+  MATCH (:KgragDocument {id: $id})-[r:ISSUED_BY|APPLIES_TO]->(n:KgragOrgan|KgragRegion)
+  WITH r, [n.id] AS ids
+  DELETE r
+  RETURN ids
+}
+UNWIND ids AS id
 RETURN DISTINCT id;
 
 // name: delete_issued
 MATCH (:KgragDocument {id: $id})-[r:ISSUED_BY]->(o:KgragOrgan)
 WITH r, o.id AS id
-DELETE r
-RETURN DISTINCT id;
-
-// name: delete_applied
-MATCH (:KgragDocument {id: $id})-[r:APPLIES_TO]->(place:KgragRegion)
-WITH r, place.id AS id
 DELETE r
 RETURN DISTINCT id;
 
@@ -121,13 +122,17 @@ RETURN o.id AS id, o.name AS shown, r.name AS name, count(*) AS n;
 UNWIND $rows AS row
 MATCH (o:KgragOrgan {id: row.id}) SET o.name = row.name, o.caption = row.caption;
 
-// name: delete_organs
-MATCH (o:KgragOrgan) WHERE o.id IN $ids DETACH DELETE o;
-
-// name: delete_regions
-MATCH (r:KgragRegion) WHERE r.id IN $ids AND NOT EXISTS {
-  (r)<-[:APPLIES_TO]-(:KgragDocument|KgragTarget) }
-DETACH DELETE r;
+// name: delete_unused
+CALL () {
+  MATCH (o:KgragOrgan) WHERE o.id IN $ids AND NOT EXISTS {
+    (o)<-[:ISSUED_BY|ASSIGNED_TO]-(:KgragDocument|KgragDuty) }
+  RETURN o AS n
+  UNION ALL
+  MATCH (r:KgragRegion) WHERE r.id IN $ids AND NOT EXISTS {
+    (r)<-[:APPLIES_TO]-(:KgragDocument|KgragTarget) }
+  RETURN r AS n
+}
+DETACH DELETE n;
 
 // name: issuers_of_documents
 MATCH (d:KgragDocument) WHERE d.issuers IS NOT NULL
@@ -138,8 +143,7 @@ RETURN d.id AS id, d.title AS title, d.properties AS properties, d.metadata AS m
 
 // name: documents_after
 MATCH (d:KgragDocument) WHERE d.id > $after
-RETURN d.id AS id, d.title AS title, d.properties AS properties, d.metadata AS metadata
-ORDER BY id LIMIT $limit;
+RETURN d.id AS id ORDER BY id LIMIT $limit;
 
 // name: typed_version
 // Which version of the typed nodes and relationships the documents have, and the graph's shape.

@@ -234,37 +234,40 @@ UNWIND r.doc_ids AS doc_id
 MATCH (a:KgragDocument {id: doc_id}) WHERE a <> b
 RETURN DISTINCT a.id AS citing, b.id AS cited, r.predicate AS predicate;
 
-// name: every_target
-MATCH (t:KgragTarget)
-RETURN t.doc_id AS doc_id, properties(t) AS properties,
-  COLLECT { MATCH (t)-[:OF]->(e:KgragEntity) RETURN e.id } AS entities,
-  COLLECT { MATCH (t)-[:APPLIES_TO]->(r:KgragRegion) RETURN r.id } AS others,
-  COLLECT { MATCH (d:KgragDocument)-[:STATES]->(t) RETURN d.id } AS documents;
-
-// name: every_duty
-MATCH (u:KgragDuty)
-RETURN u.doc_id AS doc_id, properties(u) AS properties,
-  COLLECT { MATCH (u)-[:OF]->(e:KgragEntity) RETURN e.id } AS entities,
-  COLLECT {
-    MATCH (u)-[r:ASSIGNED_TO]->(o:KgragOrgan) RETURN [o.id, properties(r)] } AS others,
-  COLLECT { MATCH (d:KgragDocument)-[:ASSIGNS]->(u) RETURN d.id } AS documents;
-
-// name: every_typed_link
-// From documents to organs, to places, and to what they refer to.
-MATCH (d:KgragDocument)
-RETURN d.id AS id,
-  COLLECT {
-    MATCH (d)-[r:ISSUED_BY]->(o:KgragOrgan) RETURN ['ISSUED_BY', o.id, properties(r)] AS link
-    UNION ALL
-    MATCH (d)-[r:APPLIES_TO]->(p:KgragRegion) RETURN ['APPLIES_TO', p.id, properties(r)] AS link
-    UNION ALL
-    MATCH (d)-[r:BASED_ON|IMPLEMENTS|AMENDS|REPEALS|FORWARDS|ISSUES|REFERS_TO]->
-      (cited:KgragDocument|KgragEntity)
-    RETURN [type(r), cited.id, properties(r)] AS link
-  } AS links;
-
-// name: every_organ
-MATCH (n:KgragOrgan) RETURN properties(n) AS properties;
-
-// name: every_region
-MATCH (n:KgragRegion) RETURN properties(n) AS properties;
+// name: every_typed
+// Typed nodes and relationships: the invariant that each may break, its subject, what the problem
+// names, and what is compared.
+CALL () {
+  MATCH (n:KgragTarget|KgragDuty)
+  RETURN 'statement-follows-facts' AS invariant, n.id AS subject, n.doc_id AS about,
+    [properties(n)] AS compared
+  UNION ALL
+  MATCH (d:KgragDocument)-[r:STATES|ASSIGNS]->(n:KgragTarget|KgragDuty)
+  RETURN 'statement-follows-facts' AS invariant, n.id AS subject, n.doc_id AS about,
+    [type(r), d.id] AS compared
+  UNION ALL
+  MATCH (n:KgragTarget|KgragDuty)-[r:OF|APPLIES_TO]->(other:KgragEntity|KgragRegion)
+  RETURN 'statement-follows-facts' AS invariant, n.id AS subject, n.doc_id AS about,
+    [type(r), other.id] AS compared
+  UNION ALL
+  MATCH (n:KgragDuty)-[r:ASSIGNED_TO]->(other:KgragOrgan)
+  RETURN 'statement-follows-facts' AS invariant, n.id AS subject, n.doc_id AS about,
+    [type(r), other.id, properties(r)] AS compared
+  UNION ALL
+  MATCH (d:KgragDocument)-[r:ISSUED_BY]->(other:KgragOrgan)
+  RETURN 'link-follows-facts' AS invariant, d.id AS subject, type(r) AS about,
+    [other.id, properties(r)] AS compared
+  UNION ALL
+  MATCH (d:KgragDocument)-[r:APPLIES_TO]->(other:KgragRegion)
+  RETURN 'link-follows-facts' AS invariant, d.id AS subject, type(r) AS about,
+    [other.id, properties(r)] AS compared
+  UNION ALL
+  MATCH (d:KgragDocument)
+    -[r:BASED_ON|IMPLEMENTS|AMENDS|REPEALS|FORWARDS|ISSUES|REFERS_TO]->(other:KgragDocument|KgragEntity)
+  RETURN 'link-follows-facts' AS invariant, d.id AS subject, type(r) AS about,
+    [other.id, properties(r)] AS compared
+  UNION ALL
+  MATCH (n:KgragOrgan|KgragRegion)
+  RETURN 'shared-node' AS invariant, n.id AS subject, n.name AS about, [properties(n)] AS compared
+}
+RETURN invariant, subject, about, compared;

@@ -116,14 +116,14 @@ def _facts(stated: Iterable[StatedFact], shown: Mapping[str, Entity]) -> Iterato
         for entity_id in (subject_id, object_id):
             if entity_id not in shown:
                 raise nameless(entity_id)
-        evidence = tuple(sorted((s.evidence for s in statements), key=_place))
+        evidence = tuple(sorted((s.evidence for s in statements), key=by_place))
         yield Fact(fact_id, shown[subject_id], predicate, shown[object_id], evidence)
 
 
 def _mentions(
     mentioned: Iterable[tuple[str, Evidence]], shown: Mapping[str, Entity]
 ) -> Iterator[Mention]:
-    for entity_id, spot in sorted(mentioned, key=lambda m: (m[0], *_place(m[1]))):
+    for entity_id, spot in sorted(mentioned, key=lambda m: (m[0], *by_place(m[1]))):
         if entity_id not in shown:
             raise nameless(entity_id)
         yield Mention(shown[entity_id], spot)
@@ -146,7 +146,8 @@ def _rewritten(fact: Fact, entity: Entity) -> Fact:
     return replace(once, object=entity)
 
 
-def _place(e: Evidence) -> tuple[str, int, int, str, str, str]:
+def by_place(e: Evidence) -> tuple[str, int, int, str, str, str]:
+    """Return the sort key of evidence."""
     return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 

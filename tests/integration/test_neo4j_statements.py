@@ -10,7 +10,7 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.store.decisions import Decision
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.store import Neo4jStore
-from kgrag.store.neo4j.typed_rows import REFERENCES
+from kgrag.store.neo4j.typed import REFERENCES
 from kgrag.vectors.vector import KINDS
 from tests.fixtures.typed_documents import cited_document, typed_document
 from tests.neo4j_server import plugin

@@ -15,7 +15,7 @@ from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j.nodes import TOLD, TYPED
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
-from kgrag.store.neo4j.typed_rows import REFERENCES, REFERS_TO
+from kgrag.store.neo4j.typed import REFERENCES, REFERS_TO
 from kgrag.store.terms import terms_version
 from tests.neo4j_server import plugin
 

@@ -10,7 +10,7 @@ from neo4j.exceptions import ClientError
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.statements import statement
 from kgrag.store.neo4j.store import Neo4jStore
-from kgrag.store.neo4j.verify import _CHECKS, verify
+from kgrag.store.neo4j.verify import _CHECKS, _TYPED_DETAILS, verify
 from tests.fixtures import extent, typed_documents
 from tests.neo4j_server import plugin
 
@@ -321,11 +321,12 @@ def test_vectors_of_an_older_knowledge_base_are_not_compared(damaged, caplog):
 def invariants():
     """Return the names of all invariants that `verify` may report, as its sources write them."""
     root = Path(__file__).parents[2] / "kgrag" / "store"
-    files = ("invariants.py", "neo4j/verify.py", "neo4j/verify_typed.py")
+    files = ("invariants.py", "neo4j/verify.py")
     sources = "".join((root / file).read_text("utf-8") for file in files)
     plain = set(re.findall(r'Problem\("([\w-]+)"', sources))
     made = set(re.findall(r'Problem\(f"\{what\}-([\w-]+)"', sources))
     assert made == {"chunk", "confidence", "qualifiers"}
+    plain |= _TYPED_DETAILS.keys()
     return plain | {f"{what}-{end}" for what in ("evidence", "mentions") for end in made}
 
 

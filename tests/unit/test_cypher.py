@@ -34,10 +34,10 @@ FROM_TABLES = {
 # By the file of its statements, the modules of a role; what writes looks at what it changes, too.
 ROLES = {
     "documents": {"documents"},
-    "search": {"search", "lexical", "dense"},
+    "search": {"search"},
     "graph": {"graph", "document_knowledge"},
     "staged": {"staged"},
-    "whole": {"whole"},
+    "whole": {"store"},
 }
 WRITERS = {"write", "graph_write"}
 # Calls that send text to the server, and where they may stand: users' text has a gate of its own.

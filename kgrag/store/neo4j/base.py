@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.store.neo4j.connection import Database, Row, Transaction
-from kgrag.store.neo4j.embeddings import prune_embeddings
-from kgrag.store.neo4j.graph_write import update_entities
 from kgrag.store.neo4j.statements import is_base_name
 
 SWITCHING = (
@@ -111,18 +109,3 @@ def begin(tx: Transaction) -> Base:
     if base.switching:
         raise StoreUnavailableError(SWITCHING)
     return base
-
-
-def finish(tx: Transaction, base: Base) -> None:
-    """Bring entities and embeddings in line with what supports them, and count the change."""
-    update_entities(tx, base.touched)
-    prune_embeddings(tx, sorted(base.keys))
-    if base.keys and not tx.run("any_embedding")[0]["held"]:
-        base.dimension = None  # with the last vector goes its dimension: the next may differ
-    values = {
-        "dimension": base.dimension,
-        "deleting": base.deleting,
-        "dead_terms": base.dead_terms,
-    }
-    tx.run("change_base", values=values)
-    tx.run("count_change")

@@ -11,17 +11,16 @@ from kgrag.store.decisions import (
 )
 from kgrag.store.neo4j.base import Base, lock
 from kgrag.store.neo4j.connection import Row, Transaction
-from kgrag.store.neo4j.corrections import correction_ids, correction_rows
-from kgrag.store.neo4j.role import Role
-from kgrag.store.neo4j.typed_write import issue_anew
+from kgrag.store.neo4j.documents import Documents
+from kgrag.store.neo4j.typed import rewrite_issuers
+from kgrag.store.neo4j.write import correction_ids, correction_rows
 from kgrag.store.texts import to_json
 
 
-class Decisions(Role):
+class Decisions(Documents):
     """What a person decided; see `kgrag.store.decisions` for what each method promises."""
 
     def corrections(self) -> dict[str, dict[str, str]]:
-        """Return corrections by document and field."""
         rows = self._database.read("corrections")
         found: dict[str, dict[str, str]] = {}
         for doc_id, field, value in sorted((r["doc_id"], r["field"], r["value"]) for r in rows):
@@ -29,7 +28,6 @@ class Decisions(Role):
         return found
 
     def decisions(self) -> list[Decision]:
-        """Return decisions, ordered by kind and names."""
         return sorted(map(_decision, self._database.read("decisions")))
 
     def decide(
@@ -40,7 +38,6 @@ class Decisions(Role):
         taken_back: Iterable[Decision] = (),
         concerns: Iterable[str] = (),
     ) -> bool:
-        """Record what a person decides, all of it or nothing; return whether it is new."""
         told, put, gone, ids = tuple(corrections), {*decisions}, {*taken_back}, {*concerns}
         check_decided(told, (*put, *gone))
 
@@ -57,11 +54,9 @@ class Decisions(Role):
         return self._database.write(work)
 
     def unsettled(self) -> list[str]:
-        """Return the documents that are to be made anew after a decision, in order."""
         return unsettled_from(self._database.read("setting", key=UNSETTLED_NOTE)[0]["value"])
 
     def settle(self, doc_ids: Iterable[str]) -> None:
-        """Record that documents say what was decided."""
         ids = {*doc_ids}
 
         def work(tx: Transaction) -> None:
@@ -95,7 +90,7 @@ def _decide(tx: Transaction, base: Base, put: set[Decision], gone: set[Decision]
     for d in sorted(new):
         tx.run("put_decision", id=_id(d), kind=d.kind, name=d.name, into=d.into)
     if lost or new:
-        issue_anew(tx, base)
+        rewrite_issuers(tx, base)
     return bool(lost or new)
 
 

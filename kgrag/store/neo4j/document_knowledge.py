@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgrag.store.bundles import StatedFact, assemble_knowledge
+from kgrag.store.bundles import StatedFact, assemble_knowledge, by_place
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.texts import NOTHING, qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention
@@ -97,17 +97,18 @@ class DocumentKnowledge:
         places: defaultdict[tuple[str, str], list[tuple[Place, float]]] = defaultdict(list)
         for (entity_id, place), confidence in self.mentioned.items():
             places[place.chunk_id, entity_id].append((place, confidence))
-        return {
-            pair: {
+        rows: dict[tuple[str, str], Properties] = {}
+        for pair in sorted({*facts, *places}):
+            ordered = sorted(places.get(pair, ()))
+            rows[pair] = {
                 "fact_ids": sorted(facts.get(pair, ())),
-                "starts": [p.start for p, _ in sorted(places.get(pair, ()))],
-                "ends": [p.end for p, _ in sorted(places.get(pair, ()))],
-                "extractors": [p.extractor for p, _ in sorted(places.get(pair, ()))],
-                "confidences": [c for _, c in sorted(places.get(pair, ()))],
-                **_told(p.qualifiers for p, _ in sorted(places.get(pair, ()))),
+                "starts": [p.start for p, _ in ordered],
+                "ends": [p.end for p, _ in ordered],
+                "extractors": [p.extractor for p, _ in ordered],
+                "confidences": [c for _, c in ordered],
+                **_told(p.qualifiers for p, _ in ordered),
             }
-            for pair in sorted({*facts, *places})
-        }
+        return rows
 
     def every_wording(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
         """Return the facts and mentions, in every wording and spelling of the document."""
@@ -191,18 +192,11 @@ def evidence_in(row: Mapping[str, object]) -> list[StatedEvidence]:
 def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Properties:
     """Return the properties of a RELATED relationship; its wording is that of most documents."""
     ordered = sorted(stated)
-    return {
-        "id": fact_id,
-        "predicate": most_used((s.predicate, s.doc_id) for s in ordered),
-        "doc_ids": [s.doc_id for s in ordered],
-        "starts": [s.start for s in ordered],
-        "ends": [s.end for s in ordered],
-        "extractors": [s.extractor for s in ordered],
-        "chunk_ids": [s.chunk_id for s in ordered],
-        "confidences": [s.confidence for s in ordered],
-        "predicates": [s.predicate for s in ordered],
-        **_told(s.qualifiers for s in ordered),
-    }
+    lists: Properties = dict(zip(_COLUMNS, map(list, zip(*ordered, strict=True)), strict=True))
+    lists |= {"id": fact_id, "predicate": most_used((s.predicate, s.doc_id) for s in ordered)}
+    if all(s.qualifiers == NOTHING for s in ordered):
+        del lists["qualifiers"]
+    return lists
 
 
 def read_knowledge(run: Run, doc_id: str) -> DocumentKnowledge:
@@ -254,11 +248,6 @@ def read_consistent(read: Callable[[], list[Row]]) -> list[Row]:
             break
         rows = read()
     return rows
-
-
-def by_place(e: Evidence) -> tuple[str, int, int, str, str, str]:
-    """Return what evidence is ordered by."""
-    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
 def most_used(uses: Iterable[tuple[str, str]]) -> str:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kgrag.metadata import Metadata
-from kgrag.store.checks import check_knowledge, check_title
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.neo4j import write
-from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.base import read_base
+from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
-from kgrag.store.neo4j.replace import Said, replace_knowledge
-from kgrag.store.neo4j.role import Role
 from kgrag.store.texts import metadata_of, told_metadata
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
@@ -21,30 +19,20 @@ _T = TypeVar("_T")
 _TRIES = 3  # at a document that others replace meanwhile
 
 
-class Documents(Role):
+class Documents:
     """Documents with all that makes them up; see `kgrag.store.documents.DocumentStore`."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
-        """Store a document whole in place of its old self."""
-        write_despite_constraints(
-            self._database, lambda tx: write.upsert_document(tx, bundle, source=source)
-        )
-        self._finish_deletions()
+        self._write(lambda tx: write.upsert_document(tx, bundle, source=source))
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record that `source` holds a stored document; NotFoundError if it is not stored."""
-        write_despite_constraints(
-            self._database, lambda tx: write.attach_source(tx, source, doc_id)
-        )
-        self._finish_deletions()
+        self._write(lambda tx: write.attach_source(tx, source, doc_id))
 
     def delete_document(self, doc_id: str) -> bool:
-        """Delete a document and exactly what nothing else supports."""
-        held = write_despite_constraints(
-            self._database, lambda tx: write.delete_document(tx, doc_id)
-        )
-        self._finish_deletions()
-        return held
+        return self._write(lambda tx: write.delete_document(tx, doc_id))
 
     def add_knowledge(
         self,
@@ -56,7 +44,6 @@ class Documents(Role):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Add to a stored document what it does not have yet."""
         write_despite_constraints(
             self._database,
             lambda tx: write.add_knowledge(
@@ -81,14 +68,21 @@ class Documents(Role):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Let a stored document say these facts and mentions, and nothing else."""
-        check_knowledge(doc_id, facts, mentions, ())
-        check_title(title)
-        said = Said(facts, mentions, vectors, metadata, title, embedder)
-        write_despite_constraints(self._database, lambda tx: replace_knowledge(tx, doc_id, said))
+        write_despite_constraints(
+            self._database,
+            lambda tx: write.replace_knowledge(
+                tx,
+                doc_id,
+                facts=facts,
+                mentions=mentions,
+                metadata=metadata,
+                title=title,
+                vectors=vectors,
+                embedder=embedder,
+            ),
+        )
 
     def sources(self) -> list[SourceState]:
-        """Return every known source, ordered by source."""
         rows = self._database.read("sources")
         return sorted((SourceState(*row) for row in rows), key=lambda state: state.source)
 
@@ -109,38 +103,32 @@ class Documents(Role):
         return in_order(found, sorted(found) if doc_ids is None else doc_ids)
 
     def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents without text and segments."""
         cards = self._cards(doc_ids)
         found = {doc_id: _document(card) for doc_id, card in cards.items()}
         return in_order(found, sorted(cards) if doc_ids is None else doc_ids)
 
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of documents in text order, by document."""
         return {
             row["id"]: [Heading(*heading) for heading in json.loads(row["headings"])]
             for row in self._database.read("layouts", ids=list(doc_ids))
         }
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return chunks in the order asked."""
         rows = self._database.read("chunks", ids=list(chunk_ids)) if chunk_ids else []
         return in_order({row["id"]: chunk_of(row) for row in rows}, chunk_ids)
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return a group's chunks of documents in reading order."""
         rows = self._database.read("chunks_of", ids=list(doc_ids), size=size) if doc_ids else []
         groups = _grouped(map(chunk_of, rows), lambda c: c.doc_id)
         return [c for doc_id in doc_ids for c in groups.get(doc_id, [])]
 
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return one group of children in reading order."""
         ids = list(parent_ids)
         rows = self._database.read("children", ids=ids, size=size) if ids else []
         groups = _grouped(map(chunk_of, rows), lambda c: c.parent_id or "")
         return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
 
     def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
-        """Return parents, each followed by all its children."""
         rows = self._database.read("families", ids=list(parent_ids)) if parent_ids else []
         groups: defaultdict[str, list[Chunk]] = defaultdict(list)
         for c in map(chunk_of, rows):
@@ -149,7 +137,6 @@ class Documents(Role):
         return [c for group in ordered for c in group]
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
-        """Return summaries in the order asked, or all by document and place."""
         if summary_ids is None:
             return _by_place(map(_summary, self._database.read("all_summaries")))
         rows = self._database.read("summaries", ids=list(summary_ids)) if summary_ids else []
@@ -161,6 +148,17 @@ class Documents(Role):
         for row in self._database.read("chunks_of_documents", ids=list(doc_ids)):
             groups[row["doc_id"]].append(chunk_of(row))
         return {doc_id: sorted(group, key=_parents_first) for doc_id, group in groups.items()}
+
+    def _write(self, work: Callable[[Transaction], _T]) -> _T:
+        """Return what a change of documents returns; see `write_despite_constraints`."""
+        result = write_despite_constraints(self._database, work)
+        self._finish_deletions()
+        return result
+
+    def _finish_deletions(self) -> None:
+        """Delete what is left of large documents, some at a time."""
+        while read_base(self._database)["deleting"]:
+            self._database.write(write.delete_remains)
 
     def _fingerprint(self, doc_id: str) -> str | None:
         """Return a document's fingerprint; None if it is not held."""

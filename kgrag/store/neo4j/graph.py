@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from kgrag.qualifiers import StatementKind
+from kgrag.store.bundles import by_place
 from kgrag.store.graph import (
     MOST_AROUND,
     CountedEntity,
@@ -16,14 +17,12 @@ from kgrag.store.graph import (
 from kgrag.store.likeness import most_alike
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.neo4j.document_knowledge import (
-    by_place,
     evidence_in,
     read_consistent,
     read_knowledge,
 )
-from kgrag.store.neo4j.documents import in_order, summaries_of
-from kgrag.store.neo4j.lexical import any_of
-from kgrag.store.neo4j.role import Role
+from kgrag.store.neo4j.documents import Documents, in_order, summaries_of
+from kgrag.store.neo4j.search import any_of
 from kgrag.store.texts import qualifiers_of, qualifiers_text
 from kgrag.text.title_keys import cited_name
 from kgrag.text.words import character_pairs, normalize_name
@@ -34,11 +33,10 @@ _LEAST_PIECE = 3  # characters of a text that is compared piece by piece
 _CANDIDATES = 10  # names compared for each one wanted
 
 
-class Graph(Role):
+class Graph(Documents):
     """Entities and facts of the documents; see `kgrag.store.graph.GraphStore`."""
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        """Return entities that bear one of the names, ordered by id."""
         normalized = sorted({normalize_name(name) for name in (*names, *map(cited_name, names))})
         rows = self._database.read("find_entities", names=normalized) if normalized else []
         return sorted((Entity(*row) for row in rows), key=lambda e: e.entity_id)
@@ -65,12 +63,10 @@ class Graph(Role):
         return most_alike(wanted, names, top_k)
 
     def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
-        """Return entities in the order asked."""
         rows = self._database.read("entities", ids=list(entity_ids)) if entity_ids else []
         return in_order({row["id"]: Entity(*row) for row in rows}, entity_ids)
 
     def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of facts around each entity; one about itself counts once."""
         rows = self._database.read("entity_degrees", ids=list(entity_ids)) if entity_ids else []
         return {row["id"]: row["degree"] for row in rows}
 
@@ -81,7 +77,6 @@ class Graph(Role):
         limit: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Fact]:
-        """Return at most `limit` facts around each entity that documents state, each fact once."""
         return self._around(entity_ids, limit, doc_ids)
 
     def triples_around(
@@ -92,7 +87,6 @@ class Graph(Role):
         doc_ids: Collection[str] | None = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
-        """Return facts around entities without their evidence, those first that say some words."""
         facts = self._around(entity_ids, limit, doc_ids, saying)
         return [_triple(fact) for fact in facts]
 
@@ -121,7 +115,6 @@ class Graph(Role):
         return _facts({row["id"]: row for row in reversed(rows)}, (row["id"] for row in rows))
 
     def facts(self, fact_ids: Sequence[str]) -> list[Fact]:
-        """Return facts with all their evidence, in the order asked, each once."""
         if not fact_ids:
             return []
         rows = read_consistent(lambda: self._database.read("facts", ids=sorted(set(fact_ids))))
@@ -129,16 +122,13 @@ class Graph(Role):
         return _facts(by_id, (fact_id for fact_id in fact_ids if fact_id in by_id))
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
-        """Return (fact id, chunk id) of the evidence of facts."""
         return [(f.fact_id, e.chunk_id) for f in self.facts(fact_ids) for e in f.evidence]
 
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
-        """Return facts in the order asked, each once, with the chunks that state them."""
         facts = self.facts(fact_ids)
         return [(_triple(f), tuple(e.chunk_id for e in f.evidence)) for f in facts]
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
-        """Return facts with evidence in the chunks, with all their evidence, ordered by id."""
         if not chunk_ids:
             return []
         ids = list(chunk_ids)
@@ -147,12 +137,10 @@ class Graph(Role):
         return _facts(by_id, sorted(by_id))
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
-        """Return what is known from one document, each fact and mention once."""
         facts, mentions = read_knowledge(self._database.read, doc_id).each_once(doc_id)
         return facts, mentions, summaries_of(self._database, doc_id)
 
     def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return the documents that name each entity, by id."""
         ids = sorted(set(entity_ids))
         found: dict[str, list[str]] = {}
         for row in self._database.read("naming_documents", ids=ids) if ids else []:
@@ -160,7 +148,6 @@ class Graph(Role):
         return found
 
     def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
-        """Return entities whose id comes after one, with the number of facts around each."""
         rows = self._database.read("entity_page", after=after, limit=max(limit, 0))
         return [
             CountedEntity(Entity(row["id"], row["name"], row["type"]), row["facts"]) for row in rows
@@ -174,7 +161,6 @@ class Graph(Role):
         predicates: Collection[str] | None = None,
         around: Collection[str] | None = None,
     ) -> list[Statement]:
-        """Return the places whose qualifiers are of a kind, in order."""
         ids = None if doc_ids is None else sorted(set(doc_ids))
         said = None if predicates is None else sorted(set(predicates))
         wanted = {"ids": ids, "told": f'"kind":"{kind}"', "predicates": said}

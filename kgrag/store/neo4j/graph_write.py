@@ -1,8 +1,9 @@
 """Writing what documents say: facts, mentions, names, and the citations that follow from them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from kgrag.store.neo4j.base import Base
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import (
@@ -20,39 +21,26 @@ from kgrag.text.words import normalize_name
 
 def write_knowledge(
     tx: Transaction,
+    base: Base,
     doc_id: str,
-    *,
     known: DocumentKnowledge,
     wanted: DocumentKnowledge,
     linked: Mapping[tuple[str, str], Properties],
-    labels: Sequence[str],
-) -> set[str]:
-    """Replace what a document says by what it says now; only differences are written.
+) -> None:
+    """Replace the facts, mentions and names of a document; only differences are written.
 
     Args:
         tx: The transaction.
+        base: State of the knowledge base.
         doc_id: The document.
-        known: What the graph holds of it.
-        wanted: What it shall hold.
+        known: What is stored.
+        wanted: What is to be stored.
         linked: MENTIONS relationships that its chunks have.
-        labels: Of new entities, beside our own.
-
-    Returns:
-        Entities whose name, type or existence may have to change.
     """
     names, old_names = wanted.name_rows(), known.name_rows()
     new_entities = sorted(names.keys() - old_names.keys())
-    rows = [
-        {
-            "id": entity_id,
-            "name": names[entity_id][0][0],
-            "normalized": normalize_name(names[entity_id][0][0]),
-            "type": names[entity_id][1][0],
-            "caption": caption(names[entity_id][0][0]),
-        }
-        for entity_id in new_entities
-    ]
-    tx.run_rows("put_entities", rows, labels=labels)
+    rows = [_entity_row(e, names[e][0][0], names[e][1][0]) for e in new_entities]
+    tx.run_rows("put_entities", rows, labels=base.readable("Entity"))
     _write_facts(tx, doc_id, known, wanted)
     _write_mentions(tx, linked, wanted.mention_rows())
     changed = [e for e in sorted(names) if old_names.get(e) != names[e]]
@@ -64,7 +52,7 @@ def write_knowledge(
     gone = sorted(old_names.keys() - names.keys())
     if gone:
         tx.run("delete_names", ids=gone, id=doc_id)
-    return {*changed, *gone}
+    base.touched.update(changed, gone)
 
 
 def update_entities(tx: Transaction, entity_ids: set[str]) -> None:
@@ -88,19 +76,21 @@ def update_entities(tx: Transaction, entity_ids: set[str]) -> None:
     for entity_id, counted in sorted(names_of.items()):
         name, type_ = shown_name(counted), shown_type(types_of[entity_id])
         if (name, type_) != (shown[entity_id], types[entity_id]):
-            rows.append(
-                {
-                    "id": entity_id,
-                    "name": name,
-                    "normalized": normalize_name(name),
-                    "type": type_,
-                    "caption": caption(name),
-                }
-            )
+            rows.append(_entity_row(entity_id, name, type_))
     tx.run_rows("show_entities", rows)
     unnamed = sorted(shown.keys() - names_of.keys())
     if unnamed:
         tx.run("delete_entities", ids=unnamed)
+
+
+def _entity_row(entity_id: str, name: str, type_: str) -> dict[str, object]:
+    return {
+        "id": entity_id,
+        "name": name,
+        "normalized": normalize_name(name),
+        "type": type_,
+        "caption": caption(name),
+    }
 
 
 def cite(tx: Transaction, doc_id: str) -> None:
@@ -134,15 +124,8 @@ def _write_facts(
             gone.append(fact_id)
         elif sorted(after) != before:
             subject_id, object_id = ends[fact_id]
-            properties = fact_properties(fact_id, after)
-            put.append(
-                {
-                    "id": fact_id,
-                    "subject_id": subject_id,
-                    "object_id": object_id,
-                    "properties": properties,
-                }
-            )
+            row = {"id": fact_id, "subject_id": subject_id, "object_id": object_id}
+            put.append({**row, "properties": fact_properties(fact_id, after)})
     tx.run_rows("put_facts", put)
     if gone:
         tx.run("delete_facts", ids=gone)

@@ -15,9 +15,8 @@ from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.document_knowledge import read_knowledge
 from kgrag.store.neo4j.nodes import DESCRIPTION, stored
 from kgrag.store.neo4j.statements import statements_of
-from kgrag.store.neo4j.typed_rows import VERSION as TYPED
-from kgrag.store.neo4j.typed_rows import Said
-from kgrag.store.neo4j.typed_write import metadata_in, write_typed
+from kgrag.store.neo4j.typed import VERSION as TYPED
+from kgrag.store.neo4j.typed import write_typed
 from kgrag.store.texts import NOTHING, metadata_of
 
 OLD = 1  # the version in which our nodes had no labels of their own
@@ -140,8 +139,7 @@ def _derive_some(tx: Transaction, *, after: str) -> str | None:
     base = lock(tx)
     rows = tx.run("documents_after", after=after, limit=_DERIVED)
     for row in rows:
-        known = read_knowledge(tx.run, row["id"])
-        write_typed(tx, base, Said(row["id"], row["title"], metadata_in(row), known))
+        write_typed(tx, base, row["id"], read_knowledge(tx.run, row["id"]))
     return rows[-1]["id"] if rows else None
 
 

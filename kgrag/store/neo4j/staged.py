@@ -1,11 +1,10 @@
 """Vectors of another encoder as nodes of their own, and how they take over, some at a time."""
 
-import json
 from collections.abc import Mapping, Sequence
 from math import inf
 
 from kgrag.store.contents import NodeVector
-from kgrag.store.neo4j.base import Base, begun, finish, lock, read_base
+from kgrag.store.neo4j.base import Base, begun, lock, read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.embeddings import (
     embed_nodes,
@@ -15,8 +14,9 @@ from kgrag.store.neo4j.embeddings import (
     to_vector,
 )
 from kgrag.store.neo4j.schema import ensure_vector_indexes
-from kgrag.store.neo4j.write import set_meta
+from kgrag.store.neo4j.write import finish, set_meta
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
+from kgrag.store.texts import to_json
 from kgrag.vectors.vector import KINDS, Vector, other_dimension
 
 _ROWS = 250  # vectors in a statement: about 1 MB
@@ -37,11 +37,9 @@ class Neo4jStagedVectors:
         self._database = database
 
     def meta(self) -> dict[str, str] | None:
-        """Return what decides the vectors that are staged."""
         return begun(read_base(self._database))
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Make ready for vectors of an encoder."""
         finish_switch(self._database)
         begun_before = self.meta()
         if begun_before == meta:
@@ -53,14 +51,14 @@ class Neo4jStagedVectors:
             _delete_staged(self._database, but=kept)
             self._database.define("constrain_staged_document", "constrain_staged_embedding")
             self._database.await_indexes()
-        self._database.write(lambda tx: tx.run("change_base", values={"staged": _to_json(meta)}))
+        self._database.write(
+            lambda tx: tx.run("change_base", values={"staged": to_json(dict(meta))})
+        )
 
     def doc_ids(self) -> set[str]:
-        """Return the documents that are staged."""
         return {row["id"] for row in self._database.read("staged_documents")}
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return staged vectors by key."""
         rows = self._database.read("staged_vectors", keys=sorted(keys)) if keys else []
         return {row["key"]: to_vector(row["vector"]) for row in rows}
 
@@ -71,20 +69,17 @@ class Neo4jStagedVectors:
         meta: Mapping[str, str],
         as_of: int,
     ) -> None:
-        """Stage documents, none of them where anything changed; the vectors are kept by key."""
         given = all_given(vectors)
         given_vectors([v for group in vectors.values() for v in group])  # checks them
         self._database.write(lambda tx: _put(tx, vectors, given, meta=meta, as_of=as_of))
 
     def switch(self, meta: Mapping[str, str]) -> bool:
-        """Let staged vectors take over, document by document."""
         if not self._database.write(lambda tx: _begin_switch(tx, meta)):
             return False
         finish_switch(self._database)
         return True
 
     def drop(self) -> None:
-        """Forget everything that is staged."""
         finish_switch(self._database)
         self._database.write(lambda tx: tx.run("change_base", values={"staged": ""}))
         _delete_staged(self._database)
@@ -144,7 +139,7 @@ def _begin_switch(tx: Transaction, meta: Mapping[str, str]) -> bool:
     if not base.switching and tx.run("documents_not_staged"):
         return False
     # Whoever ends it records what is to be told of the encoder, too.
-    tx.run("change_base", values={"switching": True, "staged": _to_json(meta)})
+    tx.run("change_base", values={"switching": True, "staged": to_json(dict(meta))})
     return True
 
 
@@ -185,10 +180,6 @@ def _end_switch(tx: Transaction) -> None:
     values = {"staged": "", "switching": False, "dimension": dimension, "indexed": 0}
     tx.run("change_base", values=values)
     tx.run("count_change")
-
-
-def _to_json(meta: Mapping[str, str]) -> str:
-    return json.dumps(dict(meta), ensure_ascii=False, sort_keys=True)
 
 
 def _delete_staged(database: Database, *, but: Kept = "nothing") -> None:

@@ -2,8 +2,9 @@
 
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from kgrag.store.neo4j import schema
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.document_knowledge import (
+    DocumentKnowledge,
     StatedEvidence,
     evidence_in,
     fact_properties,
@@ -23,10 +25,11 @@ from kgrag.store.neo4j.document_knowledge import (
 from kgrag.store.neo4j.documents import Documents, batches
 from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.nodes import described, layout_of
-from kgrag.store.neo4j.verify_typed import check_typed
+from kgrag.store.neo4j.typed import TypedGraph, decided_names, metadata_in, typed_graph
 from kgrag.store.texts import NOTHING, metadata_of, qualifiers_of
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.text.words import normalize_name
+from kgrag.types import Entity
 from kgrag.vectors.vector import check_vector
 
 _Places = dict[str, tuple[str, int, int]]
@@ -39,6 +42,13 @@ _UNREADABLE = frozenset({"evidence-qualifiers", "fact-has-evidence"})
 _REINGEST = "ingest the document again"
 _ANEW = "delete the document, then ingest it again"
 _AGAIN = "run the ingestion again"
+_TYPED_KINDS = ('"kind":"target"', '"kind":"duty"', '"kind":"reference"')
+# What is wrong with typed nodes and relationships, by their invariant.
+_TYPED_DETAILS = {
+    "statement-follows-facts": f"is not what {{}} states: {_REINGEST}",
+    "link-follows-facts": f"its {{}} is not what it says: {_REINGEST}",
+    "shared-node": f"{{!r}} is not what documents lead to: {_AGAIN}",
+}
 
 # What makes the other checks fail rather than report, so that they wait.
 _FIRST: tuple[tuple[str, str, str], ...] = (
@@ -102,7 +112,7 @@ def verify(database: Database) -> list[Problem]:
     if any(p.invariant == "document-metadata" for p in problems):
         return problems
     if not any(p.invariant in _UNREADABLE for p in problems):
-        problems += check_typed(database)
+        problems += _typed(database)
     return [*problems, *_documents(database)]
 
 
@@ -317,3 +327,126 @@ def _citations(database: Database) -> Iterator[Problem]:
         if wanted.get((citing, cited)) != drawn.get((citing, cited)):
             detail = f"its citation of {cited} is not what its facts say: {_REINGEST}"
             yield Problem("citation-follows-facts", citing, detail)
+
+
+class _TypedRow(NamedTuple):
+    """A typed node or relationship as it is compared.
+
+    Attributes:
+        invariant: That it breaks where it should not exist, or does not.
+        subject: Id of the node, or of the document that a relationship starts from.
+        about: What its problem names: the document, the type or the name.
+        text: Everything that is compared, as JSON.
+    """
+
+    invariant: str
+    subject: str
+    about: str
+    text: str
+
+
+def _typed(database: Database) -> Iterator[Problem]:
+    """Compare typed nodes and relationships with those that documents should have."""
+    counted: Counter[_TypedRow] = Counter(_wanted_rows(database))
+    counted.subtract(
+        _typed_row(row["invariant"], row["subject"], row["about"], *row["compared"])
+        for row in database.stream("every_typed")
+    )
+    for invariant, subject, about in sorted({row[:3] for row, n in counted.items() if n}):
+        yield Problem(invariant, subject, _TYPED_DETAILS[invariant].format(about))
+
+
+def _wanted_rows(database: Database) -> Iterator[_TypedRow]:
+    """Yield the typed nodes and relationships that documents should have."""
+    decisions, known = decided_names(database.read), _qualified(database)
+    rows = sorted(database.read("document_names"), key=lambda row: str(row["id"]))
+    stored: dict[str, str] = {}
+    for row in rows:
+        stored.setdefault(row["properties"]["node_id"], row["id"])
+    names: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    regions: dict[str, Mapping[str, object]] = {}
+    for row in rows:
+        own, metadata = known.get(row["id"], DocumentKnowledge()), metadata_in(row["properties"])
+        graph = typed_graph(row["id"], row["title"], metadata, own, decisions)
+        yield from _own_rows(row["id"], graph, stored)
+        regions |= graph.regions
+        for organ_id, name in graph.organ_names():
+            names[organ_id][name] += 1
+    for region_id, region in regions.items():
+        yield _typed_row("shared-node", region_id, region["name"], region)
+    for organ_id, counted in names.items():
+        name = shown_name(counted)
+        organ = {"id": organ_id, "name": name, "caption": caption(name)}
+        yield _typed_row("shared-node", organ_id, name, organ)
+
+
+def _own_rows(doc_id: str, graph: TypedGraph, stored: Mapping[str, str]) -> Iterator[_TypedRow]:
+    """Yield what is a document's own.
+
+    Args:
+        doc_id: The document.
+        graph: Its typed nodes and relationships.
+        stored: The document by the id of the entity that stands for it.
+    """
+
+    def of_node(node_id: object, *compared: object) -> _TypedRow:
+        return _typed_row("statement-follows-facts", node_id, doc_id, *compared)
+
+    def of_document(type_: object, *compared: object) -> _TypedRow:
+        return _typed_row("link-follows-facts", doc_id, type_, *compared)
+
+    for target in graph.targets:
+        node_id = target["properties"]["id"]
+        yield of_node(node_id, target["properties"])
+        yield of_node(node_id, "STATES", doc_id)
+        yield of_node(node_id, "OF", target["indicator_id"])
+        if target["region_id"]:
+            yield of_node(node_id, "APPLIES_TO", target["region_id"])
+    for duty in graph.duties:
+        node_id = duty["properties"]["id"]
+        yield of_node(node_id, duty["properties"])
+        yield of_node(node_id, "ASSIGNS", doc_id)
+        yield of_node(node_id, "OF", duty["task_id"])
+    for row in graph.assigned:
+        yield of_node(row["duty_id"], "ASSIGNED_TO", row["organ_id"], row["properties"])
+    for issuer in graph.issued:
+        properties = {key: value for key, value in issuer.items() if key != "organ_id"}
+        yield of_document("ISSUED_BY", issuer["organ_id"], properties)
+    for region_id in graph.applied:
+        yield of_document("APPLIES_TO", region_id, {})
+    for row in graph.references:
+        object_id = row["object_id"]
+        yield of_document(row["type"], stored.get(object_id, object_id), row["properties"])
+
+
+def _typed_row(invariant: str, subject: object, about: object, *compared: object) -> _TypedRow:
+    """Return a row; a property that is None is none."""
+    parts = [
+        {key: value for key, value in part.items() if value is not None}
+        if isinstance(part, Mapping)
+        else part
+        for part in compared
+    ]
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
+    return _TypedRow(invariant, str(subject), str(about), text)
+
+
+def _qualified(database: Database) -> dict[str, DocumentKnowledge]:
+    """Return the facts of documents that have targets, duties or references, and their names."""
+    found: defaultdict[str, DocumentKnowledge] = defaultdict(DocumentKnowledge)
+    ends: defaultdict[str, set[str]] = defaultdict(set)
+    for row in database.stream("every_fact"):
+        texts = row["qualifiers"] or ()
+        if not is_whole(row) or not any(kind in text for text in texts for kind in _TYPED_KINDS):
+            continue
+        pair = (row["subject_id"], row["object_id"])
+        for s in evidence_in(row):
+            own = found[s.doc_id]
+            own.ends[row["id"]] = pair
+            own.stated[row["id"], s.place] = (s.predicate, s.confidence)
+            ends[s.doc_id].update(pair)
+    for row in database.stream("every_name"):
+        for doc_id, name, type_ in row["ways"]:
+            if row["id"] in ends.get(doc_id, ()):
+                found[doc_id].names.add(Entity(row["id"], name, type_))
+    return found

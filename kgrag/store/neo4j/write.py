@@ -1,25 +1,20 @@
-"""Storing and deleting documents, each call within one transaction of the caller's."""
+"""Storing, changing and deleting documents, each call within one transaction of the caller's."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
+from kgrag.metadata import Metadata
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.store.neo4j.base import Base, begin, finish
+from kgrag.store.neo4j.base import Base, begin
 from kgrag.store.neo4j.connection import Transaction
-from kgrag.store.neo4j.corrections import carry_corrections
-from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, Properties, read_knowledge
-from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of
-from kgrag.store.neo4j.graph_write import cite, write_knowledge
-from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
-from kgrag.store.neo4j.typed_write import (
-    delete_typed,
-    lead_references,
-    read_said,
-    said_in,
-    write_typed,
-)
-from kgrag.store.texts import segment_rows, to_json
+from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowledge
+from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, prune_embeddings
+from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
+from kgrag.store.neo4j.nodes import chunk_of, label_of, layout_of, stored, terms_rows
+from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
+from kgrag.store.texts import metadata_of, metadata_text, segment_rows, to_json
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -62,13 +57,13 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     wanted = DocumentKnowledge()
     wanted.add(bundle.facts, bundle.mentions)
     linked = known.mention_rows() if same else {}
-    write_document_knowledge(tx, base, doc_id, known, wanted, linked)
+    write_knowledge(tx, base, doc_id, known, wanted, linked)
     _add_summaries(tx, base, bundle.summaries)
     _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
     cite(tx, doc_id)
-    write_typed(tx, base, said_in(bundle.document, wanted), replaces=held)
+    write_typed(tx, base, doc_id, wanted, replaces=held)
     if node_id != before["node_id"]:
-        lead_references(tx, [node_id, before["node_id"]])
+        redirect_references(tx, [node_id, before["node_id"]])
     finish(tx, base)
 
 
@@ -79,7 +74,7 @@ def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
         NotFoundError: If the document is not held.
     """
     base = begin(tx)
-    check_held(tx, doc_id)
+    _check_held(tx, doc_id)
     removed = _release_source(tx, base, source, keep=doc_id)
     tx.run("put_source", source=source, id=doc_id)
     _show_file(tx, doc_id)
@@ -142,11 +137,11 @@ def add_knowledge(
     """
     check_knowledge(doc_id, facts, mentions, summaries)
     base = begin(tx)
-    check_held(tx, doc_id)
+    _check_held(tx, doc_id)
     check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
     known, wanted = (read_knowledge(tx.run, doc_id) for _ in range(2))
     wanted.add(facts, mentions)
-    check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
+    _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     old = {row["id"] for row in tx.run("summaries_of_document", id=doc_id)}
     new_summaries = [s for s in summaries if s.summary_id not in old]
     keys = keys_of(tx, doc_id)
@@ -154,14 +149,95 @@ def add_knowledge(
     if wanted == known and not new_summaries and not new_vectors:
         return
     tx.run("unstage", id=doc_id)
-    write_document_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
+    write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
     _add_summaries(tx, base, new_summaries)
-    add_vectors(tx, base, doc_id, new_vectors)
+    _add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
     if wanted != known:
-        write_typed(tx, base, read_said(tx, doc_id, wanted))
+        write_typed(tx, base, doc_id, wanted)
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
+
+
+def replace_knowledge(
+    tx: Transaction,
+    doc_id: str,
+    *,
+    facts: Sequence[Fact],
+    mentions: Sequence[Mention],
+    metadata: Metadata | None,
+    title: str | None,
+    vectors: Sequence[NodeVector],
+    embedder: str,
+) -> None:
+    """Replace the facts and mentions of a stored document, and metadata and title where given.
+
+    Raises:
+        NotFoundError: If the document is not held.
+        ModelMismatchError: If the vectors are of another encoder than is recorded.
+    """
+    check_knowledge(doc_id, facts, mentions, ())
+    check_title(title)
+    base = begin(tx)
+    _check_held(tx, doc_id)
+    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
+    known, wanted = read_knowledge(tx.run, doc_id), DocumentKnowledge()
+    wanted.add(facts, mentions)
+    _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
+    keys = keys_of(tx, doc_id)
+    lost = [n for n, (kind, _) in keys.items() if kind == "fact" and n not in wanted.ends]
+    new_vectors = [v for v in vectors if keys.get(v.node_id, ("", ""))[1] != v.key]
+    node_id = tx.run("layout", id=doc_id)[0]["node_id"]
+    is_described = _describe(tx, base, doc_id, metadata, title)
+    if wanted == known and not lost and not new_vectors and not is_described:
+        return
+    tx.run("unstage", id=doc_id)
+    write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
+    changed = (*lost, *(v.node_id for v in new_vectors))
+    base.keys |= {keys[node][1] for node in changed if node in keys}
+    embed_nodes(tx, doc_id, [("fact", node, None) for node in lost])
+    _add_vectors(tx, base, doc_id, new_vectors)
+    cite(tx, doc_id)
+    if is_described or wanted != known:
+        write_typed(tx, base, doc_id, wanted)
+    if is_described:
+        redirect_references(tx, [node_id, tx.run("layout", id=doc_id)[0]["node_id"]])
+    tx.run("revise_document", id=doc_id)
+    finish(tx, base)
+
+
+def _describe(
+    tx: Transaction, base: Base, doc_id: str, metadata: Metadata | None, title: str | None
+) -> bool:
+    """Write title and metadata where they change, and what is derived; return whether they do."""
+    held = tx.run("described", id=doc_id)[0]
+    title = held["title"] if title is None else title
+    metadata = metadata_of(held["metadata"]) if metadata is None else metadata
+    if title == held["title"] and metadata_text(metadata) == held["metadata"]:
+        return False
+    properties = stored(title, json.loads(held["properties"]), metadata)
+    if title != held["title"]:
+        chunks = [chunk_of(row) for row in tx.run("chunks_of_documents", ids=[doc_id])]
+        properties["layout"] = layout_of(title, chunks)
+        tx.run("head_chunks", id=doc_id, title=title)
+        base.dead_terms += _add_terms(tx, base, chunks, title)
+    tx.run("describe_document", id=doc_id, properties=properties)
+    return True
+
+
+def finish(tx: Transaction, base: Base) -> None:
+    """Update the entities and embeddings that a transaction touched, and count the change."""
+    update_entities(tx, base.touched)
+    prune_embeddings(tx, sorted(base.keys))
+    if base.keys and not tx.run("any_embedding")[0]["held"]:
+        base.dimension = None  # with the last vector goes its dimension: the next may differ
+    values = {
+        "dimension": base.dimension,
+        "deleting": base.deleting,
+        "dead_terms": base.dead_terms,
+    }
+    tx.run("change_base", values=values)
+    tx.run("count_change")
 
 
 def _release_source(
@@ -174,7 +250,7 @@ def _release_source(
     tx.run("delete_source", source=source)
     stays = bool(tx.run("sources_of", id=previous))
     if carries:
-        carry_corrections(tx, previous, keep, stays=stays)
+        _carry_corrections(tx, previous, keep, stays=stays)
     if stays:
         _show_file(tx, previous)
         return False
@@ -182,12 +258,42 @@ def _release_source(
     return True
 
 
+def _carry_corrections(tx: Transaction, previous: str, doc_id: str, *, stays: bool) -> None:
+    """Let a document have the corrections of another that it replaces, unless it has its own.
+
+    Args:
+        tx: The transaction.
+        previous: The other document.
+        doc_id: The document.
+        stays: Whether the other keeps them, because another source holds it.
+    """
+    theirs = {row["field"]: row["value"] for row in tx.run("corrections_of", id=previous)}
+    if not theirs or tx.run("corrections_of", id=doc_id):
+        return
+    tx.run_rows("put_corrections", correction_rows(doc_id, theirs))
+    if not stays:
+        tx.run("delete_corrections", ids=correction_ids(previous, theirs))
+
+
+def correction_rows(doc_id: str, fields: Mapping[str, str]) -> list[dict[str, object]]:
+    """Return the rows by which corrections of a document are stored."""
+    return [
+        {"id": to_json([doc_id, field]), "doc_id": doc_id, "field": field, "value": value}
+        for field, value in sorted(fields.items())
+    ]
+
+
+def correction_ids(doc_id: str, fields: Iterable[str]) -> list[str]:
+    """Return the ids of the nodes of corrections of a document."""
+    return [to_json([doc_id, field]) for field in sorted(fields)]
+
+
 def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
     known = read_knowledge(tx.run, doc_id)
     keys = keys_of(tx, doc_id)
     gone = DocumentKnowledge()
     delete_typed(tx, doc_id)
-    write_document_knowledge(tx, base, doc_id, known, gone, {})
+    write_knowledge(tx, base, doc_id, known, gone, {})
     _delete_summaries(tx, doc_id, keep=[])
     n_chunks = tx.run("count_chunks_of", id=doc_id)[0]["n"]
     if n_chunks > _LARGE:
@@ -197,27 +303,13 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
         _delete_chunks(tx, base, doc_id)
     base.keys |= {key for _, key in keys.values()}
     node_id = tx.run("layout", id=doc_id)[0]["node_id"]
-    lead_references(tx, [node_id], without=doc_id)
+    redirect_references(tx, [node_id], without=doc_id)
     for name in ("delete_document", "delete_layout", "delete_fact_vectors", "delete_sources_of"):
         tx.run(name, id=doc_id)
     tx.run("unstage", id=doc_id)
 
 
-def write_document_knowledge(
-    tx: Transaction,
-    base: Base,
-    doc_id: str,
-    known: DocumentKnowledge,
-    wanted: DocumentKnowledge,
-    linked: Mapping[tuple[str, str], Properties],
-) -> None:
-    """Replace what a document says; see `kgrag.store.neo4j.graph_write.write_knowledge`."""
-    base.touched |= write_knowledge(
-        tx, doc_id, known=known, wanted=wanted, linked=linked, labels=base.readable("Entity")
-    )
-
-
-def check_held(tx: Transaction, doc_id: str) -> None:
+def _check_held(tx: Transaction, doc_id: str) -> None:
     """Refuse a document that is not held; NotFoundError says what to do."""
     if tx.run("layout", id=doc_id)[0]["id"] is None:
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
@@ -242,7 +334,7 @@ def _check_chunks(bundle: DocumentBundle) -> None:
         raise StoreError(f"the parents of {doc_id} do not make up its text: chunk it again")
 
 
-def check_evidence(tx: Transaction, doc_id: str, chunk_ids: set[str]) -> None:
+def _check_evidence(tx: Transaction, doc_id: str, chunk_ids: set[str]) -> None:
     """Refuse evidence in chunks that a document does not have; StoreError names some."""
     rows = tx.run("chunk_ids_held", ids=sorted(chunk_ids), doc_id=doc_id)
     lost = sorted(chunk_ids - {row["id"] for row in rows})
@@ -293,10 +385,10 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
-    add_terms(tx, base, bundle.chunks, document.title)
+    _add_terms(tx, base, bundle.chunks, document.title)
 
 
-def add_terms(tx: Transaction, base: Base, chunks: Sequence[Chunk], title: str) -> int:
+def _add_terms(tx: Transaction, base: Base, chunks: Sequence[Chunk], title: str) -> int:
     """Put the words of chunks of one document into the indexes; return of how many."""
     n = 0
     for size in base.sizes:
@@ -350,7 +442,7 @@ def _delete_summaries(tx: Transaction, doc_id: str, *, keep: Sequence[str]) -> N
         tx.run("delete_summaries", ids=gone)
 
 
-def add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector]) -> None:
+def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector]) -> None:
     """Store vectors, and let nodes of a document have them."""
     if not vectors:
         return
@@ -376,4 +468,4 @@ def _replace_vectors(
     base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
     lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
     embed_nodes(tx, doc_id, lost)
-    add_vectors(tx, base, doc_id, vectors)
+    _add_vectors(tx, base, doc_id, vectors)

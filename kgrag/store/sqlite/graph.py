@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kgrag.qualifiers import StatementKind
-from kgrag.store.bundles import nameless
+from kgrag.store.bundles import by_place, nameless
 from kgrag.store.graph import (
     MOST_AROUND,
     CountedEntity,
@@ -24,7 +24,7 @@ from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Row
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.store.texts import qualifiers_of, qualifiers_text
+from kgrag.store.texts import qualifiers_of
 from kgrag.text.title_keys import cited_name
 from kgrag.text.words import normalize_name
 from kgrag.types import Entity, Evidence, Fact, Mention, Summary
@@ -256,7 +256,7 @@ class Graph(Documents):
             found[fact_id].append(evidence(place))
         for several in found.values():
             if len(several) > 1:
-                several.sort(key=_place_of)
+                several.sort(key=by_place)
         named = self._named(rows, KnownEntities())
         return [Fact(*triple, tuple(found[triple.fact_id])) for triple in named]
 
@@ -265,10 +265,6 @@ def evidence(place: Sequence[Any]) -> Evidence:
     """Convert the columns of evidence, which all statements return in the same order."""
     doc_id, start, end, chunk_id, extractor, confidence, text = place
     return Evidence(doc_id, start, end, chunk_id, extractor, confidence, qualifiers_of(text))
-
-
-def _place_of(e: Evidence) -> tuple[str, int, int, str, str, str]:
-    return (e.doc_id, e.start, e.end, e.extractor, e.chunk_id, qualifiers_text(e.qualifiers))
 
 
 def _statement(*row: Any) -> Statement:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.store.neo4j.address import parse
-from kgrag.store.neo4j.lexical import (
+from kgrag.store.neo4j.search import (
     _FACTOR,
     _MOST_DOCUMENTS,
     _MOST_TERMS,
-    WordSearch,
+    Search,
     _bm25,
     _weighted,
     any_of,
@@ -101,22 +101,20 @@ class Recorder(Double):
 def asked(call, **more):
     """Return what a search asks the server, None for nothing."""
     recorder = Recorder()
-    call(WordSearch(recorder), size=8, top_k=5, **more)
+    call(Search(recorder), size=8, top_k=5, **more)
     return recorder.asked[0]["query"] if recorder.asked else None
 
 
 @pytest.mark.parametrize(("field", "indexed"), [("text", "words"), ("path", "path_words")])
 def test_words_search_the_field_of_their_name(field, indexed):
     """Heaviest first, so that the most of them are kept."""
-    query = asked(WordSearch.search_words, terms={"节能": 1.0, "工厂": 2.0}, field=field)
+    query = asked(Search.search_words, terms={"节能": 1.0, "工厂": 2.0}, field=field)
     assert query == f'{indexed}:"工厂"^2.000000 {indexed}:"节能"^1.000000'
 
 
 def test_words_within_documents_do_not_score_by_the_document():
     """Its key must match and adds nothing."""
-    query = asked(
-        WordSearch.search_words, terms={"节能": 1.0}, field="text", doc_ids=['x" OR words:y']
-    )
+    query = asked(Search.search_words, terms={"节能": 1.0}, field="text", doc_ids=['x" OR words:y'])
     assert re.fullmatch(r'\+doc_key:\("[0-9a-f]{16}"\)\^0 \+\(words:"节能"\^1\.000000\)', query)
 
 
@@ -125,7 +123,7 @@ def test_of_more_documents_than_a_query_may_name_hits_are_sifted(top_k):
     """More are fetched until there are enough within, or no more at all."""
     recorder = Recorder([9.0 - i / 100 for i in range(400)])  # c000 is chunk and document
     wanted = [f"c{i:03}" for i in range(300, 307)]
-    hits = WordSearch(recorder).search_words(
+    hits = Search(recorder).search_words(
         {"a": 1.0},
         field="text",
         size=8,
@@ -139,19 +137,19 @@ def test_of_more_documents_than_a_query_may_name_hits_are_sifted(top_k):
 @pytest.mark.parametrize(("field", "indexed"), [("text", "pairs"), ("path", "path_pairs")])
 def test_a_phrase_is_its_pairs_in_a_row(field, indexed):
     """Marks of the question do not reach Lucene."""
-    query = asked(WordSearch.search_phrase, phrase='节能" 办"法', field=field)
+    query = asked(Search.search_phrase, phrase='节能" 办"法', field=field)
     assert query == f'{indexed}:"节能 能办 办法"'
 
 
 @pytest.mark.parametrize(
     ("call", "given_"),
     [
-        (WordSearch.search_words, {"terms": {}}),
-        (WordSearch.search_words, {"terms": {"a b": 1.0}}),
-        (WordSearch.search_words, {"terms": {"a": 1.0}, "doc_ids": []}),
-        (WordSearch.search_phrase, {"phrase": "节能", "doc_ids": []}),
-        (WordSearch.search_phrase, {"phrase": ""}),
-        (WordSearch.search_phrase, {"phrase": "《 》"}),
+        (Search.search_words, {"terms": {}}),
+        (Search.search_words, {"terms": {"a b": 1.0}}),
+        (Search.search_words, {"terms": {"a": 1.0}, "doc_ids": []}),
+        (Search.search_phrase, {"phrase": "节能", "doc_ids": []}),
+        (Search.search_phrase, {"phrase": ""}),
+        (Search.search_phrase, {"phrase": "《 》"}),
     ],
 )
 def test_what_nothing_can_match_is_not_asked(call, given_):
@@ -164,7 +162,7 @@ def test_a_tie_is_seen_to_its_end(n):
     """However long it is: more are fetched until a lower score comes, or no more."""
     recorder = Recorder([2.0, *[1.0] * n, 0.5])
     recorder.scores[1:-1] = recorder.scores[1:-1][::-1]
-    hits = WordSearch(recorder).search_words({"a": 1.0}, field="text", size=8, top_k=5)
+    hits = Search(recorder).search_words({"a": 1.0}, field="text", size=8, top_k=5)
 
     assert [chunk for chunk, _ in hits] == ["c000", "c001", "c002", "c003", "c004"]
     assert recorder.asked[-1]["limit"] > n or len(recorder.asked) == 1

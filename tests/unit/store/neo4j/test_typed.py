@@ -8,16 +8,15 @@ from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.decisions import DecidedNames, Decision
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge
-from kgrag.store.neo4j.typed_rows import REFERS_TO, Said, places_of, typed_graph
+from kgrag.store.neo4j.typed import REFERS_TO, places_of, typed_graph
 from tests.fixtures.typed_documents import COVER, METADATA, TEXT, typed_document
 
 
 def graph_of(bundle, *decisions):
     known = DocumentKnowledge()
     known.add(bundle.facts, bundle.mentions)
-    document = bundle.document
-    said = Said(document.doc_id, document.title, document.metadata, known)
-    return typed_graph(said, DecidedNames.of(decisions))
+    document, decided = bundle.document, DecidedNames.of(decisions)
+    return typed_graph(document.doc_id, document.title, document.metadata, known, decided)
 
 
 def test_what_is_stated_is_one_node_each(make):
