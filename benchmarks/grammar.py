@@ -47,7 +47,7 @@ READERS: Mapping[str, Reader] = {
 # The kind of statement that a module is read for, by how its name begins.
 _KINDS = (
     ("target", "targets"), ("prose", "targets"), ("dut", "duties"), ("organs", "duties"),
-    ("reference", "references"), ("citation", "references"), ("titles", "references"),
+    ("reference", "references"), ("citation", "references"), ("cited", "references"),
     ("defin", "definitions"), ("unwrapped", "duties"), ("", "conditions"),
 )  # fmt: skip
 _NEVER = re.compile(r"(?!)")

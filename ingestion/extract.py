@@ -14,8 +14,8 @@ from kgrag.ingestion.locate import Match, Place, locate, locate_all
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.resolve import NameResolver
+from kgrag.ingestion.statements.target_grammar import as_text, values
 from kgrag.ingestion.statements.target_phrases import bound_of, value_qualifiers
-from kgrag.ingestion.statements.target_values import as_text, values
 from kgrag.qualifiers import NONE, Comparator, Qualifiers
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize

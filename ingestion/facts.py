@@ -8,8 +8,8 @@ from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.ingestion.statements.finding import Finding
+from kgrag.ingestion.statements.provisions import BEGINS, LASTS, UNTIL
 from kgrag.ingestion.statements.target_phrases import value_qualifiers
-from kgrag.ingestion.statements.validity import BEGINS, LASTS, UNTIL
 from kgrag.qualifiers import NONE, Qualifiers
 from kgrag.text.leading_region import leading_region
 from kgrag.text.quantities import dates

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kgrag.ingestion.statements.cited_titles import SAID_SHORT
 from kgrag.ingestion.statements.finding import Finding
-from kgrag.ingestion.statements.titles_told import SAID_SHORT
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.grammar import Grammar
@@ -224,14 +224,12 @@ class _FullName:
         full: 市发展和改革委员会.
         start: First character of the full name.
         end: Offset after the bracket.
-        is_title: Whether the full name is a title in 《》.
     """
 
     short: str
     full: str
     start: int
     end: int
-    is_title: bool
 
 
 def _shortened_names(text: str) -> Iterator[_FullName]:
@@ -247,31 +245,29 @@ def _shortened_names(text: str) -> Iterator[_FullName]:
             if not 1 < len(short) <= _LONGEST_SHORT or _SEVERAL.search(short):
                 continue
             before = text[max(0, match.start() - _NAME_REACH) : match.start()]
-            full, is_title = _full(before, short)
-            if full:
+            if full := _full(before, short):
                 start = match.start() - len(before) + before.rfind(full)
-                yield _FullName(short, full, start, match.end(), is_title)
+                yield _FullName(short, full, start, match.end())
 
 
-def _full(before: str, short: str) -> tuple[str, bool]:
-    """Return (full name, whether it is a title); empty where it cannot be told."""
+def _full(before: str, short: str) -> str:
+    """Return the full name; empty where it cannot be told."""
     title = _TITLE.search(before)
     if title:
-        return (title["title"], True) if title["title"] != short else ("", False)
+        return title["title"] if title["title"] != short else ""
     bare = _WITHIN.sub(lambda m: "口" * len(m[0]), before)  # 中国（云岭）自由贸易试验区
     at = max([0, *(m.end() for m in _STRONG.finditer(bare))])
     words = before[at:]
     first = _first_of(words, short)
     if first is None:
-        return "", False
+        return ""
     begins = [end for _, end in _leads_in(words) if end <= first]
     begin = begins[-1] if begins else 0
     if not _NUMERAL.match(short):
         begin = max([begin, *(m.end() for m in _SOFT.finditer(words) if _cuts(words, m, first))])
     full = _LED.sub("", words[_with_equals(words, begin) :])
     full = full[1:-1] if full[:1] in _OPEN and full[-1:] in _CLOSE else full
-    fits = len(short) < len(full) <= _LONGEST_FULL
-    return (full, False) if fits else ("", False)
+    return full if len(short) < len(full) <= _LONGEST_FULL else ""
 
 
 def _with_equals(words: str, begin: int) -> int:

@@ -10,7 +10,9 @@ from kgrag.ingestion.statements.duty_sentences import (
     DOES,
     LABEL,
     LEADS,
+    Duty,
     Roles,
+    is_organ,
     lead,
     role_of_label,
     roles,
@@ -18,7 +20,6 @@ from kgrag.ingestion.statements.duty_sentences import (
     task_before,
 )
 from kgrag.ingestion.statements.finding import Finding
-from kgrag.ingestion.statements.organs import is_organ
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers
@@ -54,17 +55,6 @@ _FIRST_LEADS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Roles that a bracket, lines or a row state, the task, and where in the unwrapped text."""
-
-    start: int
-    end: int
-    roles: Roles
-    task: str
-    confidence: float = CONFIDENCE
-
-
 def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     """Return who has which role in which task, one finding for each organ, in text order.
 
@@ -88,12 +78,10 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     places = [*_read(flat, spots, first_leads), *_of_rows(text, flat, first_leads)]
     places.sort(key=lambda p: p.start)
     taken = [(p.start, p.end) for p in places]
-    places += [
-        _Place(s.start, s.end, Roles(s.holders, s.deadline), s.task, IN_SENTENCES)
-        for s in stated(flat.text, taken)
-    ]
-    places.sort(key=lambda p: p.start)
-    return [f for place in places for f in _findings(flat, place)]
+    found = [(place, CONFIDENCE) for place in places]
+    found += [(place, IN_SENTENCES) for place in stated(flat.text, taken)]
+    found.sort(key=lambda each: each[0].start)
+    return [f for place, confidence in found for f in _findings(flat, place, confidence)]
 
 
 def _spots(flat: Unwrapped, headings: Sequence[Heading]) -> list[tuple[int, int]]:
@@ -107,7 +95,7 @@ def _spots(flat: Unwrapped, headings: Sequence[Heading]) -> list[tuple[int, int]
     return sorted(found)
 
 
-def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -> Iterator[_Place]:
+def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -> Iterator[Duty]:
     spans = sorted([*_brackets(flat.text), *_lines(flat.text)])
     since = 0
     for start, end, inside in spans:
@@ -118,16 +106,16 @@ def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -
             continue
         if first_leads and not held.led:
             held = _led(held)
-        yield _Place(start, end, held, task_before(flat.text, start, since, headings))
+        yield Duty(start, end, held, task_before(flat.text, start, since, headings))
         since = end
 
 
-def _of_rows(text: str, flat: Unwrapped, first_leads: bool) -> Iterator[_Place]:
+def _of_rows(text: str, flat: Unwrapped, first_leads: bool) -> Iterator[Duty]:
     """Yield what rows of tables state; they are read with their blanks."""
     for row in _duty_rows(text):
         held = _led(row.roles) if first_leads and not row.roles.led else row.roles
-        start = bisect.bisect_left(flat.offsets, row.start)
-        yield _Place(start, bisect.bisect_left(flat.offsets, row.end), held, row.task)
+        start, end = (bisect.bisect_left(flat.offsets, at) for at in (row.start, row.end))
+        yield Duty(start, end, held, row.task)
 
 
 def _led(held: Roles) -> Roles:
@@ -205,7 +193,7 @@ def _body(name: str) -> str:
     return without if is_organ(without) else name
 
 
-def _findings(flat: Unwrapped, place: _Place) -> Iterator[Finding]:
+def _findings(flat: Unwrapped, place: Duty, confidence: float) -> Iterator[Finding]:
     if len(place.task) < 2:
         return
     start, end = flat.span(place.start, place.end)
@@ -220,18 +208,8 @@ def _findings(flat: Unwrapped, place: _Place) -> Iterator[Finding]:
             Qualifiers("duty", role=role or DOES, deadline=place.roles.deadline),
             subject_type="agency",
             object_type="measure",
-            confidence=place.confidence,
+            confidence=confidence,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _DutyRow:
-    """A row that says who does what, between two offsets."""
-
-    start: int
-    end: int
-    roles: Roles
-    task: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +219,7 @@ class _Columns:
     due: int
 
 
-def _duty_rows(text: str) -> Iterator[_DutyRow]:
+def _duty_rows(text: str) -> Iterator[Duty]:
     """Yield the rows under a head that names a column of organs (责任单位, 牵头部门).
 
     Args:
@@ -260,7 +238,7 @@ def _duty_rows(text: str) -> Iterator[_DutyRow]:
             task = _task(cells, columns) or task
             held = _roles(cells, columns)
             if held.holders and task:
-                yield _DutyRow(*line.span(), held, task)
+                yield Duty(*line.span(), held, task)
 
 
 def _label(cell: str) -> str:

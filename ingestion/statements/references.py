@@ -14,8 +14,13 @@ from kgrag.ingestion.statements.citation_roles import (
     role,
     without_attributes,
 )
+from kgrag.ingestion.statements.cited_titles import (
+    SAID_SHORT,
+    CitedTitle,
+    cited_titles,
+    clean_title,
+)
 from kgrag.ingestion.statements.finding import SELF, Finding
-from kgrag.ingestion.statements.titles_told import SAID_SHORT, Told, clean_title, told_titles
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.leading_region import leading_region
 from kgrag.text.numbering import DIVISIONS, RANK, numbering_at
@@ -163,7 +168,7 @@ class _Abbreviation:
     """
 
     name: str
-    title: Told
+    title: CitedTitle
     start: int
     end: int
 
@@ -184,7 +189,7 @@ class _ShortNames:
             self._by_key.setdefault(title_key(short.name), []).append(short)
 
     @classmethod
-    def given_in(cls, text: str, titles: Sequence[Told]) -> "_ShortNames":
+    def given_in(cls, text: str, titles: Sequence[CitedTitle]) -> "_ShortNames":
         """Return the short names in brackets behind titles.
 
         （以下分别简称《意见》《通知》） gives as many titles before it one each, in their order.
@@ -200,13 +205,13 @@ class _ShortNames:
         i = bisect_right(self._starts, at) - 1
         return i >= 0 and at < self._given[i].end
 
-    def meaning(self, title: Told) -> Told | None:
+    def meaning(self, title: CitedTitle) -> CitedTitle | None:
         """Return what a title stands for where it is a short name given before; None otherwise."""
         given = self._by_key.get(title_key(title.title), [])
         i = bisect_right(given, title.start, key=lambda s: s.end) - 1
         return given[i].title if i >= 0 and given[i].title is not title else None
 
-    def places(self, text: str) -> Iterator[tuple[int, int, Told]]:
+    def places(self, text: str) -> Iterator[tuple[int, int, CitedTitle]]:
         """Yield where a short name that needs no marks is used after it was given.
 
         Only names that end in a kind of document and are no bare kind: “双碳”意见, not 方案.
@@ -221,7 +226,7 @@ class _ShortNames:
                 yield match.start(), match.end(), short.title
 
 
-def _given(text: str, titles: Sequence[Told], i: int) -> list[_Abbreviation]:
+def _given(text: str, titles: Sequence[CitedTitle], i: int) -> list[_Abbreviation]:
     told = titles[i]
     match = _GIVEN.match(text, told.end, min(len(text), told.end + _REACH))
     if not match:
@@ -286,8 +291,8 @@ class _Reading:
     """
 
     own: _OwnNames
-    inner: list[Told]
-    outer: list[Told]
+    inner: list[CitedTitle]
+    outer: list[CitedTitle]
     starts: list[int]
     short: _ShortNames
     is_own: dict[int, bool]
@@ -295,7 +300,7 @@ class _Reading:
 
     @classmethod
     def of(cls, text: str, own: _OwnNames) -> "_Reading":
-        told = told_titles(text)
+        told = cited_titles(text)
         short = _ShortNames.given_in(text, [t for t in told if t.inner is None])
         told = [t for t in told if not short.defined_at(t.start)]
         outer = [t for t in told if t.inner is None]
@@ -305,7 +310,7 @@ class _Reading:
         inner = [t for t in told if t.inner is not None]
         return cls(own, inner, outer, starts, short, is_own, dict(zip(starts, roles, strict=True)))
 
-    def around(self, at: int) -> Told:
+    def around(self, at: int) -> CitedTitle:
         return self.outer[max(0, bisect_right(self.starts, at) - 1)]
 
 
@@ -330,7 +335,7 @@ def _cited(text: str, read: _Reading) -> Iterator[Finding]:
             yield _cited_inside(title, read)
 
 
-def _cited_inside(title: Told, read: _Reading) -> Finding:
+def _cited_inside(title: CitedTitle, read: _Reading) -> Finding:
     """Return what stands within a title: what a notice issues shares the notice's role."""
     around = read.around(title.start)
     act = next((_ISSUING[verb] for verb in _ISSUING if title.inner and verb in title.inner), "")
@@ -352,7 +357,7 @@ def _short_names_without_marks(text: str, read: _Reading) -> Iterator[Finding]:
             yield _finding(title, _MENTIONED, start, end, written=text[start:end])
 
 
-def _is_own(title: Told, text: str, own: _OwnNames, short: _ShortNames) -> bool:
+def _is_own(title: CitedTitle, text: str, own: _OwnNames, short: _ShortNames) -> bool:
     if _is_bare_kind(title.title) and short.meaning(title) is None:
         return own.is_short_for_it(title.title)
     if _ENDED.match(text, title.tail or title.end):  # an earlier edition
@@ -361,7 +366,7 @@ def _is_own(title: Told, text: str, own: _OwnNames, short: _ShortNames) -> bool:
     return own.holds(title.title, number=title.number, issuer=ahead)
 
 
-def _is_document(title: Told, text: str) -> bool:
+def _is_document(title: CitedTitle, text: str) -> bool:
     name = title.title
     if not name:
         return bool(title.number)
@@ -385,7 +390,7 @@ def _holds_two_cells(name: str, *, broken: bool) -> bool:
 
 
 def _finding(
-    title: Told, role: str, start: int, end: int, *, number: str = "", written: str = ""
+    title: CitedTitle, role: str, start: int, end: int, *, number: str = "", written: str = ""
 ) -> Finding:
     """Return the finding of one place, surer of what ends in a kind of document and has marks."""
     named = not title.title or document_kinds(title.title) or title.title.endswith("法")
@@ -404,7 +409,9 @@ def _finding(
     )
 
 
-def roles_of(text: str, titles: Sequence[Told], is_own: Callable[[Told], bool]) -> list[str]:
+def roles_of(
+    text: str, titles: Sequence[CitedTitle], is_own: Callable[[CitedTitle], bool]
+) -> list[str]:
     """Return the role of each title, in their order.
 
     Args:
@@ -421,7 +428,7 @@ def roles_of(text: str, titles: Sequence[Told], is_own: Callable[[Told], bool]) 
 
 
 def _lists(
-    text: str, titles: Sequence[Told], is_own: Callable[[Told], bool]
+    text: str, titles: Sequence[CitedTitle], is_own: Callable[[CitedTitle], bool]
 ) -> list[tuple[int, int]]:
     """Return (first, last) of the runs of titles that one verb governs."""
     runs: list[tuple[int, int]] = []
@@ -446,7 +453,9 @@ def _is_list(gap: str) -> bool:
 class _Sentences:
     """The sentences around titles, these left out."""
 
-    def __init__(self, text: str, titles: Sequence[Told], is_own: Callable[[Told], bool]) -> None:
+    def __init__(
+        self, text: str, titles: Sequence[CitedTitle], is_own: Callable[[CitedTitle], bool]
+    ) -> None:
         self._text, self._titles, self._is_own = text, titles, is_own
         self._ends = [m.end() for m in _SENTENCE_END.finditer(text)]
         self._starts = [t.start for t in titles]

@@ -2,8 +2,7 @@
 
 import re
 
-from kgrag.ingestion.statements.target_grammar import ends, pattern, reaches, words
-from kgrag.ingestion.statements.target_values import SHARES, Value
+from kgrag.ingestion.statements.target_grammar import SHARES, Value, ends, pattern, reaches, words
 from kgrag.text.places import names_place
 from kgrag.text.quantities import COUNTS
 from kgrag.text.tagged import Tagged
@@ -191,7 +190,7 @@ def items(names: str, n: int) -> list[str]:
 def each_alone(names: str, value: Value, *, is_shared: bool) -> list[str]:
     """Return the indicators of a list that have one value together; empty for one alone.
 
-    >>> from kgrag.ingestion.statements.target_values import values
+    >>> from kgrag.ingestion.statements.target_grammar import values
     >>> each_alone("森林覆盖率、污水处理率", values(" 95%")[0], is_shared=True)
     ['森林覆盖率', '污水处理率']
     """

@@ -3,10 +3,21 @@
 import re
 from collections.abc import Sequence
 
-from kgrag.ingestion.statements.target_grammar import chain_before, comparator_of, ends, moved, says
+from kgrag.ingestion.statements.target_grammar import (
+    MONEY_FOR,
+    Time,
+    Value,
+    as_text,
+    chain_before,
+    comparator_of,
+    ends,
+    moved,
+    says,
+    standing_of,
+    times,
+    values,
+)
 from kgrag.ingestion.statements.target_names import is_threshold
-from kgrag.ingestion.statements.target_times import Time, standing_of, times
-from kgrag.ingestion.statements.target_values import MONEY_FOR, Value, as_text, values
 from kgrag.qualifiers import NONE, Comparator, Qualifiers, Standing
 from kgrag.text.quantities import COUNTS, narrow
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
@@ -55,7 +66,7 @@ def value_qualifiers(predicate: str, phrase: str, *, written: int = 0) -> Qualif
     if max(len(lead), len(said)) > _LONGEST or _NO_TARGET.search(lead) or "分别" in said:
         return NONE
     text = lead + said
-    found = [value for value in values(text) if value.start >= len(lead) and _measures(value)]
+    found = [value for value in values(text) if value.start >= len(lead) and value.unit]
     base, value = _first(text, found)
     if value is None or _is_granted(text, value):
         return NONE
@@ -86,11 +97,6 @@ def _plain(text: str) -> str:
     """Return a phrase narrow, without blanks, titles and what stands in brackets but a time."""
     bare = _TITLE.sub("", _BLANK.sub("", narrow(text[: 2 * _LONGEST])))
     return _ASIDE.sub(lambda aside: f",{aside[1]}" if times(aside[1]) else "", bare)
-
-
-def _measures(value: Value) -> bool:
-    """Return whether a number has a unit or is a share."""
-    return bool(value.unit)
 
 
 def _first(text: str, found: Sequence[Value]) -> tuple[Value | None, Value | None]:

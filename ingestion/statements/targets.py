@@ -9,26 +9,24 @@ from dataclasses import dataclass
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.prose import Passage, passages
 from kgrag.ingestion.statements.target_grammar import (
+    AFTER_LOW,
+    MONEY_FOR,
+    Time,
+    as_text,
     bound_of,
     bound_of_cell,
     comparator_of,
     comparator_of_cell,
     compared,
-    says,
-    words,
-)
-from kgrag.ingestion.statements.target_rows import row_cells
-from kgrag.ingestion.statements.target_sentences import statements
-from kgrag.ingestion.statements.target_statement import Statement
-from kgrag.ingestion.statements.target_tables import Cell, lines_of, table_cells
-from kgrag.ingestion.statements.target_times import (
-    Time,
     last_before,
+    says,
     standing_of,
     times,
+    words,
     written_in,
 )
-from kgrag.ingestion.statements.target_values import AFTER_LOW, MONEY_FOR, as_text
+from kgrag.ingestion.statements.target_sentences import Statement, statements
+from kgrag.ingestion.statements.target_tables import Cell, table_cells
 from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.text.leading_region import leading_area, leading_region
@@ -149,10 +147,7 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
         if not passage.is_aside:
             main = passage
             _keep(carry, passage)
-    lines = lines_of(text)
-    of_tables = [
-        _of_cell(cell, written, carry.titled) for cell in (*table_cells(lines), *row_cells(lines))
-    ]
+    of_tables = [_of_cell(cell, written, carry.titled) for cell in table_cells(text)]
     found = [*_beside(found, of_tables), *of_tables]
     return sorted(found, key=lambda finding: (finding.start, finding.end))
 

@@ -16,8 +16,6 @@ from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.load.html import read_box
 from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.ingestion.statements.findings import findings
-from kgrag.ingestion.statements.target_rows import row_cells
-from kgrag.ingestion.statements.target_tables import lines_of, table_cells
 from kgrag.ingestion.structure import structure
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
@@ -75,10 +73,6 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.ingestion.load.html.read_box": lambda text: read_box(text.splitlines()),
     "kgrag.ingestion.statements.findings.findings": lambda text: findings(
         text, structure(text), own_names=()
-    ),
-    "kgrag.ingestion.statements.target_rows.row_cells": lambda text: row_cells(lines_of(text)),
-    "kgrag.ingestion.statements.target_tables.table_cells": lambda text: table_cells(
-        lines_of(text)
     ),
     "kgrag.text.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
     "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
@@ -177,8 +171,8 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.findings.findings", HEADER, "-"),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "/"),
     ("kgrag.ingestion.statements.findings.findings", "根据《节能法》", "\n"),
-    ("kgrag.ingestion.statements.titles_told.told_titles", "", "《关于印发〈"),
-    ("kgrag.ingestion.statements.titles_told.clean_title", "", "\n"),
+    ("kgrag.ingestion.statements.cited_titles.cited_titles", "", "《关于印发〈"),
+    ("kgrag.ingestion.statements.cited_titles.clean_title", "", "\n"),
     ("kgrag.ingestion.metadata.read.document_kind", "", " "),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
     ("kgrag.answering.draft.without_courtesies", "", "\n"),
@@ -192,7 +186,7 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.text.numerals.han_numeral", "", "十百千万亿"),
     ("kgrag.text.title_keys.title_keys", "", " "),
     ("kgrag.text.titles.titles_within", "", "关于印发〈"),
-    ("kgrag.ingestion.statements.target_rows.row_cells", "", "2025年"),
+    ("kgrag.ingestion.statements.target_tables.table_cells", "", "2025年"),
     ("kgrag.answer.sentences.joined_spans", "", "||\n"),
     ("kgrag.verification.names.names", "", "政府局"),
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kgrag.ingestion.statements.definitions import definitions
 from kgrag.ingestion.statements.duties import duties
-from kgrag.ingestion.statements.organs import organs
+from kgrag.ingestion.statements.duty_sentences import organs
 from kgrag.ingestion.statements.provisions import conditions
 from kgrag.ingestion.statements.references import references
 from kgrag.ingestion.statements.target_phrases import value_qualifiers

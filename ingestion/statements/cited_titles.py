@@ -64,7 +64,7 @@ _ISSUER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CitedTitle:
     """A title at its place.
 
     Attributes:
@@ -90,10 +90,10 @@ class Told:
     inner: str | None = None
 
 
-def told_titles(text: str) -> list[Told]:
+def cited_titles(text: str) -> list[CitedTitle]:
     r"""Return the titles and numbers that a text tells, by place, an outer title before its inner.
 
-    >>> [(t.title, t.number) for t in told_titles("根据《节能\n办法》（云政发[2021]3号）")]
+    >>> [(t.title, t.number) for t in cited_titles("根据《节能\n办法》（云政发[2021]3号）")]
     [('节能办法', '云政发〔2021〕3号')]
     """
     found = [*_marked(text)]
@@ -103,9 +103,9 @@ def told_titles(text: str) -> list[Told]:
     return _nested(text, sorted(set(found), key=lambda told: (told.start, -told.end)))
 
 
-def _nested(text: str, found: list[Told]) -> list[Told]:
+def _nested(text: str, found: list[CitedTitle]) -> list[CitedTitle]:
     """Return titles of which those inside another say so."""
-    nested: list[Told] = []
+    nested: list[CitedTitle] = []
     end, start = 0, 0
     for told in found:
         if told.inner is None and told.start < end:
@@ -127,7 +127,7 @@ def clean_title(title: str) -> str:
     return (" " if bare.isascii() else "").join(bare.split())
 
 
-def _marked(text: str) -> Iterator[Told]:
+def _marked(text: str) -> Iterator[CitedTitle]:
     opened: list[int] = []
     for mark in _MARK.finditer(text):
         at = mark.start()
@@ -145,21 +145,21 @@ def _marked(text: str) -> Iterator[Told]:
     yield from _cut_short(text, opened, len(text))
 
 
-def _told(text: str, start: int, end: int) -> Iterator[Told]:
+def _told(text: str, start: int, end: int) -> Iterator[CitedTitle]:
     title = text[start + 1 : end - 1]
     if not 2 <= len(title) <= _LONGEST:
         return
     number, tail = number_after(text, end)
-    yield Told(start, end, clean_title(title), number, tail)
+    yield CitedTitle(start, end, clean_title(title), number, tail)
     yield from _inside(title, start + 1)
 
 
-def _inside(title: str, at: int) -> Iterator[Told]:
+def _inside(title: str, at: int) -> Iterator[CitedTitle]:
     """Yield what stands in marks within a title: 关于印发〈节能办法〉的通知."""
     for match in _INNER.finditer(title):
         verb = _NESTING.search(title, 0, match.start())
         whose = verb.group().strip() if verb else ""
-        yield Told(
+        yield CitedTitle(
             at + match.start(),
             at + match.end(),
             clean_title(match.group(1)),
@@ -168,7 +168,7 @@ def _inside(title: str, at: int) -> Iterator[Told]:
         )
 
 
-def _cut_short(text: str, opened: list[int], limit: int) -> Iterator[Told]:
+def _cut_short(text: str, opened: list[int], limit: int) -> Iterator[CitedTitle]:
     """Yield a title whose closing mark is lost: up to the kind that ends it before a bracket."""
     if not opened:
         return
@@ -179,19 +179,19 @@ def _cut_short(text: str, opened: list[int], limit: int) -> Iterator[Told]:
     if match:
         number, tail = number_after(text, match.end())
         title = clean_title(match.group())
-        yield Told(start, match.end(), title, number, tail, whole=False)
+        yield CitedTitle(start, match.end(), title, number, tail, whole=False)
 
 
-def _in_other_marks(text: str) -> Iterator[Told]:
+def _in_other_marks(text: str) -> Iterator[CitedTitle]:
     for match in _OTHER_MARKS.finditer(text):
         title = clean_title(match.group(match.lastgroup or 0))
         if not document_kinds(title):
             continue
         number, tail = number_after(text, match.end())
-        yield Told(match.start(), match.end(), title, number, tail)
+        yield CitedTitle(match.start(), match.end(), title, number, tail)
 
 
-def _unmarked(text: str, found: list[Told]) -> Iterator[Told]:
+def _unmarked(text: str, found: list[CitedTitle]) -> Iterator[CitedTitle]:
     """Yield titles without marks: those before a number in brackets, laws and acts by name."""
     known = {told.start for told in found}
     for match in BRACKETED.finditer(text):
@@ -201,13 +201,13 @@ def _unmarked(text: str, found: list[Told]) -> Iterator[Told]:
         title = text[begin : match.start()].rstrip()
         number, tail = number_after(text, match.start())
         end = begin + len(title)
-        yield Told(begin, end, clean_title(title), number, tail, marked=False)
+        yield CitedTitle(begin, end, clean_title(title), number, tail, marked=False)
         yield from (told for told in _inside(title, begin) if told.start not in known)
     for pattern in _SURE:
         for match in pattern.finditer(text):
             title = clean_title(match.group())
             number, tail = number_after(text, match.end())
-            yield Told(match.start(), match.end(), title, number, tail, marked=False)
+            yield CitedTitle(match.start(), match.end(), title, number, tail, marked=False)
 
 
 def _beginning(text: str, end: int) -> int | None:
@@ -224,12 +224,12 @@ def _beginning(text: str, end: int) -> int | None:
     return begin if _ISSUER.fullmatch(text[begin : body.start()].strip()) else body.start()
 
 
-def _numbers(text: str) -> Iterator[Told]:
+def _numbers(text: str) -> Iterator[CitedTitle]:
     for start, end in numbers_for_documents(text):
-        yield Told(start, end, "", clean_number(text[start:end]), end, marked=False)
+        yield CitedTitle(start, end, "", clean_number(text[start:end]), end, marked=False)
 
 
-def _clear_of(found: list[Told], further: Iterator[Told]) -> list[Told]:
+def _clear_of(found: list[CitedTitle], further: Iterator[CitedTitle]) -> list[CitedTitle]:
     """Return those of the further titles that lie in no title, nor in what belongs to one."""
     taken = sorted((f.start, max(f.end, f.tail)) for f in found)
     clear, at = [], 0
