@@ -27,35 +27,29 @@ class Documents(Role):
         self._cards = Cards()
 
     def sources(self) -> list[SourceState]:
-        """Return every known source, ordered by source."""
         return self._read(SourceState, "sources")
 
     def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents with text."""
         if doc_ids is None:
             return self._read(document, "all_documents")
         return self._read(document, "documents", json_list(doc_ids))
 
     def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents with empty text and segments."""
         with self._reading() as connection:
             if doc_ids is None:
                 return self._cards.all(connection)
             return _cards_of(connection, doc_ids)
 
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return headings in text order, by document."""
         found: dict[str, list[Heading]] = {}
         for doc_id, *heading in self._rows("headings", json_list(doc_ids)):
             found.setdefault(doc_id, []).append(Heading(*heading))
         return found
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return chunks in the given order."""
         return self._read(chunk, "chunks", json_list(chunk_ids))
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return the chunks of one size of documents."""
         return self._read(chunk, "chunks_of", json_list(doc_ids), size)
 
     def all_chunks_of(self, doc_id: str) -> list[Chunk]:
@@ -63,11 +57,9 @@ class Documents(Role):
         return self._read(chunk, "all_chunks_of", doc_id)
 
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
-        """Return the children of one size."""
         return self._read(chunk, "children", json_list(parent_ids), size)
 
     def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
-        """Return parents, each followed by all its children."""
         with self.snapshot() as here:
             parents = [c for c in here.chunks(parent_ids) if c.parent_id is None]
             families = {parent.chunk_id: [parent] for parent in parents}
@@ -81,7 +73,6 @@ class Documents(Role):
         return [chunk for family in families.values() for chunk in family]
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
-        """Return summaries in the given order, or all by document and span."""
         if summary_ids is None:
             return self._read(summary, "all_summaries")
         return self._read(summary, "summaries", json_list(summary_ids))

@@ -75,16 +75,10 @@ class Graph(Documents):
         self._known_entities = KnownEntities()
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        """Return the entities with one of the names, ordered by id."""
         normalized = {normalize_name(name) for name in (*names, *map(cited_name, names))}
         return self._read(Entity, "find_entities", id_list(normalized))
 
     def search_entities(self, text: str, *, top_k: int) -> list[Hit]:
-        """Return (entity_id, likeness in (0, 1]) of names that contain or resemble a text.
-
-        Likeness is the Dice coefficient of character pairs, or the text's share of a name that
-        contains it, whichever is larger. Best first, ties by entity id.
-        """
         wanted = normalize_name(text)
         if not wanted or top_k < 1:
             return []
@@ -100,7 +94,6 @@ class Graph(Documents):
         return most_alike(wanted, names, top_k)
 
     def entities(self, entity_ids: Sequence[str]) -> list[Entity]:
-        """Return entities in the given order."""
         return self._read(Entity, "entities", json_list(entity_ids))
 
     def facts_around(
@@ -110,7 +103,6 @@ class Graph(Documents):
         limit: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Fact]:
-        """Return facts around entities, at most `limit` for each, each fact once."""
         with self.snapshot() as here:
             return here._with_evidence(here._around(entity_ids, limit, doc_ids))
 
@@ -122,12 +114,10 @@ class Graph(Documents):
         doc_ids: Collection[str] | None = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
-        """Return facts around entities without evidence, those that contain given words first."""
         with self.snapshot() as here:
             return here._named(here._around(entity_ids, limit, doc_ids, saying))
 
     def stated_triples(self, fact_ids: Sequence[str]) -> list[StatedTriple]:
-        """Return facts in the given order, each once, with the chunks that state them."""
         stating: dict[str, list[str]] = {fact_id: [] for fact_id in fact_ids}
         found: dict[str, Row] = {}
         with self.snapshot() as here:
@@ -145,26 +135,18 @@ class Graph(Documents):
             return here._with_evidence([by_id[f] for f in ids if f in by_id])
 
     def stating_chunks(self, fact_ids: Sequence[str]) -> list[Stating]:
-        """Return (fact id, chunk id) of the evidence of facts, unordered."""
         return self._read(
             lambda fact_id, chunk_id: (fact_id, chunk_id), "stating_chunks", json_list(fact_ids)
         )
 
     def facts_of_chunks(self, chunk_ids: Sequence[str]) -> list[Fact]:
-        """Return facts with evidence in chunks, with all their evidence, ordered by id."""
         with self.snapshot() as here:
             return here.facts(f for (f,) in here._rows("facts_of_chunks", json_list(chunk_ids)))
 
     def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of facts around each entity; self-loops count once."""
         return dict(self._rows("entity_degrees", json_list(entity_ids)))
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
-        """Return facts, mentions and summaries of one document, in its wording.
-
-        Of several spellings of a name in the document, the smallest is used, with a type other than
-        `entity` if there is one.
-        """
         with self.snapshot() as here:
             names = Named((row[0], Entity(*row)) for row in here._rows("names_in_document", doc_id))
             facts = _facts_of_document(here._rows("facts_in_document", doc_id), names)
@@ -175,14 +157,12 @@ class Graph(Documents):
             return facts, mentions, here.summaries_of(doc_id)
 
     def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return the documents that name each entity, by id."""
         found: dict[str, list[str]] = {}
         for entity_id, doc_id in self._rows("naming_documents", id_list(set(entity_ids))):
             found.setdefault(entity_id, []).append(doc_id)
         return found
 
     def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:
-        """Return entities after an id, with the number of facts around each."""
         return self._read(
             lambda *row: CountedEntity(Entity(*row[:3]), row[3]),
             "entity_page",
@@ -198,7 +178,6 @@ class Graph(Documents):
         predicates: Collection[str] | None = None,
         around: Collection[str] | None = None,
     ) -> list[Statement]:
-        """Return the evidence with qualifiers of a kind, in order."""
         if around is not None:
             found = self._read(_statement, "statements_around", id_list(set(around)), kind)
             if predicates is not None:

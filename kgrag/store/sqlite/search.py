@@ -47,7 +47,6 @@ class Search(Role):
         self._threads.shutdown(wait=False)
 
     def refresh(self, *, sizes: Collection[int] = ()) -> None:
-        """Update the search caches, building missing lexical indexes of the given chunk sizes."""
         known = {int(n.removeprefix("lexical-")) for n in self._cache.names("lexical-")}
         with self._database.read() as connection:
             lexical = [self._lexical_index(size) for size in sorted({*known, *sizes})]
@@ -58,7 +57,6 @@ class Search(Role):
                 vectors.state(connection)
 
     def find_documents(self, name: str, *, top_k: int) -> list[str]:
-        """Return ids of documents whose title contains a name, shortest first."""
         wanted = normalize_name(name)
         if len(wanted) < _LEAST_TITLE:
             return []
@@ -73,7 +71,6 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return chunks by BM25 of weighted words."""
         name = _WORD_FIELDS[field]
         return self._lexical_hits(
             lambda view: view.words(name, terms, doc_ids), size, top_k if terms else 0, doc_ids
@@ -88,7 +85,6 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return chunks that contain a phrase, by BM25 of its consecutive character pairs."""
         pairs, name = character_pairs(phrase), _PAIR_FIELDS[field]
         if pairs and len(pairs[0]) < 2:  # a single character has no pair
             single = dict.fromkeys(words(phrase), 1.0)
@@ -105,7 +101,6 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return the nearest nodes by cosine, exactly."""
         with self._database.read() as connection:
             return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
@@ -117,7 +112,6 @@ class Search(Role):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> Callable[[], list[Hit]]:
-        """Start `search_vectors` in another thread."""
         with self._database.read() as connection:
             end = self._vectors[kind].begin(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
@@ -128,11 +122,9 @@ class Search(Role):
         return hits
 
     def side_by_side(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """Return the results of functions, called one after the other."""
         return [work() for work in works]
 
     def similarities(self, vector: Vector, node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of each node that has a vector; the largest of those of a fact."""
         with self._database.read() as connection:
             found = self._vectors["chunk"].similarities(connection, vector, node_ids)
             others = [node_id for node_id in node_ids if node_id not in found]
@@ -145,12 +137,10 @@ class Search(Role):
             return found
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return stored vectors by key."""
         with self._reading() as connection:
             return read_vectors(connection, keys)
 
     def vectors_of(self, node_ids: Sequence[str]) -> dict[str, Vector]:
-        """Return the vector of each node that has one."""
         rows = self._rows("vectors_of", json_list(node_ids))
         return {node_id: from_blob(blob) for node_id, blob in rows}
 

@@ -26,23 +26,19 @@ class Staged(Role):
     """Staged vectors; implements `kgrag.store.staged.StagedVectors`."""
 
     def meta(self) -> dict[str, str] | None:
-        """Return the metadata that determines the staged vectors."""
         with self._reading() as connection:
             return _meta(connection)
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Prepare staging for an encoder."""
         with self._database.write() as connection:
             _empty(connection, _EMPTIED[kept_of(_meta(connection), meta)])
             run(connection, "put_note", _META, json.dumps(dict(meta)))
             seal_settings(connection)
 
     def doc_ids(self) -> set[str]:
-        """Return the staged documents."""
         return {doc_id for (doc_id,) in self._rows("staged_documents")}
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
-        """Return staged vectors by key."""
         return {key: from_blob(blob) for key, blob in self._rows("staged_vectors", id_list(keys))}
 
     def put(
@@ -52,7 +48,6 @@ class Staged(Role):
         meta: Mapping[str, str],
         as_of: int,
     ) -> None:
-        """Stage documents that have not changed."""
         given = all_given(vectors)
         for key, vector in given.items():
             check_vector(vector, key)
@@ -67,7 +62,6 @@ class Staged(Role):
                 run_each(connection, "add_staged_node", nodes)
 
     def switch(self, meta: Mapping[str, str]) -> bool:
-        """Activate the staged vectors in one transaction."""
         with self._database.write() as connection:
             check_staging(meta, _meta(connection))
             if run(connection, "unstaged_document").fetchone():
@@ -82,7 +76,6 @@ class Staged(Role):
             return True
 
     def drop(self) -> None:
-        """Delete everything staged."""
         with self._database.write() as connection:
             empty_staged(connection)
             seal_settings(connection)

@@ -56,20 +56,16 @@ class SQLiteStore(Writing, Graph, Search):
 
     @property
     def staged(self) -> Staged:
-        """Return the staged vectors of another encoder."""
         return Staged(self._database, self._cache)
 
     @property
     def query_language(self) -> QueryLanguage:
-        """Return the language of `run_query`."""
         return "sql"
 
     def own_labels(self, text: str) -> str:
-        """Return a text unchanged: tables have the same name in every folder."""
         return text
 
     def close(self) -> None:
-        """Close all connections."""
         self._database.close()
         self.forget_caches()
 
@@ -110,7 +106,6 @@ class SQLiteStore(Writing, Graph, Search):
             )
 
     def counts(self) -> Counts:
-        """Return the number of stored objects; `vectors` counts distinct ones."""
         with self.snapshot() as here:
             sizes: dict[int, int] = dict(here._rows("count_sizes"))
             ((documents, characters, summaries, *graph, vectors),) = here._rows("count_all")
@@ -127,11 +122,9 @@ class SQLiteStore(Writing, Graph, Search):
         )
 
     def count_foreign(self) -> int:
-        """Return 0: nobody else writes to the file."""
         return 0
 
     def verify(self) -> list[Problem]:
-        """Check all invariants."""
         with self.snapshot() as here, here._reading() as connection:
             problems = verify(connection, here, self._database.seen)
             if is_unreadable(problems):
@@ -145,7 +138,6 @@ class SQLiteStore(Writing, Graph, Search):
         return problems
 
     def export(self) -> Iterator[Record]:
-        """Yield every record, documents first; no file paths, no row numbers."""
         with self.snapshot() as here:
             for doc_id, fingerprint in here._rows("export_documents"):
                 (document,) = here.documents([doc_id])  # one text in memory

@@ -59,13 +59,11 @@ class Writing(Role):
             return check_settings(dict(run(connection, "settings").fetchall()))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Store settings atomically."""
         with self._database.write() as connection:
             run_each(connection, "put_setting", values.items())
             seal_settings(connection)
 
     def change_counter(self) -> int:
-        """Return the number of the last commit that changed documents."""
         with self._reading() as connection:
             return current_mark(connection).seq
 
@@ -92,7 +90,6 @@ class Writing(Role):
         taken_back: Iterable[Decision] = (),
         concerns: Iterable[str] = (),
     ) -> bool:
-        """Record decisions atomically; return whether anything is new."""
         told, put, gone = tuple(corrections), tuple(decisions), tuple(taken_back)
         check_decided(told, (*put, *gone))
         cleared = [(doc_id, field) for doc_id, field, value in told if value is None]
@@ -117,12 +114,10 @@ class Writing(Role):
             return sorted(_unsettled(connection))
 
     def settle(self, doc_ids: Iterable[str]) -> None:
-        """Record that documents were rebuilt."""
         with self._database.write() as connection:
             _note(connection, lambda known: known - {*doc_ids})
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
-        """Store a document, replacing its old version and any other document of `source` alone."""
         doc_id = bundle.document.doc_id
         with self._database.write() as connection:
             check_bundle(bundle)
@@ -143,7 +138,6 @@ class Writing(Role):
             seal_settings(connection)
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record another source of a stored document, and delete what it alone contained before."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
@@ -158,7 +152,6 @@ class Writing(Role):
             seal_settings(connection)
 
     def delete_document(self, doc_id: str) -> bool:
-        """Delete a document and what nothing else supports; return whether it was stored."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             affected = Affected()
@@ -180,7 +173,6 @@ class Writing(Role):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Add missing knowledge to a stored document."""
         with self._database.write() as connection:
             _check_held(connection, doc_id)
             self._check_encoder(connection, embedder)
@@ -211,7 +203,6 @@ class Writing(Role):
         vectors: Sequence[NodeVector] = (),
         embedder: str = "",
     ) -> None:
-        """Replace the facts and mentions of a stored document."""
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
