@@ -265,7 +265,7 @@ class RerankConfig:
         candidates: Number of results to reorder.
         max_tokens: Of question and passage together, for a model on this machine; more are cut.
         threads: Processor threads of a model on this machine; 0 for all.
-        timeout_s: Seconds to wait for an endpoint, all attempts together.
+        timeout_s: Seconds to wait for an answer of an endpoint; no attempt starts later.
         attempts: Attempts of a request that fails with a transient error.
     """
 

@@ -216,8 +216,8 @@ def with_more(
     """Return chunks for an answer that lacks a part, each once.
 
     First the chunks that it cites, then those in a gap between two passages of a document, the
-    new results, and its earlier results, by how likely they contain what is missing
-    (benchmarks/decisions.md).
+    new results, and its earlier results: each group contains less of what is missing than the one
+    before (benchmarks/decisions.md).
 
     Args:
         attempt: The answer, with its results.

@@ -282,7 +282,7 @@ def fact_lines(
     """Return the lines of facts whose clause is in a passage, each once.
 
     Facts that share most words with the question come first, then by passage; those with less than
-    half as many are left out. Facts that several documents state the same way are one line.
+    half as many are left out. Facts that differ in their subject only are one line.
 
     Args:
         facts: With evidence.

@@ -69,6 +69,9 @@ def test_every_command_has_help_and_a_section(path, below):
     page = README.with_name("docs").joinpath("commands.md").read_text("utf-8")
     assert re.search(rf"^### kgrag [^\n]*\b{path[0]}\b", page, re.MULTILINE)
     assert path[-1] in page
+    pages = "".join(p.read_text("utf-8") for p in (README.parent / "docs").glob("*.md"))
+    options = (one for one in below.params if isinstance(one, click.Option))
+    assert not [one.opts[0] for one in options if one.opts[0] not in pages + "--help"]
 
 
 def test_ingest_again_has_nothing_to_do(folder):
