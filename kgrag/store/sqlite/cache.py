@@ -14,6 +14,7 @@ from kgrag.store.sqlite.changes import Mark
 logger = logging.getLogger(__name__)
 
 _LOCK_TIMEOUT_S = 600.0  # another process may be building a large index
+_REMOVALS = 5  # of a folder
 
 
 class CacheUnwritableError(Exception):
@@ -118,10 +119,16 @@ class CacheFolder:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder, ignoring failures."""
+    """Remove a file or folder, ignoring failures.
+
+    A folder is tried several times: tantivy's watcher of an index creates a lock file in it at any
+    moment.
+    """
     # On some systems a file that another process has open cannot be removed.
     with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
+        if not path.is_dir():
             path.unlink()
+        for _ in range(_REMOVALS):
+            if not path.exists():
+                break
+            shutil.rmtree(path, ignore_errors=True)
