@@ -32,6 +32,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "wording": "also found by {what}",
         "part": "one of {n} parts{of}",
         "official": "{word} read as {what}",
+        "outdated": "behind what is in force: {what}",
     }
 )
 

@@ -32,7 +32,7 @@ from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.places import question_places
 from kgrag.text.quantities import agree, quantities, scaled
-from kgrag.text.words import character_pairs, question_language
+from kgrag.text.words import character_pairs
 from kgrag.types import Document, Language
 
 _NATIONAL = ("国家", "部门")
@@ -61,7 +61,7 @@ def national_beside_local(answer: Answer, store: Store) -> list[str]:
         for figure in planned_figures(store.statements("target", sorted(above | below)), cards)
         if (cited := citation_of(figure.statement, answer.citations))
     ]
-    language = question_language(answer.question)
+    language = answer.language
     first: dict[tuple[object, ...], tuple[_Quoted, _Quoted]] = {}
     for higher, own in _differing(quoted, above, below):
         said = (own[0].measured, own[0].year, higher[0].shown, own[0].place, own[0].shown)

@@ -7,10 +7,10 @@ from datetime import date
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.results import ScoredChunk
+from kgrag.results import Reason, ScoredChunk
 from kgrag.tables.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
-from kgrag.text.words import question_language, quoted_titles
+from kgrag.text.words import quoted_titles
 from kgrag.types import Language
 
 _MORE = 2  # candidates for each result asked for, where what is in force comes first
@@ -80,7 +80,7 @@ def in_force_first(
         if status.counts or hit.chunk.doc_id in titled:
             before.append(hit)
         else:
-            reason = f"behind what is in force: {status.told('en')}"
+            reason = Reason("outdated", what=status.told("en"))
             behind.append(replace(hit, via=(*hit.via, reason)))
     least = min((hit.score for hit in before), default=float("inf"))
     lowered = [replace(hit, score=min(hit.score, least)) for hit in behind]
@@ -100,7 +100,7 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         as_of: The day.
         in_force: Status of documents.
     """
-    language = question_language(answer.question)
+    language = answer.language
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
     told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
     notes = dict.fromkeys(_status_note(c, language) for c in told_of)

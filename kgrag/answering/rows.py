@@ -20,7 +20,6 @@ from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import narrow
 from kgrag.text.words import (
     normalize_name,
-    question_language,
     sentence_around,
     sentence_spans,
 )
@@ -149,7 +148,7 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
         found: The rows.
         store: The knowledge base.
     """
-    language = question_language(answer.question)
+    language = answer.language
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
     sides: dict[str, list[tuple[Statement, Document, Citation]]] = {}
     for row in found.rows:

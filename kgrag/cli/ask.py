@@ -217,10 +217,9 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
     from kgrag.answering.copies import ALSO_IN
     from kgrag.status import mark
-    from kgrag.text.words import question_language
 
     echo()
-    language = question_language(answer.question)
+    language = answer.language
     echo(f"[{citation.number}] {citation.title}{mark(citation.status, language)}")
     if citation.heading_path:
         echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _MOST = 6  # words of the question that are shown
 _SIDE = "asked for: {what}"
 _TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings{words}{numbers}"
-_OUTDATED = "behind what is in force"
 # How the reasons of `kgrag.results.REASONS` are shown.
 _SHOWN = {
     "reranked": "cross-encoder{numbers}",
@@ -58,6 +57,7 @@ _SHOWN = {
     "wording": "also found by {what}",
     "part": "one of {n} parts asked for",
     "official": "{word} read as {what}",
+    "outdated": "behind what is in force",
 }
 
 
@@ -257,9 +257,8 @@ def _reasons(via: Iterable[str]) -> list[_Line]:
 
 def _form(reason: str) -> tuple[str, Mapping[str, str]]:
     """Return how a reason is shown, empty if it is not, and its values."""
-    if not isinstance(reason, Reason):
-        # Of a document that is not in force, or a plugin's own words.
-        return (_OUTDATED, {}) if reason.startswith(_OUTDATED) else ("{what}", {"what": reason})
+    if not isinstance(reason, Reason):  # a plugin's own words
+        return "{what}", {"what": reason}
     values = reason.values
     if reason.kind == "merged" and values["n"] == values["of"]:
         return "" if values["n"] == "1" else "merged from {n} parts", values

@@ -384,7 +384,7 @@ EXPLAINED = [
     ),
     (Reason("part", n="5", of=" of 二、任务"), "one of 5 parts asked for", "所列5项之一"),
     (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),
-    ("behind what is in force: draft", "behind what is in force", "非现行有效，排在后面"),
+    (Reason("outdated", what="draft"), "behind what is in force", "非现行有效，排在后面"),
     ("vector of mine", "vector of mine", "vector of mine"),
     (merged(1, 1), "", ""),
 ]
