@@ -1,6 +1,8 @@
 """The store on a real Neo4j: how it opens, what its graph is made of, how its indexes keep up."""
 
 import re
+import threading
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -537,3 +539,32 @@ def test_indexes_that_were_dropped_are_made_again(opened, run, make):
     assert other.verify() == []
     assert words(other, "节能")
     assert other.search_vectors(make.unit_vector("节能工厂"), kind="chunk", top_k=1)
+
+
+def test_what_others_delete_meanwhile_is_read_whole_or_not_at_all(empty_neo4j, make):
+    """Of a node that goes while it is read, Neo4j gives properties as null."""
+    bundles = [make.bundle(f"n{i}", f"工信部印发第{i}号。", summaries=["摘要"]) for i in range(4)]
+    ids = [bundle.document.doc_id for bundle in bundles]
+    with (
+        closing(Neo4jStore.open(empty_neo4j)) as writing,
+        closing(Neo4jStore.open(empty_neo4j)) as reading,
+    ):
+
+        def write():
+            for _ in range(3):
+                for bundle in bundles:
+                    writing.upsert_document(bundle, source=f"/{bundle.document.doc_id}")
+                for doc_id in ids:
+                    writing.delete_document(doc_id)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        seen = set()
+        while thread.is_alive():
+            seen.update(reading.revisions(), (d.doc_id for d in reading.document_cards()))
+            seen.update(d.doc_id for d in reading.documents())
+            seen.update(c.doc_id for c in reading.chunks_of(ids, size=24) if c.text)
+            seen.update(s.doc_id for s in reading.summaries())
+            seen.update(reading.headings(ids))
+        thread.join()
+    assert seen == set(ids)

@@ -17,6 +17,10 @@ from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summar
 
 _T = TypeVar("_T")
 _TRIES = 3  # at a document that others replace meanwhile
+# Properties that every node has.
+_CARD = ("title", "media_type", "content_hash", "warnings", "properties", "characters")
+_CHUNK = ("doc_id", "size", "index", "start", "end", "text", "heading_path")
+_SUMMARY = ("doc_id", "start", "end", "text", "level", "source", "target_ids")
 
 
 class Documents:
@@ -110,43 +114,43 @@ class Documents:
     def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
         return {
             row["id"]: [Heading(*heading) for heading in json.loads(row["headings"])]
-            for row in self._database.read("layouts", ids=list(doc_ids))
+            for row in complete(self._database.read("layouts", ids=list(doc_ids)), "headings")
         }
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         rows = self._database.read("chunks", ids=list(chunk_ids)) if chunk_ids else []
-        return in_order({row["id"]: chunk_of(row) for row in rows}, chunk_ids)
+        return in_order({c.chunk_id: c for c in _chunks(rows)}, chunk_ids)
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
         rows = self._database.read("chunks_of", ids=list(doc_ids), size=size) if doc_ids else []
-        groups = _grouped(map(chunk_of, rows), lambda c: c.doc_id)
+        groups = _grouped(_chunks(rows), lambda c: c.doc_id)
         return [c for doc_id in doc_ids for c in groups.get(doc_id, [])]
 
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
         ids = list(parent_ids)
         rows = self._database.read("children", ids=ids, size=size) if ids else []
-        groups = _grouped(map(chunk_of, rows), lambda c: c.parent_id or "")
+        groups = _grouped(_chunks(rows), lambda c: c.parent_id or "")
         return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
 
     def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
         rows = self._database.read("families", ids=list(parent_ids)) if parent_ids else []
         groups: defaultdict[str, list[Chunk]] = defaultdict(list)
-        for c in map(chunk_of, rows):
+        for c in _chunks(rows):
             groups[c.parent_id or c.chunk_id].append(c)
         ordered = [sorted(groups[p], key=_parents_first) for p in parent_ids if p in groups]
         return [c for group in ordered for c in group]
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
         if summary_ids is None:
-            return _by_place(map(_summary, self._database.read("all_summaries")))
+            return _by_place(_summaries(self._database.read("all_summaries")))
         rows = self._database.read("summaries", ids=list(summary_ids)) if summary_ids else []
-        return in_order({row["id"]: _summary(row) for row in rows}, summary_ids)
+        return in_order({s.summary_id: s for s in _summaries(rows)}, summary_ids)
 
     def all_chunks(self, doc_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         """Return all groups of documents by document, parents first, each in reading order."""
         groups: defaultdict[str, list[Chunk]] = defaultdict(list)
-        for row in self._database.read("chunks_of_documents", ids=list(doc_ids)):
-            groups[row["doc_id"]].append(chunk_of(row))
+        for c in _chunks(self._database.read("chunks_of_documents", ids=list(doc_ids))):
+            groups[c.doc_id].append(c)
         return {doc_id: sorted(group, key=_parents_first) for doc_id, group in groups.items()}
 
     def _write(self, work: Callable[[Transaction], _T]) -> _T:
@@ -175,16 +179,16 @@ class Documents:
             rows = self._database.read("all_cards")
         else:
             rows = self._database.read("cards", ids=list(doc_ids)) if doc_ids else []
-        return {row["id"]: row for row in rows}
+        return {row["id"]: row for row in complete(rows, *_CARD)}
 
     def _with_text(self, cards: Mapping[str, Row]) -> dict[str, Document]:
         ids = sorted(cards)
         if not ids:
             return {}
-        rows = self._database.read("layouts", ids=ids)
+        rows = complete(self._database.read("layouts", ids=ids), "segments")
         segments = {row["id"]: row["segments"] for row in rows}
         parents: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-        for row in self._database.read("texts", ids=ids):
+        for row in complete(self._database.read("texts", ids=ids), "text"):
             parents[row["id"]].append((row["index"], row["text"]))
         return {
             doc_id: _document(
@@ -198,7 +202,7 @@ class Documents:
 
 def summaries_of(database: Database, doc_id: str) -> list[Summary]:
     """Return a document's summaries by place."""
-    return _by_place(map(_summary, database.read("summaries_of_document", id=doc_id)))
+    return _by_place(_summaries(database.read("summaries_of_document", id=doc_id)))
 
 
 def batches(doc_ids: Sequence[str], size: int = 16) -> Iterator[list[str]]:
@@ -207,16 +211,31 @@ def batches(doc_ids: Sequence[str], size: int = 16) -> Iterator[list[str]]:
         yield list(doc_ids[start : start + size])
 
 
+def complete(rows: Iterable[Row], *required: str) -> list[Row]:
+    """Return the rows that have an id and all required values.
+
+    Of a node that another transaction deletes meanwhile, Neo4j reads properties as null.
+    """
+    return [row for row in rows if all(row[key] is not None for key in ("id", *required))]
+
+
 def in_order(found: Mapping[str, _T], ids: Iterable[str]) -> list[_T]:
     """Return what was found in the order asked."""
     return [found[i] for i in ids if i in found]
 
 
-def _summary(row: Row) -> Summary:
-    return Summary(
-        row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
-        row["source"], tuple(row["target_ids"]),
-    )  # fmt: skip
+def _chunks(rows: Iterable[Row]) -> list[Chunk]:
+    return [chunk_of(row) for row in complete(rows, *_CHUNK)]
+
+
+def _summaries(rows: Iterable[Row]) -> list[Summary]:
+    return [
+        Summary(
+            row["id"], row["doc_id"], row["start"], row["end"], row["text"], row["level"],
+            row["source"], tuple(row["target_ids"]),
+        )
+        for row in complete(rows, *_SUMMARY)
+    ]  # fmt: skip
 
 
 def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:

@@ -14,7 +14,7 @@ from kgrag.store.neo4j.base import bases, gone, read_base
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.decisions import Decisions
 from kgrag.store.neo4j.document_knowledge import Place, evidence_in, read_knowledge
-from kgrag.store.neo4j.documents import batches, summaries_of
+from kgrag.store.neo4j.documents import batches, complete, summaries_of
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.graph import Graph
 from kgrag.store.neo4j.query import run_query
@@ -106,7 +106,7 @@ class Neo4jStore(Decisions, Graph, Search):
         return ServerState(rows[0]["mark"], settings, settled=not rows[0]["switching"])
 
     def revisions(self) -> dict[str, str]:
-        return {row["id"]: row["revision"] for row in self._database.read("revisions")}
+        return {row["id"]: row["revision"] for row in complete(self._database.read("revisions"))}
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
         """Return everything that a document brings, or None if it is not held.
@@ -156,7 +156,8 @@ class Neo4jStore(Decisions, Graph, Search):
         return [*verify(self._database), *unsettled_problems(self)]
 
     def export(self) -> Iterator[Record]:
-        fingerprints = {row["id"]: row["fingerprint"] for row in self._database.read("all_cards")}
+        cards = complete(self._database.read("all_cards"))
+        fingerprints = {row["id"]: row["fingerprint"] for row in cards}
         doc_ids = sorted(fingerprints)
         for ids in batches(doc_ids):
             headings = self.headings(ids)
