@@ -8,12 +8,12 @@ from click.testing import CliRunner
 
 from kgrag.cli.main import main
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.maintenance.copying import export_line
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import extent, foreign_graphs, old_graph
+from tests.fixtures.kit import few_samples
 
 NOTE = (
     f"note: {foreign_graphs.LABELLED} nodes of other programs under the same labels are left alone"
@@ -67,7 +67,7 @@ def test_graphs_of_other_programs_stay_as_they_are(empty_neo4j, session, tmp_pat
     """Whether they come before or after; they are counted in one line."""
     if before:
         foreign_graphs.create(session)
-    taken = kgrag("ingest", "--kb", empty_neo4j, sample_folder())
+    taken = kgrag("ingest", "--kb", empty_neo4j, *few_samples())
     assert (NOTE in taken.stderr) is before
     if not before:
         foreign_graphs.create(session)
@@ -136,7 +136,7 @@ def test_knowledge_bases_of_one_database_do_not_touch_each_other(empty_neo4j, se
 def test_every_command_works_on_a_named_knowledge_base(empty_neo4j, session, tmp_path):
     """And `copy` from one to the other on the same server."""
     kb = f"{empty_neo4j}#energy"
-    kgrag("ingest", "--kb", kb, sample_folder())
+    kgrag("ingest", "--kb", kb, *few_samples())
     kgrag("copy", "--from", kb, "--to", f"{empty_neo4j}#other", "--check")
     kgrag("copy", "--from", kb, "--to", empty_neo4j, "--check")
     whole = exported(empty_neo4j)

@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import foreign_graphs
+from tests.fixtures.kit import few_samples
 from tests.integration.test_neo4j_beside import every_command, exported, kgrag
 
 # Each would refuse something of the sample documents, or another knowledge base's copy of them.
@@ -53,14 +53,14 @@ def test_constraints_of_other_programs_refuse_nothing(empty_neo4j, session, tmp_
     for text in (THEIRS, *CONSTRAINTS):
         session.run(text).consume()
     left = foreign_graphs.seen(session)
-    kgrag("ingest", "--kb", empty_neo4j, sample_folder())
+    kgrag("ingest", "--kb", empty_neo4j, *few_samples())
     assert n_readable(session) == {}
     assert [r.message for r in caplog.records if r.levelno == logging.WARNING] == [
         f"{empty_neo4j}: another program has a constraint on {', '.join(LABELS)}: ours are "
         f"labelled {', '.join(f'Kgrag{label}' for label in LABELS)} alone"
     ]
     whole = exported(empty_neo4j)
-    again = kgrag("ingest", "--kb", empty_neo4j, sample_folder())
+    again = kgrag("ingest", "--kb", empty_neo4j, *few_samples())
     assert "another program has" not in again.stderr
     assert exported(empty_neo4j) == whole
     kgrag("copy", "--from", empty_neo4j, "--to", f"{empty_neo4j}#other", "--check")

@@ -13,17 +13,16 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import StoreUnavailableError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.faults.corpus import of_documents
 from tests.fixtures import extent
-from tests.fixtures.kit import lines_of
+from tests.fixtures.kit import few_samples, lines_of
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
-RECORDS = 60
+RECORDS = extent.of(60, 30)
 CLIENT_KILLS = extent.of(6, 2)
 INGEST = """
 import sys
@@ -59,11 +58,11 @@ def write_records(path: Path, numbers: range) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """The sample documents and two files of records, of which some stand in both."""
+    """Sample documents and two files of records, of which some stand in both."""
     folder = tmp_path_factory.mktemp("corpus")
     middle = RECORDS // 2
     return [
-        sample_folder(),
+        *few_samples(),
         write_records(folder / "first.jsonl", range(middle)),
         write_records(folder / "second.jsonl", range(middle, RECORDS)),
     ]
@@ -184,16 +183,16 @@ def test_ingest_is_whole_after_each_kill_of_the_client(empty_neo4j, corpus, undi
 
 def test_writers_at_once_leave_what_one_would(empty_neo4j, corpus, undisturbed):
     """They make the knowledge base at once, too; who reads meanwhile sees whole documents."""
-    samples, first, second = corpus
+    *samples, first, second = corpus
     texts = {
         record["doc_id"]: record["text"]
         for record in map(json.loads, undisturbed)
         if record["record"] == "document"
     }
-    assert len(texts) == RECORDS + 10
+    assert len(texts) == RECORDS + len(samples)
     writers = [
-        start(empty_neo4j, first, samples),
-        start(empty_neo4j, samples, first, second),
+        start(empty_neo4j, first, *samples),
+        start(empty_neo4j, *samples, first, second),
         start(empty_neo4j, second),
     ]
     n_reads = seen = 0
