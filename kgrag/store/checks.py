@@ -48,16 +48,6 @@ def check_knowledge(
             raise ValueError(f"{subject} is known from {other}, not from {doc_id}")
 
 
-def check_title(title: str | None) -> None:
-    """Refuse a title that says nothing; None gives none.
-
-    Raises:
-        ValueError: If it is empty.
-    """
-    if title is not None and not title:
-        raise ValueError("a document has a title: give one")
-
-
 def check_encoder(given: str, recorded: str | None) -> None:
     """Refuse vectors of another encoder than those that are held.
 

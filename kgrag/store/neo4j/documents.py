@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from kgrag.metadata import Metadata
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import read_base
@@ -67,23 +66,9 @@ class Documents:
         *,
         facts: Sequence[Fact],
         mentions: Sequence[Mention],
-        metadata: Metadata | None = None,
-        title: str | None = None,
-        vectors: Sequence[NodeVector] = (),
-        embedder: str = "",
     ) -> None:
         write_despite_constraints(
-            self._database,
-            lambda tx: write.replace_knowledge(
-                tx,
-                doc_id,
-                facts=facts,
-                mentions=mentions,
-                metadata=metadata,
-                title=title,
-                vectors=vectors,
-                embedder=embedder,
-            ),
+            self._database, lambda tx: write.replace_knowledge(tx, doc_id, facts, mentions)
         )
 
     def sources(self) -> list[SourceState]:

@@ -1,20 +1,18 @@
 """Storing, changing and deleting documents, each call within one transaction of the caller's."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
-from kgrag.metadata import Metadata
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowledge
 from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, prune_embeddings
 from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
-from kgrag.store.neo4j.nodes import chunk_of, label_of, layout_of, stored, terms_rows
+from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
 from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
-from kgrag.store.texts import metadata_of, metadata_text, segment_rows, to_json
+from kgrag.store.texts import segment_rows, to_json
 from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -160,69 +158,31 @@ def add_knowledge(
 
 
 def replace_knowledge(
-    tx: Transaction,
-    doc_id: str,
-    *,
-    facts: Sequence[Fact],
-    mentions: Sequence[Mention],
-    metadata: Metadata | None,
-    title: str | None,
-    vectors: Sequence[NodeVector],
-    embedder: str,
+    tx: Transaction, doc_id: str, facts: Sequence[Fact], mentions: Sequence[Mention]
 ) -> None:
-    """Replace the facts and mentions of a stored document, and metadata and title where given.
+    """Replace the facts and mentions of a stored document.
 
     Raises:
         NotFoundError: If the document is not held.
-        ModelMismatchError: If the vectors are of another encoder than is recorded.
     """
     check_knowledge(doc_id, facts, mentions, ())
-    check_title(title)
     base = begin(tx)
     _check_held(tx, doc_id)
-    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
     known, wanted = read_knowledge(tx.run, doc_id), DocumentKnowledge()
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     keys = keys_of(tx, doc_id)
     lost = [n for n, (kind, _) in keys.items() if kind == "fact" and n not in wanted.ends]
-    new_vectors = [v for v in vectors if keys.get(v.node_id, ("", ""))[1] != v.key]
-    node_id = tx.run("layout", id=doc_id)[0]["node_id"]
-    is_described = _describe(tx, base, doc_id, metadata, title)
-    if wanted == known and not lost and not new_vectors and not is_described:
+    if wanted == known and not lost:
         return
     tx.run("unstage", id=doc_id)
     write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
-    changed = (*lost, *(v.node_id for v in new_vectors))
-    base.keys |= {keys[node][1] for node in changed if node in keys}
+    base.keys |= {keys[node][1] for node in lost}
     embed_nodes(tx, doc_id, [("fact", node, None) for node in lost])
-    _add_vectors(tx, base, doc_id, new_vectors)
     cite(tx, doc_id)
-    if is_described or wanted != known:
-        write_typed(tx, base, doc_id, wanted)
-    if is_described:
-        redirect_references(tx, [node_id, tx.run("layout", id=doc_id)[0]["node_id"]])
+    write_typed(tx, base, doc_id, wanted)
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
-
-
-def _describe(
-    tx: Transaction, base: Base, doc_id: str, metadata: Metadata | None, title: str | None
-) -> bool:
-    """Write title and metadata where they change, and what is derived; return whether they do."""
-    held = tx.run("described", id=doc_id)[0]
-    title = held["title"] if title is None else title
-    metadata = metadata_of(held["metadata"]) if metadata is None else metadata
-    if title == held["title"] and metadata_text(metadata) == held["metadata"]:
-        return False
-    properties = stored(title, json.loads(held["properties"]), metadata)
-    if title != held["title"]:
-        chunks = [chunk_of(row) for row in tx.run("chunks_of_documents", ids=[doc_id])]
-        properties["layout"] = layout_of(title, chunks)
-        tx.run("head_chunks", id=doc_id, title=title)
-        base.dead_terms += _add_terms(tx, base, chunks, title)
-    tx.run("describe_document", id=doc_id, properties=properties)
-    return True
 
 
 def finish(tx: Transaction, base: Base) -> None:
@@ -385,17 +345,9 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
-    _add_terms(tx, base, bundle.chunks, document.title)
-
-
-def _add_terms(tx: Transaction, base: Base, chunks: Sequence[Chunk], title: str) -> int:
-    """Put the words of chunks of one document into the indexes; return of how many."""
-    n = 0
     for size in base.sizes:
-        terms = terms_rows((c for c in chunks if c.size == size), title)
+        terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
         tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size, tx.base))
-        n += len(terms)
-    return n
 
 
 def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:
