@@ -193,7 +193,7 @@ class Neo4jStore(Decisions, Graph, Search):
         database = self._database
         document = self.documents([doc_id])[0]
         fingerprint = self._fingerprint(doc_id)
-        facts, mentions = read_knowledge(database.read, doc_id).every_wording(doc_id)
+        facts, mentions = read_knowledge(database.read, doc_id).kept(doc_id).every_wording()
         nodes = database.read("embedding_keys_of", id=doc_id)
         keys = sorted({row["key"] for row in nodes})
         embedder = self.get_meta("embedder") or ""

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kgrag.errors import StoreError
 from kgrag.store import records
-from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.decisions import UNSETTLED, unsettled_problems
 from kgrag.store.records import Record
@@ -78,17 +77,7 @@ class SQLiteStore(Writing, Graph, Search):
             held = here._rows("fingerprint", doc_id)
             if not held:
                 return None
-            facts, mentions = assemble_knowledge(
-                names=here._read(Entity, "bundle_names", doc_id),
-                stated=here._read(
-                    lambda f, s, p, o, *place: StatedFact(f, s, p, o, evidence(place)),
-                    "bundle_facts",
-                    doc_id,
-                ),
-                mentioned=here._read(
-                    lambda e, *place: (e, evidence(place)), "bundle_mentions", doc_id
-                ),
-            )
+            facts, mentions = here._knowledge(doc_id).every_wording()
             return DocumentBundle(
                 document=here.documents([doc_id])[0],
                 fingerprint=held[0][0],

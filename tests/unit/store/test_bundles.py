@@ -5,12 +5,16 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.bundles import StatedFact, assemble_knowledge, content_records
+from kgrag.store.bundles import KeptKnowledge, StatedFact, content_records
 from kgrag.types import Entity, Evidence, Fact, Mention
 
 A, B = Entity("e-a", "工信部"), Entity("e-b", "节能办法")
 OTHER = Entity("e-a", "工 信部", "agency")
 FIRST, SECOND = Evidence("d", 0, 3, "d:8:0"), Evidence("d", 9, 12, "d:8:1", "import", 0.5)
+
+
+def every_wording(names, stated, mentioned):
+    return KeptKnowledge(names, stated, mentioned).every_wording()
 
 
 def stated(predicate, evidence, fact_id="f-1"):
@@ -19,12 +23,12 @@ def stated(predicate, evidence, fact_id="f-1"):
 
 def test_nothing_is_assembled_from_nothing():
     """A document without knowledge."""
-    assert assemble_knowledge(names=[], stated=[], mentioned=[]) == ([], [])
+    assert every_wording([], [], []) == ([], [])
 
 
 def test_a_fact_comes_once_for_each_wording():
     """With the places of that wording in order, whatever the order of the rows."""
-    facts, mentions = assemble_knowledge(
+    facts, mentions = every_wording(
         names=[B, A],
         stated=[stated("印发", SECOND), stated("印 发", FIRST), stated("印发", FIRST)],
         mentioned=[],
@@ -38,7 +42,7 @@ def test_a_fact_comes_once_for_each_wording():
 
 def test_another_spelling_comes_with_a_mention_that_repeats_a_place():
     """All show the first spelling by name and type, so nothing but the name is new."""
-    facts, mentions = assemble_knowledge(
+    facts, mentions = every_wording(
         names=[A, OTHER, B],
         stated=[stated("印发", FIRST)],
         mentioned=[("e-a", SECOND), ("e-a", FIRST)],
@@ -51,7 +55,7 @@ def test_another_spelling_comes_with_a_mention_that_repeats_a_place():
 def test_another_spelling_without_mention_comes_with_a_fact_that_repeats_a_place(end):
     """At the end where the entity stands, with the wording of that place."""
     other = replace(getattr(Fact("", A, "", B, ()), end), type="law")
-    facts, mentions = assemble_knowledge(
+    facts, mentions = every_wording(
         names=[A, B, other],
         stated=[stated("印发", FIRST), stated("印发", SECOND)],
         mentioned=[],
@@ -64,7 +68,7 @@ def test_another_spelling_without_mention_comes_with_a_fact_that_repeats_a_place
 def test_a_fact_about_itself_keeps_both_spellings():
     """The repeated one differs in its subject."""
     loop = StatedFact("f-1", "e-a", "即", "e-a", FIRST)
-    facts, _ = assemble_knowledge(names=[A, OTHER], stated=[loop], mentioned=[])
+    facts, _ = every_wording(names=[A, OTHER], stated=[loop], mentioned=[])
     assert facts == [
         Fact("f-1", OTHER, "即", OTHER, (FIRST,)),
         Fact("f-1", A, "即", OTHER, (FIRST,)),
@@ -82,7 +86,7 @@ def test_a_fact_about_itself_keeps_both_spellings():
 def test_names_that_do_not_fit_are_damage(names, facts, mentioned, seen):
     """A missing name and a name of nothing are told, not left out."""
     with pytest.raises(StoreError, match=f"{seen}.*kgrag verify"):
-        assemble_knowledge(names=names, stated=facts, mentioned=mentioned)
+        every_wording(names=names, stated=facts, mentioned=mentioned)
 
 
 def lines(bundle):

@@ -98,23 +98,19 @@ SELECT e.entity_id,
   + (SELECT count(*) FROM facts WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
 FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value;
 
--- name: names_in_document
--- How a document calls its entities: the smallest of its names, and a type if it gives any.
-SELECT entity_id, min(name), coalesce(min(nullif(type, 'entity')), 'entity')
-FROM entity_names WHERE doc_id = ? GROUP BY entity_id;
+-- name: names_of_document
+SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?;
 
--- name: facts_in_document
-SELECT e.fact_id, f.subject_id, f.object_id, e.predicate,
+-- name: facts_of_document
+SELECT e.fact_id, f.subject_id, e.predicate, f.object_id,
   e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
   e.qualifiers
-FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?
-ORDER BY e.fact_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
+FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?;
 
--- name: mentions_in_document
+-- name: mentions_of_document
 SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
   e.qualifiers
-FROM mentions e WHERE e.doc_id = ?
-ORDER BY e.entity_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
+FROM mentions e WHERE e.doc_id = ?;
 
 -- name: naming_documents
 SELECT n.entity_id, n.doc_id FROM json_each(?) j
