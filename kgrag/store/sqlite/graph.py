@@ -174,16 +174,16 @@ class Graph(Documents):
     ) -> list[Statement]:
         if around is not None:
             found = self._read(_statement, "statements_around", id_list(set(around)), kind)
-            if predicates is not None:
-                found = [s for s in found if s.fact.predicate in predicates]
-            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
-        if predicates is not None:
-            wanted = json_list(sorted(set(predicates)))
-            found = self._read(_statement, "statements_saying", wanted, kind)
-            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
-        if doc_ids is None:
+        elif predicates is not None:
+            found = self._read(_statement, "statements_saying", id_list(set(predicates)), kind)
+        elif doc_ids is not None:
+            return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
+        else:
             return self._read(_statement, "statements", kind)
-        return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
+        if predicates is not None:
+            found = [s for s in found if s.fact.predicate in predicates]
+        within = None if doc_ids is None else set(doc_ids)
+        return [s for s in found if within is None or s.doc_id in within]
 
     def _knowledge(self, doc_id: str) -> KeptKnowledge:
         return KeptKnowledge(
@@ -212,11 +212,11 @@ class Graph(Documents):
         saying: Collection[str] = (),
     ) -> list[Row]:
         """Return at most `limit` facts around each entity, in order, each once."""
-        name = "facts_around" if doc_ids is None else "facts_around_stated"
-        options: list[str | int | None] = [] if doc_ids is None else [id_list(doc_ids)]
+        within = None if doc_ids is None else id_list(doc_ids)
+        name = "facts_around"
+        options: tuple[object, ...] = (within,)
         if saying:
-            name = "facts_around_saying"
-            options = [json_list(sorted(saying)), *(options or [None]), MOST_AROUND]
+            name, options = "facts_around_saying", (within, id_list(saying), MOST_AROUND)
         found: dict[str, Row] = {}
         with self._reading() as connection:
             for entity_id in entity_ids:

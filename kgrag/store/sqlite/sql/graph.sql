@@ -32,24 +32,17 @@ WHERE entity_search MATCH ?
 ORDER BY bm25(entity_search), e.entity_id LIMIT ?;
 
 -- name: facts_around
--- Both branches come in order of fact_id from their index, so a hub costs no more than the limit.
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g WHERE g.subject_id = ?1
+-- Of facts that some documents state, or of all for null. Both branches come in order of fact_id
+-- from their index, so a hub costs no more than the limit.
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
+WHERE g.subject_id = ?1 AND (?3 IS NULL OR EXISTS (
+  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
+  AND e.doc_id IN (SELECT value FROM json_each(?3))))
 UNION ALL
 SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.object_id = ?1 AND g.subject_id <> ?1
-ORDER BY 1 LIMIT ?2;
-
--- name: facts_around_stated
--- The same of facts that some documents state.
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.subject_id = ?1 AND EXISTS (
+WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND (?3 IS NULL OR EXISTS (
   SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
-  AND e.doc_id IN (SELECT value FROM json_each(?3)))
-UNION ALL
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND EXISTS (
-  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
-  AND e.doc_id IN (SELECT value FROM json_each(?3)))
+  AND e.doc_id IN (SELECT value FROM json_each(?3))))
 ORDER BY 1 LIMIT ?2;
 
 -- name: facts_around_saying
@@ -63,11 +56,11 @@ FROM (
   FROM facts g WHERE g.object_id = ?1 AND g.subject_id <> ?1
   ORDER BY 1 LIMIT ?5
 ) a JOIN entities e ON e.entity_id = a.other
-WHERE ?4 IS NULL OR EXISTS (
+WHERE ?3 IS NULL OR EXISTS (
   SELECT 1 FROM evidence s WHERE s.fact_id = a.fact_id
-  AND s.doc_id IN (SELECT value FROM json_each(?4)))
+  AND s.doc_id IN (SELECT value FROM json_each(?3)))
 ORDER BY (
-  SELECT count(*) FROM json_each(?3) w
+  SELECT count(*) FROM json_each(?4) w
   WHERE instr(e.normalized, w.value) > 0 OR instr(lower(a.predicate), w.value) > 0
 ) DESC, a.fact_id LIMIT ?2;
 
