@@ -8,16 +8,22 @@ from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowledge
-from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, prune_embeddings
+from kgrag.store.neo4j.embeddings import (
+    add_embeddings,
+    embed_nodes,
+    keys_of,
+    prune_embeddings,
+    unembed,
+)
 from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
 from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
 from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
 from kgrag.store.texts import segment_rows, to_json
-from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
+from kgrag.types import Chunk, Document, Fact, Mention, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
+_REMAINS = 5000  # nodes of such a document that one transaction deletes
 _LARGE = 10_000  # chunks above which a document is deleted in several transactions
-_Keys = Mapping[str, tuple[NodeKind, str]]
 
 
 def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
@@ -57,7 +63,8 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     linked = known.mention_rows() if same else {}
     write_knowledge(tx, base, doc_id, known, wanted, linked)
     _add_summaries(tx, base, bundle.summaries)
-    _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
+    unembed(tx, base, doc_id, keys, {v.node_id: v.key for v in bundle.vectors})
+    _add_vectors(tx, base, doc_id, bundle.vectors)
     cite(tx, doc_id)
     write_typed(tx, base, doc_id, wanted, replaces=held)
     if node_id != before["node_id"]:
@@ -93,27 +100,21 @@ def delete_document(tx: Transaction, doc_id: str) -> bool:
     return True
 
 
-def delete_remains(tx: Transaction, *, limit: int = 5000) -> bool:
-    """Delete some of the chunks that deletions of large documents left; return whether more are.
-
-    Args:
-        tx: The transaction.
-        limit: Nodes that it may delete.
-    """
+def delete_remains(tx: Transaction) -> None:
+    """Delete some of the chunks that deletions of large documents left."""
     base = begin(tx)
     if not base.deleting:
-        return False
+        return
     doc_id = base.deleting[0]
-    n = tx.run("delete_some_terms", id=doc_id, limit=limit)[0]["n"]
+    n = tx.run("delete_some_terms", id=doc_id, limit=_REMAINS)[0]["n"]
     base.dead_terms += n
     if not n:
-        rows = tx.run("delete_some_chunks", id=doc_id, limit=limit)
+        rows = tx.run("delete_some_chunks", id=doc_id, limit=_REMAINS)
         n = len(rows)
         base.keys = {row["key"] for row in rows if row["key"] is not None}
     if not n:
         base.deleting = base.deleting[1:]
     finish(tx, base)
-    return True
 
 
 def add_knowledge(
@@ -172,13 +173,12 @@ def replace_knowledge(
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     keys = keys_of(tx, doc_id)
-    lost = [n for n, (kind, _) in keys.items() if kind == "fact" and n not in wanted.ends]
-    if wanted == known and not lost:
+    kept = {n: key for n, (kind, key) in keys.items() if kind != "fact" or n in wanted.ends}
+    if wanted == known and len(kept) == len(keys):
         return
     tx.run("unstage", id=doc_id)
     write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
-    base.keys |= {keys[node][1] for node in lost}
-    embed_nodes(tx, doc_id, [("fact", node, None) for node in lost])
+    unembed(tx, base, doc_id, keys, kept)
     cite(tx, doc_id)
     write_typed(tx, base, doc_id, wanted)
     tx.run("revise_document", id=doc_id)
@@ -398,26 +398,5 @@ def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[Nod
     """Store vectors, and let nodes of a document have them."""
     if not vectors:
         return
-    add_embeddings(tx, vectors, base.dimension)
-    if base.dimension is None:
-        base.dimension = next(v.vector.size for v in vectors if v.vector is not None)
+    base.dimension = add_embeddings(tx, vectors, base.dimension)
     embed_nodes(tx, doc_id, [(v.kind, v.node_id, v.key) for v in vectors])
-
-
-def _replace_vectors(
-    tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector], keys: _Keys
-) -> None:
-    """Give a document's nodes the vectors that they have now, and no others.
-
-    Args:
-        tx: The transaction.
-        base: State of the knowledge base.
-        doc_id: The document.
-        vectors: Of the document.
-        keys: (kind, key) of its nodes before.
-    """
-    wanted = {v.node_id: v.key for v in vectors}
-    base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
-    lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
-    embed_nodes(tx, doc_id, lost)
-    _add_vectors(tx, base, doc_id, vectors)

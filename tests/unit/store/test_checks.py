@@ -2,10 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kgrag.errors import ModelMismatchError, StoreError
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_settings
+from kgrag.store.checks import (
+    check_bundle,
+    check_encoder,
+    check_knowledge,
+    check_settings,
+    check_vectors,
+)
 
 TEXT = "工信部印发绿色工厂标准"
 
@@ -76,6 +83,23 @@ def test_vectors_of_another_encoder_are_refused():
     """With both names and the remedy."""
     with pytest.raises(ModelMismatchError, match=r"encoder old were made.*to new.*run it again"):
         check_encoder("old", "new")
+
+
+def test_vectors_are_of_one_dimension():
+    """That of those stored, or of the first."""
+    two, three = np.array([1, 0], np.float32), np.array([1, 0, 0], np.float32)
+    assert check_vectors({}, None) is None
+    assert check_vectors({}, 2) == check_vectors({"k1": two}, 2) == 2
+    assert check_vectors({"k1": three}, None) == 3
+    for given, stored in (({"k1": two, "k2": three}, None), ({"k2": three}, 2)):
+        with pytest.raises(StoreError, match=r"vector k2 has shape \(3,\).* of 2"):
+            check_vectors(given, stored)
+
+
+def test_a_vector_of_another_length_is_refused():
+    """As `check_vector` says."""
+    with pytest.raises(ValueError, match="vector k1 has length 2"):
+        check_vectors({"k1": np.array([2, 0], np.float32)}, None)
 
 
 META = {
