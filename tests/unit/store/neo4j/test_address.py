@@ -1,11 +1,9 @@
 """Addresses of Neo4j servers: what is one, what is refused, and what is never repeated."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kgrag.errors import StoreUnavailableError
-from kgrag.store.neo4j.address import SCHEMES, Address, credentials, is_address, parse
+from kgrag.store.neo4j.address import SCHEMES, Address, credentials, parse
 
 SECRET = "s3cret-秘"
 
@@ -82,22 +80,6 @@ def test_an_impossible_port_is_refused(location):
     """As a typo in the address."""
     with pytest.raises(StoreUnavailableError, match="not the address"):
         parse(location)
-
-
-@given(st.text(st.characters(exclude_characters=":/", exclude_categories=["Cs"])))
-def test_a_folder_is_no_address(name):
-    """Nor is anything else without `://`."""
-    assert not is_address(name)
-    assert not is_address(f"./{name}")
-
-
-def test_addresses_are_told_from_folders():
-    """A folder of Windows has a colon as well."""
-    assert is_address("bolt://a")
-    assert is_address("http://a")  # refused later, and not made a folder
-    assert not is_address("C:\\kb")
-    assert not is_address("C:/kb")
-    assert not is_address("/archive/kb")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ def test_on_a_full_disk_a_knowledge_base_is_only_read(tmp_path, monkeypatch, nam
 
     monkeypatch.setattr(module, "use_write_ahead_log", full)
     with closing(Database.open(tmp_path, create=False)) as database:
-        assert not database.writable
         with database.read() as connection:
             assert connection.execute("SELECT count(*) FROM documents").fetchone() == (0,)
         with (
@@ -257,7 +256,6 @@ def test_a_folder_that_may_not_be_written_is_read(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "connect", read_only)
     with closing(Database.open(tmp_path)) as database:
-        assert not database.writable
         with database.read() as c:
             assert c.execute("SELECT value FROM meta").fetchall() == [("1",)]
         with pytest.raises(StoreUnavailableError, match="write"), database.write() as c:
