@@ -57,7 +57,7 @@ QUESTIONS = (TARGETS, DUTIES, REFERS, ISSUERS)
 
 def asked(store, texts):
     """Return the rows of a question as they compare in both languages."""
-    rows = store.run_query(texts[store.query_language])
+    rows = store.run_query(texts[store.query_language], max_rows=200, timeout_s=5.0)
     return sorted((sorted(row.items()) for row in rows), key=repr)
 
 

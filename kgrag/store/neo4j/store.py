@@ -179,7 +179,7 @@ class Neo4jStore(Decisions, Graph, Search):
         yield from records.decided_records(self.corrections(), self.decisions())
 
     def run_query(
-        self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
+        self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 

@@ -138,7 +138,7 @@ class SQLiteStore(Writing, Graph, Search):
             yield from records.decided_records(here.corrections(), here.decisions())
 
     def run_query(
-        self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
+        self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:
         """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`."""
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
