@@ -57,7 +57,7 @@ class Staged(Role):
             run_each(connection, "add_staged_embedding", rows)
             unchanged = run(connection, "unchanged_documents", id_list(vectors), as_of)
             for (doc_id,) in unchanged.fetchall():
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 run(connection, "add_staged_document", doc_id)
                 nodes = [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]]
                 run_each(connection, "add_staged_node", nodes)
@@ -78,19 +78,9 @@ class Staged(Role):
 
     def drop(self) -> None:
         with self._database.write() as connection:
-            empty_staged(connection)
+            run(connection, "delete_note", _META)
+            _empty(connection, _STAGED)
             seal_settings(connection)
-
-
-def empty_staged(connection: sqlite3.Connection) -> None:
-    """Delete everything staged; the caller updates the seals."""
-    run(connection, "delete_note", _META)
-    _empty(connection, _STAGED)
-
-
-def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
-    """Unstage a changed document; its vectors stay by key."""
-    run(connection, "delete_staged_document", doc_id)
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:

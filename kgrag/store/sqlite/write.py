@@ -25,7 +25,6 @@ from kgrag.store.sqlite.seals import (
     seal_documents,
     seal_settings,
 )
-from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.sqlite.statements import json_list, run, run_each
 from kgrag.store.texts import metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.text.document_nodes import node_id
@@ -180,7 +179,7 @@ class Writing(Role):
                 parts.append("vectors")
             reconcile(connection, affected)
             if parts:
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 record_change(connection, [doc_id], parts)
                 seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
                 seal_settings(connection)
@@ -209,7 +208,7 @@ class Writing(Role):
                 parts.append("vectors")
             reconcile(connection, affected)
             if parts:
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 record_change(connection, [doc_id], parts)
                 seal_documents(connection, [doc_id], ["knowledge", "vectors", "log"])
                 seal_settings(connection)
