@@ -255,14 +255,14 @@ class Transaction:
     def __init__(
         self,
         transaction: neo4j.ManagedTransaction,
-        earlier: Sequence[object] = (),
-        base: str = "",
-        given_up: threading.Event | None = None,
+        earlier: Sequence[object],
+        base: str,
+        given_up: threading.Event,
     ) -> None:
         self.earlier = earlier
         self.base = base
         self._transaction = transaction
-        self._given_up = given_up or threading.Event()
+        self._given_up = given_up
 
     def run(self, name: str, /, **parameters: object) -> list[Row]:
         """Return the rows of a statement."""
