@@ -245,6 +245,7 @@ def test_closed_is_closed(store, make):
         store.documents,
         store.verify,
         lambda: list(store.export()),
+        lambda: store.run_query("RETURN 1 AS n", max_rows=1, timeout_s=1.0),
         lambda: put(store, make, 1, 0),
         lambda: store.search_words({"工厂": 1.0}, field="text", size=8, top_k=1),
         lambda: store.search_vectors(make.unit_vector("x"), kind="chunk", top_k=1),
