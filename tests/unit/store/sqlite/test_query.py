@@ -40,16 +40,6 @@ def _script(monkeypatch, tmp_path, text):
     monkeypatch.setattr(query_process, "__file__", str(script))
 
 
-def test_rows_come_as_mappings(store):
-    """Names as the statement gives them; values as stored."""
-    rows = ask(
-        store,
-        "SELECT f.subject, f.predicate, f.object, count(*) AS n FROM kg_facts f"
-        " JOIN kg_evidence e USING (fact_id) GROUP BY f.fact_id ORDER BY n DESC LIMIT 1",
-    )
-    assert rows == [{"subject": "绿色", "predicate": "修饰", "object": "工厂", "n": 4}]
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_each_view_can_be_read(store, make, view):
     """All columns of all views; a view's count is that of what it shows."""
@@ -289,10 +279,3 @@ def test_a_damaged_file_is_not_the_statement_s_fault(tmp_path):
     database: Any = SimpleNamespace(file=file, uri=file.as_uri(), check_open=lambda: None)
     with pytest.raises(StoreUnavailableError, match="not a knowledge base"):
         run_query(database, "SELECT * FROM kg_documents", max_rows=1, timeout_s=5)
-
-
-def test_a_closed_store_refuses_queries(store):
-    """As it refuses everything."""
-    store.close()
-    with pytest.raises(StoreError, match="closed"):
-        ask(store, "SELECT * FROM kg_documents")
