@@ -44,13 +44,6 @@ ORDER BY id LIMIT $limit;
 MATCH (d:KgragDocument {id: $id})
 RETURN d.title AS title, d.properties AS properties, d.metadata AS metadata;
 
-// name: describe_document
-MATCH (d:KgragDocument {id: $id}) SET d += $properties;
-
-// name: head_chunks
-// Chunks without a heading are drawn under the title.
-MATCH (c:KgragChunk {doc_id: $id}) WHERE c.heading_path = [] SET c.heading = $title;
-
 // name: describe_documents
 UNWIND $rows AS row
 MATCH (d:KgragDocument {id: row.id}) SET d += row.properties;

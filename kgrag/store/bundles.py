@@ -39,42 +39,66 @@ class StatedFact:
     evidence: Evidence
 
 
-def assemble_knowledge(
-    *,
-    names: Iterable[Entity],
-    stated: Iterable[StatedFact],
-    mentioned: Iterable[tuple[str, Evidence]],
-) -> tuple[list[Fact], list[Mention]]:
-    """Return facts and mentions that, stored, leave exactly these rows of one document.
+@dataclass(frozen=True, slots=True)
+class KeptKnowledge:
+    """The facts and mentions of one document, as a store keeps them.
 
-    A fact comes once for each wording. Where a document writes an entity in several ways (or
-    classes it in several), all facts and mentions show the first; each other way comes with one
-    mention or fact more, which repeats evidence that is there already.
-
-    Args:
+    Attributes:
         names: Every way in which the document writes an entity, each (id, name, type) once.
         stated: Its evidence for facts.
         mentioned: (entity_id, evidence) of its mentions.
-
-    Raises:
-        StoreError: If an entity of a fact or mention has no name, or a name is of an entity
-            that no fact and no mention of the document names: the store is damaged.
     """
-    ways = _ways(names)
-    shown = {entity_id: first for entity_id, (first, *_) in ways.items()}
-    facts = list(_facts(stated, shown))
-    mentions = list(_mentions(mentioned, shown))
-    carriers = _carriers(facts, mentions)
-    for entity_id, (first, *others) in ways.items():
-        carrier = carriers.get(entity_id)
-        if carrier is None:
-            raise _damaged(f"{first.name!r} is kept as a name, but no fact and no mention has it")
-        for other in others:
-            if isinstance(carrier, Mention):
-                mentions.append(replace(carrier, entity=other))
-            else:
-                facts.append(_rewritten(carrier, other))
-    return facts, mentions
+
+    names: Iterable[Entity]
+    stated: Sequence[StatedFact]
+    mentioned: Iterable[tuple[str, Evidence]]
+
+    def every_wording(self) -> tuple[list[Fact], list[Mention]]:
+        """Return facts and mentions that, stored, leave exactly these rows.
+
+        A fact comes once for each wording. Where a document writes an entity in several ways (or
+        classes it in several), all facts and mentions show the first; each other way comes with one
+        mention or fact more, which repeats evidence that is there already.
+
+        Raises:
+            StoreError: If an entity of a fact or mention has no name, or a name is of an entity
+                that no fact and no mention of the document names: the store is damaged.
+        """
+        ways = _ways(self.names)
+        shown = {entity_id: first for entity_id, (first, *_) in ways.items()}
+        facts = list(_facts(self.stated, shown))
+        mentions = list(_mentions(self.mentioned, shown))
+        carriers = _carriers(facts, mentions)
+        for entity_id, (first, *others) in ways.items():
+            carrier = carriers.get(entity_id)
+            if carrier is None:
+                raise _damaged(
+                    f"{first.name!r} is kept as a name, but no fact and no mention has it"
+                )
+            for other in others:
+                if isinstance(carrier, Mention):
+                    mentions.append(replace(carrier, entity=other))
+                else:
+                    facts.append(_rewritten(carrier, other))
+        return facts, mentions
+
+    def each_once(self) -> tuple[list[Fact], list[Mention]]:
+        """Return each fact and mention once, under the smallest of its wordings.
+
+        Of several types of an entity, the smallest other than `entity`.
+
+        Raises:
+            StoreError: If an entity of a fact or mention has no name.
+        """
+        shown = {}
+        for entity_id, ways in _ways(self.names).items():
+            type_ = min((e.type for e in ways if e.type != "entity"), default="entity")
+            shown[entity_id] = Entity(entity_id, ways[0].name, type_)
+        worded: dict[str, str] = {}
+        for s in self.stated:
+            worded[s.fact_id] = min(worded.get(s.fact_id, s.predicate), s.predicate)
+        stated = (replace(s, predicate=worded[s.fact_id]) for s in self.stated)
+        return list(_facts(stated, shown)), list(_mentions(self.mentioned, shown))
 
 
 def content_records(bundle: DocumentBundle) -> Iterator[Record]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kgrag.errors import ModelMismatchError, StoreError
 from kgrag.store.contents import DocumentBundle
 from kgrag.types import Fact, Mention, Summary
+from kgrag.vectors.vector import Vector, check_vector, other_dimension
 
 _SIZES = "chunk_sizes"
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
@@ -48,16 +49,6 @@ def check_knowledge(
             raise ValueError(f"{subject} is known from {other}, not from {doc_id}")
 
 
-def check_title(title: str | None) -> None:
-    """Refuse a title that says nothing; None gives none.
-
-    Raises:
-        ValueError: If it is empty.
-    """
-    if title is not None and not title:
-        raise ValueError("a document has a title: give one")
-
-
 def check_encoder(given: str, recorded: str | None) -> None:
     """Refuse vectors of another encoder than those that are held.
 
@@ -73,6 +64,25 @@ def check_encoder(given: str, recorded: str | None) -> None:
             f"vectors of the encoder {given} were made, but the knowledge base has been changed "
             f"to {recorded} meanwhile: run it again"
         )
+
+
+def check_vectors(given: Mapping[str, Vector], dimension: int | None) -> int | None:
+    """Return the dimension of vectors; `dimension` where there are none.
+
+    Args:
+        given: By key.
+        dimension: Of those that are stored; None where none are.
+
+    Raises:
+        ValueError: If one is not finite, or neither of unit length nor zero.
+        StoreError: If one is of another dimension than the others.
+    """
+    for key, vector in given.items():
+        check_vector(vector, key)
+        dimension = dimension or vector.size
+        if vector.size != dimension:
+            raise other_dimension(f"vector {key}", vector, dimension)
+    return dimension
 
 
 def check_settings(meta: Mapping[str, object]) -> dict[str, str]:

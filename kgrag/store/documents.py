@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from kgrag.metadata import Metadata
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Summary
 
@@ -103,24 +102,16 @@ class DocumentStore(SearchedDocuments, Protocol):
         *,
         facts: Sequence[Fact],
         mentions: Sequence[Mention],
-        metadata: Metadata | None = None,
-        title: str | None = None,
-        vectors: Sequence[NodeVector] = (),
-        embedder: str = "",
     ) -> None:
         """Let a stored document say these facts and mentions and nothing else, in one transaction.
 
-        What it said before is gone, whoever found it; title and metadata stay where none are
-        given; text, chunks, summaries and their vectors stay. Vectors of facts that it states no
-        more go, those given take the place of others; what nothing else supports goes, too. What
-        is left is what `upsert_document` of all that would leave. Idempotent.
+        What it said before is gone, whoever found it; everything else stays. Vectors of facts that
+        it states no more go, and what nothing else supports. What is left is what `upsert_document`
+        of all that would leave. Idempotent.
 
         Raises:
             NotFoundError: If the document is not held.
-            ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
-                `embedder` is not compared.
-            ValueError: If something belongs to another document, a fact lacks evidence, or the
-                title is empty.
+            ValueError: If something belongs to another document, or a fact lacks evidence.
         """
         ...
 

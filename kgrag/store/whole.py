@@ -43,7 +43,7 @@ class WholeStore(Protocol):
 
         Nothing is lost: an empty store with the same settings that is given the bundle of every
         document exports the same records. A fact comes once for each wording, every vector with
-        its numbers; see `kgrag.store.bundles.assemble_knowledge`.
+        its numbers; see `kgrag.store.bundles.KeptKnowledge`.
         """
         ...
 

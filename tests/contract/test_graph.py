@@ -302,6 +302,31 @@ def test_knowledge_of_gives_what_one_document_says_in_its_words(store, make):
     assert store.knowledge_of("d-x") == ([], [], [])
 
 
+def test_knowledge_of_gives_what_is_said_in_several_ways_once(store, make):
+    """Under the smallest wording and name; any type is better than `entity`, then the smallest."""
+    bundle = make.bundle("a", TEXT, facts=[("工信部", "印发", "节能办法")])
+    (fact,) = bundle.facts
+    (spot,) = fact.evidence
+    ways = [
+        replace(
+            fact,
+            subject=replace(fact.subject, name=name, type=type_),
+            predicate=predicate,
+            evidence=(replace(spot, extractor=type_),),
+        )
+        for name, type_, predicate in (
+            ("《工信部》", "law", "印 发"),
+            ("工 信部", "agency", "《印发》"),
+        )
+    ]
+    put(store, replace(bundle, facts=[fact, *ways], mentions=[]))
+
+    ((found,), _, _) = store.knowledge_of("d-a")
+    assert (found.subject.name, found.subject.type) == ("《工信部》", "agency")
+    assert found.predicate == "《印发》"
+    assert [e.extractor for e in found.evidence] == ["agency", "law", "rules"]
+
+
 def test_add_knowledge_is_idempotent(store, make):
     """Once or twice, at once or one by one: the same content, and the counter rests."""
     put(store, make.bundle("a", TEXT))

@@ -57,7 +57,7 @@ QUESTIONS = (TARGETS, DUTIES, REFERS, ISSUERS)
 
 def asked(store, texts):
     """Return the rows of a question as they compare in both languages."""
-    rows = store.run_query(texts[store.query_language])
+    rows = store.run_query(texts[store.query_language], max_rows=200, timeout_s=5.0)
     return sorted((sorted(row.items()) for row in rows), key=repr)
 
 
@@ -119,13 +119,14 @@ def test_a_document_that_is_called_otherwise_is_referred_to_under_its_new_name(s
     bundle = cited_document(make)
     store.upsert_document(bundle, source="/b.txt")
     assert held_by(same(store)) == {"d-b"}
-    told = {"facts": bundle.facts, "mentions": bundle.mentions}
-    store.replace_knowledge("d-b", **told, metadata=Metadata(issuers=("南渡省人民政府",)))
-    assert held_by(same(store)) == set()
-    store.replace_knowledge("d-b", **told, metadata=bundle.document.metadata)
-    assert held_by(same(store)) == {"d-b"}
-    store.replace_knowledge("d-b", **told, title="节能条例")
-    assert held_by(same(store)) == set()
+    for changed, held in (
+        ({"metadata": Metadata(issuers=("南渡省人民政府",))}, set()),
+        ({}, {"d-b"}),
+        ({"title": "节能条例"}, set()),
+    ):
+        document = replace(bundle.document, **changed)
+        store.upsert_document(replace(bundle, document=document), source="/b.txt")
+        assert held_by(same(store)) == held
 
 
 def test_what_a_document_says_no_more_is_gone(store, make, same):
@@ -138,10 +139,10 @@ def test_what_a_document_says_no_more_is_gone(store, make, same):
     assert [len(rows) for rows in same(store)] == [3, 3, 4, 2]
     store.add_knowledge("d-a", facts=bundle.facts)
     assert [len(rows) for rows in same(store)] == [6, 4, 8, 2]
-    store.replace_knowledge("d-a", facts=kept, mentions=[], metadata=Metadata())
-    assert [len(rows) for rows in same(store)] == [3, 3, 4, 1]
+    store.replace_knowledge("d-a", facts=kept, mentions=[])
+    assert [len(rows) for rows in same(store)] == [3, 3, 4, 2]
     store.delete_document("d-b")
-    assert [len(rows) for rows in same(store)] == [0, 1, 0, 0]
+    assert [len(rows) for rows in same(store)] == [0, 1, 0, 1]
     store.delete_document("d-a")
     assert [len(rows) for rows in same(store)] == [0, 0, 0, 0]
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
 from kgrag.llm.prompts import LANGUAGES, prompt
-from kgrag.metadata import Metadata
 from tests.fixtures import extent
 
 CALLS = 40
@@ -54,10 +53,10 @@ def knowledge_of(make, i, version, n):
 
 
 def replace_knowledge(store, make, i, version, n):
-    doc_id, knowledge = knowledge_of(make, i, version, n)
-    told = Metadata(issued=f"202{n}-03-05")
-    said = {key: knowledge[key] for key in ("facts", "mentions", "vectors")}
-    store.replace_knowledge(doc_id, **said, title=f"第{n}版", metadata=told)
+    doc_id, text = bundle_of(make, i, version).document.doc_id, text_of(i, version)
+    said = make.fact(doc_id, text, ("节能降碳", "改归", f"部门{n}"))  # never has a vector
+    mention = make.mention(doc_id, text, "家")
+    store.replace_knowledge(doc_id, facts=[said], mentions=[mention])
 
 
 def forget(i, *kept):
@@ -246,6 +245,7 @@ def test_closed_is_closed(store, make):
         store.documents,
         store.verify,
         lambda: list(store.export()),
+        lambda: store.run_query("RETURN 1 AS n", max_rows=1, timeout_s=1.0),
         lambda: put(store, make, 1, 0),
         lambda: store.search_words({"工厂": 1.0}, field="text", size=8, top_k=1),
         lambda: store.search_vectors(make.unit_vector("x"), kind="chunk", top_k=1),

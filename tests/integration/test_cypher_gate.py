@@ -22,6 +22,7 @@ from tests.fixtures.hostile_cypher import HOSTILE
 from tests.integration.listener import listener
 from tests.neo4j_server import plugin
 
+LIMITS = {"max_rows": 200, "timeout_s": 5.0}
 BROWSER = sorted((Path(__file__).parents[2] / "cypher" / "browser").glob("*.cypher"))
 
 
@@ -47,7 +48,7 @@ def database(neo4j_uri):
 def ask(database):
     from kgrag.store.neo4j.query import run_query
 
-    return lambda text, **limits: run_query(database, text, **limits)
+    return lambda text, **limits: run_query(database, text, **LIMITS | limits)
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +265,7 @@ def test_a_server_that_is_gone_is_unavailable(neo4j_proxy):
     database = Database.open(parse(neo4j_proxy.uri()))
     neo4j_proxy.close()
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):
-        run_query(database, "RETURN 1", timeout_s=60)
+        run_query(database, "RETURN 1", max_rows=1, timeout_s=60)
     database.close()
 
 

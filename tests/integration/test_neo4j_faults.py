@@ -352,7 +352,7 @@ def test_a_copy_survives_faults_all_along(through, direct, neo4j_proxy, make, tm
 def large(direct, make, monkeypatch):
     """A document of which each transaction may delete two chunks, beside a small one."""
     monkeypatch.setattr(write, "_LARGE", 10)
-    monkeypatch.setitem(write.delete_remains.__kwdefaults__, "limit", 2)
+    monkeypatch.setattr(write, "_REMAINS", 2)
     for _, step, _ in steps(make)[:2]:
         step(direct)
     direct.refresh(sizes=(make.LEAF,))

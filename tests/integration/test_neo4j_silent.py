@@ -97,7 +97,7 @@ WAYS = {
     "stats": lambda store, make, uri: store.counts,
     "export": lambda store, make, uri: rest_of_export(store),
     "query": lambda store, make, uri: (
-        lambda: store.run_query("MATCH (d:KgragDocument) RETURN d.id", timeout_s=1.0)
+        lambda: store.run_query("MATCH (d:KgragDocument) RETURN d.id", max_rows=9, timeout_s=1.0)
     ),
     "verify": lambda store, make, uri: store.verify,
     "write": lambda store, make, uri: write(store, make),

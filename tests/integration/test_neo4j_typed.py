@@ -235,7 +235,7 @@ def test_bases_of_one_database_keep_apart(empty_neo4j, session, make):
     with closing(Neo4jStore.open(places[1], create=False)) as store:
         text = store.own_labels("MATCH (d:Document)-[:STATES]->(t:Target) RETURN t.id AS id")
         assert "KgragTarget_energy" in text
-        assert len(store.run_query(text)) == 3
+        assert len(store.run_query(text, max_rows=9, timeout_s=5.0)) == 3
         assert store.verify() == []
     crossing = session.run(
         "MATCH (a)-[r]->(b) WITH r, [l IN labels(a) WHERE l ENDS WITH '_energy'] AS one,"

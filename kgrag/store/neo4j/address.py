@@ -35,15 +35,6 @@ class Address:
         return urlunsplit((parts.scheme, parts.netloc, path, parts.query, self.base))
 
 
-def is_address(location: str) -> bool:
-    """Return whether a place is an address rather than a folder.
-
-    >>> is_address("bolt://localhost:7687"), is_address("./kb")
-    (True, False)
-    """
-    return "://" in location
-
-
 def parse(location: str) -> Address:
     """Return the address that `SCHEME://HOST[:PORT][/DATABASE][#NAME]` names.
 

@@ -31,7 +31,8 @@ _DEFINED_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _CONNECT_S = 10.0  # until a port that listens has to have answered, too
 _RETRY_S = 120.0  # a cluster may take a while to choose a leader
 _UNCERTAIN = 5  # tries of a transaction whose outcome is not known
-_LONGEST_READ_S = 900.0  # that a server may take for a statement; it waits 600 s for indexes
+_INDEXES_S = 600  # for indexes to catch up
+_LONGEST_READ_S = 900.0  # that a server may take for a statement; more than for indexes
 _FETCHED = 1000  # rows of a stream at a time
 _CLOSING_S = 5.0  # connections that do not close by then are left to end with the process
 _REFUSED = 5  # tries, about 15 s, where this server takes no writes, which may be for good
@@ -215,7 +216,7 @@ class Database:
                 return []  # by another process, between the look at what is there and now
             raise
 
-    def await_indexes(self, seconds: int = 600) -> None:
+    def await_indexes(self) -> None:
         """Wait until every index of this knowledge base has caught up."""
         base = self.address.base
         names = [
@@ -224,7 +225,7 @@ class Database:
             if row["state"] != "ONLINE" and all(is_of_base(n, base) for n in row["labels"] or ("",))
         ]
         if names:
-            self.read("await_indexes", names=names, seconds=seconds)
+            self.read("await_indexes", names=names, seconds=_INDEXES_S)
 
     def _session(self, access: str) -> neo4j.Session:
         driver = self.driver
@@ -254,14 +255,14 @@ class Transaction:
     def __init__(
         self,
         transaction: neo4j.ManagedTransaction,
-        earlier: Sequence[object] = (),
-        base: str = "",
-        given_up: threading.Event | None = None,
+        earlier: Sequence[object],
+        base: str,
+        given_up: threading.Event,
     ) -> None:
         self.earlier = earlier
         self.base = base
         self._transaction = transaction
-        self._given_up = given_up or threading.Event()
+        self._given_up = given_up
 
     def run(self, name: str, /, **parameters: object) -> list[Row]:
         """Return the rows of a statement."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgrag.store.bundles import StatedFact, assemble_knowledge, by_place
+from kgrag.store.bundles import KeptKnowledge, StatedFact
 from kgrag.store.neo4j.connection import Row
 from kgrag.store.texts import NOTHING, qualifiers_of, qualifiers_text
 from kgrag.types import Entity, Evidence, Fact, Mention
@@ -110,44 +110,20 @@ class DocumentKnowledge:
             }
         return rows
 
-    def every_wording(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
-        """Return the facts and mentions, in every wording and spelling of the document."""
-        stated = [
-            StatedFact(fact_id, subject_id, predicate, object_id, place.evidence(doc_id, c))
-            for (fact_id, place), (predicate, c) in self.stated.items()
-            for subject_id, object_id in (self.ends[fact_id],)
-        ]
-        mentioned = [
-            (entity_id, place.evidence(doc_id, confidence))
-            for (entity_id, place), confidence in self.mentioned.items()
-        ]
-        return assemble_knowledge(names=self.names, stated=stated, mentioned=mentioned)
-
-    def each_once(self, doc_id: str) -> tuple[list[Fact], list[Mention]]:
-        """Return each fact and mention once, under the smallest of its wordings.
-
-        Of several types of an entity, the smallest other than `entity`.
-        """
-        surfaces: dict[str, Entity] = {}
-        for entity_id, (names, types) in self.name_rows().items():
-            type_ = min((t for t in types if t != "entity"), default="entity")
-            surfaces[entity_id] = Entity(entity_id, min(names), type_)
-        predicates: dict[str, str] = {}
-        evidence: dict[str, list[Evidence]] = {}
-        for (fact_id, place), (predicate, confidence) in self.stated.items():
-            predicates[fact_id] = min(predicates.get(fact_id, predicate), predicate)
-            evidence.setdefault(fact_id, []).append(place.evidence(doc_id, confidence))
-        facts = []
-        for fact_id in sorted(predicates):
-            subject_id, object_id = self.ends[fact_id]
-            ordered = tuple(sorted(evidence[fact_id], key=by_place))
-            subject, object_ = surfaces[subject_id], surfaces[object_id]
-            facts.append(Fact(fact_id, subject, predicates[fact_id], object_, ordered))
-        mentions = [
-            Mention(surfaces[entity_id], place.evidence(doc_id, confidence))
-            for (entity_id, place), confidence in self.mentioned.items()
-        ]
-        return facts, sorted(mentions, key=lambda m: (m.entity.entity_id, *by_place(m.evidence)))
+    def kept(self, doc_id: str) -> KeptKnowledge:
+        """Return it as what is kept of a document."""
+        return KeptKnowledge(
+            self.names,
+            [
+                StatedFact(fact_id, subject_id, predicate, object_id, place.evidence(doc_id, c))
+                for (fact_id, place), (predicate, c) in self.stated.items()
+                for subject_id, object_id in (self.ends[fact_id],)
+            ],
+            [
+                (entity_id, place.evidence(doc_id, confidence))
+                for (entity_id, place), confidence in self.mentioned.items()
+            ],
+        )
 
 
 class StatedEvidence(NamedTuple):

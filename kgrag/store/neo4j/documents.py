@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from kgrag.metadata import Metadata
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import read_base
@@ -67,23 +66,9 @@ class Documents:
         *,
         facts: Sequence[Fact],
         mentions: Sequence[Mention],
-        metadata: Metadata | None = None,
-        title: str | None = None,
-        vectors: Sequence[NodeVector] = (),
-        embedder: str = "",
     ) -> None:
         write_despite_constraints(
-            self._database,
-            lambda tx: write.replace_knowledge(
-                tx,
-                doc_id,
-                facts=facts,
-                mentions=mentions,
-                metadata=metadata,
-                title=title,
-                vectors=vectors,
-                embedder=embedder,
-            ),
+            self._database, lambda tx: write.replace_knowledge(tx, doc_id, facts, mentions)
         )
 
     def sources(self) -> list[SourceState]:
@@ -123,22 +108,19 @@ class Documents:
 
     def chunks_of(self, doc_ids: Sequence[str], *, size: int) -> list[Chunk]:
         rows = self._database.read("chunks_of", ids=list(doc_ids), size=size) if doc_ids else []
-        groups = _grouped(_chunks(rows), lambda c: c.doc_id)
-        return [c for doc_id in doc_ids for c in groups.get(doc_id, [])]
+        groups = _grouped(rows, lambda c: c.doc_id)
+        return [c for doc_id in doc_ids for c in groups[doc_id]]
 
     def children(self, parent_ids: Sequence[str], *, size: int) -> list[Chunk]:
         ids = list(parent_ids)
         rows = self._database.read("children", ids=ids, size=size) if ids else []
-        groups = _grouped(_chunks(rows), lambda c: c.parent_id or "")
-        return [c for parent_id in parent_ids for c in groups.get(parent_id, [])]
+        groups = _grouped(rows, lambda c: c.parent_id or "")
+        return [c for parent_id in parent_ids for c in groups[parent_id]]
 
     def families(self, parent_ids: Sequence[str]) -> list[Chunk]:
         rows = self._database.read("families", ids=list(parent_ids)) if parent_ids else []
-        groups: defaultdict[str, list[Chunk]] = defaultdict(list)
-        for c in _chunks(rows):
-            groups[c.parent_id or c.chunk_id].append(c)
-        ordered = [sorted(groups[p], key=_parents_first) for p in parent_ids if p in groups]
-        return [c for group in ordered for c in group]
+        groups = _grouped(rows, lambda c: c.parent_id or c.chunk_id)
+        return [c for parent_id in parent_ids for c in groups[parent_id]]
 
     def summaries(self, summary_ids: Sequence[str] | None = None) -> list[Summary]:
         if summary_ids is None:
@@ -146,12 +128,10 @@ class Documents:
         rows = self._database.read("summaries", ids=list(summary_ids)) if summary_ids else []
         return in_order({s.summary_id: s for s in _summaries(rows)}, summary_ids)
 
-    def all_chunks(self, doc_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+    def all_chunks(self, doc_ids: Sequence[str]) -> Mapping[str, list[Chunk]]:
         """Return all groups of documents by document, parents first, each in reading order."""
-        groups: defaultdict[str, list[Chunk]] = defaultdict(list)
-        for c in _chunks(self._database.read("chunks_of_documents", ids=list(doc_ids))):
-            groups[c.doc_id].append(c)
-        return {doc_id: sorted(group, key=_parents_first) for doc_id, group in groups.items()}
+        rows = self._database.read("chunks_of_documents", ids=list(doc_ids))
+        return _grouped(rows, lambda c: c.doc_id)
 
     def _write(self, work: Callable[[Transaction], _T]) -> _T:
         """Return what a change of documents returns; see `write_despite_constraints`."""
@@ -163,11 +143,6 @@ class Documents:
         """Delete what is left of large documents, some at a time."""
         while read_base(self._database)["deleting"]:
             self._database.write(write.delete_remains)
-
-    def _fingerprint(self, doc_id: str) -> str | None:
-        """Return a document's fingerprint; None if it is not held."""
-        card = self._cards([doc_id]).get(doc_id)
-        return None if card is None else str(card["fingerprint"])
 
     def _revision(self, doc_id: str) -> str | None:
         """Return what is another after each change of a document; None if it is not held."""
@@ -254,15 +229,14 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
     )
 
 
-def _grouped(found: Iterable[Chunk], key: Callable[[Chunk], str]) -> dict[str, list[Chunk]]:
+def _grouped(rows: Iterable[Row], key: Callable[[Chunk], str]) -> defaultdict[str, list[Chunk]]:
+    """Return the chunks of rows in groups, in each parents first, then by size and place."""
+    chunks = _chunks(rows)
+    chunks.sort(key=lambda c: (c.parent_id is not None, -c.size, c.position))
     groups: defaultdict[str, list[Chunk]] = defaultdict(list)
-    for c in sorted(found, key=lambda c: c.position):
+    for c in chunks:
         groups[key(c)].append(c)
     return groups
-
-
-def _parents_first(c: Chunk) -> tuple[bool, int, int]:
-    return (c.parent_id is not None, -c.size, c.position)
 
 
 def _by_place(found: Iterable[Summary]) -> list[Summary]:

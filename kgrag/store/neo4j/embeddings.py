@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kgrag.errors import StoreError
+from kgrag.store.checks import check_vectors
 from kgrag.store.contents import NodeVector
+from kgrag.store.neo4j.base import Base
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.types import NodeKind
-from kgrag.vectors.vector import KINDS, Vector, check_vector, other_dimension
+from kgrag.vectors.vector import KINDS, Vector
 
 _NODES: Mapping[NodeKind, str] = {
     "chunk": "embed_chunks",
@@ -17,36 +19,29 @@ _NODES: Mapping[NodeKind, str] = {
     "document": "embed_document",
     "fact": "embed_facts",
 }
+Keys = Mapping[str, tuple[NodeKind, str]]  # kind and key by node
 _ROWS = 250  # of vectors in a statement: about 1 MB
 
 
-def given_vectors(vectors: Sequence[NodeVector]) -> dict[str, Vector]:
-    """Return the vectors that come with their numbers, by key.
-
-    Raises:
-        ValueError: If one is not finite or neither of unit length nor zero.
-        StoreError: If they are not all of one dimension.
-    """
-    given = {v.key: v.vector for v in vectors if v.vector is not None}
-    dimension = None
-    for key, vector in given.items():
-        check_vector(vector, key)
-        dimension = dimension or vector.size
-        if vector.size != dimension:
-            raise other_dimension(f"vector {key}", vector, dimension)
-    return given
-
-
-def add_embeddings(tx: Transaction, vectors: Sequence[NodeVector], dimension: int | None) -> None:
+def add_embeddings(
+    tx: Transaction, vectors: Sequence[NodeVector], dimension: int | None
+) -> int | None:
     """Create the embeddings that are missing, each under the kinds of node that have it.
 
+    Args:
+        tx: The transaction.
+        vectors: Of nodes.
+        dimension: Of the stored vectors; None before the first.
+
+    Returns:
+        The dimension afterwards.
+
     Raises:
+        ValueError: If a vector is not finite or neither of unit length nor zero.
         StoreError: If a dimension is not the stored one, or a vector is neither given nor held.
     """
-    given = given_vectors(vectors)
-    for key, vector in given.items():
-        if dimension is not None and vector.size != dimension:
-            raise other_dimension(f"vector {key}", vector, dimension)
+    given = {v.key: v.vector for v in vectors if v.vector is not None}
+    dimension = check_vectors(given, dimension)
     keys = sorted({v.key for v in vectors})
     held = {row["key"] for row in tx.run("embeddings_held", keys=keys)}
     missing = [key for key in keys if key not in held]
@@ -59,6 +54,7 @@ def add_embeddings(tx: Transaction, vectors: Sequence[NodeVector], dimension: in
         of_kind = sorted({v.key for v in vectors if v.kind == kind})
         if of_kind:
             tx.run(f"mark_{kind}_embeddings", keys=of_kind)
+    return dimension
 
 
 def embedding_rows(vectors: Mapping[str, Vector]) -> list[dict[str, object]]:
@@ -103,7 +99,24 @@ def embed_nodes(
         tx.run_rows(name, rows)
 
 
-def keys_of(tx: Transaction, doc_id: str) -> dict[str, tuple[NodeKind, str]]:
+def unembed(
+    tx: Transaction, base: Base, doc_id: str, keys: Keys, wanted: Mapping[str, str]
+) -> None:
+    """Let nodes of a document name no embedding any more, and note which embeddings lost a node.
+
+    Args:
+        tx: The transaction.
+        base: State of the knowledge base.
+        doc_id: The document.
+        keys: (kind, key) of its nodes before.
+        wanted: Keys of the nodes that go on having one, which may be another.
+    """
+    base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
+    lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
+    embed_nodes(tx, doc_id, lost)
+
+
+def keys_of(tx: Transaction, doc_id: str) -> Keys:
     """Return (kind, key) of each node of a document that has an embedding."""
     rows = tx.run("embedding_keys_of", id=doc_id)
     return {row["id"]: (row["kind"], row["key"]) for row in rows}

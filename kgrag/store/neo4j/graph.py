@@ -137,7 +137,7 @@ class Graph(Documents):
         return _facts(by_id, sorted(by_id))
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
-        facts, mentions = read_knowledge(self._database.read, doc_id).each_once(doc_id)
+        facts, mentions = read_knowledge(self._database.read, doc_id).kept(doc_id).each_once()
         return facts, mentions, summaries_of(self._database, doc_id)
 
     def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:

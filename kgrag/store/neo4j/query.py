@@ -49,9 +49,7 @@ _BOUND = (
 _log = logging.getLogger(__name__)
 
 
-def run_query(
-    database: Database, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
-) -> list[Row]:
+def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float) -> list[Row]:
     """Return the rows of one statement that reads the graph.
 
     Args:

@@ -3,21 +3,22 @@
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from kgrag.store.checks import check_vectors
 from kgrag.store.contents import NodeVector
 from kgrag.store.neo4j.base import Base, begun, lock, read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.embeddings import (
     embed_nodes,
     embedding_rows,
-    given_vectors,
     keys_of,
     to_vector,
+    unembed,
 )
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.neo4j.write import finish, set_meta
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
 from kgrag.store.texts import to_json
-from kgrag.vectors.vector import KINDS, Vector, other_dimension
+from kgrag.vectors.vector import KINDS, Vector
 
 _ROWS = 250  # vectors in a statement: about 1 MB
 _DOCUMENTS = 16  # that take over in one transaction
@@ -70,7 +71,6 @@ class Neo4jStagedVectors:
         as_of: int,
     ) -> None:
         given = all_given(vectors)
-        given_vectors([v for group in vectors.values() for v in group])  # checks them
         self._database.write(lambda tx: _put(tx, vectors, given, meta=meta, as_of=as_of))
 
     def switch(self, meta: Mapping[str, str]) -> bool:
@@ -110,10 +110,7 @@ def _put(
     as_of: int,
 ) -> None:
     check_staging(meta, lock(tx).begun)
-    dimensions = [row["n"] for row in tx.run("staged_dimension")]
-    for key, vector in given.items():
-        if dimensions and vector.size != dimensions[0]:
-            raise other_dimension(f"vector {key}", vector, dimensions[0])
+    check_vectors(given, next((row["n"] for row in tx.run("staged_dimension")), None))
     tx.run_rows("stage_embeddings", embedding_rows(given), size=_ROWS)
     if tx.run("base")[0]["seq"] != as_of:
         return
@@ -163,11 +160,9 @@ def _switch_document(tx: Transaction, base: Base, row: Row) -> None:
         of_kind = sorted({key for k, _, key in nodes if k == kind})
         if of_kind:
             tx.run(f"mark_{kind}_embeddings", keys=of_kind)
-    before = keys_of(tx, row["id"])
     wanted = {node: key for _, node, key in nodes}
-    base.keys |= {key for node, (_, key) in before.items() if wanted.get(node) != key}
-    lost = [(kind, node, None) for node, (kind, _) in before.items() if node not in wanted]
-    embed_nodes(tx, row["id"], [*lost, *nodes])
+    unembed(tx, base, row["id"], keys_of(tx, row["id"]), wanted)
+    embed_nodes(tx, row["id"], nodes)
     tx.run("revise_document", id=row["id"])
 
 

@@ -179,7 +179,7 @@ class Neo4jStore(Decisions, Graph, Search):
         yield from records.decided_records(self.corrections(), self.decisions())
 
     def run_query(
-        self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
+        self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 
@@ -192,8 +192,7 @@ class Neo4jStore(Decisions, Graph, Search):
         """
         database = self._database
         document = self.documents([doc_id])[0]
-        fingerprint = self._fingerprint(doc_id)
-        facts, mentions = read_knowledge(database.read, doc_id).every_wording(doc_id)
+        facts, mentions = read_knowledge(database.read, doc_id).kept(doc_id).every_wording()
         nodes = database.read("embedding_keys_of", id=doc_id)
         keys = sorted({row["key"] for row in nodes})
         embedder = self.get_meta("embedder") or ""
@@ -201,7 +200,7 @@ class Neo4jStore(Decisions, Graph, Search):
         vectors = {row["key"]: to_vector(row["vector"]) for row in rows}
         return DocumentBundle(
             document=document,
-            fingerprint=fingerprint or "",
+            fingerprint=self._cards([doc_id])[doc_id]["fingerprint"],
             headings=self.headings([doc_id]).get(doc_id, []),
             chunks=self.all_chunks([doc_id]).get(doc_id, []),
             summaries=summaries_of(database, doc_id),

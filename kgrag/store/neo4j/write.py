@@ -1,25 +1,29 @@
 """Storing, changing and deleting documents, each call within one transaction of the caller's."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.errors import NotFoundError, StoreError
-from kgrag.metadata import Metadata
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_title
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.neo4j.base import Base, begin
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, read_knowledge
-from kgrag.store.neo4j.embeddings import add_embeddings, embed_nodes, keys_of, prune_embeddings
+from kgrag.store.neo4j.embeddings import (
+    add_embeddings,
+    embed_nodes,
+    keys_of,
+    prune_embeddings,
+    unembed,
+)
 from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
-from kgrag.store.neo4j.nodes import chunk_of, label_of, layout_of, stored, terms_rows
+from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
 from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
-from kgrag.store.texts import metadata_of, metadata_text, segment_rows, to_json
-from kgrag.types import Chunk, Document, Fact, Mention, NodeKind, Summary
+from kgrag.store.texts import segment_rows, to_json
+from kgrag.types import Chunk, Document, Fact, Mention, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
+_REMAINS = 5000  # nodes of such a document that one transaction deletes
 _LARGE = 10_000  # chunks above which a document is deleted in several transactions
-_Keys = Mapping[str, tuple[NodeKind, str]]
 
 
 def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
@@ -59,7 +63,8 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     linked = known.mention_rows() if same else {}
     write_knowledge(tx, base, doc_id, known, wanted, linked)
     _add_summaries(tx, base, bundle.summaries)
-    _replace_vectors(tx, base, doc_id, bundle.vectors, keys)
+    unembed(tx, base, doc_id, keys, {v.node_id: v.key for v in bundle.vectors})
+    _add_vectors(tx, base, doc_id, bundle.vectors)
     cite(tx, doc_id)
     write_typed(tx, base, doc_id, wanted, replaces=held)
     if node_id != before["node_id"]:
@@ -95,27 +100,21 @@ def delete_document(tx: Transaction, doc_id: str) -> bool:
     return True
 
 
-def delete_remains(tx: Transaction, *, limit: int = 5000) -> bool:
-    """Delete some of the chunks that deletions of large documents left; return whether more are.
-
-    Args:
-        tx: The transaction.
-        limit: Nodes that it may delete.
-    """
+def delete_remains(tx: Transaction) -> None:
+    """Delete some of the chunks that deletions of large documents left."""
     base = begin(tx)
     if not base.deleting:
-        return False
+        return
     doc_id = base.deleting[0]
-    n = tx.run("delete_some_terms", id=doc_id, limit=limit)[0]["n"]
+    n = tx.run("delete_some_terms", id=doc_id, limit=_REMAINS)[0]["n"]
     base.dead_terms += n
     if not n:
-        rows = tx.run("delete_some_chunks", id=doc_id, limit=limit)
+        rows = tx.run("delete_some_chunks", id=doc_id, limit=_REMAINS)
         n = len(rows)
         base.keys = {row["key"] for row in rows if row["key"] is not None}
     if not n:
         base.deleting = base.deleting[1:]
     finish(tx, base)
-    return True
 
 
 def add_knowledge(
@@ -160,69 +159,30 @@ def add_knowledge(
 
 
 def replace_knowledge(
-    tx: Transaction,
-    doc_id: str,
-    *,
-    facts: Sequence[Fact],
-    mentions: Sequence[Mention],
-    metadata: Metadata | None,
-    title: str | None,
-    vectors: Sequence[NodeVector],
-    embedder: str,
+    tx: Transaction, doc_id: str, facts: Sequence[Fact], mentions: Sequence[Mention]
 ) -> None:
-    """Replace the facts and mentions of a stored document, and metadata and title where given.
+    """Replace the facts and mentions of a stored document.
 
     Raises:
         NotFoundError: If the document is not held.
-        ModelMismatchError: If the vectors are of another encoder than is recorded.
     """
     check_knowledge(doc_id, facts, mentions, ())
-    check_title(title)
     base = begin(tx)
     _check_held(tx, doc_id)
-    check_encoder(embedder, tx.run("setting", key="embedder")[0]["value"])
     known, wanted = read_knowledge(tx.run, doc_id), DocumentKnowledge()
     wanted.add(facts, mentions)
     _check_evidence(tx, doc_id, wanted.chunk_ids() - known.chunk_ids())
     keys = keys_of(tx, doc_id)
-    lost = [n for n, (kind, _) in keys.items() if kind == "fact" and n not in wanted.ends]
-    new_vectors = [v for v in vectors if keys.get(v.node_id, ("", ""))[1] != v.key]
-    node_id = tx.run("layout", id=doc_id)[0]["node_id"]
-    is_described = _describe(tx, base, doc_id, metadata, title)
-    if wanted == known and not lost and not new_vectors and not is_described:
+    kept = {n: key for n, (kind, key) in keys.items() if kind != "fact" or n in wanted.ends}
+    if wanted == known and len(kept) == len(keys):
         return
     tx.run("unstage", id=doc_id)
     write_knowledge(tx, base, doc_id, known, wanted, known.mention_rows())
-    changed = (*lost, *(v.node_id for v in new_vectors))
-    base.keys |= {keys[node][1] for node in changed if node in keys}
-    embed_nodes(tx, doc_id, [("fact", node, None) for node in lost])
-    _add_vectors(tx, base, doc_id, new_vectors)
+    unembed(tx, base, doc_id, keys, kept)
     cite(tx, doc_id)
-    if is_described or wanted != known:
-        write_typed(tx, base, doc_id, wanted)
-    if is_described:
-        redirect_references(tx, [node_id, tx.run("layout", id=doc_id)[0]["node_id"]])
+    write_typed(tx, base, doc_id, wanted)
     tx.run("revise_document", id=doc_id)
     finish(tx, base)
-
-
-def _describe(
-    tx: Transaction, base: Base, doc_id: str, metadata: Metadata | None, title: str | None
-) -> bool:
-    """Write title and metadata where they change, and what is derived; return whether they do."""
-    held = tx.run("described", id=doc_id)[0]
-    title = held["title"] if title is None else title
-    metadata = metadata_of(held["metadata"]) if metadata is None else metadata
-    if title == held["title"] and metadata_text(metadata) == held["metadata"]:
-        return False
-    properties = stored(title, json.loads(held["properties"]), metadata)
-    if title != held["title"]:
-        chunks = [chunk_of(row) for row in tx.run("chunks_of_documents", ids=[doc_id])]
-        properties["layout"] = layout_of(title, chunks)
-        tx.run("head_chunks", id=doc_id, title=title)
-        base.dead_terms += _add_terms(tx, base, chunks, title)
-    tx.run("describe_document", id=doc_id, properties=properties)
-    return True
 
 
 def finish(tx: Transaction, base: Base) -> None:
@@ -385,17 +345,9 @@ def _add_chunks(tx: Transaction, base: Base, bundle: DocumentBundle) -> None:
     tx.run_rows("create_chunks", rows, size=_CHUNK_ROWS, labels=labels)
     for name in ("label_chunks", "link_children", "link_document", "link_neighbours"):
         tx.run(name, id=document.doc_id)
-    _add_terms(tx, base, bundle.chunks, document.title)
-
-
-def _add_terms(tx: Transaction, base: Base, chunks: Sequence[Chunk], title: str) -> int:
-    """Put the words of chunks of one document into the indexes; return of how many."""
-    n = 0
     for size in base.sizes:
-        terms = terms_rows((c for c in chunks if c.size == size), title)
+        terms = terms_rows((c for c in bundle.chunks if c.size == size), document.title)
         tx.run_rows("put_terms", terms, size=_CHUNK_ROWS, label=label_of(size, tx.base))
-        n += len(terms)
-    return n
 
 
 def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:
@@ -446,26 +398,5 @@ def _add_vectors(tx: Transaction, base: Base, doc_id: str, vectors: Sequence[Nod
     """Store vectors, and let nodes of a document have them."""
     if not vectors:
         return
-    add_embeddings(tx, vectors, base.dimension)
-    if base.dimension is None:
-        base.dimension = next(v.vector.size for v in vectors if v.vector is not None)
+    base.dimension = add_embeddings(tx, vectors, base.dimension)
     embed_nodes(tx, doc_id, [(v.kind, v.node_id, v.key) for v in vectors])
-
-
-def _replace_vectors(
-    tx: Transaction, base: Base, doc_id: str, vectors: Sequence[NodeVector], keys: _Keys
-) -> None:
-    """Give a document's nodes the vectors that they have now, and no others.
-
-    Args:
-        tx: The transaction.
-        base: State of the knowledge base.
-        doc_id: The document.
-        vectors: Of the document.
-        keys: (kind, key) of its nodes before.
-    """
-    wanted = {v.node_id: v.key for v in vectors}
-    base.keys |= {key for node, (_, key) in keys.items() if wanted.get(node) != key}
-    lost = [(kind, node, None) for node, (kind, _) in keys.items() if node not in wanted]
-    embed_nodes(tx, doc_id, lost)
-    _add_vectors(tx, base, doc_id, vectors)

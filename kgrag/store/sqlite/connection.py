@@ -99,11 +99,6 @@ class Database:
         return opened
 
     @property
-    def writable(self) -> bool:
-        """Whether the file can be written."""
-        return _READ_ONLY not in self.uri
-
-    @property
     def is_open(self) -> bool:
         """Whether it is not closed."""
         return not self._closed

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from kgrag.errors import StoreError
-from kgrag.store.checks import damaged_setting
+from kgrag.store.checks import check_vectors, damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.reconcile import Affected
 from kgrag.store.sqlite.seals import seal_of_vector
 from kgrag.store.sqlite.statements import json_list, run, run_each
-from kgrag.vectors.vector import Vector, check_vector, other_dimension
+from kgrag.vectors.vector import Vector, other_dimension
 
 _DIMENSION = re.compile("[1-9][0-9]{0,5}")
 _STORED = np.dtype("<f4")
@@ -33,9 +33,10 @@ def add_vectors(
     if not vectors:
         return False
     given = {v.key: v.vector for v in vectors if v.vector is not None}
-    for key, vector in given.items():
-        check_vector(vector, key)
-    _check_dimension(connection, given)
+    stored = stored_dimension(connection)
+    dimension = check_vectors(given, stored)
+    if dimension != stored:
+        run(connection, "set_dimension", str(dimension))
     run_each(connection, "add_embedding", [sealed_row(key, v) for key, v in given.items()])
     keys = {v.key for v in vectors}
     affected.keys.update(keys)
@@ -84,13 +85,3 @@ def read_vectors(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[st
     """Return stored vectors by key."""
     rows = run(connection, "vectors", json_list(keys))
     return {key: from_blob(blob) for key, blob in rows}
-
-
-def _check_dimension(connection: sqlite3.Connection, given: dict[str, Vector]) -> None:
-    dimension = stored_dimension(connection)
-    for key, vector in given.items():
-        if dimension is None:
-            dimension = vector.size
-            run(connection, "set_dimension", str(dimension))
-        if vector.size != dimension:
-            raise other_dimension(f"vector {key}", vector, dimension)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kgrag.qualifiers import StatementKind
-from kgrag.store.bundles import by_place, nameless
+from kgrag.store.bundles import KeptKnowledge, StatedFact, by_place, nameless
 from kgrag.store.graph import (
     MOST_AROUND,
     CountedEntity,
@@ -148,13 +148,7 @@ class Graph(Documents):
 
     def knowledge_of(self, doc_id: str) -> tuple[list[Fact], list[Mention], list[Summary]]:
         with self.snapshot() as here:
-            names = Named((row[0], Entity(*row)) for row in here._rows("names_in_document", doc_id))
-            facts = _facts_of_document(here._rows("facts_in_document", doc_id), names)
-            mentions = [
-                Mention(names[entity_id], evidence(place))
-                for entity_id, *place in here._rows("mentions_in_document", doc_id)
-            ]
-            return facts, mentions, here.summaries_of(doc_id)
+            return *here._knowledge(doc_id).each_once(), here.summaries_of(doc_id)
 
     def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -180,16 +174,27 @@ class Graph(Documents):
     ) -> list[Statement]:
         if around is not None:
             found = self._read(_statement, "statements_around", id_list(set(around)), kind)
-            if predicates is not None:
-                found = [s for s in found if s.fact.predicate in predicates]
-            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
-        if predicates is not None:
-            wanted = json_list(sorted(set(predicates)))
-            found = self._read(_statement, "statements_saying", wanted, kind)
-            return found if doc_ids is None else [s for s in found if s.doc_id in set(doc_ids)]
-        if doc_ids is None:
+        elif predicates is not None:
+            found = self._read(_statement, "statements_saying", id_list(set(predicates)), kind)
+        elif doc_ids is not None:
+            return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
+        else:
             return self._read(_statement, "statements", kind)
-        return self._read(_statement, "statements_of", id_list(set(doc_ids)), kind)
+        if predicates is not None:
+            found = [s for s in found if s.fact.predicate in predicates]
+        within = None if doc_ids is None else set(doc_ids)
+        return [s for s in found if within is None or s.doc_id in within]
+
+    def _knowledge(self, doc_id: str) -> KeptKnowledge:
+        return KeptKnowledge(
+            self._read(Entity, "names_of_document", doc_id),
+            self._read(
+                lambda f, s, p, o, *place: StatedFact(f, s, p, o, evidence(place)),
+                "facts_of_document",
+                doc_id,
+            ),
+            self._read(lambda e, *place: (e, evidence(place)), "mentions_of_document", doc_id),
+        )
 
     def _short_names(self, wanted: str, top_k: int) -> dict[str, str]:
         """Return the shortest names with the text as a prefix; if too few, that contain it."""
@@ -207,11 +212,11 @@ class Graph(Documents):
         saying: Collection[str] = (),
     ) -> list[Row]:
         """Return at most `limit` facts around each entity, in order, each once."""
-        name = "facts_around" if doc_ids is None else "facts_around_stated"
-        options: list[str | int | None] = [] if doc_ids is None else [id_list(doc_ids)]
+        within = None if doc_ids is None else id_list(doc_ids)
+        name = "facts_around"
+        options: tuple[object, ...] = (within,)
         if saying:
-            name = "facts_around_saying"
-            options = [json_list(sorted(saying)), *(options or [None]), MOST_AROUND]
+            name, options = "facts_around_saying", (within, id_list(saying), MOST_AROUND)
         found: dict[str, Row] = {}
         with self._reading() as connection:
             for entity_id in entity_ids:
@@ -251,19 +256,6 @@ def _statement(*row: Any) -> Statement:
     fact_id, predicate, *ends = triple
     fact = Triple(fact_id, Entity(*ends[:3]), predicate, Entity(*ends[3:]))
     return Statement(doc_id, start, end, fact, qualifiers_of(text), extractor, chunk_id, confidence)
-
-
-def _facts_of_document(rows: Sequence[Row], names: dict[str, Entity]) -> list[Fact]:
-    ends = {fact_id: (subject, object_) for fact_id, subject, object_, *_ in rows}
-    predicates: dict[str, str] = {}
-    found: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for fact_id, _, _, predicate, *place in rows:
-        predicates[fact_id] = min(predicates.get(fact_id, predicate), predicate)
-        found[fact_id].append(evidence(place))
-    return [
-        Fact(fact_id, names[subject], predicates[fact_id], names[object_], tuple(found[fact_id]))
-        for fact_id, (subject, object_) in ends.items()
-    ]
 
 
 def _any_piece(wanted: str) -> str:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from kgrag.store.checks import damaged_setting
+from kgrag.store.checks import check_vectors, damaged_setting
 from kgrag.store.contents import NodeVector
 from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.embeddings import from_blob, sealed_row
@@ -13,7 +13,7 @@ from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.statements import run, run_each, statements
 from kgrag.store.staged import Kept, all_given, check_staging, kept_of
-from kgrag.vectors.vector import Vector, check_vector, other_dimension
+from kgrag.vectors.vector import Vector
 
 _META = "staged_meta"  # key in `state`
 _NODES = ("staged_nodes", "staged_documents")  # referencing tables first
@@ -49,14 +49,15 @@ class Staged(Role):
         as_of: int,
     ) -> None:
         given = all_given(vectors)
-        for key, vector in given.items():
-            check_vector(vector, key)
         with self._database.write() as connection:
             check_staging(meta, _meta(connection))
-            _add_embeddings(connection, given)
+            (dimension,) = run(connection, "staged_dimension").fetchone() or (None,)
+            check_vectors(given, dimension)
+            rows = [sealed_row(key, vector) for key, vector in given.items()]
+            run_each(connection, "add_staged_embedding", rows)
             unchanged = run(connection, "unchanged_documents", id_list(vectors), as_of)
             for (doc_id,) in unchanged.fetchall():
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 run(connection, "add_staged_document", doc_id)
                 nodes = [(doc_id, v.node_id, v.kind, v.key) for v in vectors[doc_id]]
                 run_each(connection, "add_staged_node", nodes)
@@ -77,19 +78,9 @@ class Staged(Role):
 
     def drop(self) -> None:
         with self._database.write() as connection:
-            empty_staged(connection)
+            run(connection, "delete_note", _META)
+            _empty(connection, _STAGED)
             seal_settings(connection)
-
-
-def empty_staged(connection: sqlite3.Connection) -> None:
-    """Delete everything staged; the caller updates the seals."""
-    run(connection, "delete_note", _META)
-    _empty(connection, _STAGED)
-
-
-def forget_staged(connection: sqlite3.Connection, doc_id: str) -> None:
-    """Unstage a changed document; its vectors stay by key."""
-    run(connection, "delete_staged_document", doc_id)
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
@@ -101,16 +92,6 @@ def _meta(connection: sqlite3.Connection) -> dict[str, str] | None:
     except (TypeError, ValueError) as exc:
         raise damaged_setting(_META, row[0]) from exc
     return {str(key): str(value) for key, value in meta.items()}
-
-
-def _add_embeddings(connection: sqlite3.Connection, given: Mapping[str, Vector]) -> None:
-    row = run(connection, "staged_dimension").fetchone()
-    dimension = row[0] if row else None
-    for key, vector in given.items():
-        dimension = dimension or vector.size
-        if vector.size != dimension:
-            raise other_dimension(f"vector {key}", vector, dimension)
-    run_each(connection, "add_staged_embedding", [sealed_row(k, v) for k, v in given.items()])
 
 
 def _take_over(connection: sqlite3.Connection) -> None:

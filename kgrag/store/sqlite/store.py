@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kgrag.errors import StoreError
 from kgrag.store import records
-from kgrag.store.bundles import StatedFact, assemble_knowledge
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.decisions import UNSETTLED, unsettled_problems
 from kgrag.store.records import Record
@@ -78,17 +77,7 @@ class SQLiteStore(Writing, Graph, Search):
             held = here._rows("fingerprint", doc_id)
             if not held:
                 return None
-            facts, mentions = assemble_knowledge(
-                names=here._read(Entity, "bundle_names", doc_id),
-                stated=here._read(
-                    lambda f, s, p, o, *place: StatedFact(f, s, p, o, evidence(place)),
-                    "bundle_facts",
-                    doc_id,
-                ),
-                mentioned=here._read(
-                    lambda e, *place: (e, evidence(place)), "bundle_mentions", doc_id
-                ),
-            )
+            facts, mentions = here._knowledge(doc_id).every_wording()
             return DocumentBundle(
                 document=here.documents([doc_id])[0],
                 fingerprint=held[0][0],
@@ -149,7 +138,7 @@ class SQLiteStore(Writing, Graph, Search):
             yield from records.decided_records(here.corrections(), here.decisions())
 
     def run_query(
-        self, text: str, /, *, max_rows: int = 200, timeout_s: float = 5.0
+        self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:
         """Return the rows of one SELECT over the views of `kgrag.store.sqlite.query`."""
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)

@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kgrag.errors import NotFoundError
 from kgrag.kb_meta import NOTE
-from kgrag.metadata import Metadata
-from kgrag.store.checks import (
-    check_bundle,
-    check_encoder,
-    check_knowledge,
-    check_settings,
-    check_title,
-)
+from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_settings
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.store.decisions import (
     UNSETTLED_NOTE,
@@ -21,7 +14,7 @@ from kgrag.store.decisions import (
     check_decided,
     unsettled_from,
 )
-from kgrag.store.sqlite.changes import ALL_PARTS, Part, current_mark, record_change
+from kgrag.store.sqlite.changes import Part, current_mark, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.reconcile import Affected, reconcile
 from kgrag.store.sqlite.role import Role
@@ -32,9 +25,8 @@ from kgrag.store.sqlite.seals import (
     seal_documents,
     seal_settings,
 )
-from kgrag.store.sqlite.staged import forget_staged
 from kgrag.store.sqlite.statements import json_list, run, run_each
-from kgrag.store.texts import metadata_of, metadata_text, qualifiers_text, segment_rows, to_json
+from kgrag.store.texts import metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.text.document_nodes import node_id
 from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
@@ -187,7 +179,7 @@ class Writing(Role):
                 parts.append("vectors")
             reconcile(connection, affected)
             if parts:
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 record_change(connection, [doc_id], parts)
                 seal_documents(connection, [doc_id], ["summaries", "knowledge", "vectors", "log"])
                 seal_settings(connection)
@@ -198,41 +190,27 @@ class Writing(Role):
         *,
         facts: Sequence[Fact],
         mentions: Sequence[Mention],
-        metadata: Metadata | None = None,
-        title: str | None = None,
-        vectors: Sequence[NodeVector] = (),
-        embedder: str = "",
     ) -> None:
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
             _check_held(connection, doc_id)
-            self._check_encoder(connection, embedder)
             check_knowledge(doc_id, facts, mentions, ())
-            check_title(title)
-            before = [part_sum(connection, doc_id, part) for part in ("text", "knowledge")]
+            before = part_sum(connection, doc_id, "knowledge")
             affected = Affected()
             affected.note_document(connection, doc_id)
             for name in ("delete_evidence_of", "delete_mentions_of", "delete_names_of"):
                 run(connection, name, doc_id)
             add_knowledge(connection, doc_id, facts, mentions, (), affected)
-            moved = [(doc_id, v.node_id, v.key) for v in vectors]
-            gone = run(connection, "delete_vectors_of_lost_facts", doc_id).rowcount
-            gone += run_each(connection, "delete_other_vector", moved).rowcount
-            added = add_vectors(connection, doc_id, vectors, affected)
-            _describe(connection, doc_id, title, metadata)
             parts: list[Part] = []
-            if part_sum(connection, doc_id, "knowledge") != before[1]:
+            if part_sum(connection, doc_id, "knowledge") != before:
                 parts.append("knowledge")
-            if gone > 0 or added:
+            if run(connection, "delete_vectors_of_lost_facts", doc_id).rowcount > 0:
                 parts.append("vectors")
-            # Lists of documents and lexical indexes contain title and metadata.
-            if part_sum(connection, doc_id, "text") != before[0]:
-                parts = list(ALL_PARTS)
             reconcile(connection, affected)
             if parts:
-                forget_staged(connection, doc_id)
+                run(connection, "delete_staged_document", doc_id)
                 record_change(connection, [doc_id], parts)
-                seal_documents(connection, [doc_id], ["text", "knowledge", "vectors", "log"])
+                seal_documents(connection, [doc_id], ["knowledge", "vectors", "log"])
                 seal_settings(connection)
 
     def _check_encoder(self, connection: sqlite3.Connection, embedder: str) -> None:
@@ -303,20 +281,6 @@ def _remove(connection: sqlite3.Connection, doc_id: str, affected: Affected) -> 
 def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
     if not run(connection, "is_held", doc_id).fetchone():
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
-
-
-def _describe(
-    connection: sqlite3.Connection, doc_id: str, title: str | None, metadata: Metadata | None
-) -> None:
-    """Update title and metadata, and what is derived from them."""
-    if title is None and metadata is None:
-        return
-    old_title, text = run(connection, "described", doc_id).fetchone()
-    title = old_title if title is None else title
-    metadata = metadata_of(text) if metadata is None else metadata
-    node = node_id(title, metadata)
-    row = (title, normalize_name(title), metadata_text(metadata), node, doc_id)
-    run(connection, "describe_document", *row)
 
 
 def add_document(

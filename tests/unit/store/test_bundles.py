@@ -1,88 +1,31 @@
-"""Facts and mentions that bring what a store keeps, by hand."""
+"""What is damaged in the facts and mentions of a document, and what tells two documents apart."""
 
 from dataclasses import replace
 
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.bundles import StatedFact, assemble_knowledge, content_records
-from kgrag.types import Entity, Evidence, Fact, Mention
+from kgrag.store.bundles import KeptKnowledge, StatedFact, content_records
+from kgrag.types import Entity, Evidence
 
-A, B = Entity("e-a", "工信部"), Entity("e-b", "节能办法")
-OTHER = Entity("e-a", "工 信部", "agency")
-FIRST, SECOND = Evidence("d", 0, 3, "d:8:0"), Evidence("d", 9, 12, "d:8:1", "import", 0.5)
+A, SPOT = Entity("e-a", "工信部"), Evidence("d", 0, 3, "d:8:0")
 
 
-def stated(predicate, evidence, fact_id="f-1"):
-    return StatedFact(fact_id, "e-a", predicate, "e-b", evidence)
-
-
-def test_nothing_is_assembled_from_nothing():
-    """A document without knowledge."""
-    assert assemble_knowledge(names=[], stated=[], mentioned=[]) == ([], [])
-
-
-def test_a_fact_comes_once_for_each_wording():
-    """With the places of that wording in order, whatever the order of the rows."""
-    facts, mentions = assemble_knowledge(
-        names=[B, A],
-        stated=[stated("印发", SECOND), stated("印 发", FIRST), stated("印发", FIRST)],
-        mentioned=[],
-    )
-    assert facts == [
-        Fact("f-1", A, "印 发", B, (FIRST,)),
-        Fact("f-1", A, "印发", B, (FIRST, SECOND)),
-    ]
-    assert mentions == []
-
-
-def test_another_spelling_comes_with_a_mention_that_repeats_a_place():
-    """All show the first spelling by name and type, so nothing but the name is new."""
-    facts, mentions = assemble_knowledge(
-        names=[A, OTHER, B],
-        stated=[stated("印发", FIRST)],
-        mentioned=[("e-a", SECOND), ("e-a", FIRST)],
-    )
-    assert facts == [Fact("f-1", OTHER, "印发", B, (FIRST,))]
-    assert mentions == [Mention(OTHER, FIRST), Mention(OTHER, SECOND), Mention(A, FIRST)]
-
-
-@pytest.mark.parametrize("end", ["subject", "object"])
-def test_another_spelling_without_mention_comes_with_a_fact_that_repeats_a_place(end):
-    """At the end where the entity stands, with the wording of that place."""
-    other = replace(getattr(Fact("", A, "", B, ()), end), type="law")
-    facts, mentions = assemble_knowledge(
-        names=[A, B, other],
-        stated=[stated("印发", FIRST), stated("印发", SECOND)],
-        mentioned=[],
-    )
-    whole = Fact("f-1", A, "印发", B, (FIRST, SECOND))
-    assert facts == [whole, replace(whole, evidence=(FIRST,), **{end: other})]
-    assert mentions == []
-
-
-def test_a_fact_about_itself_keeps_both_spellings():
-    """The repeated one differs in its subject."""
-    loop = StatedFact("f-1", "e-a", "即", "e-a", FIRST)
-    facts, _ = assemble_knowledge(names=[A, OTHER], stated=[loop], mentioned=[])
-    assert facts == [
-        Fact("f-1", OTHER, "即", OTHER, (FIRST,)),
-        Fact("f-1", A, "即", OTHER, (FIRST,)),
-    ]
+STATED = StatedFact("f-1", "e-a", "印发", "e-b", SPOT)
 
 
 @pytest.mark.parametrize(
-    ("names", "facts", "mentioned", "seen"),
+    ("kept", "seen"),
     [
-        ([A], [stated("印发", FIRST)], [], "e-b"),
-        ([], [], [("e-a", FIRST)], "e-a"),
-        ([A], [], [], "工信部"),
+        (KeptKnowledge([A], [STATED], []), "e-b"),
+        (KeptKnowledge([], [], [("e-a", SPOT)]), "e-a"),
+        (KeptKnowledge([A], [], []), "工信部"),
     ],
 )
-def test_names_that_do_not_fit_are_damage(names, facts, mentioned, seen):
+def test_names_that_do_not_fit_are_damage(kept, seen):
     """A missing name and a name of nothing are told, not left out."""
     with pytest.raises(StoreError, match=f"{seen}.*kgrag verify"):
-        assemble_knowledge(names=names, stated=facts, mentioned=mentioned)
+        kept.every_wording()
 
 
 def lines(bundle):

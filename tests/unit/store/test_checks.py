@@ -2,10 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kgrag.errors import ModelMismatchError, StoreError
-from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_settings
+from kgrag.store.checks import (
+    check_bundle,
+    check_encoder,
+    check_knowledge,
+    check_settings,
+    check_vectors,
+)
 
 TEXT = "工信部印发绿色工厂标准"
 
@@ -15,19 +22,6 @@ def bundle(make):
     return make.bundle(
         "a", TEXT, facts=[("工信部", "印发", "绿色工厂")], mentions=["标准"], summaries=["摘要"]
     )
-
-
-def test_a_whole_bundle_is_taken(bundle, make):
-    """So is one without anything but its text."""
-    check_bundle(bundle)
-    check_bundle(make.bundle("b", ""))
-
-
-def test_a_chunk_of_another_document_is_refused(bundle):
-    """Named with both documents."""
-    lost = replace(bundle.chunks[-1], doc_id="d-b")
-    with pytest.raises(ValueError, match=rf"{lost.chunk_id} is of d-b, not of d-a"):
-        check_bundle(replace(bundle, chunks=[*bundle.chunks, lost]))
 
 
 def of_other(bundle, part):
@@ -54,28 +48,29 @@ def test_knowledge_of_another_document_is_refused(bundle, part):
         check_knowledge("d-a", other.facts, other.mentions, other.summaries)
 
 
-def test_a_fact_without_evidence_is_refused(bundle):
-    """Nothing would say where it comes from."""
-    fact = replace(bundle.facts[0], evidence=())
-    with pytest.raises(ValueError, match=f"{fact.fact_id} has no evidence"):
-        check_bundle(replace(bundle, facts=[fact]))
-
-
-def test_nothing_is_known_of_any_document():
-    """An empty addition is none."""
-    check_knowledge("d-a", [], [], [])
-
-
-@pytest.mark.parametrize(("given", "recorded"), [("", "m"), ("m", None), ("m", "m")])
-def test_vectors_of_the_recorded_encoder_are_taken(given, recorded):
-    """So are those of any in a new knowledge base, and those of which it is not known."""
-    check_encoder(given, recorded)
-
-
 def test_vectors_of_another_encoder_are_refused():
-    """With both names and the remedy."""
+    """Not those of any in a new knowledge base, nor those of which it is not known."""
+    for given, recorded in (("", "m"), ("m", None), ("m", "m")):
+        check_encoder(given, recorded)
     with pytest.raises(ModelMismatchError, match=r"encoder old were made.*to new.*run it again"):
         check_encoder("old", "new")
+
+
+def test_vectors_are_of_one_dimension():
+    """That of those stored, or of the first."""
+    two, three = np.array([1, 0], np.float32), np.array([1, 0, 0], np.float32)
+    assert check_vectors({}, None) is None
+    assert check_vectors({}, 2) == check_vectors({"k1": two}, 2) == 2
+    assert check_vectors({"k1": three}, None) == 3
+    for given, stored in (({"k1": two, "k2": three}, None), ({"k2": three}, 2)):
+        with pytest.raises(StoreError, match=r"vector k2 has shape \(3,\).* of 2"):
+            check_vectors(given, stored)
+
+
+def test_a_vector_of_another_length_is_refused():
+    """As `check_vector` says."""
+    with pytest.raises(ValueError, match="vector k1 has length 2"):
+        check_vectors({"k1": np.array([2, 0], np.float32)}, None)
 
 
 META = {
@@ -100,7 +95,10 @@ def test_settings_as_they_are_written_are_let_through():
     ("key", "value"),
     [
         *((key, value) for key in META for value in (None, b"yes", 7, "\x00\x1b[2J", "9" * 5000)),
-        *(("chunk_sizes", v) for v in ("", "0", "-1,-2", "256,512", "2048,1024,x", "1e9")),
+        *(
+            ("chunk_sizes", v)
+            for v in ("", "0", "256,1", "-1,-2", "256,256", "256,512", "256,x", "1e9")
+        ),
         ("chunk_sizes", "2048，1024"),
         ("embedded_sizes", "300"),
         ("embedded_sizes", "256,"),

@@ -32,24 +32,17 @@ WHERE entity_search MATCH ?
 ORDER BY bm25(entity_search), e.entity_id LIMIT ?;
 
 -- name: facts_around
--- Both branches come in order of fact_id from their index, so a hub costs no more than the limit.
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g WHERE g.subject_id = ?1
+-- Of facts that some documents state, or of all for null. Both branches come in order of fact_id
+-- from their index, so a hub costs no more than the limit.
+SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
+WHERE g.subject_id = ?1 AND (?3 IS NULL OR EXISTS (
+  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
+  AND e.doc_id IN (SELECT value FROM json_each(?3))))
 UNION ALL
 SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.object_id = ?1 AND g.subject_id <> ?1
-ORDER BY 1 LIMIT ?2;
-
--- name: facts_around_stated
--- The same of facts that some documents state.
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.subject_id = ?1 AND EXISTS (
+WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND (?3 IS NULL OR EXISTS (
   SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
-  AND e.doc_id IN (SELECT value FROM json_each(?3)))
-UNION ALL
-SELECT g.fact_id, g.subject_id, g.predicate, g.object_id FROM facts g
-WHERE g.object_id = ?1 AND g.subject_id <> ?1 AND EXISTS (
-  SELECT 1 FROM evidence e WHERE e.fact_id = g.fact_id
-  AND e.doc_id IN (SELECT value FROM json_each(?3)))
+  AND e.doc_id IN (SELECT value FROM json_each(?3))))
 ORDER BY 1 LIMIT ?2;
 
 -- name: facts_around_saying
@@ -63,11 +56,11 @@ FROM (
   FROM facts g WHERE g.object_id = ?1 AND g.subject_id <> ?1
   ORDER BY 1 LIMIT ?5
 ) a JOIN entities e ON e.entity_id = a.other
-WHERE ?4 IS NULL OR EXISTS (
+WHERE ?3 IS NULL OR EXISTS (
   SELECT 1 FROM evidence s WHERE s.fact_id = a.fact_id
-  AND s.doc_id IN (SELECT value FROM json_each(?4)))
+  AND s.doc_id IN (SELECT value FROM json_each(?3)))
 ORDER BY (
-  SELECT count(*) FROM json_each(?3) w
+  SELECT count(*) FROM json_each(?4) w
   WHERE instr(e.normalized, w.value) > 0 OR instr(lower(a.predicate), w.value) > 0
 ) DESC, a.fact_id LIMIT ?2;
 
@@ -98,23 +91,19 @@ SELECT e.entity_id,
   + (SELECT count(*) FROM facts WHERE object_id = e.entity_id AND subject_id <> e.entity_id)
 FROM json_each(?) j CROSS JOIN entities e ON e.entity_id = j.value;
 
--- name: names_in_document
--- How a document calls its entities: the smallest of its names, and a type if it gives any.
-SELECT entity_id, min(name), coalesce(min(nullif(type, 'entity')), 'entity')
-FROM entity_names WHERE doc_id = ? GROUP BY entity_id;
+-- name: names_of_document
+SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?;
 
--- name: facts_in_document
-SELECT e.fact_id, f.subject_id, f.object_id, e.predicate,
+-- name: facts_of_document
+SELECT e.fact_id, f.subject_id, e.predicate, f.object_id,
   e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
   e.qualifiers
-FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?
-ORDER BY e.fact_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
+FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?;
 
--- name: mentions_in_document
+-- name: mentions_of_document
 SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
   e.qualifiers
-FROM mentions e WHERE e.doc_id = ?
-ORDER BY e.entity_id, e.doc_id, e.start, e.end, e.extractor, e.chunk_id, e.qualifiers;
+FROM mentions e WHERE e.doc_id = ?;
 
 -- name: naming_documents
 SELECT n.entity_id, n.doc_id FROM json_each(?) j

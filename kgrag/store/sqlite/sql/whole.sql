@@ -21,20 +21,6 @@ SELECT size, count(*) FROM chunks GROUP BY size ORDER BY size DESC;
 -- name: fingerprint
 SELECT fingerprint FROM documents WHERE doc_id = ?;
 
--- name: bundle_names
-SELECT entity_id, name, type FROM entity_names WHERE doc_id = ?;
-
--- name: bundle_facts
-SELECT e.fact_id, f.subject_id, e.predicate, f.object_id,
-  e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
-  e.qualifiers
-FROM evidence e JOIN facts f USING (fact_id) WHERE e.doc_id = ?;
-
--- name: bundle_mentions
-SELECT e.entity_id, e.doc_id, e.start, e.end, e.chunk_id, e.extractor, e.confidence,
-  e.qualifiers
-FROM mentions e WHERE e.doc_id = ?;
-
 -- name: bundle_vectors
 SELECT n.node_id, n.kind, n.key, e.vector
 FROM node_vectors n JOIN embeddings e USING (key) WHERE n.doc_id = ?

@@ -64,12 +64,6 @@ INSERT INTO embeddings VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 INSERT INTO node_vectors (node_id, kind, doc_id, key) VALUES (?, ?, ?, ?)
 ON CONFLICT (node_id, doc_id) DO NOTHING;
 
--- name: described
-SELECT title, metadata FROM documents WHERE doc_id = ?;
-
--- name: describe_document
-UPDATE documents SET title = ?, normalized_title = ?, metadata = ?, node_id = ? WHERE doc_id = ?;
-
 -- name: delete_evidence_of
 DELETE FROM evidence WHERE doc_id = ?;
 
@@ -82,9 +76,6 @@ DELETE FROM entity_names WHERE doc_id = ?;
 -- name: delete_vectors_of_lost_facts
 DELETE FROM node_vectors WHERE doc_id = ?1 AND kind = 'fact'
 AND node_id NOT IN (SELECT fact_id FROM evidence WHERE doc_id = ?1);
-
--- name: delete_other_vector
-DELETE FROM node_vectors WHERE doc_id = ? AND node_id = ? AND key <> ?;
 
 -- name: set_dimension
 INSERT INTO state VALUES ('dimension', ?);

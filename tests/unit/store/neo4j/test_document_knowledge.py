@@ -274,5 +274,5 @@ def test_what_a_writer_came_between_is_read_again(n_torn):
             for known_as in known
         ]
 
-    assert read_knowledge(run, "d-1").each_once("d-1") == ([wanted], [])
+    assert read_knowledge(run, "d-1").kept("d-1").each_once() == ([wanted], [])
     assert asked.count("names_of_document") == n_torn + 1

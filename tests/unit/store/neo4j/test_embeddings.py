@@ -11,7 +11,6 @@ from kgrag.store.neo4j.embeddings import (
     add_embeddings,
     checksum,
     embed_nodes,
-    given_vectors,
     prune_embeddings,
     to_vector,
 )
@@ -50,25 +49,6 @@ def used(key, **which):
     for kind in KINDS:
         row[f"is_{kind}"], row[kind] = which.get(kind, (False, False))
     return row
-
-
-def test_vectors_come_by_key():
-    """Those without numbers are the store's already."""
-    found = given_vectors([node("c1", "k1"), node("c2", "k2", given=False)])
-    assert found.keys() == {"k1"}
-    assert found["k1"].tolist() == [1, 0]
-
-
-def test_vectors_of_two_dimensions_are_refused():
-    """Even before any are stored."""
-    with pytest.raises(StoreError, match=r"vector k2 has shape \(3,\).* of 2"):
-        given_vectors([node("c1", "k1"), node("c2", "k2", vector=(1, 0, 0))])
-
-
-def test_a_vector_of_another_length_is_refused():
-    """As `check_vector` says."""
-    with pytest.raises(ValueError, match="vector k1 has length 2"):
-        given_vectors([node("c1", "k1", vector=(2, 0))])
 
 
 def test_equal_texts_share_one_embedding():

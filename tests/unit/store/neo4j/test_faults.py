@@ -78,49 +78,31 @@ def test_a_longer_code_goes_before_a_shorter():
         assert not any(later.startswith(beginning) for later in beginnings[i + 1 :])
 
 
+REACHED = "cannot be reached .*check the address.*try again"
+
+
 @pytest.mark.parametrize(
-    "exc",
+    ("exc", "kind", "told"),
     [
-        ServiceUnavailable("Couldn't connect"),
-        SessionExpired("the leader changed"),
-        ConnectionRefusedError(111, "Connection refused"),
-        TimeoutError("timed out"),
+        (ServiceUnavailable("Couldn't connect"), StoreUnavailableError, REACHED),
+        (SessionExpired("the leader changed"), StoreUnavailableError, REACHED),
+        (ConnectionRefusedError(111, "Connection refused"), StoreUnavailableError, REACHED),
+        (TimeoutError("timed out"), StoreUnavailableError, REACHED),
+        # It may be done again: every write leaves the same when it is done twice.
+        (IncompleteCommit("cut off"), StoreUnavailableError, REACHED),
+        (AuthError("no"), StoreUnavailableError, "NEO4J_USERNAME and NEO4J_PASSWORD"),
+        (AuthConfigurationError("no"), StoreUnavailableError, "NEO4J_USERNAME and NEO4J_PASSWORD"),
+        (ConfigurationError("no routing"), StoreUnavailableError, "no routing: check the address"),
+        (ValueError("no such host"), StoreUnavailableError, "no such host: check the address"),
+        (ClientError("?"), StoreError, "graph:7687/kb: .*verify"),
+        (TransientError("?"), StoreUnavailableError, "graph:7687/kb: .*try again"),
     ],
 )
-def test_what_cannot_be_reached_is_unavailable(exc):
-    """Nothing is half written; trying again is safe."""
+def test_an_error_without_a_code_has_its_class_and_remedy(exc, kind, told):
+    """Of the driver, or of a server that it does not know."""
     error = store_error(ADDRESS, exc)
-    assert type(error) is StoreUnavailableError
-    assert re.search("cannot be reached .*check the address.*try again", str(error))
-
-
-def test_a_commit_of_unknown_outcome_is_unavailable():
-    """It may be done again: every write leaves the same when it is done twice."""
-    assert type(store_error(ADDRESS, IncompleteCommit("cut off"))) is StoreUnavailableError
-
-
-@pytest.mark.parametrize("exc", [AuthError("no"), AuthConfigurationError("no such scheme")])
-def test_refused_credentials_name_the_variables(exc):
-    """User and password come from the environment only."""
-    error = store_error(ADDRESS, exc)
-    assert type(error) is StoreUnavailableError
-    assert "NEO4J_USERNAME and NEO4J_PASSWORD" in str(error)
-
-
-@pytest.mark.parametrize("exc", [ConfigurationError("no routing"), ValueError("no such host")])
-def test_refused_settings_name_the_address(exc):
-    """Which is all that the user sets beside the credentials."""
-    error = store_error(ADDRESS, exc)
-    assert type(error) is StoreUnavailableError
-    assert re.search(f"{exc}: check the address", str(error))
-
-
-@pytest.mark.parametrize("exc", [ClientError("?"), TransientError("?")])
-def test_an_error_without_a_code_is_told_nevertheless(exc):
-    """Whatever the driver makes of an older or newer server."""
-    error = store_error(ADDRESS, exc)
-    assert isinstance(error, StoreError)
-    assert re.search("graph:7687/kb: .*(verify|try again)", str(error))
+    assert type(error) is kind
+    assert re.search(told, str(error))
 
 
 def test_half_a_character_is_told_with_its_place():

@@ -71,6 +71,10 @@ class Server(Double):
         return Result(self._rows, columns=self.columns)
 
 
+def ask(server, text, *, max_rows=200, timeout_s=5.0):
+    return run_query(server, text, max_rows=max_rows, timeout_s=timeout_s)
+
+
 def server_fault(code, message="No"):
     return Neo4jError._hydrate_neo4j(code=code, message=message)
 
@@ -78,7 +82,7 @@ def server_fault(code, message="No"):
 def test_a_statement_is_explained_then_run_in_read_mode_with_a_timeout():
     """As it was understood, with names in backticks, nothing but EXPLAIN before it."""
     server = Server([1, 2])
-    assert run_query(server, "return 1 AS x; // all", timeout_s=3) == [{"x": 1}, {"x": 2}]
+    assert ask(server, "return 1 AS x; // all", timeout_s=3) == [{"x": 1}, {"x": 2}]
     sent = "RETURN 1 AS `x`"
     assert [query.text for query in server.asked] == [f"EXPLAIN {sent}", sent]
     assert all(2 < query.timeout <= 3 for query in server.asked)
@@ -90,7 +94,7 @@ def test_what_the_words_show_to_be_refused_never_reaches_the_server():
     """The error names the statement on one line."""
     server = Server()
     with pytest.raises(StatementError, match=r"^MATCH \(n\) DELETE n: DELETE is refused"):
-        run_query(server, "MATCH (n)\n DELETE n")
+        ask(server, "MATCH (n)\n DELETE n")
     assert server.asked == []
 
 
@@ -98,7 +102,7 @@ def test_a_column_without_a_name_is_called_as_it_was_written():
     """Though the server got it in other words."""
     server = Server([3])
     server.columns = ["`n` . `id` + size ( `n` . `x` )"]
-    assert run_query(server, "MATCH (n) RETURN n.id  + size(n.x)") == [{"n.id  + size(n.x)": 3}]
+    assert ask(server, "MATCH (n) RETURN n.id  + size(n.x)") == [{"n.id  + size(n.x)": 3}]
 
 
 def test_two_columns_of_one_name_are_refused():
@@ -106,13 +110,13 @@ def test_two_columns_of_one_name_are_refused():
     server = Server([3])
     server.columns = ["`n` . `id`", "n.id"]
     with pytest.raises(StatementError, match=r"two columns are called n\.id: rename one"):
-        run_query(server, "MATCH (n) RETURN n.id, 1 AS `n.id`")
+        ask(server, "MATCH (n) RETURN n.id, 1 AS `n.id`")
 
 
 def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
     """It reads values and plans by recursion."""
     with pytest.raises(StatementError, match=r"^RETURN 1: its plan .* nested too deep"):
-        run_query(Server(fault=RecursionError()), "RETURN 1")
+        ask(Server(fault=RecursionError()), "RETURN 1")
 
 
 def test_a_bound_that_the_server_crosses_is_worded_with_its_remedy():
@@ -120,7 +124,7 @@ def test_a_bound_that_the_server_crosses_is_worded_with_its_remedy():
     message = f'Text cannot be parsed to a Date\n"{TOO_LARGE}"\n ^'
     fault = server_fault("Neo.ClientError.Statement.SyntaxError", message)
     with pytest.raises(StatementError, match=r"more than 2,000 items.*UNWIND.*CONTAINS$"):
-        run_query(Server(fault=fault), "RETURN 1")
+        ask(Server(fault=fault), "RETURN 1")
 
 
 @pytest.mark.parametrize(
@@ -130,30 +134,30 @@ def test_what_the_plan_shows_to_be_refused_is_not_run(answer):
     """Only EXPLAIN was sent."""
     server = Server(**answer)
     with pytest.raises(StatementError, match=r"^RETURN 1: its? "):
-        run_query(server, "RETURN 1")
+        ask(server, "RETURN 1")
     assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1"]
 
 
 def test_no_more_rows_are_fetched_than_asked_for():
     """The rest is left with the server."""
     rows = iter(range(10))
-    assert len(run_query(Server(rows), "RETURN 1", max_rows=4)) == 4
+    assert len(ask(Server(rows), "RETURN 1", max_rows=4)) == 4
     assert next(rows) == 4
 
 
 def test_rows_of_more_than_ten_megabytes_are_refused():
     """Texts count as UTF-8, in lists and mappings too."""
     row = {"a": ["字" * 1_000_000]}
-    assert len(run_query(Server([row] * 3), "RETURN 1")) == 3
+    assert len(ask(Server([row] * 3), "RETURN 1")) == 3
     with pytest.raises(StatementError, match="more than 10 MB: return fewer"):
-        run_query(Server([row] * 4), "RETURN 1")
+        ask(Server([row] * 4), "RETURN 1")
 
 
 def test_a_statement_that_the_server_stops_took_too_long():
     """The remedy is the user's."""
     server = Server(fault=server_fault(LATE))
     with pytest.raises(StatementError, match=r"stopped after 2 s: ask for less, or allow more"):
-        run_query(server, "RETURN 1", timeout_s=2)
+        ask(server, "RETURN 1", timeout_s=2)
 
 
 def silent(*_, **__):
@@ -167,7 +171,7 @@ def test_the_caller_does_not_wait_for_a_server_that_does_not_stop():
     server.session = lambda **_: free.wait(30)
     server.read = silent
     with pytest.raises(StatementError, match=r"no answer after 0\.01 s, and nobody knows whether"):
-        run_query(server, "RETURN 1", timeout_s=0.01)
+        ask(server, "RETURN 1", timeout_s=0.01)
     free.set()
 
 
@@ -206,7 +210,7 @@ def test_what_the_server_still_does_is_ended_or_told(monkeypatch, looks, said):
 
     server.run = hang
     with pytest.raises(StatementError, match=said):
-        run_query(server, "RETURN 1", timeout_s=0.01)
+        ask(server, "RETURN 1", timeout_s=0.01)
     free.set()
     assert all(ids == ["tx-7"] for ids in ended)
     assert len(ended) == looks or looks > 2
@@ -226,7 +230,7 @@ def test_what_a_statement_brings_about_is_its_own_fault(code):
     """Without the place and echo that the server adds, which count EXPLAIN."""
     fault = server_fault(code, 'Wrong (line 1, column 16 (offset: 15))\n"EXPLAIN RETURN 1"')
     with pytest.raises(StatementError, match=r"^RETURN 1: Wrong: correct the statement"):
-        run_query(Server(fault=fault), "RETURN 1")
+        ask(Server(fault=fault), "RETURN 1")
 
 
 @pytest.mark.parametrize(
@@ -240,11 +244,11 @@ def test_what_a_statement_brings_about_is_its_own_fault(code):
 def test_a_server_that_does_not_serve_is_unavailable(fault):
     """Not the statement is at fault."""
     with pytest.raises(StoreUnavailableError, match=r"^bolt://there:7687"):
-        run_query(Server(fault=fault), "RETURN 1")
+        ask(Server(fault=fault), "RETURN 1")
 
 
 @pytest.mark.parametrize("limits", [{"max_rows": 0}, {"timeout_s": 0.0}])
 def test_limits_that_allow_nothing_are_wrong(limits):
     """A timeout of 0 would mean none to the server."""
     with pytest.raises(ValueError, match="must be positive"):
-        run_query(Server(), "RETURN 1", **limits)
+        ask(Server(), "RETURN 1", **limits)

@@ -1,6 +1,7 @@
 """What becomes part of a query of Lucene's: nothing in a term is an operator."""
 
 import re
+import threading
 
 import pytest
 from hypothesis import given
@@ -155,6 +156,13 @@ def test_a_phrase_is_its_pairs_in_a_row(field, indexed):
 def test_what_nothing_can_match_is_not_asked(call, given_):
     """An empty query is an error for Lucene."""
     assert asked(call, field="text", **given_) is None
+
+
+def test_works_are_under_way_at_once():
+    """Each waits for the others: one after the other, none would end."""
+    search, all_there = Search(Recorder()), threading.Barrier(4)
+    assert sorted(search.side_by_side([lambda: all_there.wait(30)] * 4)) == [0, 1, 2, 3]
+    search._threads.shutdown()
 
 
 @pytest.mark.parametrize("n", [6, 40, 200])

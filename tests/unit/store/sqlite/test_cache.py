@@ -24,18 +24,6 @@ def test_a_note_comes_back_as_written(cache):
     assert cache.names("x") == ["x"]
 
 
-def test_a_note_of_another_format_or_without_content_is_none(cache):
-    """It is as if there were no cache."""
-    path = cache.fresh("x", MARK)
-    path.write_text("content")
-    cache.write("x", "1", Note(MARK, path, {}))
-
-    assert cache.read("x", "2") is None
-    assert cache.read("y", "1") is None
-    path.unlink()
-    assert cache.read("x", "1") is None
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": "1"}', "\udcff"])
 def test_a_note_that_cannot_be_read_is_none(cache, text):
     """Whatever was left on the disk."""
@@ -59,14 +47,6 @@ def test_new_content_never_meets_old_content_and_replaces_it(cache):
     assert not old.exists()
     assert (new.read_text(), other.read_text()) == ("new", "other")
     assert cache.read("x", "1").content == new
-
-
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
-    """The caller then does without."""
-    (tmp_path / "cache").write_text("in the way")
-
-    with pytest.raises(CacheUnwritableError), CacheFolder(tmp_path / "cache").exclusive("x"):
-        pass
 
 
 def test_two_do_not_write_at_once(cache, monkeypatch):

@@ -1,13 +1,12 @@
 import json
 import logging
 import shutil
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 import tantivy
 
 from kgrag.store.sqlite import lexical
-from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.changes import Mark
 from kgrag.store.sqlite.store import SQLiteStore
 
@@ -18,10 +17,13 @@ def hits(store, word="节能"):
     return store.search_words({word: 1.0}, field="text", size=24, top_k=99)
 
 
+def note(folder):
+    return json.loads((folder / "cache" / "lexical-24.json").read_text("utf-8"))
+
+
 def content(folder):
     """Return the folder that holds the index."""
-    note = json.loads((folder / "cache" / "lexical-24.json").read_text("utf-8"))
-    return folder / "cache" / note["content"]
+    return folder / "cache" / note(folder)["content"]
 
 
 @pytest.fixture
@@ -92,23 +94,9 @@ def test_an_index_with_many_deleted_chunks_is_built_anew(store, builds, put):
     assert builds() == 1
 
 
-def damage_note(folder):
-    (folder / "cache" / "lexical-24.json").write_text("{")
-
-
-def damage_format(folder):
-    path = folder / "cache" / "lexical-24.json"
-    path.write_text(path.read_text("utf-8").replace('"format": "', '"format": "0'), "utf-8")
-
-
-def damage_stamp(folder):
-    path = folder / "cache" / "lexical-24.json"
-    note = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(note | {"stamp": "of another database"}), "utf-8")
-
-
-def damage_meta(folder):
-    (content(folder) / "meta.json").write_text("garbage")
+def other_note(folder, **changes):
+    text = json.dumps(note(folder) | changes)
+    (folder / "cache" / "lexical-24.json").write_text(text, "utf-8")
 
 
 def damage_segments(folder):
@@ -117,31 +105,17 @@ def damage_segments(folder):
             path.write_bytes(b"garbage")
 
 
-def lose_segments(folder):
-    for path in content(folder).iterdir():
-        if path.suffix == ".store":
-            path.unlink()
-
-
-def lose_content(folder):
-    shutil.rmtree(content(folder))
-
-
-def lose_everything(folder):
-    shutil.rmtree(folder / "cache")
-
-
 @pytest.mark.parametrize(
     "damage",
     [
-        damage_note,
-        damage_format,
-        damage_stamp,
-        damage_meta,
+        lambda folder: (folder / "cache" / "lexical-24.json").write_text("{"),
+        lambda folder: other_note(folder, format="0" + note(folder)["format"]),
+        lambda folder: other_note(folder, stamp="of another database"),
+        lambda folder: (content(folder) / "meta.json").write_text("garbage"),
         damage_segments,
-        lose_segments,
-        lose_content,
-        lose_everything,
+        lambda folder: [path.unlink() for path in content(folder).glob("*.store")],
+        lambda folder: shutil.rmtree(content(folder)),
+        lambda folder: shutil.rmtree(folder / "cache"),
     ],
 )
 def test_an_index_that_cannot_be_used_is_built_anew(store, folder, builds, damage):
@@ -182,18 +156,15 @@ def test_an_index_that_breaks_while_it_is_searched_is_built_anew(store, builds, 
 
 def test_an_index_of_an_older_state_with_other_chunks_is_built_anew(store, folder, put, builds):
     """A folder restored by halves: the cache says that it is up to date, but its count differs."""
-    note = (folder / "cache" / "lexical-24.json").read_text("utf-8")
-    old = content(folder)
+    before, old = note(folder), content(folder)
     shutil.copytree(old, folder / "saved")
     put(store, 7)
     hits(store)
-    newest = json.loads((folder / "cache" / "lexical-24.json").read_text("utf-8"))
+    newest = note(folder)
     store.close()
     shutil.rmtree(content(folder))
     shutil.copytree(folder / "saved", old)
-    (folder / "cache" / "lexical-24.json").write_text(
-        json.dumps(json.loads(note) | {k: newest[k] for k in ("seq", "stamp")}), "utf-8"
-    )
+    other_note(folder, **before | {k: newest[k] for k in ("seq", "stamp")})
     builds()
 
     with closing(SQLiteStore.open(folder)) as again:
@@ -229,6 +200,7 @@ def test_without_a_folder_to_write_the_index_is_kept_in_memory(store, folder, pu
     (folder / "cache").write_text("in the way")
 
     with closing(SQLiteStore.open(folder)) as again:
+        again.refresh(sizes=[24])
         assert hits(again) == expected
         put(again, 5)
         assert len(hits(again)) > len(expected)
@@ -260,26 +232,6 @@ def test_on_a_full_disk_the_index_is_kept_in_memory(store, folder, monkeypatch, 
     assert not left or where == "open_view"
 
 
-def test_deleted_chunks_do_not_count_in_inverse_frequencies(store, put, monkeypatch):
-    """What tantivy still counts is taken out: scores are those of a fresh index."""
-    for i in range(4, 30):
-        put(store, i)
-    hits(store)
-    store.delete_document("d-02")
-    changed = hits(store)
-    corrected = dict(changed)
-    monkeypatch.setattr(lexical, "_MOST_DEAD", -1.0)
-    put(store, 30)
-    store.delete_document("d-30")
-    fresh = dict(hits(store))
-
-    assert corrected == pytest.approx(fresh, rel=1e-3)
-    monkeypatch.setattr(lexical, "_MOST_DEAD", 0.2)
-    monkeypatch.setattr(lexical.View, "correction", lambda *_: 1.0)
-    store.delete_document("d-03")
-    assert dict(hits(store)) != pytest.approx(dict(fresh), rel=1e-3)
-
-
 def test_indexes_that_are_missing_are_built_together(store, builds):
     """Both in one pass, which splits the text into words once; the one that is there stays."""
     builds()
@@ -303,21 +255,6 @@ def test_indexes_that_were_built_together_are_those_built_alone(folder, put):
             )
     assert found[0] == found[1]
     assert all(found[0])
-
-
-def test_a_cache_that_may_not_be_written_does_not_stop_a_refresh(folder, put, monkeypatch):
-    """The indexes are then kept in memory."""
-
-    @contextmanager
-    def refuse(self, name):
-        raise CacheUnwritableError("no")
-        yield
-
-    monkeypatch.setattr(CacheFolder, "exclusive", refuse)
-    with closing(SQLiteStore.open(folder)) as store:
-        put(store, 0)
-        store.refresh(sizes=[24])
-        assert hits(store)
 
 
 @pytest.mark.parametrize("most", [0, 1, 100])

@@ -111,16 +111,3 @@ def test_who_reads_meanwhile_sees_the_old_vectors_to_the_end(store, renew):
     assert len(embeddings) == before
     assert not any(str(r["key"]).startswith("new") for r in embeddings)
     assert {r["key"][:3] for r in store.export() if r["record"] == "embedding"} == {"new"}
-
-
-def test_vectors_of_documents_that_changed_after_they_were_staged_do_not_take_over(store, renew):
-    """They were kept by key, in case that the text came again."""
-    renew()
-    gone = {v.key for v in store.bundle("d-03").vectors}
-    kept = {v.key for n in range(3) for v in store.bundle(f"d-0{n}").vectors}
-    assert store.delete_document("d-03")
-    assert store.staged.vectors([f"new {key}" for key in gone - kept])
-    assert store.staged.switch(META)
-
-    assert store.counts().vectors == len(kept)
-    assert store.verify() == []

@@ -2,7 +2,6 @@ import json
 import logging
 import shutil
 import tempfile
-import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +35,11 @@ _STEP = st.one_of(
 
 
 @settings(max_examples=60)
-@given(st.lists(_STEP, max_size=25), st.integers(0, 1000), st.sampled_from([SMALL, SCANNED]))
+@given(
+    st.lists(_STEP, max_size=25),
+    st.integers(0, 1000),
+    st.sampled_from([SMALL, SCANNED, Limits(few=1)]),
+)
 def test_any_history_finds_what_a_plain_product_finds(steps, seed, limits):
     """In two processes that share a folder: added, replaced, deleted, opened again, filtered."""
     rng = np.random.default_rng(seed)
@@ -327,19 +330,6 @@ def test_a_large_build_is_announced(dense, caplog, monkeypatch):
     assert "writing 200 vectors" in caplog.text
 
 
-def test_threads_share_an_index(dense):
-    """Each finds what it should, whoever brings it up to date."""
-    base = filled(dense)
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(base.ask(QUERY))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert found == [base.nearest(QUERY)] * 6
-
-
 @pytest.mark.parametrize("limits", [Limits(), SMALL, SCANNED])
 def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
     """A fact that many documents state: once it is known, its rows are looked at no more."""
@@ -387,17 +377,6 @@ def test_a_vector_that_many_rows_share_is_scored_once(dense, monkeypatch):
 
 
 @pytest.mark.parametrize("limits", [Limits(few=1), SMALL, SCANNED])
-def test_nodes_may_be_called_anything(dense, limits):
-    """In any script and of any length, in files as in memory."""
-    base = filled(dense, limits=limits)
-    base.put("方案（试行）" + "长" * 300, QUERY[None])
-    expected = base.nearest(QUERY, top_k=3)
-
-    assert base.ask(QUERY, top_k=3) == expected
-    assert dense(limits=limits).ask(QUERY, top_k=3) == expected
-
-
-@pytest.mark.parametrize("limits", [Limits(few=1), SMALL, SCANNED])
 def test_a_search_that_began_before_a_change_finds_what_is_there_now(dense, limits):
     """Whether something came that is nearer, or the nearest went."""
     base = filled(dense, limits=limits)
@@ -410,30 +389,6 @@ def test_a_search_that_began_before_a_change_finds_what_is_there_now(dense, limi
     found = base.ask_ahead(QUERY, meanwhile=lambda: base.delete("d-new", gone))
     assert found == base.nearest(QUERY)
     assert gone not in {node.rpartition(":")[0] for node, _ in found}
-
-
-@pytest.mark.parametrize("limits", [SMALL, Limits(few=1), SCANNED])
-def test_similarities_at_hand_are_of_exact_rows_that_stand(dense, limits):
-    """Those in 8 bits are left to the database."""
-    base = filled(dense, limits=limits)
-    every = dict(base.ask(QUERY, top_k=999))
-    base.delete("d-03")
-    base.put("d-new", QUERY[None])
-    stand = {node: cosine for node, cosine in every.items() if not node.startswith("d-03:")}
-
-    found = base.similarities(QUERY, [*every, "d-new:0", "x"])
-    assert found.pop("d-new:0") == 1.0
-    assert found.items() <= stand.items()
-    assert (found == stand) == (limits is not SMALL)
-
-
-def test_no_more_than_asked_for_is_found(dense):
-    """Not even one where none is asked for."""
-    base = filled(dense)
-    assert base.ask(QUERY, top_k=0) == []
-    assert len(base.ask_ahead(QUERY)) == 10
-    assert len(base.ask(QUERY, top_k=3)) == 3
-    assert len(base.ask(QUERY, top_k=999)) == 200
 
 
 # in a store
