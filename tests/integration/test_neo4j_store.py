@@ -559,7 +559,7 @@ def test_what_others_delete_meanwhile_is_read_whole_or_not_at_all(empty_neo4j, m
 
         thread = threading.Thread(target=write)
         thread.start()
-        seen = set()
+        seen: set[str] = set()
         while thread.is_alive():
             seen.update(reading.revisions(), (d.doc_id for d in reading.document_cards()))
             seen.update(d.doc_id for d in reading.documents())
