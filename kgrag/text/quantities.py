@@ -124,9 +124,8 @@ def dates(text: str) -> list[Date]:
 
 
 def _part(text: str) -> int:
-    if text[:3].casefold() in _MONTHS:
-        return _MONTHS.index(text[:3].casefold()) + 1
-    return whole_number(text) or 0
+    month = text.casefold()
+    return _MONTHS.index(month) + 1 if month in _MONTHS else whole_number(text) or 0
 
 
 def quantities(text: str) -> list[Quantity]:

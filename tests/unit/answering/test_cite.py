@@ -123,6 +123,22 @@ def test_resolve_gives_a_sentence_the_passage_that_holds_most_of_it_where_no_nei
     assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[2]。",)
 
 
+def test_resolve_looks_for_a_sentence_in_the_passages_that_share_most_of_it():
+    """Not in those with most words."""
+    filler = [f"第{n}项工作稳步推进，各有关单位要积极配合，形成合力。" for n in range(6)]
+    texts = [*filler, "省财政厅安排资金。"]
+    documents = {
+        str(n): Document(str(n), "丙", text, "c.txt", "txt", "0") for n, text in enumerate(texts)
+    }
+    passages = tuple(
+        Passage(n + 1, str(n), "丙", (), 0, len(text), text, f"{n}:2048:0")
+        for n, text in enumerate(texts)
+    )
+    drawn, context = Draft("省财政厅安排资金。", "m"), Context(passages, best=1)
+    answer = resolve(analyse("谁出钱？"), drawn, context, documents=documents, headings={})
+    assert quotes(answer) == ["省财政厅安排资金。"]
+
+
 def test_resolve_leaves_sentences_unmarked_that_their_neighbours_passage_does_not_hold():
     """A number behind them would say more than is known; so do headings and lead-ins."""
     text = "## 结论\n目标如下：\n海洋牧场建设得很好。\n2030年创建绿色工厂800家[1]。"
@@ -205,6 +221,8 @@ def test_resolve_keeps_citations_that_hold_a_part_each():
     """A sentence of two halves needs both."""
     answer = resolved("2025年创建绿色工厂500家，省财政厅安排资金3000万元[1][2]。")
     assert [c.doc_id for c in answer.citations] == ["a", "b"]
+    (claim,) = answer.blocks
+    assert [len(run.citations) for run in claim.runs] == [2, 0]
     assert answer.notes == ()
 
 
@@ -309,6 +327,7 @@ def added(text):
             "可以。",
             "不可以免除。",
             "是的。",
+            "能耗降。",
         ),  # nothing that could be compared
         "单位能耗下降15%。",
         "新建项目可以享受免征政策。",
@@ -409,6 +428,23 @@ def test_led_back_leaves_what_is_copied_from_the_cited_passage():
     passages = [held(said), held(f"{said} p q r s t u v w")]
     assert backing(said, passages, asked="p q r s t u v w").led_back([1]) == [1]
     assert backing("a b", passages, asked="p q r s t u v w").led_back([1]) == [2]
+
+
+def test_led_back_needs_a_margin():
+    """15 % of the features, all of one weight."""
+    said = [f"f{n}" for n in range(20)]
+    for other, wanted in ((11, [1]), (12, [2])):
+        passages = [held(" ".join(said[other:])), held(" ".join(said[:other]))]
+        assert backing(" ".join(said), passages).led_back([1]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("n", "copied", "wanted"), [(8, 8, [1]), (7, 7, [2]), (20, 17, [1]), (20, 16, [2])]
+)
+def test_what_is_copied_is_so_many_features_and_nearly_all_of_them(n, copied, wanted):
+    said, asked = [f"f{i}" for i in range(n)], " ".join(f"q{i}" for i in range(40))
+    passages = [held(" ".join(said[:copied])), held(f"{' '.join(said)} {asked}")]
+    assert backing(" ".join(said), passages, asked=asked).led_back([1]) == wanted
 
 
 def test_led_back_leaves_a_citation_where_no_passage_holds_much():

@@ -231,6 +231,8 @@ def test_no_chunk_ends_with_the_heading_of_what_follows(text):
                 "丙" * 9 + "。\n",
             ],
         ),
+        # those that are longer than a piece are cut like a text
+        ("一、目标\n（一）工业\n", ChunkSizes(6, (2,)), ["一、目标\n（", "一）工业\n"]),
         # the number of an article
         (
             "第一条 甲。\n第二条 " + "乙" * 40 + "。\n",

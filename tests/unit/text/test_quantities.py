@@ -44,8 +44,9 @@ def test_a_number_with_a_unit_says_something_wherever_it_stands(text):
 
 def test_says_nothing_of_words_and_line_numbers():
     """统一, and 13. where it opens a line."""
-    text = "统一领导\n13.加强\n共13"
-    assert [says_nothing(text, q) for q in quantities(text)] == [True, True, False]
+    text = "统一领导\n13.加强\n14.提高\n共13\n共15.\n16"
+    says = [says_nothing(text, q) for q in quantities(text)]
+    assert says == [True, True, True, False, False, False]
 
 
 def test_narrow_takes_every_full_width_sign_and_no_neighbour():
