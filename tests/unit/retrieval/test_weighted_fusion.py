@@ -120,6 +120,19 @@ def test_evidence_puts_documents_with_a_quoted_title_first(store):
     assert fused[0].via == ("title 《文件b》", "rb:10:0")
 
 
+def test_a_place_beside_a_quoted_title_counts_for_nothing(store):
+    query = Query("云岭《文件b》的目标", ("目标",), titles=("文件b",), places=frozenset(["云岭"]))
+    routes = [route([("a:10:0", 9.0), ("b:10:0", 1.0)])]
+    places = {"a": frozenset(["云岭"])}
+    fused = WeightedFusion()(search(store, query, places=places), routes, top_k=20)
+    assert scores(fused) == {"b:10:0": 21.0, "a:10:0": 9.0}
+
+
+def test_a_route_whose_best_score_is_nothing_adds_nothing(store):
+    routes = [route([("a:10:0", 0.0)], unit="best"), route([("b:10:0", 1.0)])]
+    assert scores(WeightedFusion()(search(store), routes, top_k=20)) == {"b:10:0": 1.0}
+
+
 def test_evidence_favours_the_places_that_are_asked_for(store):
     """+1 for a document about the place, -1 about another, nothing for a national one."""
     query = Query("云岭的目标", ("目标",), places=frozenset(["云岭"]))
