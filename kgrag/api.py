@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from kgrag.llm.chat import ChatModel
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
-    from kgrag.maintenance.curating import Curator, Named
+    from kgrag.maintenance.corrections import Curator, Named
     from kgrag.tables.tables import Tables
 
 
@@ -235,7 +235,7 @@ class KnowledgeBase:
 
     def curator(self) -> "Curator":
         """Return the recorder of corrections and of decisions on entities."""
-        from kgrag.maintenance.curating import Curator
+        from kgrag.maintenance.corrections import Curator
 
         return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
 
@@ -337,15 +337,15 @@ class KnowledgeBase:
     def entities(
         self, *, limit: int = 40, type_: str | None = None, merged: bool = False
     ) -> "list[Named]":
-        """Return entities, those with most facts first; see `kgrag.maintenance.curating`."""
-        from kgrag.maintenance.curating import named_entities
+        """Return entities, those with most facts first; see `kgrag.maintenance.corrections`."""
+        from kgrag.maintenance.corrections import named_entities
 
         limit = checked_count("limit", limit, most=MOST_RESULTS)
         return named_entities(self.store, limit=limit, type_=type_, merged=merged)
 
     def duplicates(self, *, limit: int = 40, type_: str | None = None) -> "list[Proposal]":
-        """Return pairs of entities that may be one; see `kgrag.maintenance.curating`."""
-        from kgrag.maintenance.curating import likely_duplicates
+        """Return pairs of entities that may be one; see `kgrag.maintenance.corrections`."""
+        from kgrag.maintenance.corrections import likely_duplicates
 
         limit = checked_count("limit", limit, most=MOST_RESULTS)
         return likely_duplicates(self.store, limit=limit, type_=type_)

@@ -10,13 +10,13 @@ from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.cite import cited_texts
 from kgrag.answering.copies import naming_copies
-from kgrag.answering.extract import Quoted, answer_by_sides, of_side
-from kgrag.answering.extract import quoted as quote_results
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.intents import complete
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import AskOptions
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import quoted as quote_results
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import as_answer, with_comparison, with_quotes, without_rows
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in

@@ -11,7 +11,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Claim, Quote, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.answering.extract import METHOD
+from kgrag.answering.quotes import METHOD
 from kgrag.answering.search_context import facts_in
 from kgrag.qualifiers import Qualifiers
 from kgrag.results import ScoredChunk

@@ -8,8 +8,8 @@ from typing import Literal
 
 from kgrag.answer.answer import Answer
 from kgrag.answering.compared_figures import compared, nothing_to_compare
-from kgrag.answering.extract import METHOD
 from kgrag.answering.follow_up import Turn
+from kgrag.answering.quotes import METHOD
 from kgrag.notebook import place_words
 from kgrag.store.store import Store
 from kgrag.text.words import has_han, question_language

@@ -10,8 +10,8 @@ from kgrag.answer.blocks import Missing, Quote, Row
 from kgrag.answer.citation import Citation
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
-from kgrag.answering.extract import METHOD
 from kgrag.answering.listed import Place
+from kgrag.answering.quotes import METHOD
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store

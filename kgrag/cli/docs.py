@@ -14,7 +14,7 @@ from kgrag.cli.printing import echo, print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kgrag.maintenance.curating import Named
+    from kgrag.maintenance.corrections import Named
     from kgrag.maintenance.problems import ReadingProblem
     from kgrag.status import Status
     from kgrag.store.decisions import Decision

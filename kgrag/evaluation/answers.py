@@ -9,7 +9,7 @@ from kgrag.answer.answer import Answer
 from kgrag.config import Config, Writer
 from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
-from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.chat_models import CountingModel, Tape
 from kgrag.evaluation.citations import backing_scores, number_scores, plain_text, quoted_scores
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
@@ -131,9 +131,9 @@ class Asking:
     system: str | None = None
     writer: Writer | None = None
     without_gold: bool = False
-    model: Metered | None = None
+    model: CountingModel | None = None
     judge: Judge | None = None
-    judge_model: Metered | None = None
+    judge_model: CountingModel | None = None
     tape: Tape | None = None
 
 
@@ -273,7 +273,7 @@ class _Run:
         return found | {"judge-calls": cost["calls"], "judge-tokens": tokens}
 
 
-def _cost(model: Metered | None) -> dict[str, float]:
+def _cost(model: CountingModel | None) -> dict[str, float]:
     """Return calls and tokens since the last question; no tokens without a model."""
     if model is None:
         return {"calls": 0.0}

@@ -46,7 +46,7 @@ class Routed:
             return self._models
 
 
-class Metered:
+class CountingModel:
     """A chat model that counts calls and tokens.
 
     Cached responses count as well, to measure what a question takes.
@@ -130,7 +130,7 @@ class Tape:
             return Recorder(model, self._record, lock=self._lock)
         return model
 
-    def check(self, place: str, *models: Metered | None) -> None:
+    def check(self, place: str, *models: CountingModel | None) -> None:
         """Raise for requests that a replay lacks, or count unrecorded calls, since the last one.
 
         Args:
@@ -176,8 +176,8 @@ class RunModels:
 
     config: Config
     writer: Writer
-    model: Metered | None
-    judge: Metered | None
+    model: CountingModel | None
+    judge: CountingModel | None
     tape: Tape
 
 
@@ -220,8 +220,8 @@ def run_models(
         yield RunModels(
             kept,
             chosen,
-            Metered(tape.around(answers)) if chosen == "model" else None,
-            Metered(tape.around(judges)) if judge else None,
+            CountingModel(tape.around(answers)) if chosen == "model" else None,
+            CountingModel(tape.around(judges)) if judge else None,
             tape,
         )
 

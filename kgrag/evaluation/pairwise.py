@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
-from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.chat_models import CountingModel, Tape
 from kgrag.evaluation.lines import read_rows, text_of
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.llm.chat import ChatModel, Request
@@ -105,7 +105,7 @@ def compared(
     queries: Sequence[tuple[GoldQuery, Sequence[str]]],
     *,
     other: str,
-    model: Metered,
+    model: CountingModel,
     tape: Tape,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnswerReport:

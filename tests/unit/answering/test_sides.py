@@ -6,7 +6,7 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote
 from kgrag.answer.citation import Citation
-from kgrag.answering.extract import Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse

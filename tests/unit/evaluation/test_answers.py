@@ -20,7 +20,7 @@ from kgrag.evaluation.answer_report import (
     write_answers,
 )
 from kgrag.evaluation.answers import Asking, Gold, measure_answers
-from kgrag.evaluation.chat_models import Metered, Tape
+from kgrag.evaluation.chat_models import CountingModel, Tape
 from kgrag.evaluation.judges import AnswerJudge
 from kgrag.evaluation.pairwise import CRITERIA, ComparedAnswer, compared, prefer, read_answers
 from kgrag.evaluation.queries import GoldQuery
@@ -84,7 +84,7 @@ def test_calls_and_tokens_are_counted_from_question_to_question():
                 raise answer
             return answer
 
-    model = Metered(Model())
+    model = CountingModel(Model())
     model.complete(ask("一"))
     with pytest.raises(ModelUnavailableError):
         model.complete(ask("二"))
@@ -103,7 +103,7 @@ def test_a_tape_plays_what_was_recorded_and_names_what_it_lacks(tmp_path):
 
     tape = Tape(replay=tmp_path / "tape.jsonl")
     assert tape.has_answers
-    played = Metered(tape.around(ScriptedChat([])))
+    played = CountingModel(tape.around(ScriptedChat([])))
     assert played.complete(ask("一")).text == "甲"
     tape.check("question q1", played)
     with pytest.raises(Exception, match="no answer was recorded"):
@@ -343,7 +343,7 @@ def report_of():
 
 
 def test_a_report_counts_choices_by_system():
-    model = Metered(ScriptedChat([said("1", "1", "2", "1"), said("2", "2", "1", "1")]))
+    model = CountingModel(ScriptedChat([said("1", "1", "2", "1"), said("2", "2", "1", "1")]))
     found = compared(
         report_of(), {"q1": OTHER}, [(PAIR, ["500家"])], other="bm25", model=model, tape=Tape()
     )
@@ -356,7 +356,7 @@ def test_a_report_counts_choices_by_system():
 
 
 def test_what_could_not_be_judged_is_told():
-    model = Metered(ScriptedChat([ModelUnavailableError("gone")]))
+    model = CountingModel(ScriptedChat([ModelUnavailableError("gone")]))
     found = compared(report_of(), {"q1": OTHER}, [(PAIR, [])], other="x", model=model, tape=Tape())
     assert found.notes[1] == "1 pairs could not be judged: question q1: gone"
     assert found.compared["correctness"] == {"grim": 0, "x": 0, "tie": 0}
@@ -365,7 +365,12 @@ def test_what_could_not_be_judged_is_told():
 def test_answers_to_other_questions_cannot_be_compared():
     with pytest.raises(EvaluationError, match="question q1: x has no answer to it"):
         compared(
-            report_of(), {}, [(PAIR, [])], other="x", model=Metered(ScriptedChat([])), tape=Tape()
+            report_of(),
+            {},
+            [(PAIR, [])],
+            other="x",
+            model=CountingModel(ScriptedChat([])),
+            tape=Tape(),
         )
 
 

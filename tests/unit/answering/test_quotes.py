@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgrag.answer.sentences import Sentence
-from kgrag.answering.extract import (
+from kgrag.answering.quotes import (
     Scored,
     StatedTargets,
     is_answered,
@@ -209,7 +209,7 @@ def test_the_official_term_of_an_everyday_wording_counts(monkeypatch):
     question = "云岭省旧件翻新由各市公布吗"
     lines = ("云岭省的再制造由各市认定，每年公布。", "云岭省的公园由各市管理，每年公布。")
     asked = [ask(question, text="\n".join(lines), max_sentences=1)]
-    monkeypatch.setattr("kgrag.answering.extract.wordings", lambda asked: [asked])
+    monkeypatch.setattr("kgrag.answering.quotes.wordings", lambda asked: [asked])
     asked.append(ask(question, text="\n".join(lines), max_sentences=1))
     assert [found.citations[0].quote for found in asked] == list(lines)
 

@@ -241,7 +241,7 @@ def quoted(
     """Return an answer of sentences quoted from results, each with its citation.
 
     Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
-    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.extract`), are
+    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.quotes`), are
     of another year, or of another place, the answer is that nothing was found, with a note on what
     was found instead.
 
