@@ -62,6 +62,8 @@ def test_merge_leaves_children_that_make_up_too_little_of_the_parent(store, hit)
     hits = [hit("a:10:0", 1.0), hit("a:10:1", 2.0), hit("a:10:3", 3.0)]
     assert len(merge(hits, Families(store), coverage=0.75)) == 1
     assert len(merge(hits, Families(store), coverage=0.76)) == 3
+    second = [hit(f"a:10:{i}", 1.0) for i in (4, 5, 6)]  # the parent's own length counts
+    assert len(merge(second, Families(store), coverage=0.75)) == 1
 
 
 def test_merge_of_nothing_is_nothing(store):
