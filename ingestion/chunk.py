@@ -203,7 +203,7 @@ def _cut(start: int, end: int, size: int, boundaries: _Boundaries) -> list[tuple
 
 def _best_stop(start: int, end: int, size: int, boundaries: _Boundaries) -> int:
     """Return the last boundary of the strongest kind that leaves the piece full enough."""
-    furthest = min(start + size, end - max(1, int(size * _LEAST_REST)))
+    furthest = min(start + size, end - int(size * _LEAST_REST))
     for kind, offsets in enumerate(boundaries.kinds):
         whole = _before_sentence(start, end, size, boundaries) if kind == _CLAUSE else 0
         if whole:

@@ -261,10 +261,8 @@ def _counts_months(sentence: str, quantity: Quantity) -> bool:
     """Return whether a number counts the months of a range: 1月至11月（共11个月）."""
     if quantity.unit != "个月":
         return False
-    found = dates(sentence)
-    year = next((date.year for date in found if date.year), 0)
-    months = {(date.year or year) * 12 + date.month for date in found}
-    months |= {year * 12 + int(v) for q in quantities(sentence) if q.unit == "月" for v in q.values}
+    months = {date.year * 12 + date.month for date in dates(sentence)}
+    months |= {int(v) for q in quantities(sentence) if q.unit == "月" for v in q.values}
     spans = {abs(a - b) for a in months for b in months}
     return any(value in spans or value - 1 in spans for value in quantity.values)
 

@@ -206,11 +206,13 @@ def test_missing_claims_leave_years_of_the_question():
         ("2021年11月至2022年2月，共5个月", ("5个月",)),
         ("2022年3月至12月，共10个月", ()),
         ("2022年3月至12月，共12个月", ("12个月",)),
+        ("2022年3月1日至12月1日，共9个月", ()),
+        ("2022年3月1日至12月1日，共8个月", ("8个月",)),
     ],
 )
 def test_missing_claims_count_months_with_and_without_the_last(sentence, expected):
     """From 1月 to 3月 are two or three; over the turn of a year, too."""
-    text = "1月、2月、3月、2021年11月、2022年2月、2022年3月、12月"
+    text = "1月、2月、3月、2021年11月、2022年2月、2022年3月、12月、2022年3月1日、12月1日"
     assert missing(sentence, text=text) == expected
 
 
@@ -310,11 +312,21 @@ def test_missing_claims_leave_the_end_of_years_from_a_day(sentence, expected):
     assert missing(sentence, text=text) == expected
 
 
-def test_missing_claims_leave_the_day_before_the_first():
+@pytest.mark.parametrize(
+    ("begin", "end", "expected"),
+    [
+        ("3月", "2月28日", ()),
+        ("3月", "2月", ()),
+        ("3月", "2月27日", ("2026年2月27日",)),
+        ("7月", "6月30日", ()),
+        ("8月", "7月31日", ()),
+    ],
+)
+def test_missing_claims_leave_the_day_before_the_first(begin, end, expected):
     """Five years from the first of March end with February."""
-    text = "本办法自2021年3月1日起施行，有效期5年。"
+    text = f"本办法自2021年{begin}1日起施行，有效期5年。"
 
-    assert missing("2021年3月1日起5年，到2026年2月28日", text=text) == ()
+    assert missing(f"2021年{begin}1日起5年，到2026年{end}", text=text) == expected
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,8 @@ def test_size_is_limited():
     """Length, nesting and whatever makes plans grow without end."""
     refused("RETURN 1" + " " * 4000, "4008 characters: at most 4000")
     refused("RETURN [" + "1," * 1900 + "1]", "words and signs: at most 1200")
+    refused("RETURN [" + "1," * 599 + "1]", "it has 1202 words and signs: at most 1200")
+    assert sent("RETURN [" + "1," * 598 + "1]")
     refused("RETURN " + "(" * 13 + "1" + ")" * 13, "nested more than 12 deep")
     refused("RETURN " + "NOT " * 51 + "true", "NOT more than 50 times")
     refused("RETURN " + " xor ".join(["true"] * 10), "XOR more than 8 times")
@@ -306,6 +308,18 @@ def test_size_is_limited():
 def test_a_list_that_is_unwound_may_be_collected_again():
     """Its items are one list less deep."""
     assert sent("UNWIND [1] AS a " + "WITH collect(a) AS b UNWIND b AS a " * 5 + "RETURN a")
+
+
+def test_the_head_of_a_list_is_one_list_less_deep():
+    assert sent("MATCH (n) WITH collect(n) AS a RETURN collect(head(collect(a)))")
+    twice = "MATCH (n) WITH collect(n) AS a WITH collect(a) AS a "
+    assert sent(f"{twice}RETURN collect(head(a))")
+    refused(f"{twice}WITH head(a) AS b WITH collect(b) AS b RETURN collect(b)", "too large")
+
+
+@pytest.mark.parametrize("word", ["PATHS", "PATH", "PATHS GROUPS", "GROUP", ""])
+def test_shortest_paths_in_every_form(word):
+    assert sent(f"MATCH p = SHORTEST 2 {word} (a)-[:T]-(b) RETURN p")
 
 
 def test_lists_of_subqueries_are_as_deep_as_their_deepest_part():
