@@ -52,8 +52,8 @@ def stopped(neo4j_server, monkeypatch):
         os.kill(neo4j_server.pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as soon:
-                soon.setattr(liveness, "SILENT_S", 1.0)
-                soon.setattr(liveness, "ASKED_S", 4.0)
+                soon.setattr(liveness, "SILENT_S", 0.5)
+                soon.setattr(liveness, "ASKED_S", 2.0)
                 soon.setattr(connection, "_CLOSING_S", 0.5)
                 yield
         finally:
