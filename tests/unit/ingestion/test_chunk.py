@@ -163,6 +163,8 @@ def test_a_sentence_that_fits_is_not_cut():
     leaves = [c.text for c in groups(text, ChunkSizes(200, (100,)))[100]]
     long = "各地要加强组织，" * 11 + "落实责任。"
     assert any(long in leaf for leaf in leaves)
+    text = "甲。" + "丙" * 9 + "。\n"
+    assert [c.text for c in groups(text, ChunkSizes(12, (6,)))[12]] == [text[:-1], "\n"]
 
 
 def test_an_attachment_begins_a_parent():
@@ -230,6 +232,12 @@ def test_no_chunk_ends_with_the_heading_of_what_follows(text):
                 "（一）工业节能。" + "乙" * 15 + "，",
                 "丙" * 9 + "。\n",
             ],
+        ),
+        # a fifth of a piece is too little to stand alone
+        (
+            "丙丙。\n一、目标\n（一）工业\n乙乙乙乙乙，一、目标\n",
+            ChunkSizes(20, (6,)),
+            ["丙丙。\n一、目标\n（一）工业\n乙乙乙乙乙", "，一、目标\n"],
         ),
         # those that are longer than a piece are cut like a text
         ("一、目标\n（一）工业\n", ChunkSizes(6, (2,)), ["一、目标\n（", "一）工业\n"]),
