@@ -21,7 +21,7 @@ KgragError
 │   └── UnsupportedFormatError  no loader for this kind of file
 ├── OutOfRangeError             a question is too long, or a number outside what is allowed
 ├── GarbledTextError            a text lost its characters on the way here
-├── NotFoundError               a document, entity or chunk that was asked for is not held
+├── NotFoundError               a document, entity or chunk that was asked for is not stored
 └── EvaluationError             a query or run file is malformed
 """
 

@@ -71,7 +71,7 @@ def document_node_id(name: str, issuer: str) -> str:
 
     Args:
         name: `kgrag.text.titles.document_name` of its title.
-        issuer: The full name of the organ that issued it; empty where nothing tells.
+        issuer: The full name of the organ that issued it; empty if unknown.
 
     >>> document_node_id("节能规划", "云岭省政府") == document_node_id("节能规划", "南渡省政府")
     False

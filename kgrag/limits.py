@@ -44,7 +44,7 @@ def checked_text(name: str, text: str) -> str:
 
 
 def check_whole(name: str, *texts: str) -> None:
-    """Refuse texts with lone surrogates, which no store, model or file can hold.
+    """Refuse texts with lone surrogates, which no store, model or file can represent.
 
     Raises:
         GarbledTextError: If there is one.

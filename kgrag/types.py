@@ -16,7 +16,7 @@ Language = Literal["zh", "en"]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A place in the original file: `text[start:end]` stands on page or in paragraph `number`.
+    """A place in the original file: `text[start:end]` is on page or in paragraph `number`.
 
     Attributes:
         start: First character offset in the document's text.
@@ -47,9 +47,9 @@ class Document(JsonReady):
         content_hash: sha256 (hex) of the original bytes, or of title and text for `.jsonl`.
         segments: Pages or paragraphs in text order, without overlap; may leave gaps.
         warnings: What the loader had to guess or leave out, for the ingest report.
-        properties: What the file or its neighbours say of it, by name: `encoding`, `author`, `date`
+        properties: Properties of the file or its neighbours, by name: `encoding`, `author`, `date`
             of a page; `stated.title` and the like of a `metadata.csv` beside it.
-        metadata: What the document says of itself.
+        metadata: Extracted from the text.
     """
 
     doc_id: str
@@ -107,7 +107,7 @@ class Chunk(JsonReady):
         start: First character offset in the document's text.
         end: Offset after the last character.
         text: The characters themselves.
-        parent_id: The parent chunk that holds a child whole; None for parents.
+        parent_id: The parent chunk that contains a child; None for parents.
         heading_path: Titles of the sections around `start`, outermost first, without the
             document's own title; may be empty.
     """
@@ -125,15 +125,15 @@ class Chunk(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Summary(JsonReady):
-    """An index node: a short text that stands for `document.text[start:end]`.
+    """An index node: a short text that represents `document.text[start:end]`.
 
     Attributes:
         summary_id: `kgrag.ids.summary_id(doc_id, start, end, text)`.
         doc_id: The document summarised.
-        start: First character offset of what it stands for.
+        start: First character offset of what it represents.
         end: Offset after the last character.
         text: The summary.
-        level: What it stands for: `document`, `section` or `chunk`.
+        level: What it represents: `document`, `section` or `chunk`.
         source: Who wrote it, e.g. `import`.
         target_ids: Parent chunks that the span touches, in reading order.
     """
@@ -155,7 +155,7 @@ class Entity(JsonReady):
     Attributes:
         entity_id: `kgrag.ids.entity_id(name)`: one per normalised name.
         name: As first written.
-        type: `document`, a type that the name tells or the extractor gave, or `entity`.
+        type: `document`, a type derived from the name or given by the extractor, or `entity`.
     """
 
     entity_id: str
@@ -165,13 +165,13 @@ class Entity(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Evidence(JsonReady):
-    """Where a fact stands.
+    """A place that states a fact.
 
     Attributes:
         doc_id: The document.
         start: First character of the clause that states it.
         end: Offset after the clause.
-        chunk_id: A chunk of the smallest group that the clause stands in; a clause that lies
+        chunk_id: The smallest chunk that contains the clause; a clause that lies
             over several of them has a record for each.
         extractor: Who found it here: `rules`, `import`, a model's name.
         confidence: In (0, 1].
@@ -221,7 +221,7 @@ class SubQuestion:
     Attributes:
         text: The question by itself.
         place: Short name of the place that it is about, 全国 for the national level; may be empty.
-        document: Title that its answer may stand in, as the model supposes; may be empty.
+        document: Title of the document that the model expects to answer it; may be empty.
         year: 0 for none.
     """
 
@@ -244,13 +244,13 @@ class Query:
         national: Whether it asks for the national level (国家, 全国, 中央, ...).
         keywords: Names and terms to look for besides its own words, weightiest first: keywords
             and synonyms that a model gave.
-        critical: What the question is really about, in few words; empty where nobody said.
+        critical: What the question is really about, in few words; empty if not given.
         language: Of the question: that of prompts, answer and notes.
         named: Of the titles those without 《》, as worded, each with the ids of the documents that
-            bear it; none of a document that is not held.
+            have it; none if the document is not stored.
         asked: The question as asked, where `text` is what it says in Chinese; else empty.
         unread: Of its words those that `text` leaves out, where they are half of them or more: then
-            an encoder alone tells what is like it.
+            only an encoder finds similar texts.
         sub_questions: Those that a model took it apart into; none where nobody did.
     """
 

@@ -177,7 +177,7 @@ class ProcessFolder:
         self.path.mkdir(mode=0o700)
 
     def delete(self) -> None:
-        """Delete it with all that it holds, as far as that can be done."""
+        """Delete it with its content, as far as possible."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
         with suppress(OSError):

@@ -106,7 +106,7 @@ def content_records(bundle: DocumentBundle) -> Iterator[Record]:
 
     Two bundles with the same records, in any order, store the same. Left out are what depends
     on other documents, too (how most of them name an entity or word a fact), and the numbers
-    of the vectors: their keys stand for these.
+    of the vectors: their keys identify these.
     """
     doc_id = bundle.document.doc_id
     yield document_record(bundle.document, bundle.fingerprint, bundle.headings)

@@ -50,7 +50,7 @@ def check_knowledge(
 
 
 def check_encoder(given: str, recorded: str | None) -> None:
-    """Refuse vectors of another encoder than those that are held.
+    """Refuse vectors of another encoder than the stored ones.
 
     Args:
         given: Identity of the encoder that made them; empty where it is not known.

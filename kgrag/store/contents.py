@@ -1,4 +1,4 @@
-"""What goes into a store whole, and what a store tells of itself."""
+"""Input and state of a store: bundles, sources, counts, problems."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class SourceState:
 
     Attributes:
         source: Its absolute path, `#id` appended for a record.
-        doc_id: The document that it holds now.
+        doc_id: Its current document.
         fingerprint: Of that document.
     """
 

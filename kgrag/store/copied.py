@@ -1,4 +1,4 @@
-"""What a store tells of itself so that a copy of it can be kept like it."""
+"""State of a store that is copied: what a local copy compares itself with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from kgrag.store.contents import Counts, DocumentBundle, SourceState
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What tells whether a copy is like the knowledge base.
+    """State by which a copy is compared with the knowledge base.
 
     Attributes:
         mark: Another one after every change; empty where changes leave none.
@@ -23,7 +23,7 @@ class ServerState:
 
     @property
     def can_be_copied(self) -> bool:
-        """Whether a copy of it could be told from others."""
+        """Whether it is identified well enough to be copied."""
         return self.settled and bool(self.mark)
 
 
@@ -44,9 +44,9 @@ class CopiedStore(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Return how much it holds."""
+        """Return the number of records by kind."""
         ...
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
-        """Return everything that a document brings, or None if it is not held."""
+        """Return a document with everything derived from it, or None if it is not stored."""
         ...

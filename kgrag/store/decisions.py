@@ -27,7 +27,7 @@ class Decision(JsonReady):
 
     Attributes:
         kind: `merge`: what is called `name` is called `into` from now on; `split`: `name` is to
-            stay apart from `into`, whatever is alike in them.
+            stay apart from `into`, however similar they are.
         name: As documents write it.
         into: Another name.
     """
@@ -39,7 +39,7 @@ class Decision(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class DecidedNames:
-    """Which names are one, and which are not, whatever the rules say.
+    """Which names are one and which are not; overrides the rules.
 
     Attributes:
         merged: The name that is used instead, by the normalised one; each is followed once more
@@ -81,14 +81,14 @@ class DecidedNames:
         return name
 
     def keeps_apart(self, written: str, name: str) -> bool:
-        """Return whether a person said that a name as written does not mean an entity."""
+        """Return whether a person decided that a name as written does not mean an entity."""
         return (normalize_name(written), normalize_name(name)) in self.apart
 
 
 class DecisionStore(Protocol):
-    """Corrections and decisions: they name documents and entities that need not be held.
+    """Corrections and decisions; the documents and entities that they name need not be stored.
 
-    So they outlive a deletion, and hold again when the document comes back.
+    So they survive a deletion, and apply again when the document comes back.
     """
 
     def corrections(self) -> dict[str, dict[str, str]]:
@@ -115,8 +115,8 @@ class DecisionStore(Protocol):
         Args:
             corrections: Values that fields of documents have; None takes a correction back.
             decisions: On names; one that is there already stays.
-            taken_back: Decisions that hold no more.
-            concerns: Documents that do not say yet what was decided.
+            taken_back: Revoked decisions.
+            concerns: Documents to which it is not applied yet.
 
         Raises:
             ValueError: If the id or field of a correction is empty, a decision is of an unknown
@@ -129,12 +129,12 @@ class DecisionStore(Protocol):
         ...
 
     def settle(self, doc_ids: Iterable[str]) -> None:
-        """Record that documents say what was decided."""
+        """Record that decisions are applied to documents."""
         ...
 
 
 class Held(DecisionStore, Protocol):
-    """What also knows which documents are held."""
+    """Decisions, with access to the stored documents."""
 
     def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
         """Return documents without their texts."""
@@ -142,7 +142,7 @@ class Held(DecisionStore, Protocol):
 
 
 def unsettled_from(text: str | None) -> list[str]:
-    """Return the documents that a note holds; none of one that is none.
+    """Return the documents of a note; none if it is empty or invalid.
 
     >>> unsettled_from('["d-a"]'), unsettled_from(None)
     (['d-a'], [])
@@ -151,13 +151,13 @@ def unsettled_from(text: str | None) -> list[str]:
 
 
 def unsettled_problems(store: Held) -> Iterator[Problem]:
-    """Yield the held documents that do not say yet what a person decided."""
+    """Yield the stored documents to which a decision is not applied yet."""
     for doc_id in sorted(card.doc_id for card in store.document_cards(store.unsettled())):
         yield Problem(UNSETTLED, doc_id, _UNSETTLED)
 
 
 def check_decided(corrections: Iterable[Correction], decisions: Iterable[Decision]) -> None:
-    """Refuse what says nothing; ValueError says why."""
+    """Raise ValueError for a decision without effect."""
     for doc_id, field_name, _ in corrections:
         if not doc_id or not field_name:
             told = f"got {field_name!r} of {doc_id!r}"

@@ -50,9 +50,9 @@ class DocumentStore(SearchedDocuments, Protocol):
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
         """Store a document whole, in one transaction, replacing its old self.
 
-        Replaced are the document of the same id and, if no other source holds it, the
-        document that `source` held before. What only they supported goes with them. Corrections
-        of the document that `source` held before are its own from now on, unless it has some.
+        It replaces the document of the same id and, if no other source has it, the
+        former document of `source`. What only these supported is deleted too. Corrections
+        of the former document of `source` are carried over, unless it has its own.
 
         Raises:
             ModelMismatchError: If its vectors are of another encoder than is recorded.
@@ -61,17 +61,17 @@ class DocumentStore(SearchedDocuments, Protocol):
         ...
 
     def attach_source(self, source: str, doc_id: str) -> None:
-        """Record that `source` holds a document that is stored already.
+        """Record that a stored document is also that of `source`.
 
-        The document that `source` held before is deleted if no other source holds it.
+        The former document of `source` is deleted if no other source has it.
 
         Raises:
-            NotFoundError: If the document is not held.
+            NotFoundError: If the document is not stored.
         """
         ...
 
     def delete_document(self, doc_id: str) -> bool:
-        """Delete a document and exactly what nothing else supports; False if not held."""
+        """Delete a document and exactly what nothing else supports; False if not stored."""
         ...
 
     def add_knowledge(
@@ -89,7 +89,7 @@ class DocumentStore(SearchedDocuments, Protocol):
         Idempotent: what is there already (same ids, same evidence) stays as it is.
 
         Raises:
-            NotFoundError: If the document is not held.
+            NotFoundError: If the document is not stored.
             ModelMismatchError: If the vectors are of another encoder than is recorded; an empty
                 `embedder` is not compared.
             ValueError: If something belongs to another document, or a fact lacks evidence.
@@ -103,14 +103,14 @@ class DocumentStore(SearchedDocuments, Protocol):
         facts: Sequence[Fact],
         mentions: Sequence[Mention],
     ) -> None:
-        """Let a stored document say these facts and mentions and nothing else, in one transaction.
+        """Replace all facts and mentions of a stored document, in one transaction.
 
-        What it said before is gone, whoever found it; everything else stays. Vectors of facts that
+        Those of all extractors are replaced; everything else stays. Vectors of facts that
         it states no more go, and what nothing else supports. What is left is what `upsert_document`
         of all that would leave. Idempotent.
 
         Raises:
-            NotFoundError: If the document is not held.
+            NotFoundError: If the document is not stored.
             ValueError: If something belongs to another document, or a fact lacks evidence.
         """
         ...

@@ -25,7 +25,7 @@ class Triple(NamedTuple):
 
 
 class CountedEntity(NamedTuple):
-    """An entity with what is said of it.
+    """An entity with the number of its facts.
 
     Attributes:
         entity: It.
@@ -75,7 +75,7 @@ class SearchedGraph(Protocol):
         ...
 
     def entity_degrees(self, entity_ids: Sequence[str]) -> dict[str, int]:
-        """Return the number of facts around each entity that is held."""
+        """Return the number of facts around each stored entity."""
         ...
 
     def facts_around(
@@ -145,7 +145,7 @@ class GraphStore(SearchedGraph, Protocol):
         ...
 
     def entity_uses(self, entity_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return the documents that name each entity that is held, in facts or without, by id."""
+        """Return the documents that name each stored entity, in facts or without, by id."""
         ...
 
     def entity_page(self, *, after: str = "", limit: int) -> list[CountedEntity]:

@@ -1,4 +1,4 @@
-"""What must hold of a document's chunks, headings and pages; checks that every store shares."""
+"""Invariants of a document's chunks, headings and pages; checks that every store shares."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -36,7 +36,7 @@ _LOCK_TIMEOUT_S = 600.0  # another process may be copying everything
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What stands beside a copy on the disk.
+    """The note stored with a copy.
 
     Attributes:
         mark: The one of the server that it is like; empty for none.

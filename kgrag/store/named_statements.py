@@ -8,7 +8,7 @@ def read_named(file: Traversable, *, comment: str) -> dict[str, str]:
     """Return the statements of a file by name, in order, without comments and final semicolons.
 
     Args:
-        file: Each statement follows a line with its name; what stands before the first is a
+        file: Each statement follows a line with its name; text before the first is a
             comment.
         comment: What a line of comment begins with.
 

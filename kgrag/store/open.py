@@ -9,7 +9,7 @@ def open_store(location: str | Path, *, create: bool) -> Store:
     """Return the store at a place.
 
     Args:
-        location: A folder, which holds an SQLite database, or the address of a Neo4j server
+        location: A folder with an SQLite database, or the address of a Neo4j server
             (`bolt://HOST:7687`, `neo4j://HOST:7687`, `/DATABASE` after it for another than
             `neo4j`).
         create: Make a knowledge base where there is none.

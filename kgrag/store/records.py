@@ -106,7 +106,7 @@ def fact_record(fact_id: str, subject_id: str, predicate: str, object_id: str) -
 
 
 def evidence_record(fact_id: str, evidence: Evidence, predicate: str) -> Record:
-    """Return the record of a fact's evidence, with the wording that stands there."""
+    """Return the record of a fact's evidence, with the wording of the text."""
     return {
         "record": "evidence",
         "fact_id": fact_id,
@@ -121,7 +121,7 @@ def mention_record(entity_id: str, evidence: Evidence) -> Record:
 
 
 def vector_record(node_id: str, kind: str, doc_id: str, key: str) -> Record:
-    """Return the record that says which embedding a node has."""
+    """Return the record of a node's embedding."""
     return {"record": "vector", "node_id": node_id, "kind": kind, "doc_id": doc_id, "key": key}
 
 
@@ -137,7 +137,7 @@ def embedding_record(key: str, vector: Vector) -> Record:
 
 
 def correction_record(doc_id: str, field: str, value: str) -> Record:
-    """Return the record of what a person corrected in a document, held or not."""
+    """Return the record of a person's corrections of a document, stored or not."""
     return {"record": "correction", "doc_id": doc_id, "field": field, "value": value}
 
 

@@ -49,7 +49,7 @@ class SearchedIndexes(Protocol):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return chunks that hold the phrase as one, blind to blanks, marks, width and case.
+        """Return chunks that contain the phrase, ignoring blanks, punctuation, width and case.
 
         Best first by BM25 of the phrase, ties by chunk id; with `doc_ids`, only of these
         documents.

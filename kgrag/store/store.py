@@ -17,13 +17,13 @@ from kgrag.store.whole import WholeStore
 class SearchedStore(SearchedDocuments, SearchedIndexes, SearchedGraph, Protocol):
     """A knowledge base, or some documents of one, as the routes of retrieval see it.
 
-    Ids that are not held are left out of results, never an error. Every method raises
+    Unknown ids are left out of results, never an error. Every method raises
     `StoreError` (or a subclass) when the storage itself fails.
     """
 
 
 class Store(DocumentStore, SearchStore, GraphStore, DecisionStore, WholeStore, Protocol):
-    """A knowledge base. Ids that are not held are left out of results, never an error.
+    """A knowledge base. Unknown ids are left out of results, never an error.
 
     Every method raises `StoreError` (or a subclass) when the storage itself fails.
     """

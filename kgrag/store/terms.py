@@ -1,4 +1,4 @@
-"""What the lexical index holds of a chunk: words and character pairs."""
+"""Terms of the lexical index: words and character pairs of a chunk."""
 
 import functools
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ class WholeStore(Protocol):
     def all_meta(self) -> dict[str, str]:
         """Return every setting that the knowledge base records, ordered by key.
 
-        Without notes, which say nothing of its content: `kgrag.kb_meta.NOTE`.
+        Without notes, which are not part of its content: `kgrag.kb_meta.NOTE`.
         """
         ...
 
@@ -39,7 +39,7 @@ class WholeStore(Protocol):
     # everything that is stored
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
-        """Return everything that one document brings, or None if it is not held.
+        """Return a document with everything derived from it, or None if it is not stored.
 
         Nothing is lost: an empty store with the same settings that is given the bundle of every
         document exports the same records. A fact comes once for each wording, every vector with

@@ -42,7 +42,7 @@ def parse(location: str) -> Address:
     Address(uri='neo4j://graph:7687', database='policies', base='energy')
 
     Raises:
-        StoreUnavailableError: If it is none, holds a password, or a name that cannot be one.
+        StoreUnavailableError: If it is invalid, contains a password, or an impossible name.
     """
     try:
         parts = urlsplit(location)

@@ -40,7 +40,7 @@ def caption(name: str) -> str:
 def document_caption(title: str, places: Sequence[str]) -> str:
     r"""Return how a document is drawn: the place on the first line, below it what it is about.
 
-    A circle holds twelve characters besides the place, so that words that most titles have (the
+    A circle has room for twelve characters besides the place, so words that most titles have (the
     issuer, 关于, 印发, 的通知, quotation marks) are left out.
 
     Args:
@@ -64,13 +64,13 @@ def document_caption(title: str, places: Sequence[str]) -> str:
 def target_caption(indicator: str, stated: str, said: Qualifiers) -> str:
     r"""Return how a target is drawn: the indicator, its value, then the year and whether reached.
 
-    Parts stand on lines of their own, so that a value is never broken; the text can be read in a
+    Parts are on lines of their own, so that a value is never broken; the text can be read in a
     table as well.
 
     Args:
         indicator: As the document calls it.
-        stated: What is said of it, which stands where no number is told.
-        said: Its value, year and standing.
+        stated: The statement, used if there is no number.
+        said: Value, year and status.
 
     >>> target_caption("森林覆盖率", "24%以上", Qualifiers(
     ...     "target", value="24", unit="%", comparator=">=", year="2025", standing="planned")

@@ -1,4 +1,4 @@
-"""What one document says, and how the graph keeps it in lists of relationships."""
+"""Facts and mentions of one document, and their storage in lists of relationships."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ _READINGS = 10  # of facts that are written just now
 
 
 class Place(NamedTuple):
-    """Where something stands in a document: what tells one piece of evidence from another."""
+    """A place in a document, which identifies a piece of evidence."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ _OPTIONAL = ("predicates", "qualifiers")  # qualifiers are not there where none 
 
 @dataclass(slots=True)
 class DocumentKnowledge:
-    """What one document says.
+    """Facts and mentions of one document.
 
     Attributes:
         ends: (subject id, object id) of each fact.
@@ -70,13 +70,13 @@ class DocumentKnowledge:
             self.mentioned.setdefault((mention.entity.entity_id, _place(e)), e.confidence)
 
     def is_named(self) -> bool:
-        """Return whether the document writes each entity that it says something of."""
+        """Return whether there is a written name for each entity."""
         used = {entity_id for fact_id, _ in self.stated for entity_id in self.ends[fact_id]}
         used |= {entity_id for entity_id, _ in self.mentioned}
         return used <= {entity.entity_id for entity in self.names}
 
     def chunk_ids(self) -> set[str]:
-        """Return the chunks in which something is said."""
+        """Return the chunks with evidence or mentions."""
         return {place.chunk_id for _, place in (*self.stated, *self.mentioned)}
 
     def name_rows(self) -> dict[str, tuple[list[str], list[str]]]:
@@ -140,7 +140,7 @@ class StatedEvidence(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Return where it stands in its document."""
+        """Return its place in the document."""
         return Place(self.start, self.end, self.extractor, self.chunk_id, self.qualifiers)
 
     def evidence(self) -> Evidence:
@@ -149,7 +149,7 @@ class StatedEvidence(NamedTuple):
 
 
 def is_whole(row: Mapping[str, object]) -> bool:
-    """Return whether the lists of a relationship tell of the same pieces of evidence."""
+    """Return whether the lists of two relationships have the same pieces of evidence."""
     names = [*_LISTS, *(name for name in _OPTIONAL if row.get(name) is not None)]
     return len({len(value) for name in names if isinstance(value := row[name], list)}) == 1
 
@@ -176,7 +176,7 @@ def fact_properties(fact_id: str, stated: Iterable[StatedEvidence]) -> Propertie
 
 
 def read_knowledge(run: Run, doc_id: str) -> DocumentKnowledge:
-    """Return what the graph holds of a document.
+    """Return the facts and mentions of a document in the graph.
 
     It is read in three statements: where a writer comes between, an entity may lack its name, and
     all is read again.
@@ -254,7 +254,7 @@ def _place(e: Evidence) -> Place:
 
 
 def _told(qualifiers: Iterable[str]) -> Properties:
-    """Return the property for the qualifiers of a relationship; none where none says anything."""
+    """Return the property for the qualifiers of a relationship; none if all are empty."""
     told = list(qualifiers)
     return {"qualifiers": told} if any(text != NOTHING for text in told) else {}
 

@@ -145,7 +145,7 @@ class Documents:
             self._database.write(write.delete_remains)
 
     def _revision(self, doc_id: str) -> str | None:
-        """Return what is another after each change of a document; None if it is not held."""
+        """Return a value that changes with each change of a document; None if it is not stored."""
         rows = self._database.read("revision", id=doc_id)
         return str(rows[0]["revision"]) if rows else None
 

@@ -77,7 +77,7 @@ def _delete_some(tx: Transaction) -> int:
 
 
 def _drop_definitions(database: Database, *, constraints: bool) -> None:
-    """Drop what is called as ours is and stands on labels that only this knowledge base has."""
+    """Drop constraints and indexes with names like ours on labels of this knowledge base only."""
     held = {row["name"] for row in database.read("constraints")}
     for row in database.read("index_states"):
         name, labels = row["name"], row["labels"] or ("",)

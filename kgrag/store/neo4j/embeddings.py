@@ -38,7 +38,7 @@ def add_embeddings(
 
     Raises:
         ValueError: If a vector is not finite or neither of unit length nor zero.
-        StoreError: If a dimension is not the stored one, or a vector is neither given nor held.
+        StoreError: If a dimension is not the stored one, or a vector is neither given nor stored.
     """
     given = {v.key: v.vector for v in vectors if v.vector is not None}
     dimension = check_vectors(given, dimension)
@@ -75,7 +75,7 @@ def embedding_rows(vectors: Mapping[str, Vector]) -> list[dict[str, object]]:
 
 
 def checksum(key: str, vector: Vector) -> int:
-    """Return what tells whether a vector is the one that was stored under a key: 32 bits.
+    """Return a checksum of 32 bits of the vector stored under a key.
 
     >>> checksum("a", np.zeros(2, np.float32)) == checksum("b", np.zeros(2, np.float32))
     False

@@ -12,7 +12,7 @@ _GRACE_S = 1.0  # for the looks themselves
 
 
 def end(database: Database, mark: str) -> str:
-    """End a statement's transactions, and say what goes on all the same.
+    """End a statement's transactions, and report those that continue.
 
     Args:
         database: Where it runs.

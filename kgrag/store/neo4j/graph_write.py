@@ -1,4 +1,4 @@
-"""Writing what documents say: facts, mentions, names, and the citations that follow from them."""
+"""Writing facts, mentions, names, and the citations that follow from them."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ def _entity_row(entity_id: str, name: str, type_: str) -> dict[str, object]:
 
 
 def cite(tx: Transaction, doc_id: str) -> None:
-    """Draw the citations between a document and the others held, as the facts say them."""
+    """Write the citations between a document and the other stored ones, from the facts."""
     tx.run("delete_cites", id=doc_id)
     predicates: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for name in ("cites", "cited_by"):

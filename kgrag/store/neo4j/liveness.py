@@ -109,7 +109,7 @@ def in_thread(work: Callable[[], _T], done: Future[_T] | None = None) -> Future[
 
 
 def is_silent(address: Address) -> bool:
-    """Return whether a server takes a connection and then says nothing.
+    """Return whether a server accepts a connection and then sends nothing.
 
     One that refuses connections is not silent: the driver knows what to do about it.
     """
@@ -131,7 +131,7 @@ def is_silent(address: Address) -> bool:
 
 
 def _unchecked() -> ssl.SSLContext:
-    """Return what takes any certificate: nothing is told but that somebody is there."""
+    """Return a TLS context that accepts any certificate: nothing is sent over it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

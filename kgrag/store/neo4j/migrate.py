@@ -46,7 +46,7 @@ _LABELS = re.compile(
 
 
 def is_old(database: Database) -> bool:
-    """Return whether a database holds a knowledge base of version 1, brought up to date or not.
+    """Return whether a database has a knowledge base of version 1, brought up to date or not.
 
     Only the one without a name can be so old.
     """

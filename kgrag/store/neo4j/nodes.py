@@ -1,4 +1,4 @@
-"""What nodes hold beside what was given: captions, keys, facets, indexed words, a hash."""
+"""Derived properties of nodes: captions, keys, facets, indexed words, a hash."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -29,14 +29,14 @@ TYPED = (
 
 
 def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> dict[str, object]:
-    """Return the properties that follow from what a document says of itself.
+    """Return the properties that follow from a document's metadata.
 
     All are named, so that one that a document has no more goes: None takes a property away.
 
     Args:
         title: Its title.
-        properties: What its file says of it.
-        metadata: What its text says of it, which goes before.
+        properties: Of its file.
+        metadata: Extracted from its text; takes precedence.
     """
     metadata = told_metadata(metadata, properties)
     name, facets = node_name(title), document_facets(title, metadata)
@@ -68,7 +68,7 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
 
 
 def stored(title: str, properties: Mapping[str, str], metadata: Metadata) -> dict[str, object]:
-    """Return all properties that what a document says of itself has on its node."""
+    """Return all properties of metadata on a document's node."""
     return {
         **described(title, properties, metadata),
         "properties": to_json(dict(properties)),
@@ -128,7 +128,7 @@ def chunk_of(row: Mapping[str, Any]) -> Chunk:
 
 
 def document_key(doc_id: str) -> str:
-    """Return what stands for a document in the index: one term, whatever its id looks like."""
+    """Return the term that represents a document in the index, for any id."""
     return digest("document", doc_id)
 
 

@@ -148,7 +148,7 @@ def _within(seconds: float, work: Callable[[], _T]) -> _T:
 
 
 def _size(value: object) -> int:
-    """Return about how many bytes a plain value holds."""
+    """Return about how many bytes a plain value takes."""
     if isinstance(value, str):
         return len(value.encode())
     if isinstance(value, dict):

@@ -37,7 +37,7 @@ _FACT_INDEXES = (
 
 
 def prepare(database: Database, *, create: bool) -> None:
-    """Make a database hold a knowledge base, or see that it does.
+    """Create a knowledge base in a database, or check the existing one.
 
     Args:
         database: On a server.
@@ -86,7 +86,7 @@ def _make(database: Database) -> None:
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
-    """Have the vector indexes for the vectors held; return their dimension, None without any.
+    """Ensure the indexes of the stored vectors; return their dimension, None without any.
 
     They are made from vectors that are there already: at once that is several times faster than
     one by one, and the graph in which the index looks for neighbours comes out better.

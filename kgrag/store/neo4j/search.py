@@ -144,7 +144,7 @@ class Search(Documents):
         top_k: int,
         doc_ids: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return chunks that hold a phrase, by BM25 of its character pairs in a row.
+        """Return chunks that contain a phrase, by BM25 of its consecutive character pairs.
 
         A phrase of one character is searched as a word: it makes no pair.
         """
@@ -388,7 +388,7 @@ def any_of(terms: Sequence[str]) -> str:
 
 
 def _weighted(field: str, terms: Sequence[tuple[str, float]]) -> str:
-    """Return the Lucene query for weighted terms; one that holds blanks is in no text."""
+    """Return the Lucene query for weighted terms; terms with blanks are in no text."""
     return " ".join(
         f"{field}:{quoted(term)}^{weight:.6f}" for term, weight in terms if term.split() == [term]
     )

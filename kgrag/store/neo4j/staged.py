@@ -28,7 +28,7 @@ _DELETED = 5000  # nodes deleted in one transaction
 class Neo4jStagedVectors:
     """Staged vectors of a database; see `kgrag.store.staged.StagedVectors`.
 
-    One transaction cannot hold a million nodes, so staged vectors take over some documents at a
+    One transaction cannot change a million nodes, so staged vectors take over some documents at a
     time. Until the last, a mark in the knowledge base's node keeps searches by vectors and
     writers out (StoreUnavailableError); searches by words go on. If it is cut off, whoever opens
     the knowledge base next finishes it.

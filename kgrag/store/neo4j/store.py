@@ -94,7 +94,7 @@ class Neo4jStore(Decisions, Graph, Search):
         return int(read_base(self._database)["seq"])
 
     def state(self) -> ServerState:
-        """Return mark and settings: what tells whether a copy is like this.
+        """Return mark and settings, with which copies are compared.
 
         Raises:
             StoreError: If the knowledge base has gone, or a setting is of no use.
@@ -109,7 +109,7 @@ class Neo4jStore(Decisions, Graph, Search):
         return {row["id"]: row["revision"] for row in complete(self._database.read("revisions"))}
 
     def bundle(self, doc_id: str) -> DocumentBundle | None:
-        """Return everything that a document brings, or None if it is not held.
+        """Return a document with everything derived from it, or None if it is not stored.
 
         It takes several statements: one that changed between them is read again.
 
@@ -184,7 +184,7 @@ class Neo4jStore(Decisions, Graph, Search):
         return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
 
     def _bundle_now(self, doc_id: str) -> DocumentBundle:
-        """Return what stands there now.
+        """Return the present state.
 
         Raises:
             LookupError: If something that is named is not there.

@@ -104,7 +104,7 @@ class TypedGraph:
 
 
 class _Place(NamedTuple):
-    """A statement at one place of a document, whatever chunks it lies over."""
+    """A statement at one place of a document, over any number of chunks."""
 
     start: int
     end: int

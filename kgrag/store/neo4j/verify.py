@@ -386,7 +386,7 @@ def _own_rows(doc_id: str, graph: TypedGraph, stored: Mapping[str, str]) -> Iter
     Args:
         doc_id: The document.
         graph: Its typed nodes and relationships.
-        stored: The document by the id of the entity that stands for it.
+        stored: The document by the id of its entity.
     """
 
     def of_node(node_id: object, *compared: object) -> _TypedRow:

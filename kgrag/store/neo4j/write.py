@@ -33,7 +33,7 @@ def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
 
 
 def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> None:
-    """Store a document in place of its old self and of what only `source` held.
+    """Store a document, replacing its old version and what only `source` had.
 
     Chunks that stay the same stay untouched: who reads meanwhile goes on seeing them.
     """
@@ -73,10 +73,10 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
 
 
 def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
-    """Record that `source` holds a stored document, and drop what only it held before.
+    """Record that a stored document is that of `source`; delete what only `source` had before.
 
     Raises:
-        NotFoundError: If the document is not held.
+        NotFoundError: If the document is not stored.
     """
     base = begin(tx)
     _check_held(tx, doc_id)
@@ -88,7 +88,7 @@ def attach_source(tx: Transaction, source: str, doc_id: str) -> None:
 
 
 def delete_document(tx: Transaction, doc_id: str) -> bool:
-    """Delete a document and what nothing else supports; return whether it was held.
+    """Delete a document and what nothing else supports; return whether it was stored.
 
     Of a large one the chunks are left for `delete_remains`.
     """
@@ -130,7 +130,7 @@ def add_knowledge(
     """Add to a stored document what it does not have yet.
 
     Raises:
-        NotFoundError: If the document is not held.
+        NotFoundError: If the document is not stored.
         ValueError: If something belongs to another document, or a fact lacks evidence.
         ModelMismatchError: If the vectors are of another encoder than is recorded.
     """
@@ -164,7 +164,7 @@ def replace_knowledge(
     """Replace the facts and mentions of a stored document.
 
     Raises:
-        NotFoundError: If the document is not held.
+        NotFoundError: If the document is not stored.
     """
     check_knowledge(doc_id, facts, mentions, ())
     base = begin(tx)
@@ -203,7 +203,7 @@ def finish(tx: Transaction, base: Base) -> None:
 def _release_source(
     tx: Transaction, base: Base, source: str, *, keep: str, carries: bool = False
 ) -> bool:
-    """Take the source from the document that it held; return whether that had to go."""
+    """Detach a source from its document; return whether the document was deleted."""
     previous = tx.run("source", source=source)[0]["doc_id"]
     if previous is None or previous == keep:
         return False
@@ -225,7 +225,7 @@ def _carry_corrections(tx: Transaction, previous: str, doc_id: str, *, stays: bo
         tx: The transaction.
         previous: The other document.
         doc_id: The document.
-        stays: Whether the other keeps them, because another source holds it.
+        stays: Whether the other keeps them, because another source has it.
     """
     theirs = {row["field"]: row["value"] for row in tx.run("corrections_of", id=previous)}
     if not theirs or tx.run("corrections_of", id=doc_id):
@@ -270,7 +270,7 @@ def _remove(tx: Transaction, base: Base, doc_id: str) -> None:
 
 
 def _check_held(tx: Transaction, doc_id: str) -> None:
-    """Refuse a document that is not held; NotFoundError says what to do."""
+    """Raise NotFoundError, with the remedy, for a document that is not stored."""
     if tx.run("layout", id=doc_id)[0]["id"] is None:
         raise NotFoundError(f"document {doc_id!r} is not in the knowledge base: ingest it first")
 
@@ -310,7 +310,7 @@ def _lost(doc_id: str, chunk_ids: Sequence[str]) -> StoreError:
 
 
 def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: str) -> str:
-    """Store the node of a document; return the id of the entity that stands for it."""
+    """Store the node of a document; return the id of its entity."""
     document = bundle.document
     properties = {
         **stored(document.title, document.properties, document.metadata),

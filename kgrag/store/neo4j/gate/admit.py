@@ -545,7 +545,7 @@ class _Reader(Cursor):
         return size
 
     def _item(self, size: Size) -> Size:
-        """Read what stands in [ ] after a list: one item, or a part."""
+        """Read the [ ] after a list: one item, or a part."""
         self.expect("[")
         if not self.sees(".."):
             self._expression()

@@ -76,7 +76,7 @@ class Cursor:
 
         Args:
             what: It names, for the error.
-            any_word: Whether a keyword is one here, where nothing but a name can stand.
+            any_word: Whether keywords are allowed, since only a name can follow.
         """
         token = self.near()
         if not token.name:
@@ -148,7 +148,7 @@ class Cursor:
             raise ValueError(f"it holds {what} more than {most} times: ask for less at once")
 
     def error(self, why: str) -> ValueError:
-        """Return the error of what stands here."""
+        """Return the error of the current token."""
         token = self.near()
         if token.kind == "end":
             return ValueError(f"{why}, but the statement ends")
@@ -156,7 +156,7 @@ class Cursor:
         return ValueError(f"{why}, at {where!r} (character {token.start + 1})")
 
     def refused_word(self, word: Token) -> ValueError:
-        """Return the error of a keyword that may not stand here."""
+        """Return the error of a keyword that is not allowed here."""
         return self.error(
             f"{word.value} is refused: only reading is allowed; a name is written `{word.value}`"
         )

@@ -30,7 +30,7 @@ def most_steps(pattern: str) -> int:
         pattern: As Java reads it.
 
     Raises:
-        ValueError: If it holds what cannot be counted.
+        ValueError: If the size of a part cannot be computed.
     """
     plain, n_classes = _ONE.sub("_", pattern), 1
     while n_classes:

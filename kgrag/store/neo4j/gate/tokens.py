@@ -60,7 +60,7 @@ def tokens(text: str) -> list[Token]:
     ['RETURN', 'n', '.', 'a`b']
 
     Raises:
-        ValueError: If it holds what a reader and the server might read differently; says what.
+        ValueError: If this reader and the server might read something differently.
     """
     if UNICODE_ESCAPE.search(text):
         raise ValueError("it holds a \\u escape: write the character itself")

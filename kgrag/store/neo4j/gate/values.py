@@ -1,4 +1,4 @@
-"""Turn values of Neo4j into what JSON can hold, without vectors and bookkeeping."""
+"""Convert values of Neo4j to JSON, without vectors and internal properties."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ def plain(value: object) -> object:
     """Return a value as text, number, list or mapping.
 
     Nodes become {labels, properties}, relationships {type, properties}, paths the list of both
-    in turn, dates and points texts; of a vector only its size is told.
+    in turn, dates and points texts; of a vector only its size is given.
     """
     for kind, convert in _CONVERTERS.items():
         if isinstance(value, kind):
