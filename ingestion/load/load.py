@@ -22,7 +22,8 @@ DEFAULT_MAX_BYTES = IngestConfig().max_bytes
 _BLOCK = 1 << 20
 
 
-# Imported when a file needs them: docx, lxml and PDFium take time to load.
+_OFFICE = "docx:read_office"  # by LibreOffice; it is told the suffix, too
+# By media type of `formats.py`; imported when a file needs them: docx, lxml and PDFium take time.
 _READERS = {
     "txt": "plain:read_plain",
     "md": "plain:read_markdown",
@@ -30,6 +31,7 @@ _READERS = {
     "docx": "docx:read_docx",
     "pdf": "pdf:read_pdf",
     "picture": "picture:read_picture_file",
+    **dict.fromkeys(("doc", "wps", "rtf", "odt"), _OFFICE),
 }
 
 
@@ -116,10 +118,9 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
 
 
 def _reader(media_type: str) -> Reader:
-    office = media_type not in _READERS
-    name = "docx:read_office" if office else _READERS[media_type]
+    name = _READERS[media_type]
     read: Callable[..., Parsed] = pkgutil.resolve_name(f"kgrag.ingestion.load.{name}")
-    return partial(read, suffix=media_type) if office else read
+    return partial(read, suffix=media_type) if name == _OFFICE else read
 
 
 def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:

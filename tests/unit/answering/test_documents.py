@@ -1,4 +1,4 @@
-"""Which documents an answer rests on: copies, dates, force, citations among them."""
+"""Which documents an answer rests on: copies, dates, what is in force."""
 
 import json
 import subprocess
@@ -27,8 +27,7 @@ from kgrag.retrieval.filter import Filter
 from kgrag.status import Status
 from kgrag.tables.in_force import InForce
 from kgrag.types import Chunk, Document
-from tests.fixtures.kit import ingested, knowledge_base, run, shared_base, shared_folder
-from tests.fixtures.policies import POLICIES
+from tests.fixtures.kit import knowledge_base, run, shared_base, shared_folder
 
 THINGS = ("钢铁", "建材", "石化", "轻工", "纺织", "医药", "食品", "电子")
 MEASURES = [
@@ -301,115 +300,3 @@ def test_a_day_before_all_documents_leaves_nothing_to_search(kb):
     with pytest.raises(NotFoundError, match="issued after 2019-12-31; give a later date"):
         dated.at("", "2019")
     assert dated.at("", "2020").doc_ids == dated.doc_ids
-
-
-RULES = """甲市节能管理办法
-第一条 为了节约能源，制定本办法。
-第八条 重点用能单位未按照规定报送能源利用状况报告的，由市发展改革部门责令限期改正；\
-逾期不改正的，处一万元以上五万元以下的罚款。
-第九条 检测机构伪造检测数据的，由市市场监管部门处十万元罚款；情节严重的，吊销资质证书。
-第十条 市发展改革部门负责节能监察。
-"""
-
-
-# Return a knowledge base of one rule with two penalties.
-laws = shared_base({"rules": RULES})
-
-
-@pytest.mark.parametrize(
-    ("question", "begins"),
-    [
-        ("未按规定报送能源利用状况报告会受到什么处罚？", "重点用能单位未按照规定报送"),
-        ("伪造检测数据怎么处罚？", "检测机构伪造检测数据"),
-        (
-            "什么情形会被吊销资质证书？",
-            "检测机构伪造检测数据（情节严重）：吊销资质证书，",
-        ),
-    ],
-)
-def test_what_is_punished_is_answered_with_who_and_how(laws, question, begins):
-    """By what is done, or by the penalty; each row with its sentence."""
-    answer = laws.ask(question)
-    assert answer.text.startswith(begins)
-    assert answer.notes[0].kind == "penalties"
-    assert all(check.supported for check in answer.checks)
-
-
-def test_all_penalties_of_a_document_are_listed(laws):
-    """Where it is named, and nothing else is asked for."""
-    answer = laws.ask("《甲市节能管理办法》规定了哪些处罚？")
-    assert answer.notes[0] == "共1份文件，其中读出有关处罚的有1份，共3条"
-    assert len(answer.blocks) == 3
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "违反本办法有哪些处罚？",
-        "偷排污水会受到什么处罚？",
-        "深圳伪造检测数据怎么处罚？",  # the rule is another place's
-        "深圳和广州伪造检测数据怎么处罚？",
-    ],
-)
-def test_a_penalty_of_nothing_that_was_read_is_no_row(laws, question):
-    """The text answers as for any other question, or nothing does."""
-    assert not any(getattr(note, "kind", "") == "penalties" for note in laws.ask(question).notes)
-
-
-LAW = "中华人民共和国节约能源法"
-
-
-@pytest.mark.parametrize(
-    ("question", "titles"),
-    [
-        (f"哪些政策文件引用了《{LAW}》？", ["绿色发展行动方案", "成都市绿色发展工作方案"]),
-        (f"有多少文件以《{LAW}》为依据，哪些办法依据了《{LAW}》", []),  # two places of one title
-        ("哪些文件落实了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
-        ("《绿色发展行动方案》被哪些文件引用？", ["四川省绿色发展实施方案"]),
-        ("谁引用了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
-        ("落实《绿色发展行动方案》的文件有哪些？", ["四川省绿色发展实施方案"]),
-        ("Which documents cite 《绿色发展行动方案》?", ["四川省绿色发展实施方案"]),
-    ],
-)
-def test_all_that_cite_are_listed(policies, question, titles):
-    """In the order of issue, each with its sentence; the title's own document is none of them."""
-    answer = policies.ask(question)
-    if not titles:
-        assert not any("其中读出引用《" in note for note in answer.notes)
-        return
-    assert [c.title for c in answer.citations] == titles
-    note = answer.notes[0]
-    assert "4" in note
-    assert str(len(titles)) in note
-    lines = answer.text.splitlines()
-    assert all(line.startswith(f"《{t}》（") for line, t in zip(lines, titles, strict=True))
-    assert [line[-3:] for line in lines] == [f"[{n}]" for n in range(1, len(titles) + 1)]
-    assert all(c.quote.endswith("制定本方案。") for c in answer.citations)
-    assert answer.found
-    assert all(check.supported for check in answer.checks)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "《四川省绿色发展实施方案》引用了哪些文件？",  # the other direction
-        "哪些文件引用了《没有人引用的办法》？",
-        "哪些文件有绿色工厂的目标？",
-    ],
-)
-def test_other_questions_are_answered_as_before(policies, question):
-    """No list where nothing cites, or where something else is asked."""
-    assert not any("其中读出引用《" in note for note in policies.ask(question).notes)
-
-
-def test_a_filter_holds_for_the_list(policies):
-    """Of the documents that are searched, and no others."""
-    within = Filter(regions=("四川",))
-    answer = policies.ask(f"哪些文件引用了《{LAW}》？", within=within)
-    assert answer.notes[0] == f"共2份文件，其中读出引用《{LAW}》的有1份"
-
-
-def test_ask_says_how_many_of_how_many(tmp_path):
-    ingested(tmp_path, POLICIES, "hash-32")
-    done = run(tmp_path, "ask", f"哪些文件引用了《{LAW}》？")
-    assert f"共4份文件，其中读出引用《{LAW}》的有2份" in done.stdout + done.stderr

@@ -169,50 +169,6 @@ def test_nothing_changes_where_no_list_is_asked_for():
     assert made("能源审计报告何时交", ["能源审计报告"]) == (["2.能源审计报告；"], "")
 
 
-def test_what_a_document_cites(policies):
-    """Each cited document once, with how it is cited."""
-    answer = policies.ask("《成都市绿色发展工作方案》引用了哪些文件？")
-    assert len(answer.text.splitlines()) == 2
-    assert answer.notes[0] == "从《成都市绿色发展工作方案》读出引用的文件2项，其中1项在库"
-    assert all(check.supported for check in answer.checks)
-
-
-def test_a_chain_of_bases_is_followed(policies):
-    """成都 carries out 四川, which carries out the nation's, which rests on the law."""
-    answer = policies.ask("《成都市绿色发展工作方案》的依据链是什么？")
-    cited = [c.title for c in answer.citations]
-    assert cited[0] == "成都市绿色发展工作方案"
-    assert {"四川省绿色发展实施方案", "绿色发展行动方案"} <= set(cited)
-
-
-def test_what_nobody_repealed_is_not_made_up(policies):
-    """A role that the document has not leaves the question to the text."""
-    answer = policies.ask("《成都市绿色发展工作方案》废止了哪些文件？")
-    assert not any("读出" in note for note in answer.notes)
-
-
-@pytest.mark.parametrize(
-    "question", ["四川省经济和信息化厅负责哪些任务？", "四川省经济和信息化厅的职责有哪些？"]
-)
-def test_what_an_organ_is_to_do(policies, question):
-    """By its full name, of all documents; in a role where one is asked for."""
-    answer = policies.ask(question)
-    assert answer.text.startswith("建设绿色工厂（牵头），《四川省绿色发展实施方案》：")
-    assert answer.notes[0] == "共4份文件，其中读出四川省经济和信息化厅职责的有1份，共1条"
-    assert not any("读出" in n for n in policies.ask("四川省经济和信息化厅配合哪些任务？").notes)
-
-
-def test_who_does_a_thing_in_all_documents(policies):
-    """A row for each document, its organs together."""
-    answer = policies.ask("各地的绿色工厂建设由哪个部门负责？")
-    assert [c.title for c in answer.citations] == [
-        "四川省绿色发展实施方案",
-        "成都市绿色发展工作方案",
-    ]
-    assert "省经济和信息化厅（牵头）、省生态环境厅（配合）" in answer.text
-    assert all(check.supported for check in answer.checks)
-
-
 folder = shared_folder(POLICIES, "hash-32")
 
 
@@ -256,67 +212,6 @@ def test_a_model_reads_every_row_before_all_else(folder):
     assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in read
     assert "共4份文件，其中读出森林覆盖率目标的有3份，全国、四川2025年的有2份" in answer.notes
     assert "table" in [step.name for step in answer.steps]
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "四川省绿色发展实施方案有哪些重点任务？",
-        "列出《四川省绿色发展实施方案》的主要工作任务",
-        "四川省绿色发展实施方案的重点任务",
-    ],
-)
-def test_the_tasks_of_a_document_are_its_headings(policies, question):
-    """All under the heading that names them; the title needs no 《》."""
-    answer = policies.ask(question)
-    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
-    assert answer.notes[0] == "《四川省绿色发展实施方案》“三、重点任务”之下共2项，2项均已列出"
-
-
-def test_a_document_that_is_not_named_has_no_tasks(policies):
-    """Nor has one without such a heading."""
-    for question in ("各地有哪些重点任务？", "《绿色发展行动方案》有哪些重点任务？"):
-        assert not any("之下共" in note for note in policies.ask(question).notes)
-
-
-@pytest.mark.parametrize(
-    ("question", "n", "is_exact"),
-    [
-        ("四川省绿色发展实施方案有哪些时间节点？", 3, True),
-        ("《四川绿色发展方案》有哪些时间要求？", 3, False),
-        ("云南绿色消费意见的时间表是什么？", 1, True),
-    ],
-)
-def test_the_time_points_of_a_document_are_those_of_its_timeline(policies, question, n, is_exact):
-    """All of them, with the document that was taken where the name is not its title."""
-    answer = policies.ask(question)
-    assert answer.notes[0].endswith(f"读出时间点{n}项")
-    assert any("不完全相同" in note for note in answer.notes) is not is_exact
-    assert all(check.supported for check in answer.checks)
-
-
-@pytest.mark.parametrize(
-    ("question", "is_exact"),
-    [
-        ("《四川绿色实施方案》的重点任务有哪些？", False),
-        ("四川发展实施方案的重点任务有哪些？", False),
-        ("绿色发展四川省实施方案的重点任务有哪些？", True),  # the place elsewhere
-    ],
-)
-def test_a_title_that_is_not_to_the_letter_reaches_its_document(policies, question, is_exact):
-    """With words missing; which document was taken is said where it is not sure."""
-    answer = policies.ask(question)
-    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
-    taken = "按《四川省绿色发展实施方案》作答，题中名称与它不完全相同"
-    assert any(note.startswith(taken) for note in answer.notes) is not is_exact
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["《云南绿色发展实施方案》的重点任务有哪些？", "《四川水污染防治方案》的重点任务有哪些？"],
-)
-def test_a_name_that_no_title_has_is_taken_for_none(policies, question):
-    assert not any("作答" in note or "之下共" in note for note in policies.ask(question).notes)
 
 
 UNREAD = "未读出2025年森林蓄积量目标"

@@ -13,6 +13,7 @@ from kgrag.ids import document_id
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Source, discover, fingerprint, load, load_all
 from kgrag.ingestion.load.formats import MEDIA_TYPES, media_type_of, plugin_reader, suffixes
+from kgrag.ingestion.load.load import _reader
 from kgrag.ingestion.load.source import Discovery, Skipped, open_regular
 from kgrag.types import Document
 from tests.fixtures.packages import put_package
@@ -379,6 +380,17 @@ def test_own_formats_need_no_plugin(read_by):
     )
     assert plugin_reader("pdf") is None
     assert Source(Path("A.ORG")).media_type == "org"
+
+
+@pytest.mark.parametrize("media_type", sorted({*MEDIA_TYPES.values()} - {"jsonl"}))
+def test_each_own_format_has_a_reader(media_type):
+    assert callable(_reader(media_type))
+
+
+def test_each_own_format_is_described():
+    page = (Path(__file__).parents[4] / "docs" / "documents.md").read_text("utf-8")
+    table = page.partition("## Formats")[2].partition("\n\n## ")[0]
+    assert not [suffix for suffix in MEDIA_TYPES if f"`{suffix}`" not in table]
 
 
 def write(path: Path, text: str) -> Source:

@@ -1,0 +1,223 @@
+"""Questions that all statements answer: citations, duties, penalties, headings, dates."""
+
+import pytest
+
+from kgrag.retrieval.filter import Filter
+from tests.fixtures.kit import ingested, run, shared_base
+from tests.fixtures.policies import POLICIES
+
+LAW = "中华人民共和国节约能源法"
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        (f"哪些政策文件引用了《{LAW}》？", ["绿色发展行动方案", "成都市绿色发展工作方案"]),
+        (f"有多少文件以《{LAW}》为依据，哪些办法依据了《{LAW}》", []),  # two places of one title
+        ("哪些文件落实了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
+        ("《绿色发展行动方案》被哪些文件引用？", ["四川省绿色发展实施方案"]),
+        ("谁引用了《绿色发展行动方案》？", ["四川省绿色发展实施方案"]),
+        ("落实《绿色发展行动方案》的文件有哪些？", ["四川省绿色发展实施方案"]),
+        ("Which documents cite 《绿色发展行动方案》?", ["四川省绿色发展实施方案"]),
+    ],
+)
+def test_all_that_cite_are_listed(policies, question, titles):
+    """In the order of issue, each with its sentence; the title's own document is none of them."""
+    answer = policies.ask(question)
+    if not titles:
+        assert not any("其中读出引用《" in note for note in answer.notes)
+        return
+    assert [c.title for c in answer.citations] == titles
+    note = answer.notes[0]
+    assert "4" in note
+    assert str(len(titles)) in note
+    lines = answer.text.splitlines()
+    assert all(line.startswith(f"《{t}》（") for line, t in zip(lines, titles, strict=True))
+    assert [line[-3:] for line in lines] == [f"[{n}]" for n in range(1, len(titles) + 1)]
+    assert all(c.quote.endswith("制定本方案。") for c in answer.citations)
+    assert answer.found
+    assert all(check.supported for check in answer.checks)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "《四川省绿色发展实施方案》引用了哪些文件？",  # the other direction
+        "哪些文件引用了《没有人引用的办法》？",
+        "哪些文件有绿色工厂的目标？",
+    ],
+)
+def test_other_questions_are_answered_as_before(policies, question):
+    """No list where nothing cites, or where something else is asked."""
+    assert not any("其中读出引用《" in note for note in policies.ask(question).notes)
+
+
+def test_a_filter_holds_for_the_list(policies):
+    """Of the documents that are searched, and no others."""
+    within = Filter(regions=("四川",))
+    answer = policies.ask(f"哪些文件引用了《{LAW}》？", within=within)
+    assert answer.notes[0] == f"共2份文件，其中读出引用《{LAW}》的有1份"
+
+
+def test_ask_says_how_many_of_how_many(tmp_path):
+    ingested(tmp_path, POLICIES, "hash-32")
+    done = run(tmp_path, "ask", f"哪些文件引用了《{LAW}》？")
+    assert f"共4份文件，其中读出引用《{LAW}》的有2份" in done.stdout + done.stderr
+
+
+def test_what_a_document_cites(policies):
+    """Each cited document once, with how it is cited."""
+    answer = policies.ask("《成都市绿色发展工作方案》引用了哪些文件？")
+    assert len(answer.text.splitlines()) == 2
+    assert answer.notes[0] == "从《成都市绿色发展工作方案》读出引用的文件2项，其中1项在库"
+    assert all(check.supported for check in answer.checks)
+
+
+def test_a_chain_of_bases_is_followed(policies):
+    """成都 carries out 四川, which carries out the nation's, which rests on the law."""
+    answer = policies.ask("《成都市绿色发展工作方案》的依据链是什么？")
+    cited = [c.title for c in answer.citations]
+    assert cited[0] == "成都市绿色发展工作方案"
+    assert {"四川省绿色发展实施方案", "绿色发展行动方案"} <= set(cited)
+
+
+def test_what_nobody_repealed_is_not_made_up(policies):
+    """A role that the document has not leaves the question to the text."""
+    answer = policies.ask("《成都市绿色发展工作方案》废止了哪些文件？")
+    assert not any("读出" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "question", ["四川省经济和信息化厅负责哪些任务？", "四川省经济和信息化厅的职责有哪些？"]
+)
+def test_what_an_organ_is_to_do(policies, question):
+    """By its full name, of all documents; in a role where one is asked for."""
+    answer = policies.ask(question)
+    assert answer.text.startswith("建设绿色工厂（牵头），《四川省绿色发展实施方案》：")
+    assert answer.notes[0] == "共4份文件，其中读出四川省经济和信息化厅职责的有1份，共1条"
+    assert not any("读出" in n for n in policies.ask("四川省经济和信息化厅配合哪些任务？").notes)
+
+
+def test_who_does_a_thing_in_all_documents(policies):
+    """A row for each document, its organs together."""
+    answer = policies.ask("各地的绿色工厂建设由哪个部门负责？")
+    assert [c.title for c in answer.citations] == [
+        "四川省绿色发展实施方案",
+        "成都市绿色发展工作方案",
+    ]
+    assert "省经济和信息化厅（牵头）、省生态环境厅（配合）" in answer.text
+    assert all(check.supported for check in answer.checks)
+
+
+RULES = """甲市节能管理办法
+第一条 为了节约能源，制定本办法。
+第八条 重点用能单位未按照规定报送能源利用状况报告的，由市发展改革部门责令限期改正；\
+逾期不改正的，处一万元以上五万元以下的罚款。
+第九条 检测机构伪造检测数据的，由市市场监管部门处十万元罚款；情节严重的，吊销资质证书。
+第十条 市发展改革部门负责节能监察。
+"""
+
+
+# Return a knowledge base of one rule with two penalties.
+laws = shared_base({"rules": RULES})
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("未按规定报送能源利用状况报告会受到什么处罚？", "重点用能单位未按照规定报送"),
+        ("伪造检测数据怎么处罚？", "检测机构伪造检测数据"),
+        (
+            "什么情形会被吊销资质证书？",
+            "检测机构伪造检测数据（情节严重）：吊销资质证书，",
+        ),
+    ],
+)
+def test_what_is_punished_is_answered_with_who_and_how(laws, question, begins):
+    """By what is done, or by the penalty; each row with its sentence."""
+    answer = laws.ask(question)
+    assert answer.text.startswith(begins)
+    assert answer.notes[0].kind == "penalties"
+    assert all(check.supported for check in answer.checks)
+
+
+def test_all_penalties_of_a_document_are_listed(laws):
+    """Where it is named, and nothing else is asked for."""
+    answer = laws.ask("《甲市节能管理办法》规定了哪些处罚？")
+    assert answer.notes[0] == "共1份文件，其中读出有关处罚的有1份，共3条"
+    assert len(answer.blocks) == 3
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "违反本办法有哪些处罚？",
+        "偷排污水会受到什么处罚？",
+        "深圳伪造检测数据怎么处罚？",  # the rule is another place's
+        "深圳和广州伪造检测数据怎么处罚？",
+    ],
+)
+def test_a_penalty_of_nothing_that_was_read_is_no_row(laws, question):
+    """The text answers as for any other question, or nothing does."""
+    assert not any(getattr(note, "kind", "") == "penalties" for note in laws.ask(question).notes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "四川省绿色发展实施方案有哪些重点任务？",
+        "列出《四川省绿色发展实施方案》的主要工作任务",
+        "四川省绿色发展实施方案的重点任务",
+    ],
+)
+def test_the_tasks_of_a_document_are_its_headings(policies, question):
+    """All under the heading that names them; the title needs no 《》."""
+    answer = policies.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    assert answer.notes[0] == "《四川省绿色发展实施方案》“三、重点任务”之下共2项，2项均已列出"
+
+
+def test_a_document_that_is_not_named_has_no_tasks(policies):
+    """Nor has one without such a heading."""
+    for question in ("各地有哪些重点任务？", "《绿色发展行动方案》有哪些重点任务？"):
+        assert not any("之下共" in note for note in policies.ask(question).notes)
+
+
+@pytest.mark.parametrize(
+    ("question", "n", "is_exact"),
+    [
+        ("四川省绿色发展实施方案有哪些时间节点？", 3, True),
+        ("《四川绿色发展方案》有哪些时间要求？", 3, False),
+        ("云南绿色消费意见的时间表是什么？", 1, True),
+    ],
+)
+def test_the_time_points_of_a_document_are_those_of_its_timeline(policies, question, n, is_exact):
+    """All of them, with the document that was taken where the name is not its title."""
+    answer = policies.ask(question)
+    assert answer.notes[0].endswith(f"读出时间点{n}项")
+    assert any("不完全相同" in note for note in answer.notes) is not is_exact
+    assert all(check.supported for check in answer.checks)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_exact"),
+    [
+        ("《四川绿色实施方案》的重点任务有哪些？", False),
+        ("四川发展实施方案的重点任务有哪些？", False),
+        ("绿色发展四川省实施方案的重点任务有哪些？", True),  # the place elsewhere
+    ],
+)
+def test_a_title_that_is_not_to_the_letter_reaches_its_document(policies, question, is_exact):
+    """With words missing; which document was taken is said where it is not sure."""
+    answer = policies.ask(question)
+    assert [c.quote for c in answer.citations] == ["（一）建设绿色工厂。", "（二）保护森林。"]
+    taken = "按《四川省绿色发展实施方案》作答，题中名称与它不完全相同"
+    assert any(note.startswith(taken) for note in answer.notes) is not is_exact
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["《云南绿色发展实施方案》的重点任务有哪些？", "《四川水污染防治方案》的重点任务有哪些？"],
+)
+def test_a_name_that_no_title_has_is_taken_for_none(policies, question):
+    assert not any("作答" in note or "之下共" in note for note in policies.ask(question).notes)
