@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kgrag.answer.answer import Answer
+from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.ask import ask
 from kgrag.answering.compared_figures import national_beside_local
 from kgrag.answering.current import Current
@@ -271,6 +272,27 @@ class KnowledgeBase:
             NotFoundError: If no document, or more than one, matches.
         """
         return document_called(name, self.store.document_cards())
+
+    def excerpt(self, name: str, start: int, end: int, *, paragraphs: int = 1) -> Excerpt:
+        """Return characters of a document with the paragraphs around them, as of today.
+
+        Args:
+            name: The document, as for `find_document`.
+            start: First character in its text, as in a citation.
+            end: Offset after the last.
+            paragraphs: Before and behind, blank ones not counted; at most 100.
+
+        Raises:
+            NotFoundError: If no document, or more than one, matches.
+            OutOfRangeError: If the document has no such characters, or `paragraphs` is over 100.
+        """
+        checked_count("paragraphs", paragraphs, least=0, most=100)
+        doc_id = self.find_document(name).doc_id
+        (document,) = self.store.documents([doc_id])
+        headings = self.store.headings([doc_id]).get(doc_id, [])
+        status = self.statuses()[doc_id]
+        span = start, end
+        return Excerpt.of(document, headings, span, paragraphs=paragraphs, status=status)
 
     def graph(self, name: str, *, hops: int = 1, limit: int = 50) -> tuple[Entity, list[Fact]]:
         """Return an entity and the facts around it; see `kgrag.store.networks.facts_around`."""

@@ -14,6 +14,7 @@ from kgrag.cli.chinese import said
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, FilterOptions, argument, command, day, option
 from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
+from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
 
@@ -102,6 +103,7 @@ def ask(
     on_text = None if as_json or form != "text" else _stream(question)
     with opened(given.kb) as base:
         answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
+    remember(given.kb, answer)
     if as_json:
         print_json(answer.to_dict())
     elif form != "text":
@@ -134,6 +136,8 @@ def chat(given: _AnswerOptions, only: FilterOptions) -> int:
                 continue
             if reply.ends:
                 break
+            if reply.answer is not None:
+                remember(given.kb, reply.answer)
             _print_reply(line, reply, explain=given.explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)

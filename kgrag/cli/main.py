@@ -20,6 +20,7 @@ from kgrag.cli import (
     models,
     query,
     search,
+    show,
     tables,
 )
 from kgrag.cli.failures import (
@@ -111,7 +112,20 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     ctx.obj = read_config(config)
 
 
-for _module in (ingest, ask, search, query, browser, docs, tables, manage, eval, dataset, models):
+for _module in (
+    ingest,
+    ask,
+    show,
+    search,
+    query,
+    browser,
+    docs,
+    tables,
+    manage,
+    eval,
+    dataset,
+    models,
+):
     for _command in _module.COMMANDS:
         main.add_command(_command)
 encode_help(main)
