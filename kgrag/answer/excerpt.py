@@ -46,7 +46,7 @@ def reference(title: str, number: str, heading_path: Sequence[str]) -> str:
         cited = f"{title} ({number})" if number else title
         return ", ".join((cited, *marks))
     cited = f"《{title.translate(_INNER)}》"  # as in 《关于印发〈节能办法〉的通知》
-    return cited + (f"（{number}）" if number else "") + "".join(marks)
+    return cited + (f"（{number}）" if number else "") + "".join(marks).rstrip("、．.")
 
 
 @dataclass(frozen=True, slots=True)
