@@ -127,7 +127,7 @@ def test_start_up_looks_for_no_plugins():
     assert (run.stdout, run.returncode) == ("pdf\n", 0), run.stderr
 
 
-LISTED = PAGE.read_text("utf-8").partition("## Every name")[2]
+LISTED = PAGE.read_text("utf-8").partition("## Public names")[2]
 
 
 def test_every_name_stands_on_the_page_and_no_other():
