@@ -261,6 +261,10 @@ def test_resolve_names_a_result_that_holds_all_of_the_quote():
     ]
     answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
     assert answer.citations[0].chunk_id == "a:512:0"
+    ends = {256: A.index("800"), 512: len(A)}
+    chunks = [Chunk(f"a:{n}:0", "a", n, 0, start, end, A[start:end]) for n, end in ends.items()]
+    answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
+    assert answer.citations[0].chunk_id == "a:512:0"
 
 
 def test_resolve_leads_a_citation_to_the_passage_that_supports_the_sentence():
