@@ -101,7 +101,7 @@ class Date:
     end: int
     year: int
     month: int
-    day: int = 0
+    day: int
 
 
 def narrow(text: str) -> str:
@@ -156,8 +156,8 @@ def quantities(text: str) -> list[Quantity]:
 def scaled(number: Decimal) -> str:
     """Format a number in 万 or 亿 if it is as large.
 
-    >>> scaled(Decimal(35000000)), scaled(Decimal("24.10")), scaled(Decimal(60000000000))
-    ('3500万', '24.1', '600亿')
+    >>> scaled(Decimal(10000)), scaled(Decimal("24.10")), scaled(Decimal(60000000000))
+    ('1万', '24.1', '600亿')
     """
     scale, name = next((s for s in _SHOWN if abs(number) >= s[0]), (1, ""))
     return f"{(number / scale).normalize():f}{name}"
