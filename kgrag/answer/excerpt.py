@@ -1,17 +1,16 @@
 """A quote in its document: the text around it, and its reference as officials write it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
+from kgrag.answer.citation import Citation
 from kgrag.errors import OutOfRangeError
 from kgrag.json_ready import JsonReady
-from kgrag.notebook import place_words
 from kgrag.status import Status
-from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, BARE, BOX, numbering_at
 from kgrag.text.words import has_han
-from kgrag.types import Document, Heading, Language
+from kgrag.types import Document, Heading
 
 # A division whose numbers count through the document, so that those above it are not named.
 _ALONE = frozenset((ARTICLE, ATTACHMENT, ANNEX, BOX))
@@ -54,32 +53,16 @@ class Excerpt(JsonReady):
     """A quote with the paragraphs around it.
 
     Attributes:
-        doc_id: The document.
-        title: Its title.
-        number: Its 文号; empty if it has none.
-        file: Its file as ingested.
-        heading_path: Sections around the quote, outermost first.
-        page: 1-based page, if the file has pages.
-        start: First character of the quote in the document's text.
-        end: Offset after the quote.
+        citation: Document, place and status of the quote; not a citation of a chunk.
+        reference: How it is cited: 《title》（文号）第X条.
         before: The text ahead of the quote, from the beginning of a paragraph.
-        quote: `document.text[start:end]`.
         after: The text behind it, up to the end of a paragraph.
-        status: Whether the document is in force; None if not determined.
     """
 
-    doc_id: str
-    title: str
-    number: str
-    file: str
-    heading_path: tuple[str, ...]
-    page: int | None
-    start: int
-    end: int
+    citation: Citation
+    reference: str
     before: str
-    quote: str
     after: str
-    status: Status | None = None
 
     @classmethod
     def of(
@@ -110,36 +93,11 @@ class Excerpt(JsonReady):
                 f"{document.file or document.title} has the characters 0-{len(text)}, got "
                 f"{start}-{end}"
             )
-        pages = (s for s in document.segments if s.kind == "page" and s.start <= start < s.end)
+        cited = replace(Citation.of(document, headings, span, chunk_id=""), status=status)
         begins = _paragraph_start(text, start, paragraphs)
         ends = len(text) - _paragraph_start(text[::-1], len(text) - end, paragraphs)
-        return cls(
-            doc_id=document.doc_id,
-            title=document.title,
-            number=document.metadata.number,
-            file=document.file,
-            heading_path=HeadingTree(text, headings).path(start, end),
-            page=next((page.number for page in pages), None),
-            start=start,
-            end=end,
-            before=text[begins:start],
-            quote=text[start:end],
-            after=text[end:ends],
-            status=status,
-        )
-
-    @property
-    def reference(self) -> str:
-        """Return how it is cited: 《title》（文号）第X条."""
-        return reference(self.title, self.number, self.heading_path)
-
-    def place(self, language: Language) -> str:
-        """Return file, page and characters in words."""
-        return place_words(self.file, self.start, self.end, language, page=self.page)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {**JsonReady.to_dict(self), "reference": self.reference}
+        written = reference(cited.title, document.metadata.number, cited.heading_path)
+        return cls(cited, written, text[begins:start], text[end:ends])
 
 
 def _paragraph_start(text: str, offset: int, n: int) -> int:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ def show(
         for number, (document, start, end) in spans.items():
             found = base.excerpt(document, start, end, paragraphs=context)
             if as_json:
-                print_json({"number": number, **found.to_dict()} if number else found.to_dict())
+                cited = replace(found.citation, number=number)
+                print_json(replace(found, citation=cited).to_dict())
             elif cite or not place:
                 echo((f"[{number}] " if number and not cite else "") + found.reference)
             else:
@@ -68,14 +70,14 @@ def show(
 def _print(found: "Excerpt", number: int) -> None:
     from kgrag.status import mark
 
-    shown = language()
-    head = found.reference + mark(found.status, shown)
+    shown, cited = language(), found.citation
+    head = found.reference + mark(cited.status, shown)
     echo(f"[{number}] {head}" if number else head)
-    if found.heading_path:
-        echo(f"    {' › '.join(found.heading_path)}")
-    echo(f"    {found.place(shown)}")
+    if cited.heading_path:
+        echo(f"    {' › '.join(cited.heading_path)}")
+    echo(f"    {cited.place(shown)}")
     echo()
-    echo_text(f"{found.before}{_QUOTE.format(found.quote)}{found.after}".strip("\n"))
+    echo_text(f"{found.before}{_QUOTE.format(cited.quote)}{found.after}".strip("\n"))
 
 
 def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
@@ -84,10 +86,10 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     Raises:
         NotFoundError: If it is not there any more, or on another machine.
     """
-    paths = [Path(s.source) for s in base.store.sources() if s.doc_id == found.doc_id]
+    paths = [Path(s.source) for s in base.store.sources() if s.doc_id == found.citation.doc_id]
     file = next((path for path in paths if path.is_file()), None)
     if file is None:
-        raise NotFoundError(f"{found.file} is not on this machine, or was moved")
+        raise NotFoundError(f"{found.citation.file} is not on this machine, or was moved")
     if click.launch(str(file)):
         raise NotFoundError(f"no program of this machine opens {file}")
 

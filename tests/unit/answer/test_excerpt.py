@@ -32,15 +32,16 @@ SPAN = (START, START + 5)
 def test_an_excerpt_has_so_many_paragraphs_around_the_quote(n, before, after):
     """Blank ones are not counted; together they are the text."""
     found = Excerpt.of(DOCUMENT, HEADINGS, SPAN, paragraphs=n)
-    assert (found.before, found.quote, found.after) == (before, "适用于本省", after)
-    assert found.before + found.quote + found.after in TEXT
+    assert (found.before, found.citation.quote, found.after) == (before, "适用于本省", after)
+    assert found.before + found.citation.quote + found.after in TEXT
 
 
 def test_an_excerpt_says_where_it_is():
     found = Excerpt.of(DOCUMENT, HEADINGS, SPAN)
-    assert (found.page, found.heading_path, found.start) == (2, ("第二条 范围",), START)
+    cited = found.citation
+    assert (cited.page, cited.heading_path, cited.start) == (2, ("第二条 范围",), START)
     assert found.reference == "《节能条例》（云政发〔2022〕5号）第二条"
-    assert found.place("zh") == f"a/节能条例.pdf，第 2 页，第 {START} 至 {START + 5} 个字符"
+    assert cited.place("zh") == f"a/节能条例.pdf，第 2 页，第 {START} 至 {START + 5} 个字符"
     assert found.to_dict()["reference"] == found.reference
 
 

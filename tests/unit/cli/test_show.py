@@ -55,7 +55,10 @@ def test_a_place_may_be_given_by_document_and_characters(kb):
     shown = kgrag("show", place, "--context", 0, "--kb", kb, code=0).stdout
     assert shown.splitlines()[-1] == "〖到2025年〗，创建绿色工厂500家。"
     shown = json.loads(kgrag("show", place, "--json", "--kb", kb, code=0).stdout)
-    assert (shown["quote"], shown["reference"]) == ("到2025年", "《云岭省节能条例》第二条")
+    assert (shown["citation"]["quote"], shown["reference"]) == (
+        "到2025年",
+        "《云岭省节能条例》第二条",
+    )
 
 
 @pytest.mark.parametrize(
