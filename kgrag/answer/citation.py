@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from kgrag.json_ready import JsonReady
+from kgrag.answer.address import Address
+from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import passage_html, place_html, place_words
 from kgrag.status import Status
 from kgrag.text.headings import HeadingTree
@@ -83,6 +84,15 @@ class Citation(JsonReady):
             quote=document.text[start:end],
             chunk_id=chunk_id,
         )
+
+    @property
+    def address(self) -> str:
+        """The address of the quote; see `kgrag.answer.address.Address`."""
+        return str(Address(self.doc_id, self.start, self.end))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with the address."""
+        return as_dict(self) | {"address": self.address}
 
     def place(self, language: Language) -> str:
         """Return file, page and characters in words."""

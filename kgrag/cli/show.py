@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.answer.address import Address
 from kgrag.cli.chinese import language
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
-from kgrag.errors import KgragError, NotFoundError
+from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]|(\d{1,4})")
-_SPAN = re.compile(r"(?P<document>.+):(?P<start>\d{1,9})-(?P<end>\d{1,9})", re.DOTALL)
 _QUOTE = "〖{}〗"  # around the quote; also in the character sets of Chinese terminals
 
 
@@ -41,21 +41,22 @@ def show(
     Without either, the citations of the last answer, as officials write them.
     """
     numbered = _NUMBER.fullmatch(place or "")
-    spanned = None if numbered else _SPAN.fullmatch(place or "")
-    if place and not (numbered or spanned):
-        raise click.UsageError("a place is n, [n] or DOCUMENT:START-END")
+    spans: dict[int, Address] = {}
+    if place and not numbered:
+        try:
+            spans[0] = Address.parse(place)
+        except OutOfRangeError:
+            raise click.UsageError("a place is n, [n] or DOCUMENT:START-END") from None
     with opened(kb) as base:
-        if spanned:
-            spans = {0: (spanned["document"], int(spanned["start"]), int(spanned["end"]))}
-        else:
+        if not spans:
             spans = _of_last_answer(kb)
             if numbered:
                 chosen = int(numbered[1] or numbered[2])
                 spans = {n: span for n, span in spans.items() if n == chosen}
         if not spans:
             raise NotFoundError(f"the last answer has no citation {place or ''}".rstrip())
-        for number, (document, start, end) in spans.items():
-            found = base.excerpt(document, start, end, paragraphs=context)
+        for number, at in spans.items():
+            found = base.excerpt(at.document, at.start, at.end, paragraphs=context)
             if as_json:
                 cited = replace(found.citation, number=number)
                 print_json(replace(found, citation=cited).to_dict())
@@ -108,7 +109,7 @@ def remember(kb: str, answer: "Answer") -> None:
         file.write_text(json.dumps({"kb": _called(kb), "citations": spans}), "utf-8")
 
 
-def _of_last_answer(kb: str) -> dict[int, tuple[str, int, int]]:
+def _of_last_answer(kb: str) -> dict[int, Address]:
     """Return the citations of the last answer from this knowledge base, by number.
 
     Raises:
@@ -116,7 +117,10 @@ def _of_last_answer(kb: str) -> dict[int, tuple[str, int, int]]:
     """
     try:
         kept = json.loads(_last_answer().read_text("utf-8"))
-        spans = {int(n): (str(d), int(s), int(e)) for n, (d, s, e) in kept["citations"].items()}
+        spans = {
+            int(n): Address(str(doc_id), int(start), int(end))
+            for n, (doc_id, start, end) in kept["citations"].items()
+        }
         asked = str(kept["kb"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise NotFoundError("there is no last answer; `kgrag ask` gives one") from None

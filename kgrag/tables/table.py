@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from kgrag.answer.address import Address
 from kgrag.answer.notes import Note
-from kgrag.json_ready import JsonReady
+from kgrag.json_ready import JsonReady, as_dict
 from kgrag.text.quantities import scaled
 from kgrag.types import Language
 
@@ -34,6 +35,15 @@ class Source(JsonReady):
     end: int
     heading_path: tuple[str, ...]
     quote: str
+
+    @property
+    def address(self) -> str:
+        """The address of the passage; see `kgrag.answer.address.Address`."""
+        return str(Address(self.doc_id, self.start, self.end))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return a JSON-ready mapping, with the address."""
+        return as_dict(self) | {"address": self.address}
 
     @property
     def clause(self) -> str:
