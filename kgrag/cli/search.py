@@ -1,13 +1,12 @@
 """Search commands: search for chunks, graph for facts around an entity."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import language as shown_language
 from kgrag.cli.chinese import said
 from kgrag.cli.opened import opened
 from kgrag.cli.options import (
@@ -24,41 +23,12 @@ from kgrag.cli.options import (
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
-from kgrag.results import Reason, ScoredChunk
+from kgrag.results import ScoredChunk
 
 if TYPE_CHECKING:
     from kgrag.answering.searching import Analysis
     from kgrag.api import KnowledgeBase
     from kgrag.types import Chunk, Evidence, Fact
-
-
-_MOST = 6  # words of the question that are shown
-_SIDE = "asked for: {what}"
-_TEXT, _PATH = "words in the text{words}{numbers}", "words in title and headings{words}{numbers}"
-# How the reasons of `kgrag.results.REASONS` are shown.
-_SHOWN = {
-    "reranked": "cross-encoder{numbers}",
-    "coverage": "share of the question covered{numbers}",
-    "vector": "meaning{numbers}",
-    "text": _TEXT,
-    "path": _PATH,
-    "fact": "fact {what} ({score})",
-    "summary": "summary {what} ({score})",
-    "place": "place {what}",
-    "national": "national document, as asked",
-    "title": "title {what}",
-    "mention": "names {what}",
-    "section": "section {what}",
-    "cited": "cited by the document named: {what}",
-    "query": "query to the graph",
-    "merged": "merged from {n} of {of} parts",
-    "filled": "stands between two results",
-    "side": _SIDE,
-    "wording": "also found by {what}",
-    "part": "one of {n} parts asked for",
-    "official": "{word} read as {what}",
-    "outdated": "behind what is in force",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,12 +121,13 @@ def _show(question: str, results: list[ScoredChunk], explain: bool, as_json: boo
         return
     if not results:
         echo(said("words", "nothing found"))
+    from kgrag.answer.reasons import explained
     from kgrag.answering.copies import ALSO_IN
     from kgrag.status import mark
     from kgrag.text.words import question_language
 
     language = question_language(question)
-    told = explained(question, results) if explain else []
+    told = explained(question, results, shown_language()) if explain else []
     for number, result in enumerate(results, 1):
         chunk = result.chunk
         where = " › ".join(chunk.heading_path)
@@ -203,91 +174,6 @@ def _print_fact(fact: "Fact", titles: dict[str, str]) -> None:
 
 def _span(place: "Chunk | Evidence") -> str:
     return said("words", "characters {}-{}").format(place.start, place.end)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One reason of a result.
-
-    Attributes:
-        form: How it is shown.
-        side: Side of a comparison that it belongs to: scores compare within one only.
-        values: Fields of the form.
-    """
-
-    form: str
-    side: str
-    values: Mapping[str, str]
-
-
-def explained(question: str, results: Sequence[ScoredChunk]) -> list[str]:
-    """Return for each result of a question a line of reasons, the strongest first.
-
-    Ranks are among the results with the same reason.
-    """
-    reasons = [_reasons(result.via) for result in results]
-    scores: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in (one for of_result in reasons for one in of_result if "score" in one.values):
-        scores[one.form, one.side].append(float(one.values["score"]))
-    return [
-        said("reasons", "found by: ")
-        + said("reasons", "; ").join(
-            _told(one, scores[one.form, one.side], question, result) for one in of_result
-        )
-        for result, of_result in zip(results, reasons, strict=True)
-    ]
-
-
-def _reasons(via: Iterable[str]) -> list[_Line]:
-    """Return the reasons of a chunk; of those that differ only in their scores the first.
-
-    A fact is found by its words, its vector and as a figure.
-    """
-    lines: dict[tuple[str, ...], _Line] = {}
-    side = ""
-    for reason in via:
-        form, values = _form(reason)
-        side = values["what"] if form == _SIDE else side
-        if not form:
-            continue
-        shown = (v for name, v in values.items() if name != "score" and f"{{{name}}}" in form)
-        lines.setdefault((form, side, *shown), _Line(form, side, values))
-    return list(lines.values())
-
-
-def _form(reason: str) -> tuple[str, Mapping[str, str]]:
-    """Return how a reason is shown, empty if it is not, and its values."""
-    if not isinstance(reason, Reason):  # a plugin's own words
-        return "{what}", {"what": reason}
-    values = reason.values
-    if reason.kind == "merged" and values["n"] == values["of"]:
-        return "" if values["n"] == "1" else "merged from {n} parts", values
-    return _SHOWN[reason.kind], values
-
-
-def _told(one: _Line, scores: Sequence[float], question: str, result: ScoredChunk) -> str:
-    """Return a reason in words."""
-    details = {name: said("reasons", value) for name, value in one.values.items()}
-    score, n = details.get("score", ""), len(scores)
-    rank = 1 + sum(other > float(score) for other in scores) if score else 0
-    numbers = " (no. {rank} of {n}; {score})" if n > 1 else " ({score})"
-    details["numbers"] = said("reasons", numbers).format(rank=rank, n=n, score=score)
-    chunk = result.chunk
-    if one.form == _TEXT:
-        details["words"] = _matched(question, chunk.text)
-    elif one.form == _PATH:
-        details["words"] = _matched(question, " ".join((result.title, *chunk.heading_path)))
-    return said("reasons", one.form).format(**details)
-
-
-def _matched(question: str, text: str) -> str:
-    """Return the longest words of a question in a text, after a space; or nothing."""
-    from kgrag.text.words import words
-
-    own = set(words(text))
-    both = [word for word in dict.fromkeys(words(question)) if word in own]
-    longest = [w for w in both if not any(w in other for other in both if other != w)]
-    return " " + " ".join(longest[:_MOST]) if longest else ""
 
 
 COMMANDS = (search, graph)

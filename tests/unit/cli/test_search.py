@@ -1,8 +1,5 @@
 """Commands that search: with a model, a reranker, explanations, and queries."""
 
-import ast
-import copy
-import inspect
 import json
 import re
 import shutil
@@ -12,15 +9,10 @@ from functools import partial
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli import search as search_module
-from kgrag.cli.chinese import catalogue
 from kgrag.cli.query import table
-from kgrag.cli.search import _SHOWN, explained
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.results import REASONS, Reason, ScoredChunk
 from kgrag.testing.reply import Reply, contents, stand_in
 from kgrag.testing.server import FakeServer
-from kgrag.types import Chunk
 from tests.fixtures.kit import kgrag, run, shared_folder
 from tests.fixtures.rerankers import answering, write_cross_encoder
 
@@ -322,143 +314,6 @@ def test_more_candidates_than_are_reranked_stay_behind(reranked):
     assert order(done) == plain
     (request,) = server.requests
     assert [str(text)[:2] for text in texts_of(request)] == plain[:1]
-
-
-def merged(n, of):
-    return Reason("merged", n=str(n), of=str(of), size="256")
-
-
-def vector(score):
-    return Reason("vector", score=score)
-
-
-FACT = "森林覆盖率 —目标为→ 2025年24%"
-EXPLAINED = [
-    (
-        Reason("coverage", score="0.71"),
-        "share of the question covered (0.71)",
-        "覆盖问题用词的比例（0.71）",
-    ),
-    (Reason("reranked", score="0.93"), "cross-encoder (0.93)", "重排模型打分（0.93）"),
-    (Reason("vector", score="-0.02"), "meaning (-0.02)", "语义相近（-0.02）"),
-    (
-        Reason("text", score="14.0"),
-        "words in the text 绿色工厂 (14.0)",
-        "正文命中词语 绿色工厂（14.0）",
-    ),
-    (
-        Reason("path", score="9.5"),
-        "words in title and headings 目标 (9.5)",
-        "标题命中词语 目标（9.5）",
-    ),
-    (Reason("fact", score="0.69", what=FACT), f"fact {FACT} (0.69)", f"图谱事实 {FACT}（0.69）"),
-    (
-        Reason("summary", score="0.61", what="一、\n目标"),
-        "summary 一、\n目标 (0.61)",
-        "摘要 一、\n目标（0.61）",
-    ),
-    (Reason("place", what="云岭"), "place 云岭", "所问地区 云岭"),
-    (Reason("national"), "national document, as asked", "国家层面文件"),
-    (Reason("title", what="《乙规划》"), "title 《乙规划》", "所问文件 《乙规划》"),
-    (Reason("mention", what="《乙规划》"), "names 《乙规划》", "文中提到 《乙规划》"),
-    (Reason("section", what="一、目标"), "section 一、目标", "所问章节 一、目标"),
-    (
-        Reason("cited", what="甲 —→ 乙"),
-        "cited by the document named: 甲 —→ 乙",
-        "所问文件引用 甲 —→ 乙",
-    ),
-    (Reason("query"), "query to the graph", "图谱查询"),
-    (merged(2, 2), "merged from 2 parts", "由2个片段合并"),
-    (merged(2, 3), "merged from 2 of 3 parts", "由3个片段中的2个合并"),
-    (Reason("filled", left="3", right="5"), "stands between two results", "前后两段均命中"),
-    (Reason("side", what="云岭"), "asked for: 云岭", "分别检索 云岭"),
-    (
-        Reason("side", what="the whole question"),
-        "asked for: the whole question",
-        "分别检索 整个问题",
-    ),
-    (
-        Reason("wording", what="《谁承担？》"),
-        "also found by 《谁承担？》",
-        "换个问法也检索到 《谁承担？》",
-    ),
-    (Reason("part", n="5", of=" of 二、任务"), "one of 5 parts asked for", "所列5项之一"),
-    (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),
-    (Reason("outdated", what="draft"), "behind what is in force", "非现行有效，排在后面"),
-    ("vector of mine", "vector of mine", "vector of mine"),
-    (merged(1, 1), "", ""),
-]
-
-
-def result(*via):
-    text = "到2025年创建绿色工厂500家。\n"
-    chunk = Chunk("a:256:0", "a", 256, 0, 0, len(text), text, heading_path=("一、目标",))
-    return ScoredChunk(chunk, 1.0, via, title="甲方案")
-
-
-@pytest.mark.parametrize(("via", "english", "chinese"), EXPLAINED)
-def test_a_reason_in_both_languages(monkeypatch, via, english, chinese):
-    """Numbers stand behind; the words of a plugin stay."""
-    assert explained("绿色工厂目标", [result(via)]) == [f"found by: {english}"]
-    monkeypatch.setenv("KGRAG_LANG", "zh")
-    assert explained("绿色工厂目标", [result(via)]) == [f"由来：{chinese}"]
-
-
-def test_every_kind_of_reason_is_tried_above():
-    tried = {via.kind for via, *_ in EXPLAINED if isinstance(via, Reason)}
-    assert tried == set(_SHOWN) == set(REASONS)
-
-
-def test_a_reason_is_its_text():
-    """As JSON output and run files have it; copies keep what it says."""
-    reason = Reason("fact", score="0.69", what="甲{乙}")
-    assert reason == "fact 0.69: 甲{乙}"
-    assert json.dumps([reason]) == json.dumps(["fact 0.69: 甲{乙}"])
-    assert copy.deepcopy(reason).values == reason.values
-
-
-def test_the_catalogue_has_no_reason_that_nobody_gives():
-    tree = ast.parse(inspect.getsource(search_module))
-    written = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
-    labels = {"the whole question", "the document", "cited"}
-    assert set(catalogue()["reasons"]) <= written | labels
-    assert set(_SHOWN.values()) <= set(catalogue()["reasons"])
-
-
-def test_a_fact_that_two_ways_find_is_told_once():
-    """With the score of the weightier; another fact, and another part of the question, stay."""
-    facts = (("1.00", FACT), ("0.71", FACT), ("0.70", "甲 —依据→ 乙"))
-    via = [Reason("fact", score=score, what=fact) for score, fact in facts]
-    here, there = Reason("side", what="云岭"), Reason("side", what="全国")
-    (told,) = explained("目标", [result(here, *via, there, via[1])])
-    assert told == (
-        f"found by: asked for: 云岭; fact {FACT} (1.00); fact 甲 —依据→ 乙 (0.70); "
-        f"asked for: 全国; fact {FACT} (0.71)"
-    )
-
-
-def test_ranks_are_among_the_results_of_one_way(monkeypatch):
-    """Equal scores share a rank; sides of a comparison are not compared."""
-    words = Reason("text", score="9.0")
-    results = [result(vector("0.70")), result(vector("0.75"), words), result(vector("0.70"))]
-    assert explained("没有", results) == [
-        "found by: meaning (no. 2 of 3; 0.70)",
-        "found by: meaning (no. 1 of 3; 0.75); words in the text (9.0)",
-        "found by: meaning (no. 2 of 3; 0.70)",
-    ]
-    monkeypatch.setenv("KGRAG_LANG", "zh")
-    asked = (("甲", "0.7"), ("乙", "0.8"))
-    sides = [result(Reason("side", what=side), vector(score)) for side, score in asked]
-    assert [told.split("；")[1] for told in explained("没有", sides)] == [
-        "语义相近（0.7）",
-        "语义相近（0.8）",
-    ]
-    assert explained("没有", results)[0] == "由来：语义相近（3条中第2，0.70）"
-
-
-def test_words_that_are_part_of_a_longer_one_are_left_out():
-    (told,) = explained("创建绿色工厂的目标，绿色工厂", [result(Reason("text", score="9.0"))])
-    assert told == "found by: words in the text 创建 绿色工厂 (9.0)"
 
 
 FORESTS = {
