@@ -21,6 +21,7 @@ KgragError
 │   └── UnsupportedFormatError  no loader for this kind of file
 ├── OutOfRangeError             a question is too long, or a number outside what is allowed
 ├── GarbledTextError            a text lost its characters on the way here
+├── BusyError                   a server has as many requests as it can work on
 ├── NotFoundError               a document, entity or chunk that was asked for is not stored
 └── EvaluationError             a query or run file is malformed
 """
@@ -31,6 +32,7 @@ from contextlib import contextmanager
 __all__ = [
     "BrokenOffError",
     "BudgetExceededError",
+    "BusyError",
     "ConfigError",
     "EvaluationError",
     "GarbledTextError",
@@ -163,6 +165,10 @@ class GarbledTextError(KgragError, ValueError):
 
 class OutOfRangeError(KgragError, ValueError):
     """A question is too long, or a number is outside what is allowed."""
+
+
+class BusyError(KgragError):
+    """A server has as many requests as it can work on; a later one may be answered."""
 
 
 class NotFoundError(KgragError):

@@ -254,6 +254,6 @@ class Answer(JsonReady):
             for c in self.citations
         )
         told = "".join(f"<p><small>{escape(note)}</small></p>" for note in self.notes)
-        body = html(self.blocks, self.language, anchor)
+        body = html(self.blocks, self.language, lambda n: f'href="#{anchor}{n}"')
         head = f"<p><b>{escape(self.question)}</b></p>"
         return f"<div>{head}{body}{list_html(cited)}{told}</div>"

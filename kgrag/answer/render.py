@@ -1,7 +1,7 @@
 """Renderers of answers: Markdown and HTML; words of documents are escaped."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from itertools import groupby
 
@@ -9,6 +9,8 @@ from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
 from kgrag.answer.citation import Citation, with_remarks
 from kgrag.status import mark
 from kgrag.types import Language
+
+Link = Callable[[int], str]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _CITED = re.compile("\x00(\\d+)\x01")
@@ -53,42 +55,42 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)
 
 
-def html(blocks: Sequence[Block], language: Language, anchor: str) -> str:
-    """Return blocks as HTML: rows are a table, claims keep their layout.
+def html(blocks: Sequence[Block], language: Language, link: Link) -> str:
+    """Return blocks as HTML: rows are a table, claims keep their lines.
 
     Args:
         blocks: Of an answer.
         language: Of generated words.
-        anchor: Prefix of the id of each quote, before its number: `cite-`.
+        link: Returns the attributes of the link of a citation, given its number.
     """
     parts: list[str] = []
     for kind, same in groupby(blocks, key=type):
         if kind is Claim:
-            said = "".join(_linked(b, language, anchor) for b in same)
-            parts.append(f'<div style="white-space: pre-wrap">{said}</div>')
+            said = "".join(_linked(b, language, link) for b in same)
+            parts.append(f"<div>{said.replace(chr(10), '<br>')}</div>")
         elif kind is Row:
-            rows = "".join(_row(b, language, anchor) for b in same if isinstance(b, Row))
+            rows = "".join(_row(b, language, link) for b in same if isinstance(b, Row))
             parts.append(f"<table>{rows}</table>")
         else:
             parts += [
-                f"<p>{_linked(b, language, anchor)}</p>{_inner(b, language, anchor)}" for b in same
+                f"<p>{_linked(b, language, link)}</p>{_inner(b, language, link)}" for b in same
             ]
     return "".join(parts)
 
 
-def _inner(block: Block, language: Language, anchor: str) -> str:
-    return html(block.blocks, language, anchor) if isinstance(block, Side) else ""
+def _inner(block: Block, language: Language, link: Link) -> str:
+    return html(block.blocks, language, link) if isinstance(block, Side) else ""
 
 
-def _linked(block: Block, language: Language, anchor: str) -> str:
+def _linked(block: Block, language: Language, link: Link) -> str:
     before = block.before if isinstance(block, Claim) else ""
     text = escape(f"{before}{_marked(block, language)}")
-    return _CITED.sub(rf'<a href="#{anchor}\1">[\1]</a>', text)
+    return _CITED.sub(lambda cited: f"<a {link(int(cited[1]))}>[{cited[1]}]</a>", text)
 
 
-def _row(row: Row, language: Language, anchor: str) -> str:
+def _row(row: Row, language: Language, link: Link) -> str:
     title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
     remarks = "".join(check.remark(language) for check in row.checks)
-    quote = _linked(Quote(row.citation), language, anchor) + escape(remarks)
+    quote = _linked(Quote(row.citation), language, link) + escape(remarks)
     cells = (escape(row.lead.rstrip("，：")), escape(title), quote)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -20,6 +20,7 @@ from kgrag.cli import (
     models,
     query,
     search,
+    serve,
     show,
     tables,
 )
@@ -125,6 +126,7 @@ for _module in (
     eval,
     dataset,
     models,
+    serve,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)

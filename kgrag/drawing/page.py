@@ -167,13 +167,20 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
         facts: Any number of hops; may be empty.
         titles: Of documents, by id; defaults to the id.
     """
-    ordered = _in_order(center, facts)
+    ordered = in_order(center, facts)
     nodes = lay_out(center, ordered)
-    page = resources.files("kgrag.drawing").joinpath("page.html").read_text(encoding="utf-8")
+    folder = resources.files("kgrag.drawing")
+    page = folder.joinpath("page.html").read_text(encoding="utf-8")
+    style, script = (
+        folder.joinpath("static", name).read_text(encoding="utf-8").rstrip()
+        for name in ("graph.css", "graph.js")
+    )
     return Template(page).substitute(
+        style=style,
+        script=script,
         name=_escape(center.name),
         count=f"{_count(len(ordered), 'fact')}, {_count(len(nodes) - 1, 'neighbour')}",
-        drawing=_drawing(ordered, nodes),
+        drawing=drawing(ordered, nodes),
         rows="\n".join(_row(i, fact, titles) for i, fact in enumerate(ordered, 1))
         or '<tr><td colspan="5">No facts are known here.</td></tr>',
     )
@@ -188,7 +195,9 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-def _in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
+def in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
+    """Return facts, each once: those of the centre first, then by predicate and names."""
+
     def place(fact: Fact) -> tuple[int, str, str, str, str]:
         ends = (fact.subject.entity_id, fact.object.entity_id)
         group = ends.index(center.entity_id) if center.entity_id in ends else 2
@@ -197,8 +206,13 @@ def _in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
     return sorted({fact.fact_id: fact for fact in facts}.values(), key=place)
 
 
-def _drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
-    """Return the SVG element: edges below nodes."""
+def drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
+    """Return the SVG element, in which edges are below nodes and link to `#fact-1` and so on.
+
+    Args:
+        facts: From `in_order`.
+        nodes: From `lay_out`.
+    """
     box = " ".join(f"{number:.0f}" for number in _box([node.at for node in nodes.values()]))
     return "\n".join(
         [

@@ -1,0 +1,79 @@
+"""The command that serves knowledge bases: pages in a browser, and an HTTP API."""
+
+import os
+import re
+from contextlib import ExitStack
+from typing import Literal
+
+import click
+
+from kgrag.cli.opened import opened
+from kgrag.cli.options import KB, command, option
+from kgrag.cli.printing import echo
+from kgrag.errors import needs_extra
+
+_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,63})=(?P<place>.+)", re.DOTALL)
+_KEY = "KGRAG_TOKEN"
+
+
+@command()
+def serve(
+    *,
+    kb: str = KB,
+    named: tuple[str, ...] = option(
+        "A knowledge base by name, instead of --kb; several have pages below their names.",
+        "--base",
+        metavar="NAME=KB",
+    ),
+    host: str = option(
+        "Address to listen at; for any but this machine's own KGRAG_TOKEN must be set.",
+        default="127.0.0.1",
+    ),
+    port: int = option("Port to listen at.", type=click.IntRange(0, 65_535), default=8080),
+    allow_host: tuple[str, ...] = option(
+        "A name of this machine that browsers may ask for.", metavar="NAME"
+    ),
+    lang: Literal["zh", "en"] = option("Language of the pages.", default="zh"),
+    open_: bool = option("Open the page in the browser.", "--open"),
+) -> None:
+    """Serve a knowledge base: a page to ask and check, an HTTP API, for one or many users.
+
+    What is served can only be read. With KGRAG_TOKEN in the environment a key is required;
+    KGRAG_TOKEN_NAME, the name in capitals, is that of one of several knowledge bases.
+    """
+    with needs_extra("serve", "kgrag serve"):
+        from kgrag.serve.app import application, serve
+        from kgrag.serve.desk import Desk
+    places = dict(map(_named, named)) if named else {"kgrag": kb}
+    keys = {name: [key for key in map(os.environ.get, _variables(name)) if key] for name in places}
+    hosts = [*allow_host, *([] if host in ("0.0.0.0", "::") else [host])]
+    with ExitStack() as stack:
+        desks = [
+            Desk(stack.enter_context(opened(place)), name=name, language=lang)
+            for name, place in places.items()
+        ]
+        app = application(desks, keys=keys, hosts=hosts)
+
+        def ready(address: str) -> None:
+            echo(f"{address} (Ctrl-C ends it)", err=True)
+            if open_ and click.launch(address):
+                echo("no browser of this machine opens it", err=True)
+
+        serve(app, host=host, port=port, has_keys=all(keys.values()), ready=ready)
+
+
+def _named(text: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise click.BadParameter(
+            f"it is NAME=KB, the name of letters, digits, _ and -, got {text!r}",
+            param_hint="--base",
+        )
+    return match["name"], match["place"]
+
+
+def _variables(name: str) -> tuple[str, str]:
+    return _KEY, f"{_KEY}_{name.upper().replace('-', '_')}"
+
+
+COMMANDS = (serve,)

@@ -1,0 +1,391 @@
+"""The HTTP API: JSON for programs, described as OpenAPI."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from kgrag.answer.address import Address
+from kgrag.errors import (
+    BusyError,
+    ConfigError,
+    KgragError,
+    ModelError,
+    NotFoundError,
+    StoreUnavailableError,
+)
+from kgrag.qualifiers import Standing
+from kgrag.serve.answers import answer_dict, answered, card_shown, document_of, place_url
+from kgrag.serve.desk import Desk, EventStream
+from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, read
+from kgrag.status import Status
+from kgrag.tables.export import as_csv, as_html, as_xlsx
+from kgrag.tables.table import Table, worded
+from kgrag.tables.tables import Tables
+from kgrag.text.visible import json_line
+from kgrag.types import Document, Language
+
+Handler = Callable[[Desk, Request, Any], Response]
+_MOST_ENTITIES = 200
+_STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
+    (NotFoundError, 404),
+    (BusyError, 503),
+    (StoreUnavailableError, 503),
+    (ModelError, 502),
+    (ConfigError, 400),
+    (ValueError, 400),
+)
+_TYPES: Mapping[str, tuple[str, Callable[[Table, Language], bytes]]] = {
+    "xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", as_xlsx),
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "html": ("text/html; charset=utf-8", as_html),
+}
+
+
+class Json(JSONResponse):
+    """A JSON response; control and invisible characters are escapes."""
+
+    def render(self, content: object) -> bytes:
+        """Return the body."""
+        return json_line(content).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address of the API.
+
+    Attributes:
+        path: With parameters in braces.
+        summary: In words, for the description.
+        given: What it may be asked for.
+        handler: Called in a thread with desk, request and what is asked for.
+        method: GET or POST.
+    """
+
+    path: str
+    summary: str
+    given: type[Given]
+    handler: Handler
+    method: str = "GET"
+
+    def route(self, desk: Desk) -> Route:
+        """Return its route."""
+
+        async def respond(request: Request) -> Response:
+            try:
+                given = await read(self.given, request)
+                return await desk.run(partial(self.handler, desk, request, given))
+            except (KgragError, ValueError) as exc:
+                return failure(exc)
+
+        return Route(self.path, respond, methods=[self.method])
+
+
+def failure(exc: Exception) -> Response:
+    """Return an error as JSON, with the status for its kind."""
+    told = {"error": {"type": type(exc).__name__, "message": str(exc)}}
+    retry = {"retry-after": "2"} if isinstance(exc, BusyError) else {}
+    return Json(told, status_of(exc), retry)
+
+
+def status_of(exc: Exception) -> int:
+    """Return the HTTP status for an error."""
+    return next((status for kind, status in _STATUS_OF if isinstance(exc, kind)), 500)
+
+
+def root_of(request: Request) -> str:
+    """Return the absolute address of the knowledge base, without a slash at its end."""
+    return str(request.base_url).rstrip("/")
+
+
+def language_of(desk: Desk, request: Request) -> Language:
+    """Return the language of what is shown: chosen by `lang`, kept in a cookie, or the desk's."""
+    asked = request.query_params.get("lang") or request.cookies.get("kgrag-lang")
+    return "en" if asked == "en" else "zh" if asked == "zh" else desk.language
+
+
+def _search(desk: Desk, request: Request, given: Searched) -> Response:
+    found = desk.base.search(
+        given.question,
+        system=given.system or None,
+        top_k=given.top_k,
+        within=given.filter,
+        as_of=given.as_of or None,
+    )
+    root = root_of(request)
+    told = [
+        hit.to_dict()
+        | {"title": hit.title, "heading_path": list(hit.chunk.heading_path)}
+        | _placed(Address(hit.chunk.doc_id, hit.chunk.start, hit.chunk.end), root)
+        for hit in found
+    ]
+    return Json({"results": told})
+
+
+def _placed(address: Address, root: str) -> dict[str, object]:
+    return {"address": str(address), "url": place_url(root, str(address))}
+
+
+def _ask(desk: Desk, request: Request, given: Asked) -> Response:
+    base = desk.base
+    return Json(answer_dict(base, answered(base, given), root_of(request)))
+
+
+async def _asked(desk: Desk, request: Request) -> Response:
+    """Answer as JSON, or as events where the client accepts them."""
+    try:
+        given = await read(Asked, request)
+        if "text/event-stream" not in request.headers.get("accept", ""):
+            return await desk.run(partial(_ask, desk, request, given))
+        base, root = desk.base, root_of(request)
+        return EventStream(
+            desk,
+            lambda emit: emit("answer", answer_dict(base, answered(base, given, emit), root)),
+        )
+    except (KgragError, ValueError) as exc:
+        return failure(exc)
+
+
+def _documents(desk: Desk, request: Request, given: Listed) -> Response:
+    cards, statuses = listed(desk, given)
+    language = language_of(desk, request)
+    root = root_of(request)
+    told = [card_shown(card, root, statuses, language) for card in cards]
+    return Json({"documents": told, "of": len(statuses)})
+
+
+def listed(desk: Desk, given: Listed) -> tuple[list[Document], Mapping[str, Status]]:
+    """Return the documents that a list asks for, and the statuses of all documents."""
+    from kgrag.retrieval.filter import documents_within
+
+    cards = desk.base.documents()
+    statuses = desk.base.statuses(given.as_of or None)
+    within = documents_within(given.filter, cards) if given.filter else None
+    words = given.words.casefold().split()
+    return [
+        card
+        for card in cards
+        if (within is None or card.doc_id in within)
+        and (not given.status or statuses[card.doc_id].kind == given.status)
+        and all(word in _words_of(card) for word in words)
+    ], statuses
+
+
+def _words_of(card: Document) -> str:
+    told = card.metadata
+    return "\n".join((card.title, told.number, *told.issuers, card.file)).casefold()
+
+
+def _document(desk: Desk, request: Request, given: Placed) -> Response:
+    base, name = desk.base, str(request.path_params["address"])
+    language = language_of(desk, request)
+    try:
+        card = base.find_document(name)
+    except NotFoundError:
+        at = Address.parse(name)
+        found = base.excerpt(at.document, at.start, at.end, paragraphs=given.paragraphs)
+        return Json(found.to_dict() | _placed(at, root_of(request)))
+    document = document_of(base, card.doc_id)
+    headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
+    outline = [
+        {"level": h.level, "text": h.text}
+        | _placed(Address(card.doc_id, h.start, h.end), root_of(request))
+        for h in headings
+    ]
+    told = card_shown(card, root_of(request), base.statuses(), language)
+    return Json(told | {"characters": len(document.text), "outline": outline})
+
+
+def _table(desk: Desk, request: Request, given: Tabled) -> Response:
+    table = table_of(desk.base.tables(), str(request.path_params["name"]), given)
+    language = language_of(desk, request)
+    if given.form != "json":
+        return exported(table, given.form, language)
+    root = root_of(request)
+    rows = [
+        dict(zip((c.key for c in table.columns), row.cells, strict=True))
+        | {"sources": [s.to_dict() | {"url": place_url(root, s.address)} for s in row.sources]}
+        for row in table.rows
+    ]
+    columns = [{"key": c.key, "heading": c.heading(language)} for c in table.columns]
+    notes = worded(table.notes, language)
+    return Json({"name": table.name, "columns": columns, "rows": rows, "notes": notes})
+
+
+def exported(table: Table, form: str, language: Language) -> Response:
+    """Return a table as a file to be saved."""
+    media_type, write = _TYPES[form]
+    saved = f'attachment; filename="kgrag-{table.name}.{form}"'
+    return Response(
+        write(table, language), media_type=media_type, headers={"content-disposition": saved}
+    )
+
+
+def _figures(given: Tabled) -> dict[str, Any]:
+    standing: Standing = given.standing
+    return {
+        "regions": given.places,
+        "years": given.due_years,
+        "standing": standing,
+        "within": given.filter,
+    }
+
+
+TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
+    "targets": lambda tables, g: tables.targets(g.indicator, **_figures(g)),
+    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **_figures(g)),
+    "duties": lambda tables, g: tables.duties(g.organ, role=g.role, within=g.filter),
+    "timeline": lambda tables, g: tables.timeline(
+        g.indicator,
+        regions=g.places,
+        since=g.since,
+        until=g.until,
+        events=g.events,
+        within=g.filter,
+    ),
+    "conflicts": lambda tables, g: tables.conflicts(
+        g.indicator, regions=g.places, years=g.due_years, within=g.filter
+    ),
+    "cites": lambda tables, g: tables.cites(g.document),
+    "cited_by": lambda tables, g: tables.cited_by(g.document),
+    "basis": lambda tables, g: tables.basis(g.document, hops=g.hops),
+    "digest": lambda tables, g: tables.digest(g.old, g.new, parts=g.parts),
+}
+
+
+def table_of(tables: Tables, name: str, given: Tabled) -> Table:
+    """Return a table by name.
+
+    Raises:
+        NotFoundError: If there is none of this name, or what it is asked for is not held.
+        OutOfRangeError: If it is asked for something that is not allowed.
+    """
+    make = TABLES.get(name)
+    if make is None:
+        raise NotFoundError(f"no table is called {name!r}: {', '.join(TABLES)}")
+    return make(tables, given)
+
+
+def _graph(desk: Desk, request: Request, given: Around) -> Response:
+    center, facts = desk.base.graph(given.name, hops=given.hops, limit=given.limit)
+    root = root_of(request)
+    told = []
+    for fact in facts:
+        at = [Address(e.doc_id, e.start, e.end) for e in fact.evidence]
+        told.append(
+            {
+                "subject": fact.subject.name,
+                "predicate": fact.predicate,
+                "object": fact.object.name,
+                "evidence": [_placed(address, root) for address in at],
+            }
+        )
+    return Json({"entity": center.to_dict(), "facts": told})
+
+
+def _problems(desk: Desk, _request: Request, _given: Given) -> Response:
+    return Json({"problems": [problem.to_dict() for problem in desk.base.problems()]})
+
+
+def _overview(desk: Desk, _request: Request, _given: Given) -> Response:
+    return Json({"name": desk.name, "counts": desk.base.counts().to_dict()})
+
+
+ENDPOINTS = (
+    Endpoint("/api/search", "The passages that answer a question best.", Searched, _search),
+    Endpoint(
+        "/api/ask",
+        "An answer; with `Accept: text/event-stream` its draft as events `text`, then `answer`.",
+        Asked,
+        _ask,
+        "POST",
+    ),
+    Endpoint("/api/documents", "The documents, with their status.", Listed, _documents),
+    Endpoint(
+        "/api/documents/{address:path}",
+        "A document with its outline; of DOCUMENT:START-END the text there, with that around it.",
+        Placed,
+        _document,
+    ),
+    Endpoint("/api/tables/{name}", f"A table: {', '.join(TABLES)}.", Tabled, _table),
+    Endpoint(
+        "/api/graph", "The facts around an entity, with where they are stated.", Around, _graph
+    ),
+    Endpoint("/api/problems", "What was read badly or not at all.", Given, _problems),
+    Endpoint("/api/overview", "How much is stored.", Given, _overview),
+)
+
+
+def routes(desk: Desk) -> list[Route]:
+    """Return the routes of the API."""
+
+    async def ask(request: Request) -> Response:
+        return await _asked(desk, request)
+
+    async def described(_request: Request) -> Response:
+        return Json(openapi())
+
+    made = [end.route(desk) for end in ENDPOINTS if end.handler is not _ask]
+    return [
+        *made,
+        Route("/api/ask", ask, methods=["POST"]),
+        Route("/openapi.json", described),
+    ]
+
+
+def openapi() -> dict[str, object]:
+    """Return the description of the API (OpenAPI 3.1)."""
+    paths: dict[str, dict[str, object]] = {}
+    for end in ENDPOINTS:
+        schema = end.given.model_json_schema()
+        told: dict[str, object] = {
+            "summary": end.summary,
+            "responses": {
+                "200": {"description": "It.", "content": {"application/json": {}}},
+                "400": {"description": "What is asked for is not allowed."},
+                "404": {"description": "It is not held here."},
+                "503": {"description": "Too many requests are being worked on: try again."},
+            },
+        }
+        parameters = [
+            {
+                "name": name.split(":")[0],
+                "in": "path",
+                "required": True,
+                "schema": {"type": "string"},
+            }
+            for name in _parameters(end.path)
+        ]
+        if end.method == "GET":
+            parameters += [
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in schema.get("required", ()),
+                    "description": field.get("description", ""),
+                    "schema": field,
+                }
+                for name, field in schema.get("properties", {}).items()
+            ]
+        else:
+            told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+        paths.setdefault(_bare(end.path), {})[end.method.lower()] = told | {
+            "parameters": parameters
+        }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "kgrag", "version": "1"},
+        "paths": paths,
+    }
+
+
+def _parameters(path: str) -> list[str]:
+    return [part.partition("}")[0].partition(":")[0] for part in path.split("{")[1:]]
+
+
+def _bare(path: str) -> str:
+    return path.replace(":path}", "}")

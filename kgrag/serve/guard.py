@@ -1,0 +1,138 @@
+"""Who may send a request: names of the host, origins, keys; and headers of every response."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "kgrag-session"
+LOGIN = "/login"
+_OPEN = (LOGIN, "/static/")  # what is served without a key
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_HEADERS = {
+    # Nothing is loaded from elsewhere or framed, and no script or style stands in a page.
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """ASGI middleware that refuses requests of other sites and of those without a key.
+
+    A page of another site can have a browser send requests to a server on this machine, under its
+    own name (cross-site request forgery) or under a name that it has point here (DNS rebinding).
+    So the `Host` must be one of ours, and requests that another site caused are refused, but for
+    links to a page.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Sequence[str], keys: Sequence[str] = ()) -> None:
+        """Initialise.
+
+        Args:
+            app: The application.
+            hosts: Names and addresses of this server, besides those of the loopback interface.
+            keys: Any of them is required; none are if it is empty.
+        """
+        self._app = app
+        self._hosts = frozenset((*LOOPBACK, *(host.strip("[]").lower() for host in hosts)))
+        self._keys = tuple(keys)
+        self._secret = secrets.token_bytes(32)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})["session_of"] = self.session_of
+        refused = self._refusal(scope)
+        await (refused or self._app)(scope, receive, _with_headers(send))
+
+    def session_of(self, key: str) -> str:
+        """Return the value of the cookie for a key; empty if it is not one of ours."""
+        return self._session(key) if self._is_key(key) else ""
+
+    def _session(self, key: str) -> str:
+        return hmac.new(self._secret, key.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    def _is_key(self, key: str) -> bool:
+        given = key.encode("utf-8", "replace")
+        return any(hmac.compare_digest(given, own.encode()) for own in self._keys)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return PlainTextResponse(
+                "this server is not called so; start it with --allow-host NAME", 421
+            )
+        if _comes_from_elsewhere(scope, headers, host):
+            return PlainTextResponse("requests of other sites are refused", 403)
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if not self._keys or path.startswith(_OPEN) or self._has_key(headers):
+            return None
+        return self._without_key(scope, headers)
+
+    def _has_key(self, headers: Headers) -> bool:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._is_key(key.strip())
+        session = _cookie(headers, COOKIE).encode()
+        return any(hmac.compare_digest(session, self._session(k).encode()) for k in self._keys)
+
+    def _without_key(self, scope: Scope, headers: Headers) -> Response:
+        if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
+            query = scope["query_string"].decode("latin-1")
+            asked = quote(f"{scope['path']}?{query}".rstrip("?"), safe="")
+            return RedirectResponse(f"{scope.get('root_path', '')}{LOGIN}?next={asked}", 303)
+        told = {"type": "unauthorized", "message": "a key is needed: Authorization: Bearer KEY"}
+        return JSONResponse({"error": told}, 401, {"www-authenticate": "Bearer"})
+
+
+def _name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _comes_from_elsewhere(scope: Scope, headers: Headers, host: str) -> bool:
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        return True
+    if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return False
+    followed = headers.get("sec-fetch-mode") == "navigate" and scope["method"] == "GET"
+    return not followed
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return morsel.value if morsel else ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

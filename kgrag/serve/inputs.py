@@ -1,0 +1,211 @@
+"""What requests may ask for, checked with pydantic."""
+
+from typing import Any, Literal, Self, TypeVar, get_origin
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from starlette.datastructures import ImmutableMultiDict
+from starlette.requests import Request
+
+from kgrag.answering.follow_up import Turn
+from kgrag.config import Template, VerifyMethod, Writer
+from kgrag.errors import OutOfRangeError
+from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.retrieval.filter import Filter, parse_years
+from kgrag.tables.compare import By
+from kgrag.tables.digest import Part
+from kgrag.tables.timeline import Event
+from kgrag.text.as_of import parse_as_of
+
+_G = TypeVar("_G", bound="Given")
+MOST_BYTES = 1_000_000  # of a request
+_MOST_VALUES = 200  # of one condition
+_MOST_TURNS = 20
+
+Words = tuple[str, ...]
+Form = Literal["json", "xlsx", "csv", "html"]
+
+
+class Given(BaseModel):
+    """Base of requests: unknown fields are refused, empty ones count as not given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def of_pairs(cls, pairs: ImmutableMultiDict[str, str]) -> Self:
+        """Return it from the fields of a query or form; fields of pages are ignored."""
+        values: dict[str, object] = {}
+        for name in dict.fromkeys(pairs):
+            field = cls.model_fields.get(name)
+            given = [value.strip() for value in pairs.getlist(name) if value.strip()]
+            if field is None or not given:
+                continue
+            values[name] = given if get_origin(field.annotation) is tuple else given[-1]
+        return cls.model_validate(values)
+
+
+class Within(Given):
+    """Which documents are looked at."""
+
+    documents: Words = Field(
+        default=(), max_length=_MOST_VALUES, description="Ids, file names or titles."
+    )
+    regions: Words = Field(default=(), max_length=_MOST_VALUES, description="Places: 四川省; 全国.")
+    kinds: Words = Field(
+        default=(), max_length=_MOST_VALUES, description="Endings of titles: 实施方案."
+    )
+    years: str = Field(default="", description="Of issue: 2022, 2020-2023.")
+    as_of: str = Field(
+        default="", description="A day as 2022, 2022-03 or 2022-03-05; today by default."
+    )
+
+    @field_validator("years")
+    @classmethod
+    def _years(cls, text: str) -> str:
+        if text:
+            parse_years(text)
+        return text
+
+    @field_validator("as_of")
+    @classmethod
+    def _day(cls, text: str) -> str:
+        return parse_as_of(text) if text else ""
+
+    @property
+    def filter(self) -> Filter | None:
+        """The filter; None without conditions."""
+        years = parse_years(self.years) if self.years else None
+        return Filter(self.documents, self.regions, self.kinds, years) or None
+
+
+class Searched(Within):
+    """A search."""
+
+    question: str = Field(max_length=MOST_QUESTION_CHARS)
+    top_k: int = Field(default=10, ge=1, le=200)
+    system: str = Field(default="", description="Retrieval preset; the configured one by default.")
+
+
+class Turned(Given):
+    """An earlier question with its answer."""
+
+    question: str = Field(max_length=MOST_QUESTION_CHARS)
+    answer: str = Field(default="", max_length=100_000)
+
+
+class Asked(Within):
+    """A question to be answered."""
+
+    question: str = Field(max_length=MOST_QUESTION_CHARS)
+    top_k: int | None = Field(default=None, ge=1, le=200)
+    system: str = ""
+    writer: Writer | None = None
+    template: Template | None = None
+    verify: VerifyMethod | None = None
+    max_sentences: int | None = Field(default=None, ge=1, le=200)
+    history: tuple[Turned, ...] = Field(
+        default=(), max_length=_MOST_TURNS, description="Oldest first."
+    )
+
+    @property
+    def turns(self) -> list[Turn]:
+        """Return the earlier questions."""
+        return [Turn(turn.question, turn.answer) for turn in self.history]
+
+
+class Placed(Given):
+    """How much is shown around a place."""
+
+    paragraphs: int = Field(default=1, ge=0, le=100, description="Before and behind.")
+
+
+class Listed(Within):
+    """A list of documents."""
+
+    words: str = Field(default="", description="In the title, number, issuer or file.")
+    status: str = Field(default="", description="in_force, repealed, draft …")
+
+
+class Tabled(Within):
+    """A table; each reads what it needs."""
+
+    indicator: str = ""
+    places: Words = ()
+    due: str = Field(default="", description="Years of figures: 2025, 2025-2030.")
+    standing: Literal["", "planned", "achieved"] = ""
+    by: By = "province"
+    organ: str = ""
+    role: Literal["", "牵头", "负责", "配合"] = ""
+    document: str = ""
+    hops: int = Field(default=3, ge=1, le=20)
+    since: str = ""
+    until: str = ""
+    events: tuple[Event, ...] = ()
+    old: str = ""
+    new: str = ""
+    parts: tuple[Part, ...] = ()
+    form: Form = "json"
+
+    @field_validator("due")
+    @classmethod
+    def _due(cls, text: str) -> str:
+        if text:
+            parse_years(text)
+        return text
+
+    @property
+    def due_years(self) -> tuple[int, int] | None:
+        """Return the first and last year of figures."""
+        return parse_years(self.due) if self.due else None
+
+
+class Around(Given):
+    """The neighbourhood of an entity."""
+
+    name: str = Field(max_length=MOST_QUESTION_CHARS)
+    hops: int = Field(default=1, ge=1, le=3)
+    limit: int = Field(default=60, ge=1, le=1000)
+
+
+async def read(kind: type[_G], request: Request) -> _G:
+    """Return what a request asks for: JSON, a form, or the query's fields.
+
+    Raises:
+        OutOfRangeError: If it is too long, or something in it is not allowed.
+    """
+    try:
+        if request.method == "GET":
+            return kind.of_pairs(request.query_params)
+        body = await body_of(request)
+        if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+            pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
+            return kind.of_pairs(ImmutableMultiDict(pairs))
+        return kind.model_validate_json(body)
+    except ValidationError as exc:
+        raise OutOfRangeError(what_is_wrong(exc)) from exc
+    except ValueError as exc:  # too many fields
+        raise OutOfRangeError(str(exc)) from exc
+
+
+async def body_of(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        OutOfRangeError: If it has more than `MOST_BYTES`.
+    """
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise OutOfRangeError(f"a request has at most {MOST_BYTES:,} bytes")
+    return bytes(body)
+
+
+def what_is_wrong(exc: ValidationError) -> str:
+    """Return the errors of a request in words, without what it said."""
+
+    def told(error: Any) -> str:
+        where = ".".join(map(str, error["loc"]))
+        return f"{where}: {error['msg']}" if where else str(error["msg"])
+
+    return "; ".join(told(error) for error in exc.errors(include_input=False, include_url=False))

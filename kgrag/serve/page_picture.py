@@ -1,0 +1,134 @@
+"""A page of a PDF as a picture, and where on it a quote stands."""
+
+import io
+import threading
+import unicodedata
+from pathlib import Path
+from typing import NamedTuple
+
+from kgrag.errors import NotFoundError
+
+_LOCK = threading.Lock()  # PDFium works for one thread at a time
+_SCALE = 1.6  # pixels of the picture for a point of the page
+_MOST_PIXELS = 25_000_000
+_PAD, _OVERLAP = 1.0, 12.0  # points around characters; of characters of one line at most
+
+
+class Rectangle(NamedTuple):
+    """A part of a page, in points from its left upper corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def page_png(file: Path, number: int) -> bytes:
+    """Return a page of a PDF as PNG.
+
+    Args:
+        file: The PDF.
+        number: Of the page, from 1.
+
+    Raises:
+        NotFoundError: If it is no PDF that can be read, or has no such page.
+    """
+    with _LOCK, _Opened(file, number) as page:
+        width, height = page.get_size()
+        scale = min(_SCALE, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
+        picture = io.BytesIO()
+        page.render(scale=scale).to_pil().save(picture, "PNG")
+        return picture.getvalue()
+
+
+def rectangles(file: Path, number: int, quote: str) -> tuple[tuple[float, float], list[Rectangle]]:
+    """Return the size of a page in points, and the rectangles that hold a quote.
+
+    Blanks and forms of characters do not count. There are none where the text layer does not have
+    the quote, as on a scanned page; of a quote over two pages those of its part on this one.
+
+    Args:
+        file: The PDF.
+        number: Of the page, from 1.
+        quote: As in the document's text.
+
+    Raises:
+        NotFoundError: As for `page_png`.
+    """
+    with _LOCK, _Opened(file, number) as page:
+        size = page.get_size()
+        layer = page.get_textpage()
+        try:
+            held, places = _bare(layer.get_text_range())
+            wanted, _ = _bare(quote)
+            at, length = _found(held, wanted)
+            boxes = [layer.get_charbox(places[i], loose=True) for i in range(at, at + length)]
+        finally:
+            layer.close()
+    return size, _merged(boxes, size[1])
+
+
+class _Opened:
+    """A page of a PDF, closed at the end."""
+
+    def __init__(self, file: Path, number: int) -> None:
+        self._file = file
+        self._number = number
+
+    def __enter__(self):  # type: ignore[no-untyped-def]  # pypdfium2 has no types
+        import pypdfium2 as pdfium
+
+        try:
+            self._pdf = pdfium.PdfDocument(self._file)
+        except (pdfium.PdfiumError, OSError) as exc:
+            raise NotFoundError(f"{self._file.name} cannot be opened as a PDF") from exc
+        if not 1 <= self._number <= len(self._pdf):
+            self._pdf.close()
+            raise NotFoundError(f"{self._file.name} has no page {self._number}")
+        self._page = self._pdf[self._number - 1]
+        return self._page
+
+    def __exit__(self, *error: object) -> None:
+        self._page.close()
+        self._pdf.close()
+
+
+def _bare(text: str) -> tuple[str, list[int]]:
+    """Return a text without blanks, in the forms of NFKC, and where each character was."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for form in unicodedata.normalize("NFKC", character):
+            if not form.isspace() and unicodedata.category(form) not in ("Cc", "Cf", "Cn", "Co"):
+                characters.append(form)
+                places.append(place)
+    return "".join(characters), places
+
+
+def _found(held: str, wanted: str) -> tuple[int, int]:
+    """Return place and length of a text in another, or of the half that stands there."""
+    half = len(wanted) // 2
+    for part in (wanted, wanted[:half], wanted[half:]):
+        at = held.find(part) if part else -1
+        if at >= 0:
+            return at, len(part)
+    return 0, 0
+
+
+def _merged(boxes: list[tuple[float, float, float, float]], height: float) -> list[Rectangle]:
+    """Return a rectangle for each line of characters: left, bottom, right and top of each."""
+    lines: list[tuple[float, float, float, float]] = []
+    for left, bottom, right, top in boxes:
+        if right <= left or top <= bottom:
+            continue
+        x, low, end, high = lines[-1] if lines else (left, top, left, bottom)
+        if bottom < high and top > low and left >= end - _OVERLAP:
+            lines[-1] = min(x, left), min(low, bottom), max(end, right), max(high, top)
+        else:
+            lines.append((left, bottom, right, top))
+    return [
+        Rectangle(
+            left - _PAD, height - top - _PAD, right - left + 2 * _PAD, top - bottom + 2 * _PAD
+        )
+        for left, bottom, right, top in lines
+    ]

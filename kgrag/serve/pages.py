@@ -1,0 +1,471 @@
+"""The pages: asking, documents, tables, entities; rendered on the server."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from html import escape
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import jinja2
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from kgrag.answer.address import Address
+from kgrag.answer.answer import Answer
+from kgrag.answer.excerpt import Excerpt
+from kgrag.answer.reasons import explained
+from kgrag.answer.render import html
+from kgrag.errors import KgragError, NotFoundError
+from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
+from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, status_of, table_of
+from kgrag.serve.desk import Desk, Emit, EventStream
+from kgrag.serve.guard import COOKIE, LOGIN
+from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, body_of, read
+from kgrag.serve.page_picture import page_png, rectangles
+from kgrag.status import mark
+from kgrag.tables.table import Table, shown, worded
+from kgrag.text.visible import visible
+from kgrag.types import Document, Fact, Heading, Language
+
+Page = Callable[[Desk, Request, Any], Response]
+_SHOWN_ROWS = 500  # of a table in a page; files have all
+_MOST_FACTS = 60
+_NO_CITATIONS: tuple[Cited, ...] = ()
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the templates; every text in them is escaped, and made visible."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("kgrag.serve"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: (
+            visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        ),
+    )
+
+
+@cache
+def catalogue() -> Mapping[str, str]:
+    """Return the Chinese of the English words in pages."""
+    file = resources.files("kgrag.serve").joinpath("chinese.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def said(text: str, language: Language) -> str:
+    """Return words of a page in a language; in English without a translation."""
+    return catalogue().get(text, text) if language == "zh" else text
+
+
+def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
+    """Return a template as HTML."""
+    language = language_of(desk, request)
+    root = request.scope.get("root_path", "")
+
+    def words(text: str, **inserted: object) -> str:
+        return said(text, language).format(**inserted)
+
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            desk=desk,
+            language=language,
+            root=root,
+            _=words,
+            here=request.url.path.removeprefix(root),
+            query=request.query_params,
+            other_language=_with(request, lang="en" if language == "zh" else "zh"),
+            place=partial(place_url, root),
+            mark=lambda status: mark(status, language),
+            with_=partial(_with, request),
+            **values,
+        )
+    )
+
+
+def _with(request: Request, **changed: str) -> str:
+    """Return the address of this page with other fields of its query; empty ones are dropped."""
+    fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
+    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
+
+
+def page(desk: Desk, request: Request, template: str, **values: object) -> Response:
+    """Return a page; a chosen language is kept."""
+    response = HTMLResponse(rendered(desk, request, template, **values))
+    if (chosen := request.query_params.get("lang")) in ("zh", "en"):
+        path = request.scope.get("root_path", "") or "/"
+        response.set_cookie("kgrag-lang", chosen, 31_536_000, path=path, samesite="lax")
+    return response
+
+
+def _home(desk: Desk, request: Request, given: Given) -> Response:
+    asked = "question" in request.query_params and request.query_params["question"].strip()
+    values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
+    if asked and desk.base.chat.has("answer") and "whole" not in request.query_params:
+        values["asking"] = "now"  # the script asks, so that the draft is seen
+    elif asked:
+        found = answered(desk.base, Asked.of_pairs(request.query_params))
+        values["answer"] = Markup(_answer_html(desk, request, found))
+    return page(desk, request, "ask.html", **values)
+
+
+def _answer_html(desk: Desk, request: Request, answer: Answer) -> str:
+    """Return an answer with its citations as HTML."""
+    cited = cited_in(desk.base, answer)
+    root = request.scope.get("root_path", "")
+    by_number = {one.citation.number: one for one in cited}
+
+    def link(number: int) -> str:
+        url = escape(place_url(root, by_number[number].citation.address))
+        return f'class="cite" href="{url}" data-n="{number}"'
+
+    body = html(answer.blocks, answer.language, link) if cited else ""
+    return rendered(
+        desk,
+        request,
+        "answer.html",
+        answer=answer,
+        body=Markup(visible(body)),
+        cited=cited,
+    )
+
+
+async def _stream(desk: Desk, request: Request) -> Response:
+    """Answer the form of the page as events: the draft's text, then the answer's HTML."""
+    try:
+        given = await read(Asked, request)
+        return EventStream(desk, partial(_streamed, desk, request, given))
+    except (KgragError, ValueError) as exc:
+        return HTMLResponse(escape(visible(str(exc))), status_of(exc))
+
+
+def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
+    emit("answer", {"html": _answer_html(desk, request, answered(desk.base, given, emit))})
+
+
+def _search(desk: Desk, request: Request, given: Given) -> Response:
+    results: Sequence[object] = ()
+    if request.query_params.get("question", "").strip():
+        wanted = Searched.of_pairs(request.query_params)
+        found = desk.base.search(
+            wanted.question, top_k=wanted.top_k, within=wanted.filter, as_of=wanted.as_of or None
+        )
+        told = explained(wanted.question, found, language_of(desk, request))
+        at = [str(Address(h.chunk.doc_id, h.chunk.start, h.chunk.end)) for h in found]
+        results = list(zip(found, told, at, strict=True))
+    return page(desk, request, "search.html", results=results)
+
+
+def _documents(desk: Desk, request: Request, given: Listed) -> Response:
+    cards, statuses = listed(desk, given)
+    kinds = Counter(status.kind for status in statuses.values())
+    return page(
+        desk, request, "documents.html", cards=cards, statuses=statuses, kinds=kinds.most_common()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A line of a document's text.
+
+    Attributes:
+        start: Offset of its first character.
+        level: Of a heading, from 1; 0 for other lines.
+        pieces: Its text, and which parts of it are in the quote.
+    """
+
+    start: int
+    level: int
+    pieces: tuple[tuple[str, bool], ...]
+
+
+def paragraphs(
+    text: str, headings: Sequence[Heading], quote: tuple[int, int] = (0, 0)
+) -> Iterator[Paragraph]:
+    """Yield the lines of a text that are not blank, with what of them is in a quote."""
+    levels = {heading.start: heading.level for heading in headings}
+    start, (first, last) = 0, quote
+    for line in text.splitlines(keepends=True):
+        end = start + len(line)
+        if line.strip():
+            cuts = sorted({start, end, *(at for at in quote if start < at < end)})
+            pieces = tuple((text[a:b], first <= a < last) for a, b in pairwise(cuts))
+            inner = start + len(line) - len(line.lstrip())
+            yield Paragraph(start, levels.get(inner, levels.get(start, 0)), pieces)
+        start = end
+
+
+def _document(desk: Desk, request: Request, given: Placed) -> Response:
+    base, name = desk.base, str(request.path_params["address"])
+    span = None
+    try:
+        card = base.find_document(name)
+    except NotFoundError:
+        at = Address.parse(name)
+        card, span = base.find_document(at.document), (at.start, at.end)
+    document = document_of(base, card.doc_id)
+    headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
+    statuses = base.statuses(request.query_params.get("as_of") or None)
+    status = statuses[card.doc_id]
+    excerpt = (
+        Excerpt.of(document, headings, span or (0, len(document.text)), paragraphs=1, status=status)
+        if document.text
+        else None
+    )
+    values = {
+        "document": document,
+        "status": status,
+        "excerpt": excerpt if span else None,
+        "file": _file_of(desk, document),
+    }
+    if "panel" in request.query_params:
+        return page(desk, request, "panel.html", **values)
+    tables = base.tables()
+    return page(
+        desk,
+        request,
+        "document.html",
+        **values,
+        headings=headings,
+        paragraphs=paragraphs(document.text, headings, span or (0, 0)),
+        cites=tables.cites(card.doc_id),
+        cited_by=_cited_by(desk, card),
+        others=[c for c in base.documents() if statuses[c.doc_id].doc_id == card.doc_id],
+        problems=document.warnings,
+    )
+
+
+def _cited_by(desk: Desk, card: Document) -> Table | None:
+    try:
+        return desk.base.tables().cited_by(card.doc_id)
+    except NotFoundError:
+        return None
+
+
+def _file_of(desk: Desk, document: Document) -> Path | None:
+    """Return the file of a document, if it is still on this machine."""
+    paths = (Path(s.source) for s in desk.base.store.sources() if s.doc_id == document.doc_id)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _original(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the file of a document: a PDF to be shown, others to be saved."""
+    document = document_of(desk.base, str(request.path_params["doc_id"]))
+    file = _file_of(desk, document)
+    if file is None:
+        raise NotFoundError(f"{document.file} is not on this machine, or was moved")
+    is_pdf = file.suffix.lower() == ".pdf"
+    return FileResponse(
+        file,
+        media_type="application/pdf" if is_pdf else "application/octet-stream",
+        filename=visible(file.name),
+        content_disposition_type="inline" if is_pdf else "attachment",
+        headers={"content-security-policy": "default-src 'none'; sandbox"} if not is_pdf else {},
+    )
+
+
+def _picture(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the page of a PDF with a place as a picture."""
+    file, number, _ = _page_of(desk, request)
+    return Response(page_png(file, number), media_type="image/png")
+
+
+def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
+    """Return PDF, page and quote of a place."""
+    at = Address.parse(str(request.path_params["address"]))
+    document = document_of(desk.base, at.document)
+    file = _file_of(desk, document)
+    found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
+    if file is None or file.suffix.lower() != ".pdf" or found.page is None:
+        raise NotFoundError(f"{document.file} has no pages here")
+    return file, found.page, found.quote
+
+
+def _page_view(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the page of a PDF with rectangles around the quote."""
+    file, number, text = _page_of(desk, request)
+    size, boxes = rectangles(file, number, text)
+    address = str(request.path_params["address"])
+    return page(desk, request, "picture.html", size=size, boxes=boxes, n=number, address=address)
+
+
+def _table(desk: Desk, request: Request, given: Tabled) -> Response:
+    name, language = str(request.path_params["name"]), language_of(desk, request)
+    asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
+    wanted = _NEEDS.get(name, ())
+    table = None
+    if asked or not wanted:
+        table = table_of(desk.base.tables(), name, given)
+        if given.form != "json":
+            return exported(table, given.form, language)
+    return page(
+        desk,
+        request,
+        "table.html",
+        name=name,
+        names=list(FIELDS),
+        fields=FIELDS.get(name, ()),
+        table=table,
+        columns=_filled(table) if table else (),
+        shown=shown,
+        notes=worded(table.notes, language) if table else (),
+        most=_SHOWN_ROWS,
+    )
+
+
+# The fields of the forms of tables; of those that need one, which.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "targets": ("indicator", "places", "due", "standing"),
+    "compare": ("indicator", "by", "places", "due", "standing"),
+    "duties": ("organ", "role"),
+    "timeline": ("indicator", "places", "since", "until"),
+    "conflicts": ("indicator", "places", "due"),
+    "cites": ("document",),
+    "cited_by": ("document",),
+    "basis": ("document",),
+    "digest": ("old", "new"),
+}
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "targets": ("indicator",),
+    "compare": ("indicator",),
+    "duties": ("organ",),
+    "timeline": ("indicator",),
+    "cites": ("document",),
+    "cited_by": ("document",),
+    "basis": ("document",),
+    "digest": ("old", "new"),
+}
+
+
+def _filled(table: Table) -> list[int]:
+    """Return the columns that any row fills."""
+    held = range(len(table.columns))
+    return [at for at in held if any(row.cells[at] not in (None, "") for row in table.rows)]
+
+
+def _graph(desk: Desk, request: Request, given: Given) -> Response:
+    from kgrag.drawing.page import drawing, in_order, lay_out
+
+    if not request.query_params.get("name", "").strip():
+        return page(desk, request, "graph.html", center=None, named=desk.base.entities(limit=60))
+    wanted = Around.of_pairs(request.query_params)
+    center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
+    facts = in_order(center, around)
+    svg = drawing(facts, lay_out(center, facts))
+    return page(
+        desk,
+        request,
+        "graph.html",
+        center=center,
+        drawing=Markup(svg),
+        facts=list(_stated(desk, facts)),
+        named=(),
+    )
+
+
+def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[tuple[Fact, list[tuple[str, str, str]]]]:
+    """Yield facts with title, address and sentence of where they are stated."""
+    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
+    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
+    for fact in facts:
+        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
+        yield (
+            fact,
+            [
+                (
+                    held[d].title,
+                    str(Address(d, start, end)),
+                    " ".join(held[d].text[start:end].split()),
+                )
+                for d, start, end in places
+            ],
+        )
+
+
+def _problems(desk: Desk, request: Request, given: Given) -> Response:
+    found = desk.base.problems()
+    kinds = Counter(problem.kind for problem in found).most_common()
+    return page(desk, request, "problems.html", problems=found, kinds=kinds)
+
+
+def _api(desk: Desk, request: Request, given: Given) -> Response:
+    described = [(end, end.given.model_json_schema()) for end in ENDPOINTS]
+    return page(desk, request, "api.html", described=described)
+
+
+def _login(desk: Desk, request: Request, given: Given) -> Response:
+    return page(desk, request, "login.html", wrong="wrong" in request.query_params)
+
+
+async def _enter(request: Request) -> Response:
+    """Set the cookie of a key that is given in the form, and go where it was asked for."""
+    from urllib.parse import parse_qs
+
+    root = request.scope.get("root_path", "")
+    form = parse_qs((await body_of(request)).decode("utf-8", "replace"))
+    session = request.state.session_of(form.get("key", [""])[-1])
+    if not session:
+        return RedirectResponse(f"{root}{LOGIN}?wrong=1", 303)
+    wanted = form.get("next", [""])[-1]
+    inside = wanted.startswith(f"{root}/") and not wanted.startswith("//") and "\\" not in wanted
+    response = RedirectResponse(wanted if inside else f"{root}/", 303)
+    response.set_cookie(COOKIE, session, path=root or "/", httponly=True, samesite="strict")
+    return response
+
+
+_PAGES: tuple[tuple[str, type[Given], Page], ...] = (
+    ("/", Given, _home),
+    ("/search", Given, _search),
+    ("/documents", Listed, _documents),
+    ("/documents/{address:path}", Given, _document),
+    ("/original/{doc_id:path}", Given, _original),
+    ("/picture/{address:path}", Given, _picture),
+    ("/page/{address:path}", Given, _page_view),
+    ("/tables/{name}", Tabled, _table),
+    ("/graph", Given, _graph),
+    ("/problems", Given, _problems),
+    ("/api", Given, _api),
+    (LOGIN, Given, _login),
+)
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    """Return the routes of the pages."""
+
+    def route(path: str, kind: type[Given], make: Page) -> Route:
+        async def respond(request: Request) -> Response:
+            try:
+                given = await read(kind, request)
+                return await desk.run(partial(make, desk, request, given))
+            except (KgragError, ValueError) as exc:
+                response = page(desk, request, "error.html", message=str(exc))
+                response.status_code = status_of(exc)
+                return response
+
+        return Route(path, respond, methods=["GET"])
+
+    async def stream(request: Request) -> Response:
+        return await _stream(desk, request)
+
+    return [
+        *(route(*one) for one in _PAGES),
+        Route("/ask", stream, methods=["POST"]),
+        Route(LOGIN, _enter, methods=["POST"]),
+        Mount(
+            "/static",
+            StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")]),
+        ),
+    ]

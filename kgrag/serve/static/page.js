@@ -1,0 +1,203 @@
+"use strict";
+const root = document.body.dataset.root;
+const answer = document.getElementById("answer");
+const panel = document.getElementById("panel");
+const form = document.getElementById("ask");
+let asking = null;
+
+// Asking: the draft is shown as it is written, then replaced by the checked answer.
+
+function told(kind, text) {
+  const p = document.createElement("p");
+  p.className = kind;
+  p.textContent = text;
+  return p;
+}
+
+async function ask(fields) {
+  if (asking) asking.abort();
+  asking = new AbortController();
+  const mine = asking;
+  const [go, stop] = [form.querySelector(".go"), form.querySelector(".stop")];
+  go.hidden = true;
+  stop.hidden = false;
+  closePanel();
+  const draft = told("draft", "");
+  answer.replaceChildren(told("quiet", answer.dataset.working), draft);
+  try {
+    const response = await fetch(root + "/ask", { method: "POST", body: fields, signal: mine.signal });
+    if (!response.ok) throw new Error(await response.text());
+    for await (const [name, data] of events(response.body)) {
+      if (name === "text") {
+        answer.firstChild.textContent = answer.dataset.draft;
+        draft.textContent += data.text;
+      } else if (name === "answer") {
+        answer.innerHTML = data.html;  // rendered and escaped by the server
+        listen(answer);
+      } else if (name === "error") throw new Error(data.message);
+    }
+  } catch (error) {
+    if (mine !== asking) return;
+    const stopped = error.name === "AbortError";
+    answer.append(told(stopped ? "note" : "missing", stopped ? answer.dataset.stopped : answer.dataset.failed + " " + error.message));
+  } finally {
+    if (mine === asking) {
+      asking = null;
+      go.hidden = false;
+      stop.hidden = true;
+    }
+  }
+}
+
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
+      const event = Object.fromEntries(text.slice(0, end).split("\n").map(line => {
+        const at = line.indexOf(": ");
+        return [line.slice(0, at), line.slice(at + 2)];
+      }));
+      if (event.data) yield [event.event, JSON.parse(event.data)];
+    }
+  }
+}
+
+function fieldsOf(source) {
+  const fields = new URLSearchParams();
+  for (const [name, value] of source) if (value.trim()) fields.append(name, value.trim());
+  return fields;
+}
+
+if (form) {
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    const fields = fieldsOf(new FormData(form));
+    history.pushState(null, "", root + "/?" + fields);
+    ask(fields);
+  });
+  form.querySelector(".stop").addEventListener("click", () => asking && asking.abort());
+  form.querySelector("textarea").addEventListener("keydown", event => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  addEventListener("popstate", () => location.reload());
+  if (answer.dataset.asking) ask(fieldsOf(new URLSearchParams(location.search)));
+}
+
+// The source of a citation beside the answer, with next and previous.
+
+let shown = 0;
+
+function citations() {
+  const numbers = [...document.querySelectorAll("#answer .sources .cite")].map(a => +a.dataset.n);
+  return [...new Set(numbers)];
+}
+
+async function show(number) {
+  const link = document.querySelector(`#answer .sources .cite[data-n="${number}"]`);
+  if (!link) return;
+  const response = await fetch(link.href + "?panel=1");
+  panel.innerHTML = await response.text();
+  shown = number;
+  panel.hidden = false;
+  for (const a of document.querySelectorAll(".cite")) a.classList.toggle("current", +a.dataset.n === number);
+  listen(panel);
+  const around = citations(), at = around.indexOf(number);
+  const steps = [[".previous", around[at - 1]], [".next", around[at + 1]]];
+  for (const [name, other] of steps) {
+    const button = panel.querySelector(name);
+    if (!button) continue;
+    button.disabled = other === undefined;
+    button.addEventListener("click", () => show(other));
+  }
+  panel.querySelector(".close")?.addEventListener("click", closePanel);
+  panel.querySelector("mark")?.scrollIntoView({ block: "center" });
+  panel.focus({ preventScroll: true });
+}
+
+function closePanel() {
+  if (!panel || panel.hidden) return;
+  panel.hidden = true;
+  for (const a of document.querySelectorAll(".cite.current")) a.classList.remove("current");
+  document.querySelector(`#answer .cite[data-n="${shown}"]`)?.focus();
+}
+
+function listen(part) {
+  for (const link of part.querySelectorAll(".cite[data-n]")) {
+    link.addEventListener("click", event => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || !panel) return;
+      event.preventDefault();
+      show(+link.dataset.n);
+    });
+  }
+  for (const button of part.querySelectorAll(".copy")) {
+    button.addEventListener("click", () => copy(button));
+  }
+}
+
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    const word = button.textContent;
+    button.textContent = "✓";
+    setTimeout(() => { button.textContent = word; }, 1200);
+  } catch {
+    getSelection().selectAllChildren(button.parentElement.querySelector(".reference") ?? button);
+  }
+}
+
+listen(document);
+
+addEventListener("keydown", event => {
+  if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") {
+    const field = document.querySelector("#question, main input");
+    if (field) { event.preventDefault(); field.focus(); }
+  } else if (event.key === "Escape") closePanel();
+  else if (panel && (event.key === "j" || event.key === "k")) {
+    const all = citations();
+    const next = all[all.indexOf(shown) + (event.key === "j" ? 1 : -1)] ?? (shown ? shown : all[0]);
+    if (next) show(next);
+  }
+});
+
+// Tables are sorted by a click on a heading; numbers by their size.
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  [...table.tHead.rows[0].cells].forEach((cell, at) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = cell.textContent;
+    cell.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const down = cell.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...table.tBodies[0].rows].map(row => [value(row.cells[at].textContent.trim()), row]);
+      rows.sort(([a], [b]) => compared(a, b) * (down && a !== "" && b !== "" ? -1 : 1));
+      table.tBodies[0].append(...rows.map(([, row]) => row));
+    });
+  });
+}
+
+function value(text) {
+  const match = /^[≥≤><约增降]*(-?\d[\d,]*(?:\.\d+)?)(万|亿)?/.exec(text);
+  if (!match || /^\d{4}-\d/.test(text)) return text;
+  return +match[1].replaceAll(",", "") * ({ 万: 1e4, 亿: 1e8 }[match[2]] ?? 1);
+}
+
+function compared(a, b) {
+  if (a === "" || b === "") return (a === "") - (b === "");  // empty cells stay behind
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "zh-Hans");
+}
+
+// A quote in a whole document: the address has #quote.
+
+document.querySelector("mark.quote")?.scrollIntoView({ block: "center" });
