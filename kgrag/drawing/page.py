@@ -213,10 +213,11 @@ def drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
         facts: From `in_order`.
         nodes: From `lay_out`.
     """
+    name = _escape(next(iter(nodes.values())).entity.name)
     box = " ".join(f"{number:.0f}" for number in _box([node.at for node in nodes.values()]))
     return "\n".join(
         [
-            f'<svg viewBox="{box}" role="img" lang="zh-Hans">',
+            f'<svg viewBox="{box}" role="group" aria-label="{name}" lang="zh-Hans">',
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
             'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
             '<path d="M0,0 L8,4 L0,8 z" fill="#8a929d"/></marker></defs>',

@@ -29,7 +29,7 @@ from kgrag.tables.tables import Tables
 from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
-Handler = Callable[[Desk, Request, Any], Response]
+_Handler = Callable[[Desk, Request, Any], Response]
 _MOST_ENTITIES = 200
 _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (NotFoundError, 404),
@@ -69,7 +69,7 @@ class Endpoint:
     path: str
     summary: str
     given: type[Given]
-    handler: Handler
+    handler: _Handler
     method: str = "GET"
 
     def route(self, desk: Desk) -> Route:
@@ -99,7 +99,8 @@ def status_of(exc: Exception) -> int:
 
 def root_of(request: Request) -> str:
     """Return the absolute address of the knowledge base, without a slash at its end."""
-    return str(request.base_url).rstrip("/")
+    root = request.scope.get("root_path", "")  # of the application that is mounted
+    return f"{request.url.scheme}://{request.url.netloc}{root}"
 
 
 def language_of(desk: Desk, request: Request) -> Language:
@@ -235,7 +236,7 @@ def _figures(given: Tabled) -> dict[str, Any]:
     }
 
 
-TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
+_TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
     "targets": lambda tables, g: tables.targets(g.indicator, **_figures(g)),
     "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **_figures(g)),
     "duties": lambda tables, g: tables.duties(g.organ, role=g.role, within=g.filter),
@@ -264,9 +265,9 @@ def table_of(tables: Tables, name: str, given: Tabled) -> Table:
         NotFoundError: If there is none of this name, or what it is asked for is not held.
         OutOfRangeError: If it is asked for something that is not allowed.
     """
-    make = TABLES.get(name)
+    make = _TABLES.get(name)
     if make is None:
-        raise NotFoundError(f"no table is called {name!r}: {', '.join(TABLES)}")
+        raise NotFoundError(f"no table is called {name!r}: {', '.join(_TABLES)}")
     return make(tables, given)
 
 
@@ -311,7 +312,7 @@ ENDPOINTS = (
         Placed,
         _document,
     ),
-    Endpoint("/api/tables/{name}", f"A table: {', '.join(TABLES)}.", Tabled, _table),
+    Endpoint("/api/tables/{name}", f"A table: {', '.join(_TABLES)}.", Tabled, _table),
     Endpoint(
         "/api/graph", "The facts around an entity, with where they are stated.", Around, _graph
     ),
@@ -327,7 +328,7 @@ def routes(desk: Desk) -> list[Route]:
         return await _asked(desk, request)
 
     async def described(_request: Request) -> Response:
-        return Json(openapi())
+        return Json(_openapi())
 
     made = [end.route(desk) for end in ENDPOINTS if end.handler is not _ask]
     return [
@@ -337,7 +338,7 @@ def routes(desk: Desk) -> list[Route]:
     ]
 
 
-def openapi() -> dict[str, object]:
+def _openapi() -> dict[str, object]:
     """Return the description of the API (OpenAPI 3.1)."""
     paths: dict[str, dict[str, object]] = {}
     for end in ENDPOINTS:

@@ -15,6 +15,7 @@ from kgrag.errors import ConfigError
 from kgrag.serve import api, compatible, pages
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
+from kgrag.serve.rendering import page
 
 _GRACE_S = 10
 _BACKLOG = 100
@@ -35,7 +36,7 @@ def application(
     mounts = [Mount(f"/{desk.name}", _guarded(desk, keys, hosts)) for desk in desks]
 
     async def index(request: Request) -> Response:
-        return pages.page(desks[0], request, "index.html", names=[desk.name for desk in desks])
+        return page(desks[0], request, "index.html", names=[desk.name for desk in desks])
 
     return Guard(Starlette(routes=[Route("/", index), *mounts]), hosts=hosts)
 

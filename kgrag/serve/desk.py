@@ -55,9 +55,14 @@ class Desk:
         self.check_busy()
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
+    @property
+    def n_waiting(self) -> int:
+        """Return how many requests wait."""
+        return self._limiter.statistics().tasks_waiting
+
     def check_busy(self) -> None:
         """Raise a BusyError if too many wait already."""
-        if self._limiter.statistics().tasks_waiting >= self.waiting:
+        if self.n_waiting >= self.waiting:
             n = self.at_once + self.waiting
             raise BusyError(f"{n} requests are being worked on already: try again shortly")
 

@@ -84,7 +84,7 @@ class Guard:
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if not self._keys or path.startswith(_OPEN) or self._has_key(headers):
             return None
-        return self._without_key(scope, headers)
+        return self._without_key(scope, headers, path)
 
     def _has_key(self, headers: Headers) -> bool:
         scheme, _, key = headers.get("authorization", "").partition(" ")
@@ -93,13 +93,18 @@ class Guard:
         session = _cookie(headers, COOKIE).encode()
         return any(hmac.compare_digest(session, self._session(k).encode()) for k in self._keys)
 
-    def _without_key(self, scope: Scope, headers: Headers) -> Response:
+    @staticmethod
+    def _without_key(scope: Scope, headers: Headers, path: str) -> Response:
         if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
             query = scope["query_string"].decode("latin-1")
             asked = quote(f"{scope['path']}?{query}".rstrip("?"), safe="")
             return RedirectResponse(f"{scope.get('root_path', '')}{LOGIN}?next={asked}", 303)
-        told = {"type": "unauthorized", "message": "a key is needed: Authorization: Bearer KEY"}
-        return JSONResponse({"error": told}, 401, {"www-authenticate": "Bearer"})
+        said = "a key is needed: Authorization: Bearer KEY"
+        told: dict[str, object] = {"error": {"type": "unauthorized", "message": said}}
+        if path == "/retrieval":  # Dify's codes for a header of another form, and for a wrong key
+            has_form = headers.get("authorization", "").lower().startswith("bearer ")
+            told |= {"error_code": 1002 if has_form else 1001, "error_msg": said}
+        return JSONResponse(told, 401, {"www-authenticate": "Bearer"})
 
 
 def _name(host: str) -> str:
@@ -111,7 +116,7 @@ def _name(host: str) -> str:
 
 def _comes_from_elsewhere(scope: Scope, headers: Headers, host: str) -> bool:
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and origin.partition("://")[2].lower() != host.lower():
         return True
     if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
         return False

@@ -18,12 +18,12 @@ from kgrag.tables.timeline import Event
 from kgrag.text.as_of import parse_as_of
 
 _G = TypeVar("_G", bound="Given")
-MOST_BYTES = 1_000_000  # of a request
+_MOST_BYTES = 1_000_000  # of a request
 _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
 
-Words = tuple[str, ...]
-Form = Literal["json", "xlsx", "csv", "html"]
+_Words = tuple[str, ...]
+_Form = Literal["json", "xlsx", "csv", "html"]
 
 
 class Given(BaseModel):
@@ -47,11 +47,13 @@ class Given(BaseModel):
 class Within(Given):
     """Which documents are looked at."""
 
-    documents: Words = Field(
+    documents: _Words = Field(
         default=(), max_length=_MOST_VALUES, description="Ids, file names or titles."
     )
-    regions: Words = Field(default=(), max_length=_MOST_VALUES, description="Places: 四川省; 全国.")
-    kinds: Words = Field(
+    regions: _Words = Field(
+        default=(), max_length=_MOST_VALUES, description="Places: 四川省; 全国."
+    )
+    kinds: _Words = Field(
         default=(), max_length=_MOST_VALUES, description="Endings of titles: 实施方案."
     )
     years: str = Field(default="", description="Of issue: 2022, 2020-2023.")
@@ -130,7 +132,7 @@ class Tabled(Within):
     """A table; each reads what it needs."""
 
     indicator: str = ""
-    places: Words = ()
+    places: _Words = ()
     due: str = Field(default="", description="Years of figures: 2025, 2025-2030.")
     standing: Literal["", "planned", "achieved"] = ""
     by: By = "province"
@@ -144,7 +146,7 @@ class Tabled(Within):
     old: str = ""
     new: str = ""
     parts: tuple[Part, ...] = ()
-    form: Form = "json"
+    form: _Form = "json"
 
     @field_validator("due")
     @classmethod
@@ -182,7 +184,7 @@ async def read(kind: type[_G], request: Request) -> _G:
             return kind.of_pairs(ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)
     except ValidationError as exc:
-        raise OutOfRangeError(what_is_wrong(exc)) from exc
+        raise OutOfRangeError(_what_is_wrong(exc)) from exc
     except ValueError as exc:  # too many fields
         raise OutOfRangeError(str(exc)) from exc
 
@@ -191,17 +193,17 @@ async def body_of(request: Request) -> bytes:
     """Return the body of a request.
 
     Raises:
-        OutOfRangeError: If it has more than `MOST_BYTES`.
+        OutOfRangeError: If it has more than `_MOST_BYTES`.
     """
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MOST_BYTES:
-            raise OutOfRangeError(f"a request has at most {MOST_BYTES:,} bytes")
+        if len(body) > _MOST_BYTES:
+            raise OutOfRangeError(f"a request has at most {_MOST_BYTES:,} bytes")
     return bytes(body)
 
 
-def what_is_wrong(exc: ValidationError) -> str:
+def _what_is_wrong(exc: ValidationError) -> str:
     """Return the errors of a request in words, without what it said."""
 
     def told(error: Any) -> str:

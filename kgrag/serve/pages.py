@@ -1,21 +1,16 @@
 """The pages: asking, documents, tables, entities; rendered on the server."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from html import escape
-from importlib import resources
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
-import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -30,85 +25,16 @@ from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, status_of,
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, body_of, read
-from kgrag.serve.page_picture import page_png, rectangles
-from kgrag.status import mark
+from kgrag.serve.originals import file_of, original, page_view, picture
+from kgrag.serve.rendering import page, rendered
 from kgrag.tables.table import Table, shown, worded
 from kgrag.text.visible import visible
-from kgrag.types import Document, Fact, Heading, Language
+from kgrag.types import Document, Fact, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 _MOST_FACTS = 60
 _NO_CITATIONS: tuple[Cited, ...] = ()
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    """Return the templates; every text in them is escaped, and made visible."""
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("kgrag.serve"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: (
-            visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-        ),
-    )
-
-
-@cache
-def catalogue() -> Mapping[str, str]:
-    """Return the Chinese of the English words in pages."""
-    file = resources.files("kgrag.serve").joinpath("chinese.toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def said(text: str, language: Language) -> str:
-    """Return words of a page in a language; in English without a translation."""
-    return catalogue().get(text, text) if language == "zh" else text
-
-
-def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
-    """Return a template as HTML."""
-    language = language_of(desk, request)
-    root = request.scope.get("root_path", "")
-
-    def words(text: str, **inserted: object) -> str:
-        return said(text, language).format(**inserted)
-
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            desk=desk,
-            language=language,
-            root=root,
-            _=words,
-            here=request.url.path.removeprefix(root),
-            query=request.query_params,
-            other_language=_with(request, lang="en" if language == "zh" else "zh"),
-            place=partial(place_url, root),
-            mark=lambda status: mark(status, language),
-            with_=partial(_with, request),
-            **values,
-        )
-    )
-
-
-def _with(request: Request, **changed: str) -> str:
-    """Return the address of this page with other fields of its query; empty ones are dropped."""
-    fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
-    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
-
-
-def page(desk: Desk, request: Request, template: str, **values: object) -> Response:
-    """Return a page; a chosen language is kept."""
-    response = HTMLResponse(rendered(desk, request, template, **values))
-    if (chosen := request.query_params.get("lang")) in ("zh", "en"):
-        path = request.scope.get("root_path", "") or "/"
-        response.set_cookie("kgrag-lang", chosen, 31_536_000, path=path, samesite="lax")
-    return response
 
 
 def _home(desk: Desk, request: Request, given: Given) -> Response:
@@ -183,28 +109,30 @@ class Paragraph:
 
     Attributes:
         start: Offset of its first character.
-        level: Of a heading, from 1; 0 for other lines.
-        pieces: Its text, and which parts of it are in the quote.
+        level: Of the heading that it begins with, from 1; 0 for none.
+        pieces: Its text in pieces: whether each is of the heading, and whether of the quote.
     """
 
     start: int
     level: int
-    pieces: tuple[tuple[str, bool], ...]
+    pieces: tuple[tuple[str, bool, bool], ...]
 
 
 def paragraphs(
     text: str, headings: Sequence[Heading], quote: tuple[int, int] = (0, 0)
 ) -> Iterator[Paragraph]:
-    """Yield the lines of a text that are not blank, with what of them is in a quote."""
-    levels = {heading.start: heading.level for heading in headings}
+    """Yield the lines of a text that are not blank; a heading may be the beginning of its line."""
+    begun = {heading.start: heading for heading in headings}
     start, (first, last) = 0, quote
     for line in text.splitlines(keepends=True):
         end = start + len(line)
         if line.strip():
-            cuts = sorted({start, end, *(at for at in quote if start < at < end)})
-            pieces = tuple((text[a:b], first <= a < last) for a, b in pairwise(cuts))
             inner = start + len(line) - len(line.lstrip())
-            yield Paragraph(start, levels.get(inner, levels.get(start, 0)), pieces)
+            heading = begun.get(inner) or begun.get(start)
+            reach = heading.end if heading else start
+            cuts = sorted({start, end, *(at for at in (first, last, reach) if start < at < end)})
+            pieces = tuple((text[a:b], a < reach, first <= a < last) for a, b in pairwise(cuts))
+            yield Paragraph(start, heading.level if heading else 0, pieces)
         start = end
 
 
@@ -229,7 +157,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         "document": document,
         "status": status,
         "excerpt": excerpt if span else None,
-        "file": _file_of(desk, document),
+        "file": file_of(desk, document),
     }
     if "panel" in request.query_params:
         return page(desk, request, "panel.html", **values)
@@ -253,53 +181,6 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
         return desk.base.tables().cited_by(card.doc_id)
     except NotFoundError:
         return None
-
-
-def _file_of(desk: Desk, document: Document) -> Path | None:
-    """Return the file of a document, if it is still on this machine."""
-    paths = (Path(s.source) for s in desk.base.store.sources() if s.doc_id == document.doc_id)
-    return next((path for path in paths if path.is_file()), None)
-
-
-def _original(desk: Desk, request: Request, given: Given) -> Response:
-    """Return the file of a document: a PDF to be shown, others to be saved."""
-    document = document_of(desk.base, str(request.path_params["doc_id"]))
-    file = _file_of(desk, document)
-    if file is None:
-        raise NotFoundError(f"{document.file} is not on this machine, or was moved")
-    is_pdf = file.suffix.lower() == ".pdf"
-    return FileResponse(
-        file,
-        media_type="application/pdf" if is_pdf else "application/octet-stream",
-        filename=visible(file.name),
-        content_disposition_type="inline" if is_pdf else "attachment",
-        headers={"content-security-policy": "default-src 'none'; sandbox"} if not is_pdf else {},
-    )
-
-
-def _picture(desk: Desk, request: Request, given: Given) -> Response:
-    """Return the page of a PDF with a place as a picture."""
-    file, number, _ = _page_of(desk, request)
-    return Response(page_png(file, number), media_type="image/png")
-
-
-def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
-    """Return PDF, page and quote of a place."""
-    at = Address.parse(str(request.path_params["address"]))
-    document = document_of(desk.base, at.document)
-    file = _file_of(desk, document)
-    found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
-    if file is None or file.suffix.lower() != ".pdf" or found.page is None:
-        raise NotFoundError(f"{document.file} has no pages here")
-    return file, found.page, found.quote
-
-
-def _page_view(desk: Desk, request: Request, given: Given) -> Response:
-    """Return the page of a PDF with rectangles around the quote."""
-    file, number, text = _page_of(desk, request)
-    size, boxes = rectangles(file, number, text)
-    address = str(request.path_params["address"])
-    return page(desk, request, "picture.html", size=size, boxes=boxes, n=number, address=address)
 
 
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
@@ -431,9 +312,9 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/search", Given, _search),
     ("/documents", Listed, _documents),
     ("/documents/{address:path}", Given, _document),
-    ("/original/{doc_id:path}", Given, _original),
-    ("/picture/{address:path}", Given, _picture),
-    ("/page/{address:path}", Given, _page_view),
+    ("/original/{doc_id:path}", Given, original),
+    ("/picture/{address:path}", Given, picture),
+    ("/page/{address:path}", Given, page_view),
     ("/tables/{name}", Tabled, _table),
     ("/graph", Given, _graph),
     ("/problems", Given, _problems),

@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.evaluation", "kgrag.tables"),
     ("kgrag.answering", "kgrag.dataset", "kgrag.maintenance"),
     ("kgrag.api",),
-    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.testing"),
+    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.serve", "kgrag.testing"),
     ("kgrag.cli",),
 )  # fmt: skip
 OPEN = {0, 1, 11}
@@ -39,11 +39,14 @@ OPEN = {0, 1, 11}
 # Who may import what is not ours.
 THIRD_PARTY = {
     "PIL": ("kgrag.ingestion.load.picture",),
+    "anyio": ("kgrag.serve.desk",),  # which starlette needs anyway
     "click": ("kgrag.cli.*",),
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
+    "jinja2": ("kgrag.serve.rendering",),
+    "markupsafe": ("kgrag.serve.pages", "kgrag.serve.rendering"),  # which jinja2 needs anyway
     "huggingface_hub": ("kgrag.embedding.pull",),
     "ahocorasick_rs": ("kgrag.text.terms",),
     "jieba": ("kgrag.text.words",),
@@ -64,20 +67,23 @@ THIRD_PARTY = {
     "peft": ("kgrag.embedding.transformers_model",),
     "platformdirs": ("kgrag.files.cache_folder",),
     "annotated_types": ("kgrag.config",),
-    "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text"),
-    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*"),
+    "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text", "kgrag.serve.*"),
+    "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
+                  "kgrag.serve.originals"),
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.wording",),
     "safetensors": ("kgrag.embedding.add",),
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.files.sqlite_file", "kgrag.llm.ledger",
                 "kgrag.store.sqlite.*"),
+    "starlette": ("kgrag.serve.*",),
     "tantivy": ("kgrag.store.sqlite.*",),
     "tenacity": ("kgrag.llm.endpoint",),
     "tokenizers": ("kgrag.embedding.tokens",),
     "torch": ("kgrag.embedding.transformers_model",),
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_model",),
+    "uvicorn": ("kgrag.serve.app",),
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
          "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture, and where on it a quote stands."""
+"""The files of documents: as they are, and pages of PDF files as pictures with the quote marked."""
 
 import io
 import threading
@@ -6,12 +6,70 @@ import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from kgrag.answer.address import Address
+from kgrag.answer.excerpt import Excerpt
 from kgrag.errors import NotFoundError
+from kgrag.serve.answers import document_of
+from kgrag.serve.desk import Desk
+from kgrag.serve.inputs import Given
+from kgrag.serve.rendering import page
+from kgrag.text.visible import visible
+from kgrag.types import Document
 
 _LOCK = threading.Lock()  # PDFium works for one thread at a time
 _SCALE = 1.6  # pixels of the picture for a point of the page
 _MOST_PIXELS = 25_000_000
 _PAD, _OVERLAP = 1.0, 12.0  # points around characters; of characters of one line at most
+
+
+def file_of(desk: Desk, document: Document) -> Path | None:
+    """Return the file of a document, if it is still on this machine."""
+    paths = (Path(s.source) for s in desk.base.store.sources() if s.doc_id == document.doc_id)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def original(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the file of a document: a PDF to be shown, others to be saved."""
+    document = document_of(desk.base, str(request.path_params["doc_id"]))
+    file = file_of(desk, document)
+    if file is None:
+        raise NotFoundError(f"{document.file} is not on this machine, or was moved")
+    is_pdf = file.suffix.lower() == ".pdf"
+    return FileResponse(
+        file,
+        media_type="application/pdf" if is_pdf else "application/octet-stream",
+        filename=visible(file.name),
+        content_disposition_type="inline" if is_pdf else "attachment",
+        headers={"content-security-policy": "default-src 'none'; sandbox"} if not is_pdf else {},
+    )
+
+
+def picture(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the page of a PDF with a place as a picture."""
+    file, number, _ = _page_of(desk, request)
+    return Response(page_png(file, number), media_type="image/png")
+
+
+def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
+    """Return PDF, page and quote of a place."""
+    at = Address.parse(str(request.path_params["address"]))
+    document = document_of(desk.base, at.document)
+    file = file_of(desk, document)
+    found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
+    if file is None or file.suffix.lower() != ".pdf" or found.page is None:
+        raise NotFoundError(f"{document.file} has no pages here")
+    return file, found.page, found.quote
+
+
+def page_view(desk: Desk, request: Request, given: Given) -> Response:
+    """Return the page of a PDF with rectangles around the quote."""
+    file, number, text = _page_of(desk, request)
+    size, boxes = rectangles(file, number, text)
+    address = str(request.path_params["address"])
+    return page(desk, request, "picture.html", size=size, boxes=boxes, n=number, address=address)
 
 
 class Rectangle(NamedTuple):

@@ -1,0 +1,88 @@
+"""Templates, and words of pages in both languages."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache, partial
+from importlib import resources
+from urllib.parse import urlencode
+
+import jinja2
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from kgrag.serve.answers import place_url
+from kgrag.serve.api import language_of
+from kgrag.serve.desk import Desk
+from kgrag.status import mark
+from kgrag.text.visible import visible
+from kgrag.types import Language
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the templates; every text in them is escaped, and made visible."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("kgrag.serve"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: (
+            visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        ),
+    )
+
+
+@cache
+def catalogue() -> Mapping[str, str]:
+    """Return the Chinese of the English words in pages."""
+    file = resources.files("kgrag.serve").joinpath("chinese.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def said(text: str, language: Language) -> str:
+    """Return words of a page in a language; in English without a translation."""
+    return catalogue().get(text, text) if language == "zh" else text
+
+
+def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
+    """Return a template as HTML."""
+    language = language_of(desk, request)
+    root = request.scope.get("root_path", "")
+
+    def words(text: str, **inserted: object) -> str:
+        return said(text, language).format(**inserted)
+
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            desk=desk,
+            language=language,
+            root=root,
+            _=words,
+            here=request.url.path.removeprefix(root),
+            query=request.query_params,
+            other_language=_with(request, lang="en" if language == "zh" else "zh"),
+            place=partial(place_url, root),
+            mark=lambda status: mark(status, language),
+            with_=partial(_with, request),
+            **values,
+        )
+    )
+
+
+def _with(request: Request, **changed: str) -> str:
+    """Return the address of this page with other fields of its query; empty ones are dropped."""
+    fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
+    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
+
+
+def page(desk: Desk, request: Request, template: str, **values: object) -> Response:
+    """Return a page; a chosen language is kept."""
+    response = HTMLResponse(rendered(desk, request, template, **values))
+    if (chosen := request.query_params.get("lang")) in ("zh", "en"):
+        path = request.scope.get("root_path", "") or "/"
+        response.set_cookie("kgrag-lang", chosen, 31_536_000, path=path, samesite="lax")
+    return response

@@ -1,0 +1,203 @@
+"""The HTTP API."""
+
+import json
+import threading
+import time
+from io import BytesIO
+
+import openpyxl
+import pytest
+
+from kgrag.answer.address import Address
+from kgrag.errors import BusyError
+from kgrag.serve.desk import Desk
+from tests.fixtures.served import client, events, served
+
+QUESTION = "到2025年四川省森林覆盖率达到多少？"
+
+
+@pytest.fixture(scope="module")
+def api(policies):
+    with served(policies) as made:
+        yield made
+
+
+def test_an_answer_has_its_citations_checked_and_addressed(api, policies):
+    told = api.post("/api/ask", json={"question": QUESTION}).json()
+    assert "41%" in told["text"]
+    (cited,) = told["citations"]
+    assert cited["exact"] is True
+    assert cited["reference"].startswith("《四川省绿色发展实施方案》（川府发〔2022〕3号）")
+    assert cited["issuers"] == ["四川省人民政府"]
+    at = Address.parse(cited["address"])
+    (document,) = policies.store.documents([at.document])
+    assert document.text[at.start : at.end] == cited["quote"]
+
+
+def test_the_address_of_a_citation_leads_to_it_in_api_and_page(api):
+    (cited,) = api.post("/api/ask", json={"question": QUESTION}).json()["citations"]
+    page = cited["url"].removeprefix("http://127.0.0.1:8080")
+    shown = api.get(page)
+    assert f'<mark class="quote" id="quote">{cited["quote"][:9]}' in shown.text
+    told = api.get(f"/api{page}").json()
+    assert told["citation"]["quote"] == cited["quote"]
+    assert told["url"] == cited["url"]
+    assert told["reference"] == cited["reference"]
+
+
+def test_an_answer_comes_as_events_too(api):
+    stream = {"accept": "text/event-stream"}
+    answered = api.post("/api/ask", json={"question": QUESTION}, headers=stream)
+    assert answered.headers["content-type"].startswith("text/event-stream")
+    ((name, data),) = events(answered.text)
+    assert name == "answer"
+    assert json.loads(data) == api.post("/api/ask", json={"question": QUESTION}).json()
+
+
+def test_an_error_is_the_last_event(api):
+    stream = {"accept": "text/event-stream"}
+    body = {"question": QUESTION, "regions": ["火星"]}
+    ((name, data),) = events(api.post("/api/ask", json=body, headers=stream).text)
+    assert name == "error"
+    assert json.loads(data)["type"] == "NotFoundError"
+
+
+def test_filters_reach_the_search(api):
+    everywhere = api.get("/api/search", params={"question": "森林覆盖率"}).json()["results"]
+    there = {"question": "森林覆盖率", "regions": "成都"}
+    within = api.get("/api/search", params=there).json()["results"]
+    assert {hit["title"] for hit in within} == {"成都市绿色发展工作方案"}
+    assert len({hit["title"] for hit in everywhere}) > 1
+
+
+def test_documents_are_listed_with_their_standing(api, policies):
+    told = api.get("/api/documents").json()
+    assert told["of"] == len(told["documents"]) == policies.counts().documents
+    few = api.get("/api/documents", params={"words": "川府发"}).json()
+    (card,) = few["documents"]
+    assert card["title"] == "四川省绿色发展实施方案"
+    assert few["of"] == told["of"]
+    outline = api.get(f"/api/documents/{card['doc_id']}").json()["outline"]
+    assert [h["text"] for h in outline][:2] == ["一、发展基础", "二、主要目标"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("targets", {"indicator": "森林覆盖率"}),
+        ("compare", {"indicator": "森林覆盖率", "by": "document"}),
+        ("duties", {"organ": "林业局"}),
+        ("timeline", {}),
+        ("conflicts", {}),
+        ("cites", {"document": "四川省绿色发展实施方案"}),
+        ("cited_by", {"document": "绿色发展行动方案"}),
+        ("basis", {"document": "四川省绿色发展实施方案"}),
+        ("digest", {"old": "四川省绿色发展实施方案", "new": "成都市绿色发展工作方案"}),
+    ],
+)
+def test_every_table_has_the_rows_that_python_has(api, policies, name, given):
+    told = api.get(f"/api/tables/{name}", params=given)
+    assert told.status_code == 200, told.text
+    tables = policies.tables()
+    made = {
+        "cited_by": lambda: tables.cited_by(given["document"]),
+        "compare": lambda: tables.compare(given["indicator"], by=given["by"]),
+    }.get(name, lambda: getattr(tables, name)(**given))()
+    rows = told.json()["rows"]
+    assert len(rows) == len(made.rows)
+    addresses = [[s["address"] for s in row["sources"]] for row in rows]
+    assert addresses == [[s.address for s in row.sources] for row in made.rows]
+
+
+def test_a_table_is_saved_as_a_workbook(api):
+    asked = {"indicator": "森林覆盖率", "form": "xlsx"}
+    saved = api.get("/api/tables/targets", params=asked)
+    assert saved.headers["content-disposition"] == 'attachment; filename="kgrag-targets.xlsx"'
+    sheet = openpyxl.load_workbook(BytesIO(saved.content))["targets"]
+    values = [cell.value for row in sheet.iter_rows() for cell in row]
+    assert 41 in values
+
+
+def test_facts_have_where_they_are_stated(api):
+    told = api.get("/api/graph", params={"name": "森林覆盖率"}).json()
+    assert told["entity"]["name"] == "森林覆盖率"
+    assert all(place["url"] for fact in told["facts"] for place in fact["evidence"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "given", "status", "says"),
+    [
+        ("POST", "/api/ask", {}, 400, "question: Field required"),
+        ("POST", "/api/ask", {"question": "森林", "top": 3}, 400, "top"),
+        ("POST", "/api/ask", {"question": "森林", "as_of": "gestern"}, 400, "as_of"),
+        ("POST", "/api/ask", {"question": "林" * 5000}, 400, "at most 4000"),
+        ("POST", "/api/ask", {"question": "森林", "system": "no"}, 400, "no"),
+        ("POST", "/api/ask", {"question": "森林", "writer": "model"}, 400, "model"),
+        ("GET", "/api/search", {"question": "森林", "top_k": "0"}, 400, "top_k"),
+        ("GET", "/api/search", {"question": "森林", "years": "x"}, 400, "years"),
+        ("GET", "/api/documents/none", {}, 400, "DOCUMENT:START-END"),
+        ("GET", "/api/documents/none:1-2", {}, 404, "none"),
+        ("GET", "/api/tables/none", {}, 404, "targets"),
+        ("GET", "/api/tables/compare", {}, 400, "indicator"),
+        ("GET", "/api/graph", {"name": "不存在的实体"}, 404, "不存在的实体"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(api, method, path, given, status, says):
+    asked = {"json": given} if method == "POST" else {"params": given}
+    told = api.request(method, path, **asked)
+    assert told.status_code == status, told.text
+    assert says in told.json()["error"]["message"]
+
+
+def test_a_body_that_is_too_long_or_no_json_is_refused(api):
+    assert api.post("/api/ask", content=b"x" * 1_000_001).status_code == 400
+    assert api.post("/api/ask", content=b"{").status_code == 400
+    half = {"question": "\ud800"}
+    body = json.dumps(half).encode()
+    assert api.post("/api/ask", content=body).status_code == 400
+
+
+def test_what_is_described_is_what_is_there(api):
+    """Every path of the description answers, and its parameters are those that are read."""
+    paths = api.get("/openapi.json").json()["paths"]
+    assert {"/api/ask", "/api/search", "/api/documents/{address}"} <= set(paths)
+    for path, methods in paths.items():
+        for method, told in methods.items():
+            named = path.replace("{address}", "x").replace("{name}", "x")
+            assert api.request(method, named).status_code in (200, 400, 404)
+            required = [p["name"] for p in told["parameters"] if p["required"]]
+            assert all(name in ("address", "name", "question") for name in required)
+
+
+class Slow:
+    """A knowledge base whose counting waits for a signal."""
+
+    def __init__(self):
+        self.go = threading.Event()
+
+    def counts(self):
+        assert self.go.wait(30)
+        raise BusyError("counted")
+
+
+def test_what_does_not_fit_is_told_to_come_again():
+    desk = Desk(Slow(), at_once=1, waiting=1)
+    with client(desk) as made:
+        told = []
+        asking = [
+            threading.Thread(target=lambda: told.append(made.get("/api/overview").json()))
+            for _ in range(2)
+        ]
+        for thread in asking:
+            thread.start()
+        until = time.monotonic() + 30
+        while desk.n_waiting < 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        refused = made.get("/api/overview")
+        streamed = made.post("/ask", data={"question": "森林"})
+        desk.base.go.set()
+        for thread in asking:
+            thread.join()
+    assert refused.status_code == streamed.status_code == 503
+    assert refused.headers["retry-after"] == "2"
+    assert [one["error"]["message"] for one in told] == ["counted", "counted"]
