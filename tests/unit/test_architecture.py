@@ -41,6 +41,7 @@ THIRD_PARTY = {
     "PIL": ("kgrag.ingestion.load.picture",),
     "click": ("kgrag.cli.*",),
     "cv2": ("kgrag.ingestion.load.ocr.*",),
+    "docx": ("kgrag.answer.word",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
