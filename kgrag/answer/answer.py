@@ -246,7 +246,8 @@ class Answer(JsonReady):
         return file.data()
 
     def write_into(self, file: WordFile) -> None:
-        """Write question, answer and notes as a section of a Word file."""
+        """Write question, answer and notes as a section of a Word file, in their language."""
+        file.language = self.language
         file.heading(self.question)
         word(file, self.blocks, self.language, level=1)
         for note in self.notes:

@@ -18,9 +18,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _CITED = re.compile("\x00(\\d{1,9})\x01")
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 # What begins a line of Markdown: a heading, an item; numbers of lists stay as they are.
-_HEADING = re.compile(r"\s*(#{1,6})\s+(.*)")
-_ITEM = re.compile(r"\s*[-*+•·]\s+(.*)")
-_RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
+_HEADING = re.compile(r"\s*+(#{1,6})\s++(.*)")
+_ITEM = re.compile(r"\s*+[-*+•·]\s++(.*)")
+_RULE = re.compile(r"\s*+([-*_])(?:\s*+\1){2,}+\s*+")
 _HEADS: Mapping[Language, tuple[str, str, str]] = {  # of rows in Word
     "zh": ("要点", "文件", "原文"),
     "en": ("point", "document", "quote"),

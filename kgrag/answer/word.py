@@ -1,7 +1,7 @@
 """Word files with real footnotes, in fonts that show Chinese in Word and WPS."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -47,6 +47,9 @@ class WordFile:
     Texts are data: what they hold is neither field nor link, control characters are shown as
     escapes. A source cited again within a section has its reference repeated without the quote, so
     that every number remains true where footnotes are added or removed.
+
+    Attributes:
+        language: Of generated words, from here on.
     """
 
     def __init__(self, title: str, language: Language, *, columns: int = 0) -> None:
@@ -60,14 +63,14 @@ class WordFile:
         from docx import Document
 
         self._document = Document()
-        self._language = language
+        self.language = language
         self._cited: set[tuple[str, int, int]] = set()  # in this section
         _set_fonts(self._document)
         self._width = _set_page(self._document, on_its_side=columns >= _WIDE)
         properties = self._document.core_properties
         properties.title = visible(title)[:_TITLE]
         properties.author = properties.comments = ""
-        properties.created = properties.modified = datetime.now()
+        properties.created = properties.modified = datetime.now(UTC)
         self._styles = _add_styles(self._document)
         self._notes = _footnotes(self._document)
 
@@ -83,7 +86,7 @@ class WordFile:
 
     def note(self, text: str) -> None:
         """Write a note to the reader in small type."""
-        self.small(_TOLD[self._language][2].format(text))
+        self.small(_TOLD[self.language][2].format(text))
 
     def small(self, text: str) -> None:
         """Write a paragraph in small type."""
@@ -149,7 +152,7 @@ class WordFile:
         """Write a source as a footnote, and return the footnote's id."""
         number = len(self._notes) - 1  # behind both separators
         place = cited.doc_id, cited.start, cited.end
-        told = source_words(cited, self._language, quoted=place not in self._cited)
+        told = source_words(cited, self.language, quoted=place not in self._cited)
         self._cited.add(place)
         note = _element("footnote", id=str(number))
         paragraph, mark_run, words = _element("p"), _element("r"), _element("r")
