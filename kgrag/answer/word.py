@@ -22,7 +22,7 @@ _SMALL, _IN_TABLES = 9, 10  # points
 _PAGE = (210, 297)  # mm, A4
 _MARGIN = 25  # mm
 _WIDE = 6  # columns from which a table's page lies on its side
-_NARROWEST, _WIDEST, _MARKS = 6, 60, 10  # columns of a table, in characters; of footnotes in one
+_NARROWEST, _WIDEST, _MARKS = 8, 60, 10  # columns of a table, in characters; of footnotes in one
 _TITLE = 255  # characters that a property of a file may have
 _MARK, _NOTE, _CELL = "footnote reference", "footnote text", "Table Text"  # styles
 _TOLD: Mapping[Language, tuple[str, str, str]] = {  # place, quote, note
@@ -235,6 +235,7 @@ def _set_fonts(document: "Document") -> None:
             for name in ("ascii", "hAnsi"):
                 fonts.set(qn(f"w:{name}"), _LATIN)
             fonts.set(qn("w:eastAsia"), _HEADS if "major" in theme else _BODY)
+            fonts.set(qn("w:hint"), "eastAsia")  # quotation marks are Chinese, too
     for spoken in (
         *styles.iter(qn("w:lang")),
         *document.settings.element.iter(qn("w:themeFontLang")),

@@ -150,6 +150,7 @@ def test_chinese_is_shown_in_chinese_fonts():
         for found in style.iter(f"{W}rFonts"):
             fonts[style.get(f"{W}styleId")] = found.get(f"{W}eastAsia")
             assert found.get(f"{W}eastAsiaTheme") is None
+            assert found.get(f"{W}hint") == ("eastAsia" if found.get(f"{W}eastAsia") else None)
     assert (fonts[None], fonts["Heading1"], fonts["Title"]) == ("宋体", "黑体", "黑体")
     assert b'eastAsia="ja-JP"' not in settings
 

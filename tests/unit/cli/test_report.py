@@ -1,5 +1,6 @@
 """Answers as files: ask --docx, and many in a report."""
 
+import json
 import re
 
 import pytest
@@ -47,7 +48,11 @@ def test_an_answer_is_written_to_word_instead_of_printed(folder, tmp_path):
     rows = [[cell.text for cell in row.cells] for row in document.tables[0].rows[1:]]
     assert [row[0][:3] for row in rows] == ["四川省", "成都市"]
     assert "森林覆盖率达到41%" in rows[0][2]
-    first, _ = footnotes(file.read_bytes())
+    first, second = footnotes(file.read_bytes())
+    told_as_json = json.loads(run(folder, "ask", FOREST, "--json", code=0).stdout)["citations"]
+    for note, cited in zip((first, second), told_as_json, strict=True):
+        assert note.startswith(f"{cited['reference']}，")
+        assert cited["document_number"] in cited["reference"]
     assert first.startswith(
         "《四川省绿色发展实施方案》（川府发〔2022〕3号）二，sichuan.txt：“到2025年"
     )
