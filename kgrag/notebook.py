@@ -22,10 +22,19 @@ def place_words(
     >>> place_words("plan.pdf", 5, 9, "zh", page=2), place_words("plan.md", 5, 9, "en")
     ('plan.pdf，第 2 页，第 5 至 9 个字符', 'plan.md, characters 5-9')
     """
-    on_page, characters, separator = _PLACES[language]
-    parts = [file] if file else []
-    parts += [on_page.format(page)] if page is not None else []
-    return separator.join((*parts, characters.format(start, end)))
+    _, characters, separator = _PLACES[language]
+    on_page = page_words(file, language, page=page)
+    return separator.join(filter(None, (on_page, characters.format(start, end))))
+
+
+def page_words(file: str, language: Language, *, page: int | None = None) -> str:
+    """Return file and page (1-based, if there is one) in words.
+
+    >>> page_words("plan.pdf", "en", page=2)
+    'plan.pdf, page 2'
+    """
+    on_page, _, separator = _PLACES[language]
+    return separator.join(filter(None, (file, "" if page is None else on_page.format(page))))
 
 
 def place_html(

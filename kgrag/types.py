@@ -63,6 +63,11 @@ class Document(JsonReady):
     properties: Mapping[str, str] = field(default_factory=dict)
     metadata: Metadata = SILENT
 
+    def page_at(self, offset: int) -> int | None:
+        """Return the 1-based page of a character; None if the file has no pages."""
+        pages = (s for s in self.segments if s.kind == "page" and s.start <= offset < s.end)
+        return next((page.number for page in pages), None)
+
     def card_dict(self) -> dict[str, object]:
         """Return what a list of documents shows, as `kgrag docs --json` prints it: no text."""
         return {

@@ -7,18 +7,14 @@ from typing import Literal, Self
 
 from kgrag.answer.blocks import Block, Change, Claim, Mark, Missing, Run, leaves, numbered
 from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
-from kgrag.answer.render import escaped, footnote, html, markdown
+from kgrag.answer.render import escaped, footnote, html, markdown, page, word
+from kgrag.answer.word import WordFile
 from kgrag.ids import digest
 from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import list_html
 from kgrag.text.answer_text import marks, statements
 from kgrag.text.words import question_language
 from kgrag.types import Language
-
-_STYLE = (
-    "body{font-family:sans-serif;max-width:50em;margin:2em auto;line-height:1.6}"
-    "table{border-collapse:collapse}td{border:1px solid #bbb;padding:.3em;vertical-align:top}"
-)
 
 VerdictStatus = Literal["passed", "failed", "unverified"]
 ProblemKind = Literal["wrong", "unsupported", "citation", "missing"]
@@ -241,10 +237,21 @@ class Answer(JsonReady):
 
     def to_html(self) -> str:
         """Return an HTML page in which each [n] links to its quote."""
-        head = f'<meta charset="utf-8"><title>{escape(self.question)}</title>'
-        style = f"<style>{_STYLE}</style>"
-        body = self._repr_html_()
-        return f"<!doctype html>\n<html><head>{head}{style}</head><body>{body}</body></html>\n"
+        return page(self.question, self._repr_html_())
+
+    def to_docx(self) -> bytes:
+        """Return a Word file, in which each [n] is a footnote with its source."""
+        file = WordFile(self.question, self.language)
+        self.write_into(file)
+        return file.data()
+
+    def write_into(self, file: WordFile) -> None:
+        """Write question, answer and notes as a section of a Word file, in their language."""
+        file.language = self.language
+        file.heading(self.question)
+        word(file, self.blocks, self.language, level=1)
+        for note in self.notes:
+            file.note(note)
 
     def _repr_html_(self) -> str:
         """Return it for a notebook."""

@@ -9,8 +9,13 @@ from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import passage_html, place_html, place_words
 from kgrag.status import Status
 from kgrag.text.headings import HeadingTree
+from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, BARE, BOX, numbering_at
+from kgrag.text.words import has_han
 from kgrag.types import Document, Heading, Language
 
+# A division whose numbers count through the document, so that those above it are not named.
+_ALONE = frozenset((ARTICLE, ATTACHMENT, ANNEX, BOX))
+_INNER = str.maketrans("《》", "〈〉")
 _REMARKS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("〔引文中没有：{}〕", "〔与所引文字不符：{}〕", "〔所引句中没有：{}〕", "〔无引用〕"),
     "en": (
@@ -20,6 +25,37 @@ _REMARKS: Mapping[Language, tuple[str, str, str, str]] = {
         " [no citation]",
     ),
 }
+
+
+def reference(title: str, number: str, heading_path: Sequence[str]) -> str:
+    r"""Return what is cited as officials write it: 《title》（文号）第X条.
+
+    The article, or else the numbers of the headings around the place, without their words.
+
+    Args:
+        title: Of the document.
+        number: Its 文号; empty for none.
+        heading_path: Headings around the place, outermost first.
+
+    >>> reference("节能条例", "云政发〔2022〕5号", ["第二章 管理", "第十条 用能单位"])
+    '《节能条例》（云政发〔2022〕5号）第十条'
+    >>> reference("节能方案", "", ["三、重点任务", "（二）工业"])
+    '《节能方案》三、（二）'
+    >>> reference("Energy Act", "No. 5", ["Part 2 Duties", "Article 7 Reports"])
+    'Energy Act (No. 5), Article 7'
+    """
+    marks: list[str] = []
+    for heading in heading_path:
+        found = numbering_at(heading)
+        if found is None or found.family == BARE:
+            continue
+        written = heading[: found.end].strip()
+        marks = [written] if found.family in _ALONE else [*marks, written]
+    if not has_han(title):
+        cited = f"{title} ({number})" if number else title
+        return ", ".join((cited, *marks))
+    cited = f"《{title.translate(_INNER)}》"  # as in 《关于印发〈节能办法〉的通知》
+    return cited + (f"（{number}）" if number else "") + "".join(marks).rstrip("、．.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +75,7 @@ class Citation(JsonReady):
         chunk_id: The retrieved chunk around the quote.
         status: Whether the document is in force; None if not determined.
         also_in: Other files with the same or nearly the same text.
+        document_number: The document's 文号; empty for none.
     """
 
     number: int
@@ -53,6 +90,7 @@ class Citation(JsonReady):
     chunk_id: str
     status: Status | None = None
     also_in: tuple[str, ...] = ()
+    document_number: str = ""
 
     @classmethod
     def of(
@@ -71,19 +109,24 @@ class Citation(JsonReady):
             chunk_id: The retrieved chunk around it.
         """
         start, end = span
-        pages = (s for s in document.segments if s.kind == "page" and s.start <= start < s.end)
         return cls(
             number=0,
             doc_id=document.doc_id,
             title=document.title,
             file=document.file,
             heading_path=HeadingTree(document.text, headings).path(start, end),
-            page=next((page.number for page in pages), None),
+            page=document.page_at(start),
             start=start,
             end=end,
             quote=document.text[start:end],
             chunk_id=chunk_id,
+            document_number=document.metadata.number,
         )
+
+    @property
+    def reference(self) -> str:
+        """The place as officials write it: 《title》（文号）第X条."""
+        return reference(self.title, self.document_number, self.heading_path)
 
     @property
     def address(self) -> str:
@@ -91,8 +134,8 @@ class Citation(JsonReady):
         return str(Address(self.doc_id, self.start, self.end))
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with the address."""
-        return as_dict(self) | {"address": self.address}
+        """Return a JSON-ready mapping, with address and reference."""
+        return as_dict(self) | {"address": self.address, "reference": self.reference}
 
     def place(self, language: Language) -> str:
         """Return file, page and characters in words."""

@@ -1,19 +1,35 @@
-"""Renderers of answers: Markdown and HTML; words of documents are escaped."""
+"""Renderers of answers: Markdown, HTML and Word; words of documents are escaped."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
 from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
 from kgrag.answer.citation import Citation, with_remarks
+from kgrag.answer.word import Bold, Line, Piece, WordFile
 from kgrag.status import mark
+from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 from kgrag.types import Language
 
 Link = Callable[[int], str]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
-_CITED = re.compile("\x00(\\d+)\x01")
+_CITED = re.compile("\x00(\\d{1,9})\x01")
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+# What begins a line of Markdown: a heading, an item; numbers of lists stay as they are.
+_HEADING = re.compile(r"\s*+(#{1,6})\s++(.*)")
+_ITEM = re.compile(r"\s*+[-*+•·]\s++(.*)")
+_RULE = re.compile(r"\s*+([-*_])(?:\s*+\1){2,}+\s*+")
+_HEADS: Mapping[Language, tuple[str, str, str]] = {  # of rows in Word
+    "zh": ("要点", "文件", "原文"),
+    "en": ("point", "document", "quote"),
+}
+_DEEPEST = 9  # level of a heading in Word
+_STYLE = (
+    "body{font-family:sans-serif;max-width:50em;margin:2em auto;line-height:1.6}"
+    "table{border-collapse:collapse}td{border:1px solid #bbb;padding:.3em;vertical-align:top}"
+)
 
 
 def markdown(blocks: Sequence[Block], language: Language) -> str:
@@ -89,8 +105,102 @@ def _linked(block: Block, language: Language, link: Link) -> str:
 
 
 def _row(row: Row, language: Language, link: Link) -> str:
+    lead, title, remarks = _cells(row, language)
+    quote = _linked(Quote(row.citation), language, link) + escape(remarks)
+    cells = (escape(lead), escape(title), quote)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _cells(row: Row, language: Language) -> tuple[str, str, str]:
+    """Return the cells of a row before its quote, and the remarks behind it."""
     title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
     remarks = "".join(check.remark(language) for check in row.checks)
-    quote = _linked(Quote(row.citation), language, link) + escape(remarks)
-    cells = (escape(row.lead.rstrip("，：")), escape(title), quote)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    return row.lead.rstrip("，："), title, remarks
+
+
+def page(title: str, body: str) -> str:
+    """Return a self-contained page.
+
+    Args:
+        title: Plain text.
+        body: HTML.
+    """
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    return f"<!doctype html>\n<html><head>{head}</head><body>{body}</body></html>\n"
+
+
+def word(file: WordFile, blocks: Sequence[Block], language: Language, level: int) -> None:
+    """Write blocks into a Word file: rows are a table, each [n] is a footnote.
+
+    Of a model's Markdown, headings, items, tables and bold words become those of Word.
+
+    Args:
+        file: The file.
+        blocks: Of an answer.
+        language: Of generated words.
+        level: Of the heading above them.
+    """
+    for kind, same in groupby(blocks, key=type):
+        if kind is Claim:
+            _claims(file, [*same], language, level)
+        elif kind is Row:
+            _rows(file, [b for b in same if isinstance(b, Row)], language)
+        else:
+            for block in same:
+                if isinstance(block, Side):
+                    file.heading(block.label, level=level + 1)
+                    word(file, block.blocks, language, level + 1)
+                else:
+                    file.paragraph(*_pieces(_marked(block, language), _by_number(block)))
+
+
+def _rows(file: WordFile, rows: Sequence[Row], language: Language) -> None:
+    """Write rows as a table; without leads it has no column for them."""
+    first = 0 if any(row.lead for row in rows) else 1
+    lines: list[list[Line]] = []
+    for row in rows:
+        lead, title, remarks = _cells(row, language)
+        quote = _pieces(_marked(Quote(row.citation), language), _by_number(row))
+        cells: list[Line] = [[lead], [title], [*quote, remarks]]
+        lines.append(cells[first:])
+    file.table(lines, [[name] for name in _HEADS[language]][first:])
+
+
+def _claims(file: WordFile, claims: Sequence[Block], language: Language, level: int) -> None:
+    """Write sentences in their layout of Markdown."""
+    told = "".join(b.before + _marked(b, language) for b in claims if isinstance(b, Claim))
+    cited = {number: c for block in claims for number, c in _by_number(block).items()}
+    for are_rows, same in groupby(told.splitlines(), key=is_row):
+        lines = [*same]
+        if are_rows:
+            rows = [
+                [[*_pieces(cell, cited, bold=True)] for cell in cells_of(line)]
+                for line in lines
+                if not is_delimiter(line)
+            ]
+            head = rows.pop(0) if rows and any(map(is_delimiter, lines[1:2])) else []
+            file.table(rows, head)
+            continue
+        for line in lines:
+            heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
+            if heading:
+                depth = level + max(1, len(heading[1]) - 1)  # of an answer mostly ##
+                title = _BOLD.sub(r"\1", heading[2])
+                file.heading(*_pieces(title, cited), level=min(depth, _DEEPEST))
+            elif line.strip() and not _RULE.fullmatch(line):
+                said = item[1] if item else line.strip()
+                file.paragraph(*_pieces(said, cited, bold=True), bullet=bool(item))
+
+
+def _by_number(block: Block) -> dict[int, Citation]:
+    return {cited.number: cited for cited in block.citations}
+
+
+def _pieces(told: str, cited: Mapping[int, Citation], *, bold: bool = False) -> Iterator[Piece]:
+    """Yield words and sources of a text of `_marked`; `**` is bold where that is said."""
+    for at, part in enumerate(_BOLD.split(told) if bold else (told,)):
+        for n, words in enumerate(_CITED.split(part)):
+            if n % 2 == 0:
+                yield Bold(words) if at % 2 else words
+            elif int(words) in cited:  # not one that a document wrote
+                yield cited[int(words)]

@@ -1,19 +1,30 @@
-"""Commands that answer questions: ask, and chat for follow-up questions."""
+"""Commands that answer questions: ask, chat for follow-up questions, report for many."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from kgrag.cli.chinese import said
-from kgrag.cli.opened import opened
-from kgrag.cli.options import JSON, KB, FilterOptions, argument, command, day, option
-from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json
+from kgrag.cli.chinese import language, said
+from kgrag.cli.opened import amount, opened
+from kgrag.cli.options import (
+    EXISTING,
+    FILE,
+    JSON,
+    KB,
+    FilterOptions,
+    argument,
+    command,
+    day,
+    option,
+)
+from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json, progress_bar
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
     from kgrag.answering.conversation import Reply
     from kgrag.api import KnowledgeBase
 
+_MOST_BYTES = 1_000_000  # of a file of questions
 _HEADING = 30  # characters of a heading shown: some are complete provisions
 _SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
     "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
@@ -40,9 +52,12 @@ _SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
 }
 
 
+_EXPLAIN: Any = option("Show every step.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _AnswerOptions:
-    """Options of both commands."""
+    """Options of all commands."""
 
     kb: str = KB
     system: str | None = option("Retrieval preset; grim by default.")
@@ -55,7 +70,6 @@ class _AnswerOptions:
         "Quotes at most, where rules answer; of lists and tables, too.",
         type=click.IntRange(1, 200),
     )
-    explain: bool = option("Show every step.")
     as_of: str | None = day()
 
     def asking(self, base: "KnowledgeBase", only: FilterOptions) -> "partial[Answer]":
@@ -94,27 +108,31 @@ def ask(
     form: Literal["text", "markdown", "html"] = option(
         "Of what is printed; Markdown has its citations as footnotes.", "--format", default="text"
     ),
+    docx: Path | None = option("Write a Word file; sources are footnotes.", type=FILE),
+    explain: bool = _EXPLAIN,
     as_json: bool = JSON,
 ) -> int:
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
         raise click.UsageError("the question is empty")
     given.warn_of_ignored()
-    on_text = None if as_json or form != "text" else _stream(question)
+    on_text = None if as_json or docx or form != "text" else _stream(question)
     with opened(given.kb) as base:
         answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
     remember(given.kb, answer)
+    if docx:
+        _write_docx(docx, answer, explain=explain)
     if as_json:
         print_json(answer.to_dict())
     elif form != "text":
         echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
-    else:
-        print_answer(answer, explain=given.explain)
+    elif not docx:
+        print_answer(answer, explain=explain)
     return int(not is_done(answer))
 
 
 @command()
-def chat(given: _AnswerOptions, only: FilterOptions) -> int:
+def chat(given: _AnswerOptions, only: FilterOptions, explain: bool = _EXPLAIN) -> int:
     """Answer questions that may lean on the ones before, a line each; /help tells how."""
     from kgrag.answering.conversation import Conversation
 
@@ -138,9 +156,92 @@ def chat(given: _AnswerOptions, only: FilterOptions) -> int:
                 break
             if reply.answer is not None:
                 remember(given.kb, reply.answer)
-            _print_reply(line, reply, explain=given.explain)
+            _print_reply(line, reply, explain=explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)
+
+
+def _write_docx(path: Path, answer: "Answer", *, explain: bool) -> None:
+    """Write an answer to a Word file; only its steps and notes are printed."""
+    from kgrag.files.whole_file import written_whole
+
+    told = _with_verdict(answer)
+    if explain:
+        _print_steps(answer)
+    with written_whole(path) as file:
+        file.write(told.to_docx())
+    echo(f"{path}: {amount(len(told.citations), 'citation')}", err=True)
+    _print_notes(told)
+
+
+def _with_verdict(answer: "Answer") -> "Answer":
+    """Return an answer whose notes tell its verification, which files have no other place for."""
+    if answer.verdict is None:
+        return answer
+    return replace(answer, notes=(_verdict(answer.question, answer.verdict), *answer.notes))
+
+
+@command()
+def report(
+    *,
+    questions: Path = argument(type=EXISTING),
+    out: Path = option(
+        "A Word file, a page or a workbook: .docx, .html, .xlsx.", type=FILE, required=True
+    ),
+    given: _AnswerOptions,
+    only: FilterOptions,
+) -> int:
+    """Answer questions, a line each, in one file with all their sources.
+
+    Blank lines and those that begin with # are skipped.
+    """
+    from kgrag.answering.report import FORMS, Report, Section
+    from kgrag.files.whole_file import written_whole
+
+    form = FORMS.get(out.suffix.lower())
+    if form is None:
+        raise click.UsageError(f"--out must end in {', '.join(FORMS)}, got {out.name!r}")
+    lines = _read_questions(questions)
+    if not lines:
+        raise click.UsageError(f"there is no question in {questions}")
+    given.warn_of_ignored()
+    sections: list[Section] = []
+    with written_whole(out) as file, opened(given.kb) as base, progress_bar("report") as progress:
+        asking = given.asking(base, only)
+        for line, number in lines.items():
+            progress(line, len(sections), len(lines))
+            try:
+                sections.append(Section(line, _with_verdict(asking(line))))
+            except (OutOfRangeError, GarbledTextError) as exc:
+                echo(f"kgrag: {questions}, line {number}: {exc}", err=True)
+                sections.append(Section(line, problem=str(exc)))
+        file.write(form(Report(tuple(sections), as_of=given.as_of or ""), language()))
+    echo(f"{out}: {amount(len(sections), 'question')}", err=True)
+    return int(not all(s.answer is not None and is_done(s.answer) for s in sections))
+
+
+def _read_questions(path: Path) -> dict[str, int]:
+    """Return the questions of a file, each once, with the number of its line.
+
+    Raises:
+        OutOfRangeError: If it is too long to be one of questions.
+        IngestionError: If it is not text.
+    """
+    from kgrag.files.encoding import decode
+
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OutOfRangeError(f"{path}: has more than {_MOST_BYTES:,} bytes: split the questions")
+    decoded = decode(data, name=str(path))
+    for warning in decoded.warnings:
+        echo(f"{path}: {warning}", err=True)
+    lines: dict[str, int] = {}
+    for number, line in enumerate(decoded.text.splitlines(), start=1):
+        question = line.strip()
+        if question and not question.startswith("#"):
+            lines.setdefault(question, number)
+    return lines
 
 
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
@@ -214,6 +315,10 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
     if answer.verdict is not None:
         echo()
         echo(f"{_verdict(answer.question, answer.verdict)}")
+    _print_notes(answer)
+
+
+def _print_notes(answer: "Answer") -> None:
     for note in answer.notes:
         echo(f"note: {note}", err=True)
 
@@ -261,4 +366,4 @@ def _print_steps(answer: "Answer") -> None:
     echo("──")
 
 
-COMMANDS = (ask, chat)
+COMMANDS = (ask, chat, report)

@@ -1,7 +1,8 @@
 """Commands for complete tables: figures, duties, citations, and changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -23,6 +24,7 @@ from kgrag.cli.query import table as aligned
 if TYPE_CHECKING:
     from kgrag.qualifiers import Standing
     from kgrag.retrieval.filter import Filter
+    from kgrag.status import Status
     from kgrag.tables.table import Source, Table
     from kgrag.tables.tables import Tables
     from kgrag.types import Language
@@ -36,6 +38,7 @@ class _TableOptions:
     csv: Path | None = option("Write CSV to this file.", type=FILE)
     xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
     html: Path | None = option("Write a page to this file.", type=FILE)
+    docx: Path | None = option("Write a Word file; sources are footnotes.", type=FILE)
     english: bool = option("Headings of columns and notes in English.")
     as_json: bool = JSON
 
@@ -45,25 +48,34 @@ class _TableOptions:
 
         with opened(self.kb) as base:
             found = make(base.tables())
+            statuses = base.statuses() if self.docx else {}
         language: Language = "en" if self.english else "zh"
         if self.as_json:
             notes = worded(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
-        elif not (self.csv or self.xlsx or self.html):
+        elif not (self.csv or self.xlsx or self.html or self.docx):
             _print(found, language)
-        self._write(found, language)
+        self._write(found, language, statuses)
 
-    def _write(self, found: "Table", language: "Language") -> None:
+    def _write(
+        self, found: "Table", language: "Language", statuses: "Mapping[str, Status]"
+    ) -> None:
         """Write the requested files atomically."""
         from kgrag.files.whole_file import written_whole
-        from kgrag.tables.export import as_csv, as_html, as_xlsx
+        from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 
-        for path, form in ((self.csv, as_csv), (self.html, as_html), (self.xlsx, as_xlsx)):
+        forms = (
+            (self.csv, as_csv),
+            (self.html, as_html),
+            (self.xlsx, as_xlsx),
+            (self.docx, partial(as_docx, statuses=statuses)),
+        )
+        for path, form in forms:
             if path:
                 with written_whole(path) as file:
                     file.write(form(found, language))
                 echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
-        if self.csv or self.html or self.xlsx:
+        if any(path for path, _ in forms):
             _print_notes(found, language)
 
 
@@ -219,15 +231,10 @@ def _print(found: "Table", language: "Language") -> None:
     """Print a table, the sources of its rows, and its notes."""
     from kgrag.tables.table import shown
 
-    filled = [
-        at
-        for at in range(len(found.columns))
-        if any(row.cells[at] not in (None, "") for row in found.rows)
-    ]
     lines = [
         {
             "#": number,
-            **{found.columns[at].heading(language): shown(row.cells[at]) for at in filled},
+            **{found.columns[at].heading(language): shown(row.cells[at]) for at in found.filled},
         }
         for number, row in enumerate(found.rows, start=1)
     ]

@@ -6,8 +6,7 @@ from functools import partial
 from urllib.parse import quote
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.citation import Citation
-from kgrag.answer.excerpt import reference
+from kgrag.answer.citation import Citation, reference
 from kgrag.api import KnowledgeBase
 from kgrag.errors import NotFoundError
 from kgrag.json_ready import JsonReady

@@ -90,6 +90,8 @@ def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
         end=end,
         heading_path=tree.path(start, end),
         quote=_quote(document.text, start, end),
+        page=document.page_at(start),
+        document_number=document.metadata.number,
     )
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from kgrag.answer.address import Address
+from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note
 from kgrag.json_ready import JsonReady, as_dict
+from kgrag.status import Status
 from kgrag.text.quantities import scaled
 from kgrag.types import Language
 
@@ -26,6 +28,8 @@ class Source(JsonReady):
         end: Offset after it.
         heading_path: Headings above it, outermost first.
         quote: Its text, on one line.
+        page: 1-based page, if the file has pages.
+        document_number: The document's 文号; empty for none.
     """
 
     doc_id: str
@@ -35,6 +39,8 @@ class Source(JsonReady):
     end: int
     heading_path: tuple[str, ...]
     quote: str
+    page: int | None = None
+    document_number: str = ""
 
     @property
     def address(self) -> str:
@@ -42,8 +48,29 @@ class Source(JsonReady):
         return str(Address(self.doc_id, self.start, self.end))
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with the address."""
-        return as_dict(self) | {"address": self.address}
+        """Return a JSON-ready mapping, with address and reference."""
+        return as_dict(self) | {"address": self.address, "reference": self.cited().reference}
+
+    def cited(self, status: Status | None = None) -> Citation:
+        """Return the passage as a citation; it has no number and is of no chunk.
+
+        Args:
+            status: Of the document.
+        """
+        return Citation(
+            number=0,
+            doc_id=self.doc_id,
+            title=self.title,
+            file=self.file,
+            heading_path=self.heading_path,
+            page=self.page,
+            start=self.start,
+            end=self.end,
+            quote=self.quote,
+            chunk_id="",
+            status=status,
+            document_number=self.document_number,
+        )
 
     @property
     def clause(self) -> str:
@@ -108,6 +135,15 @@ class Table(JsonReady):
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def filled(self) -> list[int]:
+        """The positions of columns with a value in any row; all where there are no rows."""
+        return [
+            at
+            for at in range(len(self.columns))
+            if not self.rows or any(row.cells[at] not in (None, "") for row in self.rows)
+        ]
 
     def records(self) -> list[dict[str, object]]:
         """Return rows as mappings by column key, with `sources`."""

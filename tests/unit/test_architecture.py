@@ -42,6 +42,7 @@ THIRD_PARTY = {
     "anyio": ("kgrag.serve.desk",),  # which starlette needs anyway
     "click": ("kgrag.cli.*",),
     "cv2": ("kgrag.ingestion.load.ocr.*",),
+    "docx": ("kgrag.answer.word",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime

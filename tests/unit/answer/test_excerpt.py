@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.answer.excerpt import Excerpt, reference
+from kgrag.answer.citation import reference
+from kgrag.answer.excerpt import Excerpt
 from kgrag.errors import OutOfRangeError
 from kgrag.metadata import Metadata
 from kgrag.types import Document, Heading, Segment

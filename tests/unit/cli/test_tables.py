@@ -4,10 +4,12 @@ import csv
 import json
 
 import pytest
+from docx import Document
 from openpyxl import load_workbook
 
 from tests.fixtures.kit import ingested, run, shared_folder
 from tests.fixtures.policies import POLICIES
+from tests.fixtures.word_files import W, footnotes
 from tests.unit.tables.plans import PLANS
 
 folder, plans = shared_folder(POLICIES, "hash-32"), shared_folder(PLANS, "hash-32")
@@ -168,8 +170,11 @@ def test_notes_in_english(plans, words, said):
     ],
 )
 def test_tables_as_files(plans, tmp_path, words, heads):
-    """CSV with Excel's mark, a workbook with the same rows, a page; no cell is a formula."""
-    files = {ending: tmp_path / f"t.{ending}" for ending in ("csv", "xlsx", "html")}
+    """CSV with Excel's mark, a workbook with the same rows, a page; no cell is a formula.
+
+    A Word file has the sources of each row as footnotes at its first cell.
+    """
+    files = {ending: tmp_path / f"t.{ending}" for ending in ("csv", "xlsx", "html", "docx")}
     options = [word for ending, file in files.items() for word in (f"--{ending}", file)]
     done = run(plans, *words, "--english", *options)
 
@@ -183,3 +188,34 @@ def test_tables_as_files(plans, tmp_path, words, heads):
     assert sheet.max_row == len(rows) > 2
     assert "f" not in {cell.data_type for row in sheet.iter_rows() for cell in row}
     assert "<table>" in files["html"].read_text("utf-8")
+
+    (table,) = Document(files["docx"]).tables
+    told = json.loads(run(plans, *words, "--english", "--json").stdout)["rows"]
+    assert len(table.rows) == len(rows)
+    shown = [cell.text for cell in table.rows[0].cells]
+    assert [head for head in rows[0] if head in shown] == shown  # without empty columns
+    for row, record in zip(table.rows[1:], told, strict=True):
+        marks = [len(c._tc.findall(f".//{W}footnoteReference")) for c in row.cells]
+        assert marks == [len(record["sources"]), *[0] * (len(shown) - 1)]
+    notes = footnotes(files["docx"].read_bytes())
+    sources = [source for record in told for source in record["sources"]]
+    for note, source in zip(notes, sources, strict=True):
+        assert note.startswith(source["reference"])
+    assert notes[0].endswith(f": “{sources[0]['quote']}”")
+
+
+def test_footnotes_of_a_table_tell_what_is_not_in_force(plans, tmp_path):
+    """With 文号, and headings in Chinese by default."""
+    file = tmp_path / "t.docx"
+    done = run(plans, "targets", "--indicator", "绿色工厂", "--docx", file)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr.startswith(f"{file}: 4 rows\n")
+    document = Document(file)
+    assert document.paragraphs[0].text == "指标数值"
+    assert document.paragraphs[-1].text.startswith("注：共")
+    notes = footnotes(file.read_bytes())
+    assert any(
+        note.startswith("《清洁生产行动方案》（国发〔2021〕7号）一，nation.txt") for note in notes
+    )
+    (old,) = [note for note in notes if "2021年）" in note]
+    assert old.startswith("《四川省清洁生产工作方案（2021年）》一【已")

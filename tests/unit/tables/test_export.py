@@ -3,13 +3,17 @@
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
+from docx import Document
 from lxml import html
 from openpyxl import load_workbook
 
-from kgrag.tables.export import as_csv, as_html, as_xlsx
+from kgrag.status import Status
+from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.tables.table import Column, Row, Source, Table
+from tests.fixtures.word_files import footnotes
 
 HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "\t=1", '=HYPERLINK("http://a")')
 SOURCE = Source(
@@ -67,10 +71,23 @@ def test_pages_hold_no_markup_of_documents():
     assert page.xpath("//p")[0].text_content() == "=3 of 4"
 
 
-@pytest.mark.parametrize("form", [as_csv, as_xlsx, as_html])
+@pytest.mark.parametrize("form", [as_csv, as_xlsx, as_html, partial(as_docx, statuses={})])
 def test_a_table_without_rows_has_its_headings(form):
     """It opens, and says what it would have held."""
     assert form(Table("targets", TABLE.columns, ()), "zh")
+
+
+def test_word_files_have_texts_as_they_are():
+    """Nothing is computed or linked; a source cited twice in a row is quoted once."""
+    data = as_docx(TABLE, "zh", statuses={"d-1": Status("draft", "2026-01-01", word="草案")})
+    document = Document(io.BytesIO(data))
+    first, *rest = ([cell.text for cell in row.cells] for row in document.tables[0].rows)
+    assert first == ["名称", "数值"]
+    assert rest[0] == ["森林，覆盖率,", "40.5"]  # 1,2
+    assert [row[0] for row in rest[2:-1]] == list(HOSTILE)
+    assert rest[-1] == ["坏\\x07字符", "1"]
+    reference = "《甲方案》一、（一）【草案，不是正式文件】，甲.txt"
+    assert footnotes(data) == [f"{reference}：“{SOURCE.quote}”", reference]
 
 
 def test_records_are_ready_for_json():
