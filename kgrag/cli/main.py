@@ -17,6 +17,7 @@ from kgrag.cli import (
     eval,
     ingest,
     manage,
+    mcp,
     models,
     query,
     search,
@@ -125,6 +126,7 @@ for _module in (
     eval,
     dataset,
     models,
+    mcp,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.evaluation", "kgrag.tables"),
     ("kgrag.answering", "kgrag.dataset", "kgrag.maintenance"),
     ("kgrag.api",),
-    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.testing"),
+    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.serve", "kgrag.testing"),
     ("kgrag.cli",),
 )  # fmt: skip
 OPEN = {0, 1, 11}
@@ -40,6 +40,7 @@ OPEN = {0, 1, 11}
 THIRD_PARTY = {
     "PIL": ("kgrag.ingestion.load.picture",),
     "click": ("kgrag.cli.*",),
+    "anyio": ("kgrag.serve.*",),
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
@@ -51,6 +52,8 @@ THIRD_PARTY = {
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.word.*",
              "kgrag.ingestion.load.html"),
+    "mcp": ("kgrag.serve.mcp_server",),
+    "mcp_types": ("kgrag.serve.mcp_server",),
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
     "networkx": ("kgrag.store.networks", "kgrag.api"),
@@ -72,17 +75,19 @@ THIRD_PARTY = {
     # not third-party, but as much of an adapter's concern
     "sqlite3": ("kgrag.embedding.vector_cache", "kgrag.files.sqlite_file", "kgrag.llm.ledger",
                 "kgrag.store.sqlite.*"),
+    "starlette": ("kgrag.serve.*",),
     "tantivy": ("kgrag.store.sqlite.*",),
     "tenacity": ("kgrag.llm.endpoint",),
     "tokenizers": ("kgrag.embedding.tokens",),
     "torch": ("kgrag.embedding.transformers_model",),
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_model",),
+    "uvicorn": ("kgrag.serve.*",),
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
-         "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
-         "pypdfium2", "rapidocr", "rouge_score", "tantivy", "tokenizers", "torch",
-         "transformers"}  # fmt: skip
+         "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
+         "pypdfium2", "rapidocr", "rouge_score", "starlette", "tantivy", "tokenizers",
+         "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)
