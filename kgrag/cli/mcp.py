@@ -34,9 +34,14 @@ def mcp(
     with opened(kb) as base:
         server = mcp_server(base, url=url)
         if http:
-            echo(f"http://{host}:{port}/mcp", err=True)
-            token = os.environ.get("KGRAG_TOKEN", "")
-            serve_http(server, host=host, port=port, names=names, token=token)
+            serve_http(
+                server,
+                host=host,
+                port=port,
+                names=names,
+                token=os.environ.get("KGRAG_TOKEN", ""),
+                ready=lambda address: echo(address, err=True),
+            )
         else:
             server.run("stdio")
 

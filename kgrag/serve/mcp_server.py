@@ -4,7 +4,8 @@ import hmac
 import inspect
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any
@@ -106,7 +107,7 @@ def _tool(function: Any, limiter: anyio.CapacityLimiter) -> Tool:
 
     made = Tool.from_function(
         call,
-        description=inspect.getdoc(function),
+        description=" ".join((inspect.getdoc(function) or "").split()),
         annotations=ToolAnnotations(
             read_only_hint=True, open_world_hint=False, idempotent_hint=True
         ),
@@ -147,7 +148,7 @@ def http_app(server: MCPServer[Any], *, names: Sequence[str] = (), token: str = 
         names: Hosts by which clients reach it, besides this machine's own; others are refused.
         token: That each request must bring; none is asked for if it is empty.
     """
-    hosts = [f"[{name}]" if ":" in name else name for name in (*_LOOPBACK, *names)]
+    hosts = list(map(_in_url, (*_LOOPBACK, *names)))
     app = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
@@ -188,19 +189,26 @@ class _Guarded:
 
 
 def serve_http(
-    server: MCPServer[Any], *, host: str, port: int, names: Sequence[str] = (), token: str = ""
+    server: MCPServer[Any],
+    *,
+    host: str,
+    port: int,
+    names: Sequence[str] = (),
+    token: str = "",
+    ready: Callable[[str], None],
 ) -> None:
     """Serve over HTTP until the process is told to end.
 
     Args:
         server: Of `mcp_server`.
         host: Address to listen at.
-        port: Its port.
+        port: Its port; 0 for any that is free.
         names: As for `http_app`; `host` is one of them.
         token: As for `http_app`.
+        ready: Called with the address that clients are given, once it listens.
 
     Raises:
-        ConfigError: If others can reach it, and there is no token.
+        ConfigError: If others can reach it, and there is no token; or if it cannot listen there.
     """
     outside = [name for name in (host, *names) if not _is_loopback(name)]
     if outside and not token:
@@ -209,10 +217,19 @@ def serve_http(
             "KGRAG_TOKEN to a long random text, which clients send as `Authorization: Bearer …`"
         )
     app = http_app(server, names=(host, *names), token=token)
-    settings = uvicorn.Config(
-        app, host=host, port=port, log_config=None, access_log=False, ws="none"
-    )
-    uvicorn.Server(settings).run()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as exc:
+        raise ConfigError(f"cannot listen at {host}, port {port}: {exc}; name another") from exc
+    settings = uvicorn.Config(app, log_config=None, access_log=False, ws="none")
+    with listening:
+        ready(f"http://{_in_url(host)}:{listening.getsockname()[1]}/mcp")
+        uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_loopback(host: str) -> bool:

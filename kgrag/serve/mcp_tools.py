@@ -43,7 +43,7 @@ _SOURCES = 3  # of a row or a fact
 _INSTEAD = 5  # passages that are shown where nothing was found
 _MOST = 100  # rows at once
 _MOST_HEADINGS = 500  # headings at once
-_LINE = 80  # characters of a line on each side of a hit
+_LINE = 60  # characters of text on each side of a hit
 _PATTERN = 200  # characters of a text that is looked for
 _NEIGHBOURS = 50  # facts around each entity but the first, and of it with more hops
 _FACTS = 1_000  # facts around an entity
@@ -58,6 +58,7 @@ _NARROW = str.maketrans(
 )
 
 Found = dict[str, object]
+_Known = Mapping[str, tuple[Document, Status]]
 T = TypeVar("T")
 
 
@@ -97,16 +98,14 @@ class McpTools:
         within, day = _within(document, region, year, kind), _day(as_of)
         most = checked_count("max_sentences", max_sentences, least=0, most=_MOST) or None
         answer = self._base.ask(question, within=within, as_of=day, max_sentences=most)
+        known = self._known()
         cut = [f"cut: {len(answer.text):,} characters"] if len(answer.text) > _ANSWER else []
         more = len(answer.citations) - _CITATIONS
         cut += [f"cut: {more} more citations; ask in parts"] if more > 0 else []
         found: Found = {
             "found": answer.found,
             "text": answer.text[:_ANSWER],
-            "citations": [
-                self._cited(c, answer.language) | {"number": c.number}
-                for c in answer.citations[:_CITATIONS]
-            ],
+            "citations": [self._cited(c, answer, known) for c in answer.citations[:_CITATIONS]],
             "checks": _checks(answer),
             "verdict": answer.verdict.to_dict() if answer.verdict else None,
             "notes": [*map(str, answer.notes), *cut],
@@ -138,18 +137,13 @@ class McpTools:
         long = checked_count("snippet", snippet, least=0, most=_QUOTE)
         day = _day(as_of)
         hits = self._base.search(query, top_k=most, within=within, as_of=day)
-        cards = {c.doc_id: c for c in self._base.documents()}
-        language = question_language(query)
+        known, language = self._known(), question_language(query)
         results: list[Found] = []
         for hit in hits:
-            card, chunk = cards[hit.chunk.doc_id], hit.chunk
-            at = str(Address(card.doc_id, chunk.start, chunk.end))
-            cited = reference(card.title, card.metadata.number, chunk.heading_path)
-            found: Found = {
-                "id": at,
-                "title": cited + mark(hit.status, language),
-                "url": self._at(at),
-            }
+            chunk = hit.chunk
+            at = str(Address(chunk.doc_id, chunk.start, chunk.end))
+            cited = _title(known[chunk.doc_id][0], chunk.heading_path, hit.status, language)
+            found: Found = {"id": at, "title": cited, "url": self._at(at)}
             results.append(found | ({"text": _line(chunk.text, long)} if long else {}))
         if not (long or within or day):
             return {"results": results}
@@ -226,18 +220,20 @@ class McpTools:
         chosen = documents_within(within, cards) if within else {c.doc_id for c in cards}
         ids = [card.doc_id for card in cards if card.doc_id in chosen]
         stop, hits, holding, seen = time.monotonic() + _SECONDS, 0, 0, 0
-        shown: list[Found] = []
+        rows: list[Found] = []
+        statuses = self._base.statuses()
         for text in self._texts(ids):
             spans = [m.span() for m in looked_for.finditer(text.text.translate(_NARROW))]
             first, hits = max(offset - hits, 0), hits + len(spans)
-            shown += self._hits(text, spans[first : first + most - len(shown)])
+            some = spans[first : first + most - len(rows)]
+            rows += self._hits(text, some, statuses[text.doc_id])
             holding, seen = holding + bool(spans), seen + 1
             if time.monotonic() > stop:
                 break
         found: Found = {"hits": hits, "documents": holding, "searched": f"{seen} of {len(ids)}"}
         if seen < len(ids):
             found["note"] = "stopped for time; narrow it down by document, region, year or kind"
-        return found | {"rows": shown} | _next(offset, len(shown), hits)
+        return found | {"rows": rows} | _next(offset, len(rows), hits)
 
     def facts(self, entity: str, hops: int = 1, offset: int = 0, limit: int = 20) -> Found:
         """List extracted facts around an entity (organ, document, indicator), with sentences.
@@ -255,14 +251,14 @@ class McpTools:
         sources = quoted(
             self._base.store, (spot for some in spots.values() for spot in some[:_SOURCES])
         )
-        statuses = self._base.statuses()
+        known = self._known()
         page["rows"] = [
             {
                 "subject": fact.subject.name,
                 "predicate": fact.predicate,
                 "object": fact.object.name,
             }
-            | self._sources([sources[s] for s in some if s in sources], len(some), statuses)
+            | self._sources([sources[s] for s in some if s in sources], len(some), known)
             for fact in facts[offset : offset + limit]
             for some in [spots[fact.fact_id]]
         ]
@@ -278,23 +274,27 @@ class McpTools:
         year: str | int = "",
         kind: str = "",
         as_of: str | int = "",
+        in_force: Literal["", "yes", "no"] = "",
         offset: int = 0,
         limit: int = 20,
     ) -> Found:
         """List documents, to find ids and whether they are in force (`status`, `replaced_by`).
 
-        `title`: any words of the title.
+        `title`: words of the title. `in_force`: only those that count then (in_force: nothing shows
+        otherwise; unknown: without a date; amended), or only the others.
         """
         cards = self._base.documents()
         within = _within("", region, year, kind)
         chosen = documents_within(within, cards) if within else {c.doc_id for c in cards}
         words = [normalize_name(word) for word in title.split()]
+        statuses = self._base.statuses(_day(as_of))
         named = [
             card
             for card in cards
-            if card.doc_id in chosen and all(word in normalize_name(card.title) for word in words)
+            if card.doc_id in chosen
+            and all(word in normalize_name(card.title) for word in words)
+            and in_force in ("", "yes" if statuses[card.doc_id].counts else "no")
         ]
-        statuses = self._base.statuses(_day(as_of))
         page = _page(named, offset, limit, most=_MOST)
         page["rows"] = [
             self._card(card, statuses[card.doc_id]) for card in named[offset : offset + limit]
@@ -400,22 +400,24 @@ class McpTools:
         checked_count("paragraphs", paragraphs, least=0, most=20)
         name, start, end = self._meant(id)
         document, text, headings = self._document(name)
-        end = len(text) if end is None else min(end, len(text))
+        if end is None or start < len(text) < end:
+            end = len(text)
         stop = min(end, start + most)
-        found = Excerpt.of(
-            document,
-            headings,
-            (start, stop),
-            paragraphs=paragraphs if stop - start <= _SHORT else 0,
-            status=self._base.statuses()[document.doc_id],
-        )
+        status = self._base.statuses()[document.doc_id]
+        span = start, stop
+        found = Excerpt.of(document, headings, span, paragraphs=paragraphs, status=status)
         if stop - start > _SHORT:
             found = replace(found, before="", after="")
         around: Found = {"characters": f"{start}-{stop} of {len(text)}"}
         if stop < end:
             around["next"] = str(Address(document.doc_id, stop, end))
-        cut = replace(found, before=found.before[-_AROUND:], after=found.after[:_AROUND])
-        return cut, around
+        before, after = found.before[-_AROUND:], found.after[:_AROUND]
+        shown = replace(
+            found,
+            before="…" * (before != found.before) + before,
+            after=after + "…" * (after != found.after),
+        )
+        return shown, around
 
     def _meant(self, id: str) -> tuple[str, int, int | None]:
         """Return the document, start and end that an id names; None for its end."""
@@ -454,15 +456,17 @@ class McpTools:
         known = {key: value for key, value in told.items() if value}
         return {"id": card.doc_id, "title": card.title, **known, "url": self._at(card.doc_id)}
 
-    def _cited(self, cited: Citation, language: Language) -> Found:
-        card = self._base.store.document_cards([cited.doc_id])[0]
-        written = reference(card.title, card.metadata.number, cited.heading_path)
+    def _cited(self, cited: Citation, answer: Answer, known: _Known) -> Found:
+        """Return a citation of an answer; the quote only where the answer's text lacks it."""
+        card, line = known[cited.doc_id][0], _line(cited.quote, _QUOTE)
         told: Found = {
+            "number": cited.number,
             "id": cited.address,
-            "title": written + mark(cited.status, language),
+            "title": _title(card, cited.heading_path, cited.status, answer.language),
             "url": self._at(cited.address),
-            "quote": _line(cited.quote, _QUOTE),
         }
+        if line not in answer.text:
+            told["quote"] = line
         if cited.also_in:
             told["also_in"] = [Path(file).name for file in cited.also_in[:_SOURCES]]
         return told
@@ -471,19 +475,20 @@ class McpTools:
         for at in range(0, len(ids), _BATCH):
             yield from self._base.store.documents(ids[at : at + _BATCH])
 
-    def _hits(self, document: Document, spans: Sequence[tuple[int, int]]) -> list[Found]:
+    def _hits(
+        self, document: Document, spans: Sequence[tuple[int, int]], status: Status
+    ) -> list[Found]:
         """Return the places of hits with their lines."""
         if not spans:
             return []
         headings = self._base.store.headings([document.doc_id]).get(document.doc_id, [])
         tree = HeadingTree(document.text, headings)
-        status = mark(self._base.statuses()[document.doc_id])
         found: list[Found] = []
         for start, end in spans:
             at = str(Address(document.doc_id, start, end))
-            cited = reference(document.title, document.metadata.number, tree.path(start, end))
+            cited = _title(document, tree.path(start, end), status)
             line = _line_around(document.text, start, end)
-            found.append({"id": at, "title": cited + status, "line": line, "url": self._at(at)})
+            found.append({"id": at, "title": cited, "line": line, "url": self._at(at)})
         return found
 
     def _table(self, table: Table, about: str, offset: int, limit: int) -> Found:
@@ -494,19 +499,22 @@ class McpTools:
             for at, column in enumerate(table.columns)
             if any(row.cells[at] not in (None, "") for row in table.rows)
         ]
-        statuses = self._base.statuses()
+        known = self._known()
         page["rows"] = [
             {key: shown(row.cells[at]) for at, key in filled if row.cells[at] not in (None, "")}
-            | self._sources(row.sources, len(row.sources), statuses)
+            | self._sources(row.sources, len(row.sources), known)
             for row in table.rows[offset : offset + limit]
         ]
         return page | {"notes": worded(table.notes, question_language(about or "中"))}
 
-    def _sources(self, sources: Sequence[Source], n: int, statuses: Mapping[str, Status]) -> Found:
+    def _sources(self, sources: Sequence[Source], n: int, known: _Known) -> Found:
+        """Return the first of n sources of a row."""
         told = [
             {
                 "id": source.address,
-                "title": f"{source.title}{mark(statuses.get(source.doc_id))}",
+                "title": _title(
+                    known[source.doc_id][0], source.heading_path, known[source.doc_id][1]
+                ),
                 "clause": _line(source.clause, 100),
                 "quote": source.quote,
                 "url": self._at(source.address),
@@ -514,6 +522,18 @@ class McpTools:
             for source in sources[:_SOURCES]
         ]
         return {"sources": told} | ({"n_sources": n} if n > len(told) else {})
+
+    def _known(self) -> _Known:
+        """Return the card and the status of each document."""
+        statuses = self._base.statuses()
+        return {card.doc_id: (card, statuses[card.doc_id]) for card in self._base.documents()}
+
+
+def _title(
+    card: Document, path: Sequence[str], status: Status | None, language: Language = "zh"
+) -> str:
+    """Return the reference of a place, with a mark where the document is not in force."""
+    return reference(card.title, card.metadata.number, path) + mark(status, language)
 
 
 def _page(rows: Sequence[T], offset: int, limit: int, *, most: int) -> Found:
@@ -561,10 +581,9 @@ def _line(text: str, most: int) -> str:
 
 
 def _line_around(text: str, start: int, end: int) -> str:
-    """Return the line of a hit, cut on both sides."""
-    first = max(text.rfind("\n", 0, start) + 1, start - _LINE)
-    last = text.find("\n", end)
-    return " ".join(text[first : min(last if last >= 0 else len(text), end + _LINE)].split())
+    """Return the text around a hit on one line."""
+    first, last = max(start - _LINE, 0), min(end + _LINE, len(text))
+    return "…" * (first > 0) + _line(text[first:last], last) + "…" * (last < len(text))
 
 
 def _literal(pattern: str) -> re.Pattern[str]:
