@@ -5,8 +5,9 @@ Each public method of `McpTools` is a tool; its docstring is what a model reads 
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
@@ -26,11 +27,12 @@ from kgrag.store.networks import facts_around
 from kgrag.tables.compare import By
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import quoted
-from kgrag.tables.table import Source, Table, shown, worded
+from kgrag.tables.table import Row, Source, Table, shown, worded
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.headings import HeadingTree
+from kgrag.text.visible import json_line
 from kgrag.text.words import normalize_name, question_language
-from kgrag.types import Document, Heading, Language
+from kgrag.types import Document, Fact, Heading, Language
 
 _FETCHED = 20_000  # characters of a text that `fetch` returns at once
 _READ = 6_000  # the same for `read`
@@ -42,6 +44,9 @@ _CITATIONS = 40  # of an answer
 _SOURCES = 3  # of a row or a fact
 _INSTEAD = 5  # passages that are shown where nothing was found
 _MOST = 100  # rows at once
+_MOST_PASSAGES = 50  # results of a search at once
+_MOST_ROWS = 10**9
+_PAGE = 16_000  # characters of rows at once
 _MOST_HEADINGS = 500  # headings at once
 _LINE = 60  # characters of text on each side of a hit
 _PATTERN = 200  # characters of a text that is looked for
@@ -77,6 +82,7 @@ class McpTools:
         """
         self._base = base
         self._url = url
+        self._kept: tuple[tuple[int, date], _Known] | None = None
 
     def ask(
         self,
@@ -92,7 +98,8 @@ class McpTools:
 
         Start here: figures, duties, conditions, comparisons of places, what applied when. `found`
         is false where the documents do not say it; `instead` then has the nearest passages, which
-        are no answer. `checks.problems` and a failed `verdict` name sentences not to rely on.
+        are no answer. Without a model quotes are chosen by rules: judge whether they answer, and
+        `read` what stands around them. `checks.problems` names sentences not to rely on.
         At most 12,000 characters and 40 citations; `max_sentences` (1-100) asks for more or fewer.
         """
         within, day = _within(document, region, year, kind), _day(as_of)
@@ -130,10 +137,10 @@ class McpTools:
         """Find passages for a question or keywords, best first: {results: [{id, title, url}]}.
 
         The title is the reference (《title》（文号）第X条), with 【…】 where the document is not in
-        force. `snippet`: characters of text shown of each result (0-400). At most 100 results.
+        force. `snippet`: characters of text shown of each result (0-400). At most 50 results.
         """
         within = _within(document, region, year, kind)
-        most = checked_count("limit", limit, most=_MOST)
+        most = checked_count("limit", limit, most=_MOST_PASSAGES)
         long = checked_count("snippet", snippet, least=0, most=_QUOTE)
         day = _day(as_of)
         hits = self._base.search(query, top_k=most, within=within, as_of=day)
@@ -184,18 +191,14 @@ class McpTools:
 
     def outline(self, document: str, offset: int = 0, limit: int = 200) -> Found:
         """List the headings of a document with the id of each section, to fetch or read it."""
-        card, text, headings = self._document(document)
-        sections = list(_sections(headings, len(text)))
-        rows = [
+        card, headings = self._document(document)
+        sections = [
             {"level": level, "heading": _line(heading, 200), "id": f"{card.doc_id}:{start}-{end}"}
-            for heading, level, start, end in sections
+            for heading, level, start, end in _sections(headings, len(card.text))
         ]
-        page = _page(rows, offset, limit, most=_MOST_HEADINGS)
-        return self._card(card, self._base.statuses()[card.doc_id]) | {
-            "characters": len(text),
-            "headings": page.pop("rows"),
-            **page,
-        }
+        page = _page(sections, offset, limit, most=_MOST_HEADINGS, row=lambda section: section)
+        told = self._card(card, self._known()[card.doc_id][1]) | {"characters": len(card.text)}
+        return told | {"headings": page.pop("rows"), **page}
 
     def grep(
         self,
@@ -213,20 +216,17 @@ class McpTools:
         blanks and line breaks do not matter. Stops after 5 s and says how far it came.
         """
         looked_for = _literal(pattern)
-        checked_count("offset", offset, least=0, most=10**9)
-        most = checked_count("limit", limit, most=_MOST)
-        within = _within(document, region, year, kind)
-        cards = self._base.documents()
-        chosen = documents_within(within, cards) if within else {c.doc_id for c in cards}
-        ids = [card.doc_id for card in cards if card.doc_id in chosen]
+        checked_count("offset", offset, least=0, most=_MOST_ROWS)
+        most = checked_count("limit", limit, most=_MOST_PASSAGES)
+        known = self._known()
+        ids = self._chosen(_within(document, region, year, kind))
         stop, hits, holding, seen = time.monotonic() + _SECONDS, 0, 0, 0
         rows: list[Found] = []
-        statuses = self._base.statuses()
         for text in self._texts(ids):
             spans = [m.span() for m in looked_for.finditer(text.text.translate(_NARROW))]
             first, hits = max(offset - hits, 0), hits + len(spans)
             some = spans[first : first + most - len(rows)]
-            rows += self._hits(text, some, statuses[text.doc_id])
+            rows += self._hits(text, some, known[text.doc_id][1])
             holding, seen = holding + bool(spans), seen + 1
             if time.monotonic() > stop:
                 break
@@ -243,25 +243,20 @@ class McpTools:
         checked_count("hops", hops, most=3)
         around = _FACTS if hops == 1 else _NEIGHBOURS
         center, facts = facts_around(self._base.store, entity, hops=hops, limit=around)
-        page = _page(facts, offset, limit, most=_MOST)
+        checked_count("offset", offset, least=0, most=_MOST_ROWS)
         spots = {
             fact.fact_id: list(dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence))
             for fact in facts[offset : offset + limit]
         }
-        sources = quoted(
-            self._base.store, (spot for some in spots.values() for spot in some[:_SOURCES])
-        )
-        known = self._known()
-        page["rows"] = [
-            {
-                "subject": fact.subject.name,
-                "predicate": fact.predicate,
-                "object": fact.object.name,
-            }
-            | self._sources([sources[s] for s in some if s in sources], len(some), known)
-            for fact in facts[offset : offset + limit]
-            for some in [spots[fact.fact_id]]
-        ]
+        some = (spot for found in spots.values() for spot in found[:_SOURCES])
+        sources, known = quoted(self._base.store, some), self._known()
+
+        def row(fact: Fact) -> Found:
+            of, ends = spots[fact.fact_id], (fact.subject.name, fact.predicate, fact.object.name)
+            told: Found = dict(zip(("subject", "predicate", "object"), ends, strict=True))
+            return told | self._sources([sources[s] for s in of if s in sources], len(of), known)
+
+        page = _page(facts, offset, limit, most=_MOST, row=row)
         degree = self._base.store.entity_degrees([center.entity_id]).get(center.entity_id, 0)
         if degree > around:
             page["note"] = f"{around} of the {degree} facts around it were looked at"
@@ -283,23 +278,21 @@ class McpTools:
         `title`: words of the title. `in_force`: only those that count then (in_force: nothing shows
         otherwise; unknown: without a date; amended), or only the others.
         """
-        cards = self._base.documents()
-        within = _within("", region, year, kind)
-        chosen = documents_within(within, cards) if within else {c.doc_id for c in cards}
-        words = [normalize_name(word) for word in title.split()]
+        known, words = self._known(), [normalize_name(word) for word in title.split()]
         statuses = self._base.statuses(_day(as_of))
         named = [
-            card
-            for card in cards
-            if card.doc_id in chosen
-            and all(word in normalize_name(card.title) for word in words)
-            and in_force in ("", "yes" if statuses[card.doc_id].counts else "no")
+            doc_id
+            for doc_id in self._chosen(_within("", region, year, kind))
+            if all(word in normalize_name(known[doc_id][0].title) for word in words)
+            and in_force in ("", "yes" if statuses[doc_id].counts else "no")
         ]
-        page = _page(named, offset, limit, most=_MOST)
-        page["rows"] = [
-            self._card(card, statuses[card.doc_id]) for card in named[offset : offset + limit]
-        ]
-        return page
+        return _page(
+            named,
+            offset,
+            limit,
+            most=_MOST,
+            row=lambda doc_id: self._card(known[doc_id][0], statuses[doc_id]),
+        )
 
     def cites(self, document: str, offset: int = 0, limit: int = 20) -> Found:
         """List what a document cites, in which role (依据, 落实, 废止 …)."""
@@ -380,15 +373,17 @@ class McpTools:
     def _at(self, id: str) -> str:
         return f"{self._url}documents/{quote(id, safe='')}"
 
-    def _document(self, name: str) -> tuple[Document, str, list[Heading]]:
-        """Return the card of a document, its text and its headings."""
-        card = self._base.find_document(name)
-        (document,) = self._base.store.documents([card.doc_id])
-        return (
-            document,
-            document.text,
-            self._base.store.headings([card.doc_id]).get(card.doc_id, []),
-        )
+    def _document(self, name: str) -> tuple[Document, list[Heading]]:
+        """Return a document with its text, and its headings."""
+        doc_id = self._base.find_document(name).doc_id
+        (document,) = self._base.store.documents([doc_id])
+        return document, self._base.store.headings([doc_id]).get(doc_id, [])
+
+    def _chosen(self, within: Filter | None) -> list[str]:
+        """Return the ids of the documents of a filter, ordered by file."""
+        cards = [card for card, _ in self._known().values()]
+        chosen = documents_within(within, cards) if within else self._known().keys()
+        return [card.doc_id for card in cards if card.doc_id in chosen]
 
     def _passage(self, id: str, *, paragraphs: int, most: int) -> tuple[Excerpt, Found]:
         """Return a place of a document, cut, and where it goes on.
@@ -399,16 +394,17 @@ class McpTools:
         """
         checked_count("paragraphs", paragraphs, least=0, most=20)
         name, start, end = self._meant(id)
-        document, text, headings = self._document(name)
-        if end is None or start < len(text) < end:
-            end = len(text)
+        document, headings = self._document(name)
+        length = len(document.text)
+        if end is None or start < length < end:
+            end = length
         stop = min(end, start + most)
-        status = self._base.statuses()[document.doc_id]
+        status = self._known()[document.doc_id][1]
         span = start, stop
         found = Excerpt.of(document, headings, span, paragraphs=paragraphs, status=status)
         if stop - start > _SHORT:
             found = replace(found, before="", after="")
-        around: Found = {"characters": f"{start}-{stop} of {len(text)}"}
+        around: Found = {"characters": f"{start}-{stop} of {length}"}
         if stop < end:
             around["next"] = str(Address(document.doc_id, stop, end))
         before, after = found.before[-_AROUND:], found.after[:_AROUND]
@@ -421,8 +417,9 @@ class McpTools:
 
     def _meant(self, id: str) -> tuple[str, int, int | None]:
         """Return the document, start and end that an id names; None for its end."""
-        cards = self._base.store.document_cards()
-        if not any(card.doc_id == id for card in cards):
+        known = self._known()
+        cards = [card for card, _ in known.values()]
+        if id not in known:
             try:
                 at = Address.parse(id)
             except OutOfRangeError:
@@ -434,8 +431,7 @@ class McpTools:
     def _place(self, found: Excerpt) -> Found:
         """Return what is told of a place besides its text."""
         cited = found.citation
-        card = self._base.find_document(cited.doc_id)
-        about = self._card(card, cited.status)
+        about = self._card(*self._known()[cited.doc_id])
         told = {"section": " › ".join(cited.heading_path), "page": cited.page}
         return {"document": about.pop("id"), "document_title": about.pop("title")} | {
             key: value for key, value in (about | told).items() if value and key != "url"
@@ -492,19 +488,16 @@ class McpTools:
         return found
 
     def _table(self, table: Table, about: str, offset: int, limit: int) -> Found:
-        """Return some rows of a table; columns that are empty throughout are left out."""
-        page = _page(table.rows, offset, limit, most=_MOST)
-        filled = [
-            (at, column.key)
-            for at, column in enumerate(table.columns)
-            if any(row.cells[at] not in (None, "") for row in table.rows)
-        ]
+        """Return some rows of a table, without empty cells."""
         known = self._known()
-        page["rows"] = [
-            {key: shown(row.cells[at]) for at, key in filled if row.cells[at] not in (None, "")}
-            | self._sources(row.sources, len(row.sources), known)
-            for row in table.rows[offset : offset + limit]
-        ]
+        keys = [column.key for column in table.columns]
+
+        def told(row: Row) -> Found:
+            cells = zip(keys, row.cells, strict=True)
+            given: Found = {key: shown(cell) for key, cell in cells if cell not in (None, "")}
+            return given | self._sources(row.sources, len(row.sources), known)
+
+        page = _page(table.rows, offset, limit, most=_MOST, row=told)
         return page | {"notes": worded(table.notes, question_language(about or "中"))}
 
     def _sources(self, sources: Sequence[Source], n: int, known: _Known) -> Found:
@@ -524,9 +517,14 @@ class McpTools:
         return {"sources": told} | ({"n_sources": n} if n > len(told) else {})
 
     def _known(self) -> _Known:
-        """Return the card and the status of each document."""
-        statuses = self._base.statuses()
-        return {card.doc_id: (card, statuses[card.doc_id]) for card in self._base.documents()}
+        """Return the card of each document and its status today, as long as both hold."""
+        now = self._base.store.change_counter(), date.today()
+        kept = self._kept
+        if kept is None or kept[0] != now:
+            statuses = self._base.statuses()
+            known = {c.doc_id: (c, statuses[c.doc_id]) for c in self._base.documents()}
+            self._kept = kept = now, known
+        return kept[1]
 
 
 def _title(
@@ -536,12 +534,23 @@ def _title(
     return reference(card.title, card.metadata.number, path) + mark(status, language)
 
 
-def _page(rows: Sequence[T], offset: int, limit: int, *, most: int) -> Found:
-    """Return some rows, the number of all, and where the next ones begin."""
-    checked_count("offset", offset, least=0, most=10**9)
+def _page(
+    items: Sequence[T], offset: int, limit: int, *, most: int, row: Callable[[T], Found]
+) -> Found:
+    """Return some rows, the number of all, and where the next ones begin.
+
+    There are fewer than `limit` where they are long, but at least one.
+    """
+    checked_count("offset", offset, least=0, most=_MOST_ROWS)
     checked_count("limit", limit, most=most)
-    some = list(rows[offset : offset + limit])
-    return {"rows": some, "total": len(rows)} | _next(offset, len(some), len(rows))
+    rows: list[Found] = []
+    length = 0
+    for made in map(row, items[offset : offset + limit]):
+        length += len(json_line(made))
+        if rows and length > _PAGE:
+            break
+        rows.append(made)
+    return {"rows": rows, "total": len(items)} | _next(offset, len(rows), len(items))
 
 
 def _next(offset: int, n: int, total: int) -> Found:

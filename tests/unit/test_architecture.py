@@ -85,8 +85,8 @@ THIRD_PARTY = {
     "uvicorn": ("kgrag.serve.*",),
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
-         "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
-         "pypdfium2", "rapidocr", "rouge_score", "starlette", "tantivy", "tokenizers",
+         "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft",
+         "pydantic", "pypdfium2", "rapidocr", "rouge_score", "starlette", "tantivy", "tokenizers",
          "torch", "transformers"}  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from kgrag.answer.address import Address
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.serve import mcp_tools
-from tests.fixtures.kit import knowledge_base
+from tests.fixtures.kit import knowledge_base, lines_of
 from tests.fixtures.policies import POLICIES
 
 pytest.importorskip("mcp", reason="kgrag[mcp] is not installed")
@@ -299,7 +299,7 @@ def test_grep_finds_a_text_whatever_its_width_and_line_breaks(base, ids, pattern
 
 def test_grep_counts_all_and_shows_some(base):
     found = call(base, "grep", pattern="森林覆盖率", limit=1)
-    whole = call(base, "grep", pattern="森林覆盖率", limit=100)
+    whole = call(base, "grep", pattern="森林覆盖率", limit=50)
     assert found["hits"] == whole["hits"] == len(whole["rows"]) > 2
     assert pages(base, "grep", pattern="森林覆盖率", limit=2) == whole["rows"]
     assert call(base, "grep", pattern="森林覆盖率", region="成都")["documents"] == 1
@@ -366,6 +366,25 @@ def test_tables_have_rows_with_sources_page_by_page(base, name, arguments, colum
     assert pages(base, name, **arguments) == found["rows"]
 
 
+def test_long_rows_come_on_more_pages(base, monkeypatch):
+    """One at least, and none is lost."""
+    whole = call(base, "targets", limit=100)["rows"]
+    monkeypatch.setattr(mcp_tools, "_PAGE", 10)
+    assert len(call(base, "targets", limit=100)["rows"]) == 1
+    assert pages(base, "targets", limit=100) == whole
+
+
+def test_what_is_ingested_meanwhile_is_listed(tmp_path):
+    """Cards and statuses are kept as long as nothing changes."""
+    with knowledge_base(tmp_path, {"old": MORE["old"]}) as growing:
+        server = mcp_tools.McpTools(growing, url=URL)
+        assert "已废止" not in str(server.documents())
+        (tmp_path / "new.txt").write_text(MORE["new"], "utf-8")
+        assert not growing.ingest(tmp_path / "new.txt").failed
+        found = server.read(growing.find_document("old.txt").doc_id)
+    assert "已废止" in str(found["title"])
+
+
 def test_sources_of_a_row_are_limited_and_counted(base, monkeypatch):
     monkeypatch.setattr(mcp_tools, "_SOURCES", 0)
     rows = call(base, "targets", indicator="森林覆盖率")["rows"]
@@ -384,6 +403,15 @@ def test_facts_say_if_there_are_more_than_were_looked_at(base, monkeypatch):
     assert found["note"] == "1 of the 2 facts around it were looked at"
 
 
+def test_no_tool_changes_anything(base):
+    """Neither the content, nor what the knowledge base records of itself."""
+    before = lines_of(base), base.store.all_meta(), base.store.change_counter()
+    asked = ("ask", {"question": "绿色工厂多少家？"}), ("search", {"query": "森林"})
+    found = replies(base, *asked, *((name, arguments) for name, arguments, _ in TABLES))
+    assert not [reply for reply in found if reply.is_error]
+    assert (lines_of(base), base.store.all_meta(), base.store.change_counter()) == before
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
@@ -393,7 +421,7 @@ def test_facts_say_if_there_are_more_than_were_looked_at(base, monkeypatch):
         ("read", {"id": "wide.txt:9-5"}, "got 9-5"),
         ("read", {"id": "wide.txt", "paragraphs": 21}, "paragraphs must be a whole number"),
         ("ask", {"question": "森林", "region": "火星"}, "no document is about '火星'"),
-        ("search", {"query": "森林", "limit": 101}, "from 1 to 100, got 101"),
+        ("search", {"query": "森林", "limit": 51}, "from 1 to 50, got 51"),
         ("search", {"query": "森林", "year": "22"}, "years are given as 2022"),
         ("search", {"query": "森林", "as_of": "soon"}, "a date is given as 2022"),
         ("search", {"query": "森" * 5000}, "at most 4,000 are read"),
