@@ -18,8 +18,8 @@ def mcp(
         "Address to listen at; any but this machine's own needs KGRAG_TOKEN.", default="127.0.0.1"
     ),
     port: int = option("Port to listen at.", type=click.IntRange(0, 65535), default=8765),
-    names: tuple[str, ...] = option(
-        "Another name by which clients reach it; needs KGRAG_TOKEN.", "--name", metavar="HOST"
+    allow_host: tuple[str, ...] = option(
+        "Another name by which clients reach it; needs KGRAG_TOKEN.", metavar="NAME"
     ),
     url: str = option(
         "Where documents are shown; the beginning of all links.", default="http://127.0.0.1:8080/"
@@ -38,7 +38,7 @@ def mcp(
                 server,
                 host=host,
                 port=port,
-                names=names,
+                names=allow_host,
                 token=os.environ.get("KGRAG_TOKEN", ""),
                 ready=lambda address: echo(address, err=True),
             )

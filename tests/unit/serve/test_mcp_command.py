@@ -129,7 +129,7 @@ def test_over_http_it_answers_this_machine_only(sample_kb):
 
 def test_over_http_a_token_is_asked_for_where_there_is_one(sample_kb):
     """It is compared, and stands in no log."""
-    with serving(sample_kb, "--name", "kb.example", token=TOKEN) as (address, server):
+    with serving(sample_kb, "--allow-host", "kb.example", token=TOKEN) as (address, server):
         for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
             assert status(address, **wrong) == 401
         told = {"Authorization": f"Bearer {TOKEN}"}
@@ -141,7 +141,7 @@ def test_over_http_a_token_is_asked_for_where_there_is_one(sample_kb):
         assert TOKEN.encode() not in server.stderr.read()
 
 
-@pytest.mark.parametrize("options", [("--host", "0.0.0.0"), ("--name", "kb.example")])
+@pytest.mark.parametrize("options", [("--host", "0.0.0.0"), ("--allow-host", "kb.example")])
 def test_others_can_reach_it_only_with_a_token(sample_kb, monkeypatch, options):
     monkeypatch.delenv("KGRAG_TOKEN", raising=False)
     done = kgrag("mcp", "--http", "--kb", sample_kb, *options, code=1)
