@@ -17,6 +17,7 @@ from kgrag.cli import (
     eval,
     ingest,
     manage,
+    mcp,
     models,
     query,
     search,
@@ -127,6 +128,7 @@ for _module in (
     dataset,
     models,
     serve,
+    mcp,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)

@@ -14,6 +14,7 @@ from kgrag.errors import needs_extra
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,63})=(?P<place>.+)", re.DOTALL)
 _KEY = "KGRAG_TOKEN"
+_EVERY = ("0.0.0.0", "::")
 
 
 @command()
@@ -42,24 +43,28 @@ def serve(
     KGRAG_TOKEN_NAME, the name in capitals, is that of one of several knowledge bases.
     """
     with needs_extra("serve", "kgrag serve"):
-        from kgrag.serve.app import application, serve
+        from kgrag.serve.app import application, listen, serve
         from kgrag.serve.desk import Desk
     places = dict(map(_named, named)) if named else {"kgrag": kb}
     keys = {name: [key for key in map(os.environ.get, _variables(name)) if key] for name in places}
-    hosts = [*allow_host, *([] if host in ("0.0.0.0", "::") else [host])]
+    hosts = [*allow_host, *([] if host in _EVERY else [host])]
+    has_keys = all(keys.values())
+    if allow_host and not has_keys:
+        raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
     with ExitStack() as stack:
+        listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
         desks = [
             Desk(stack.enter_context(opened(place)), name=name, language=lang)
             for name, place in places.items()
         ]
-        app = application(desks, keys=keys, hosts=hosts)
 
-        def ready(address: str) -> None:
+        def ready() -> None:
             echo(f"{address} (Ctrl-C ends it)", err=True)
             if open_ and click.launch(address):
                 echo("no browser of this machine opens it", err=True)
 
-        serve(app, host=host, port=port, has_keys=all(keys.values()), ready=ready)
+        app = application(desks, keys=keys, hosts=hosts, url=address)
+        serve(app, listening, ready=ready)
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -1,1 +1,1 @@
-"""A knowledge base for the browser and for other programs: pages, HTTP API."""
+"""Servers over a knowledge base: for assistants by MCP, for people and programs by HTTP."""

@@ -6,12 +6,13 @@ from functools import partial
 from urllib.parse import quote
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.citation import Citation, reference
+from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.errors import NotFoundError
 from kgrag.json_ready import JsonReady
 from kgrag.serve.desk import Emit
 from kgrag.serve.inputs import Asked
+from kgrag.status import Status
 from kgrag.types import Document, Language
 
 
@@ -31,7 +32,6 @@ class Cited(JsonReady):
 
     Attributes:
         citation: It.
-        reference: As officials write it: 《title》（文号）第X条.
         issuers: Of the document.
         issued: Its date of issue; empty if unknown.
         exact: Whether the document was read again and has the quote there, word for word.
@@ -39,7 +39,6 @@ class Cited(JsonReady):
     """
 
     citation: Citation
-    reference: str
     issuers: tuple[str, ...]
     issued: str
     exact: bool
@@ -50,7 +49,6 @@ class Cited(JsonReady):
         cited = self.citation
         return cited.to_dict() | {
             "url": place_url(root, cited.address),
-            "reference": self.reference,
             "issuers": list(self.issuers),
             "issued": self.issued,
             "exact": self.exact,
@@ -73,12 +71,10 @@ def cited_in(base: KnowledgeBase, answer: Answer) -> list[Cited]:
 
 def _cited(citation: Citation, document: Document | None, remarks: Sequence[str]) -> Cited:
     if document is None:  # deleted since
-        written = reference(citation.title, "", citation.heading_path)
-        return Cited(citation, written, (), "", exact=False, remarks=tuple(remarks))
+        return Cited(citation, (), "", exact=False, remarks=tuple(remarks))
     told = document.metadata
     return Cited(
         citation,
-        reference(citation.title, told.number, citation.heading_path),
         told.issuers,
         told.issued or told.written,
         exact=document.text[citation.start : citation.end] == citation.quote,
@@ -126,15 +122,9 @@ def document_of(base: KnowledgeBase, name: str) -> Document:
 
 
 def card_shown(
-    card: Document, root: str, statuses: Mapping[str, object], language: Language
+    card: Document, root: str, statuses: Mapping[str, Status], language: Language
 ) -> dict[str, object]:
     """Return what a list shows of a document."""
-    from kgrag.status import Status
-
-    status = statuses.get(card.doc_id)
-    told = (
-        {"status": status.to_dict(), "standing": status.told(language)}
-        if isinstance(status, Status)
-        else {}
-    )
+    status = statuses[card.doc_id]
+    told = {"status": status.to_dict(), "standing": status.told(language)}
     return card.card_dict() | told | {"url": place_url(root, card.doc_id)}

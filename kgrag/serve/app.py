@@ -1,14 +1,21 @@
 """The server: knowledge bases as one ASGI application."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from importlib.util import find_spec
+from socket import AF_INET, AF_INET6, create_server, socket
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from kgrag.errors import ConfigError
@@ -17,12 +24,16 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.rendering import page
 
-_GRACE_S = 10
-_BACKLOG = 100
+_GRACE_S = 10  # for requests under way at the end
+_Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 def application(
-    desks: Sequence[Desk], *, keys: Mapping[str, Sequence[str]], hosts: Sequence[str] = ()
+    desks: Sequence[Desk],
+    *,
+    keys: Mapping[str, Sequence[str]],
+    hosts: Sequence[str] = (),
+    url: str = "http://127.0.0.1:8080/",
 ) -> ASGIApp:
     """Return the application for one knowledge base, or several below their names.
 
@@ -30,52 +41,72 @@ def application(
         desks: At least one.
         keys: By name of a knowledge base those that open it; none is needed where there is none.
         hosts: Names of this server besides those of the loopback interface.
+        url: Of the application, for links in what assistants are told.
     """
     if len(desks) == 1:
-        return _guarded(desks[0], keys, hosts)
-    mounts = [Mount(f"/{desk.name}", _guarded(desk, keys, hosts)) for desk in desks]
+        routes, lifespans = _routes(desks[0], url)
+        return Guard(_app(routes, lifespans), hosts=hosts, keys=keys.get(desks[0].name, ()))
+    mounts: list[BaseRoute] = []
+    all_lifespans: list[_Lifespan] = []
+    for desk in desks:
+        routes, lifespans = _routes(desk, f"{url}{desk.name}/")
+        app = Guard(Starlette(routes=routes), hosts=hosts, keys=keys.get(desk.name, ()))
+        mounts.append(Mount(f"/{desk.name}", app))
+        all_lifespans += lifespans
 
     async def index(request: Request) -> Response:
         return page(desks[0], request, "index.html", names=[desk.name for desk in desks])
 
-    return Guard(Starlette(routes=[Route("/", index), *mounts]), hosts=hosts)
+    mounts += [Route("/", index), pages.STATIC]
+    return Guard(_app(mounts, all_lifespans), hosts=hosts)
 
 
-def _guarded(desk: Desk, keys: Mapping[str, Sequence[str]], hosts: Sequence[str]) -> ASGIApp:
+def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
+    """Return the routes of a knowledge base, and what runs beside them."""
     routes = [*api.routes(desk), *compatible.routes(desk), *pages.routes(desk)]
-    return Guard(Starlette(routes=routes), hosts=hosts, keys=keys.get(desk.name, ()))
+    if find_spec("mcp") is None:  # the extra of that name is not installed
+        return routes, []
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from kgrag.serve.mcp_server import mcp_server
+
+    app = mcp_server(desk, url=url).streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        # `Guard` looks at host and origin.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return [*routes, *app.routes], [app.router.lifespan_context]
 
 
-def serve(
-    app: ASGIApp, *, host: str, port: int, has_keys: bool, ready: Callable[[str], None]
-) -> None:
+def _app(routes: Sequence[BaseRoute], lifespans: Sequence[_Lifespan]) -> Starlette:
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for lifespan in lifespans:
+                await stack.enter_async_context(lifespan(app))
+            yield
+
+    return Starlette(routes=routes, lifespan=running)
+
+
+def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None:
     """Serve an application until it is stopped; requests under way are finished.
 
     Args:
         app: It.
-        host: Address to listen at.
-        port: 0 for a free one.
-        has_keys: Whether keys are required.
-        ready: Called with the address of the first page, once it can be asked.
-
-    Raises:
-        ConfigError: If others could reach it without a key, or the address cannot be used.
+        listening: From `listen`.
+        ready: Called once it can be asked.
     """
-    if host not in LOOPBACK and not has_keys:
-        raise ConfigError(
-            f"{host} can be reached by others: set KGRAG_TOKEN to a key that they have to give, or "
-            "serve at 127.0.0.1"
-        )
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_GRACE_S,
-        lifespan="off",
+        ws="none",
     )
-    with listening(host, port) as (socket, address):
-        _Server(config, lambda: ready(address)).run(sockets=[socket])
+    _Server(config, ready).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
@@ -92,24 +123,28 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[tuple[socket, str]]:
+def listen(host: str, port: int, *, has_keys: bool) -> Iterator[tuple[socket, str]]:
     """Yield a socket that listens, and the address of the server in a browser.
 
+    Args:
+        host: Address to listen at.
+        port: 0 for a free one.
+        has_keys: Whether keys are required.
+
     Raises:
-        ConfigError: If the address cannot be used.
+        ConfigError: If others could reach it without a key, or the address cannot be used.
     """
-    family = AF_INET6 if ":" in host else AF_INET
-    made = socket(family, SOCK_STREAM)
+    if host not in LOOPBACK and not has_keys:
+        raise ConfigError(
+            f"{host} can be reached from other machines: set the environment variable KGRAG_TOKEN "
+            "to a key that they have to give, or serve at 127.0.0.1"
+        )
     try:
-        made.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
-        try:
-            made.bind((host, port))
-            made.listen(_BACKLOG)
-        except (OSError, OverflowError) as exc:
-            raise ConfigError(
-                f"cannot listen at {host}, port {port}: {exc}; name another --host or --port"
-            ) from exc
-        shown = f"[{host}]" if family == AF_INET6 else host
+        made = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
+    except (OSError, OverflowError) as exc:
+        raise ConfigError(
+            f"cannot listen at {host}, port {port}: {exc}; name another --host or --port"
+        ) from exc
+    with made:
+        shown = f"[{host}]" if ":" in host else host
         yield made, f"http://{shown}:{made.getsockname()[1]}/"
-    finally:
-        made.close()

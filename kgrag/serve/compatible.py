@@ -98,7 +98,7 @@ def _completion(desk: Desk, root: str, answer: Answer) -> tuple[str, list[dict[s
     parts = [answer.text]
     if cited:
         lines = [
-            f"[{one.citation.number}] [{_linked(one.reference)}]"
+            f"[{one.citation.number}] [{_linked(one.citation.reference)}]"
             f"({place_url(root, one.citation.address)})"
             for one in cited
         ]

@@ -323,6 +323,11 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
 )
 
 
+STATIC = Mount(
+    "/static", StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")])
+)
+
+
 def routes(desk: Desk) -> list[BaseRoute]:
     """Return the routes of the pages."""
 
@@ -345,8 +350,5 @@ def routes(desk: Desk) -> list[BaseRoute]:
         *(route(*one) for one in _PAGES),
         Route("/ask", stream, methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
-        Mount(
-            "/static",
-            StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")]),
-        ),
+        STATIC,
     ]

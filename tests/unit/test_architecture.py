@@ -39,8 +39,8 @@ OPEN = {0, 1, 11}
 # Who may import what is not ours.
 THIRD_PARTY = {
     "PIL": ("kgrag.ingestion.load.picture",),
-    "anyio": ("kgrag.serve.desk",),  # which starlette needs anyway
     "click": ("kgrag.cli.*",),
+    "anyio": ("kgrag.serve.*",),  # which starlette needs anyway
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "docx": ("kgrag.answer.word",),
     "faiss": ("kgrag.vectors.codes",),
@@ -55,6 +55,8 @@ THIRD_PARTY = {
     "llama_index": ("kgrag.integrations.*",),
     "lxml": ("kgrag.ingestion.load.docx", "kgrag.ingestion.load.word.*",
              "kgrag.ingestion.load.html"),
+    "mcp": ("kgrag.serve.app", "kgrag.serve.mcp_server"),
+    "mcp_types": ("kgrag.serve.mcp_server",),
     "neo4j": ("kgrag.integrations.*", "kgrag.store.neo4j", "kgrag.store.neo4j.*"),
     "neo4j_graphrag": ("kgrag.integrations.*",),
     "networkx": ("kgrag.store.networks", "kgrag.api"),
@@ -87,9 +89,9 @@ THIRD_PARTY = {
     "uvicorn": ("kgrag.serve.app",),
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
-         "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft", "pydantic",
-         "pypdfium2", "rapidocr", "rouge_score", "tantivy", "tokenizers", "torch",
-         "transformers"}  # fmt: skip
+         "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft",
+         "pydantic", "pypdfium2", "rapidocr", "rouge_score", "starlette", "tantivy", "tokenizers",
+         "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)

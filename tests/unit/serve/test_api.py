@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from io import BytesIO
+from typing import Any
 
 import openpyxl
 import pytest
@@ -176,12 +177,14 @@ class Slow:
         self.go = threading.Event()
 
     def counts(self):
+        """Wait, and fail."""
         assert self.go.wait(30)
         raise BusyError("counted")
 
 
 def test_what_does_not_fit_is_told_to_come_again():
-    desk = Desk(Slow(), at_once=1, waiting=1)
+    slow: Any = Slow()
+    desk = Desk(slow, at_once=1, waiting=1)
     with client(desk) as made:
         told = []
         asking = [
@@ -195,7 +198,7 @@ def test_what_does_not_fit_is_told_to_come_again():
             time.sleep(0.01)
         refused = made.get("/api/overview")
         streamed = made.post("/ask", data={"question": "森林"})
-        desk.base.go.set()
+        slow.go.set()
         for thread in asking:
             thread.join()
     assert refused.status_code == streamed.status_code == 503

@@ -2,7 +2,7 @@
 
 import json
 
-import httpx
+import httpx2 as httpx
 import openai
 import pytest
 
@@ -26,6 +26,7 @@ class Carried(httpx.BaseTransport):
         self.api = api
 
     def handle_request(self, request):
+        """Pass a request on."""
         kept = ("content-type", "authorization", "accept")
         headers = {k: v for k, v in request.headers.items() if k in kept}
         path = request.url.raw_path.decode()

@@ -1,0 +1,159 @@
+"""`kgrag serve` as a process, asked by real clients over a socket."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import httpx2 as httpx
+import openai
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from tests.fixtures.kit import kgrag
+from tests.fixtures.served import ENVIRONMENT, serving
+
+TOKEN = "a-long-random-text-for-tests"
+QUESTION = "到2025年，云岭省非化石能源消费比重要达到多少？"
+
+
+@pytest.fixture(scope="module")
+def server(sample_kb):
+    with serving(sample_kb) as (address, _):
+        yield address
+
+
+def by_mcp(address, **headers):
+    """Return what `ask` answers over MCP."""
+
+    async def ask():
+        async with (
+            create_mcp_http_client(headers=headers) as http,
+            Client(streamable_http_client(f"{address}mcp", http_client=http)) as client,
+        ):
+            return await client.call_tool("ask", {"question": QUESTION})
+
+    return asyncio.run(ask()).structured_content
+
+
+def test_every_door_leads_to_the_same_citation(server):
+    """Page, API, OpenAI's SDK and MCP over HTTP: one address, and it can be opened."""
+    told = httpx.post(f"{server}api/ask", json={"question": QUESTION}).json()
+    (cited,) = told["citations"]
+    sdk = openai.OpenAI(api_key="none", base_url=f"{server}v1")
+    said: Any = [{"role": "user", "content": QUESTION}]
+    chunks: Any = list(sdk.chat.completions.create(model="kgrag", messages=said, stream=True))
+    assert chunks[-1].citations == told["citations"]
+    assert by_mcp(server)["citations"][0]["url"] == cited["url"]
+    assert (
+        cited["url"].removeprefix(server) in httpx.get(server, params={"question": QUESTION}).text
+    )
+    assert "38%" in httpx.get(cited["url"]).text
+
+
+def test_over_mcp_it_answers_this_machine_only(server):
+    for headers, status in (
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({}, 400),
+    ):
+        assert httpx.post(f"{server}mcp", json={}, headers=headers).status_code == status
+
+
+def test_a_key_is_asked_for_where_there_is_one(sample_kb):
+    """At every door; it is compared, and stands in no log."""
+    with serving(sample_kb, "--allow-host", "kb.example", token=TOKEN) as (address, process):
+        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+            for path in ("", "mcp", "v1/models", "api/overview"):
+                assert httpx.get(f"{address}{path}", headers=wrong).status_code == 401
+        told = {"Authorization": f"Bearer {TOKEN}"}
+        evil, named = told | {"Host": "evil.example"}, told | {"Host": "kb.example"}
+        assert httpx.get(address, headers=evil).status_code == 421
+        assert httpx.get(address, headers=named).status_code == 200
+        assert "38%" in by_mcp(address, **told)["text"]
+        process.terminate()
+        process.wait(timeout=30)
+        assert TOKEN.encode() not in process.stderr.read()
+
+
+def test_it_ends_in_order_and_finishes_what_is_under_way(sample_kb):
+    """Twenty questions are asked, and it is told to end: each is answered whole, or refused."""
+    with serving(sample_kb) as (address, process):
+        httpx.post(f"{address}api/ask", json={"question": QUESTION})
+        told = []
+
+        def ask():
+            try:
+                answered = httpx.post(f"{address}api/ask", json={"question": QUESTION}, timeout=30)
+                told.append(answered.json()["text"])
+            except httpx.TransportError:
+                told.append("refused")
+
+        asking = [threading.Thread(target=ask) for _ in range(20)]
+        for thread in asking:
+            thread.start()
+        process.send_signal(signal.SIGTERM)
+        for thread in asking:
+            thread.join()
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+        assert process.stdout.read() == b""
+        assert b"Traceback" not in process.stderr.read()
+    assert len(told) == 20
+    assert all(text == "refused" or "38%" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [(("--host", "0.0.0.0"), 1), (("--allow-host", "kb.example"), 2)]
+)
+def test_others_can_reach_it_only_with_a_key(sample_kb, monkeypatch, options, code):
+    monkeypatch.delenv("KGRAG_TOKEN", raising=False)
+    done = kgrag("serve", "--kb", sample_kb, *options, code=code)
+    assert "KGRAG_TOKEN" in done.stderr
+
+
+def test_a_port_that_is_taken_is_named(sample_kb, server):
+    port = server.rstrip("/").rpartition(":")[2]
+    done = kgrag("serve", "--port", port, "--kb", sample_kb, code=1)
+    assert f"cannot listen at 127.0.0.1, port {port}" in done.stderr
+
+
+def test_several_knowledge_bases_have_names(sample_kb):
+    bases = ("--base", f"north={sample_kb}", "--base", f"south={sample_kb}")
+    with serving(sample_kb, *bases) as (address, _):
+        shown = httpx.get(address).text
+        assert 'href="/north/"' in shown
+        told = httpx.post(f"{address}south/api/ask", json={"question": QUESTION}).json()
+        url = told["citations"][0]["url"]
+        assert url.startswith(f"{address}south/documents/")
+        assert httpx.get(url).status_code == 200
+        assert by_mcp(f"{address}south/")["citations"][0]["url"] == url
+
+
+@pytest.mark.parametrize("named", ["x", "=kb", "a/b=kb", "a b=kb"])
+def test_a_name_that_is_none_is_refused(named):
+    assert "NAME=KB" in kgrag("serve", "--base", named, code=2).stderr
+
+
+def test_without_a_knowledge_base_it_does_not_start(tmp_path):
+    done = kgrag("serve", "--kb", tmp_path / "none", "--port", 0, code=1)
+    assert "no knowledge base" in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_the_extra_it_says_how_to_install_it(sample_kb):
+    code = "import sys; sys.modules['starlette'] = None; from kgrag.cli.main import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "serve", "--kb", sample_kb],
+        env={**os.environ, **ENVIRONMENT},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "pip install 'kgrag[serve]'" in done.stderr
+    assert "Traceback" not in done.stderr
