@@ -404,7 +404,7 @@ class KnowledgeBase:
         self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None
     ) -> Searching:
         return Searching(
-            lambda question: self._knowledge.within(within).at(question, as_of),
+            lambda question: self._knowledge.at(question, as_of).within(within),
             self.system(system or self.config.search.system),
             checked_results(top_k) or self.config.search.top_k,
             self.config,
@@ -457,7 +457,7 @@ class KnowledgeBase:
             has_model=self.chat.has("answer"),
             max_sentences=max_sentences,
         )
-        knowledge = self._knowledge.within(within).at(question, as_of)
+        knowledge = self._knowledge.at(question, as_of).within(within)
         found = ask(
             question,
             knowledge=knowledge,

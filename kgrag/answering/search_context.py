@@ -114,14 +114,18 @@ class SearchContext:
         return {c.doc_id: c for c in self.settings().cards if held is None or c.doc_id in held}
 
     def within(self, wanted: Filter | None) -> "SearchContext":
-        """Return this context restricted to a filter.
+        """Return this context restricted to a filter, as of its day.
 
         Raises:
             NotFoundError: If no document matches.
         """
         if not wanted:
             return self
-        return replace(self, doc_ids=documents_within(wanted, self.settings().cards))
+        cards = list(self.cards().values())
+        left = documents_within(
+            wanted, cards, in_force=lambda: self.in_force().in_force(self.as_of.day)
+        )
+        return replace(self, doc_ids=left)
 
     def at(self, question: str, as_of: str | date | None) -> "SearchContext":
         """Return this context as of a day; today for None.
