@@ -10,7 +10,7 @@ from kgrag.limits import check_whole
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
-from kgrag.text.titles import titles_within
+from kgrag.text.titles import document_kinds, titles_within
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
@@ -27,7 +27,7 @@ class Filter:
             province includes its prefecture-level cities. 全国 and 国家 match documents about no
             place.
         kinds: Endings of a document's title, or of the title of what it issues: 通知, 方案,
-            实施方案; any of them matches.
+            实施方案; any of them matches. 法 does not match 办法.
         years: First and last year of issue, inclusive; None for any. Documents without a year never
             match, those whose year is only inferred always do.
         without: Documents to exclude, named as in `documents`.
@@ -181,17 +181,18 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
 
 
 def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
-    found = frozenset(
-        card.doc_id
-        for card in cards
-        for title in titles_within(card.title)
-        if title.endswith(kind.strip())
-    )
+    found = frozenset(card.doc_id for card in cards if _is_of_kind(card.title, kind.strip()))
     if not kind.strip() or not found:
         raise NotFoundError(
             f"no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法"
         )
     return found
+
+
+def _is_of_kind(title: str, kind: str) -> bool:
+    if len(kind) == 1:  # 法 is not 办法
+        return kind in document_kinds(title)
+    return any(name.endswith(kind) for name in titles_within(title))
 
 
 def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:

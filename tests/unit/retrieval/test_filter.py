@@ -202,6 +202,13 @@ def test_an_issuer_that_there_is_not_is_told_with_those_there_are(name):
         documents_within(Filter(issuers=(name,)), ISSUED)
 
 
+def test_a_law_is_of_another_kind_than_measures():
+    """法 is what 办法 ends in, too."""
+    laws = [card("a", "节能法"), card("b", "节能办法"), card("c", "节能管理办法")]
+    assert documents_within(Filter(kinds=("法",)), laws) == {"a"}
+    assert documents_within(Filter(kinds=("办法",)), laws) == {"b", "c"}
+
+
 def test_what_is_in_force_is_one_condition_among_others():
     """Who wants it says which documents are; that none is left is told as for all conditions."""
     wanted = Filter(kinds=("办法",), in_force=True)
