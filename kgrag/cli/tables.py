@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from kgrag.cli.opened import amount, opened
 from kgrag.cli.options import (
@@ -28,15 +28,20 @@ if TYPE_CHECKING:
     from kgrag.types import Language
 
 
+XLSX: Any = option("Write a workbook to this file.", type=FILE)
+HTML: Any = option("Write a page to this file.", type=FILE)
+ENGLISH: Any = option("Headings of columns and notes in English.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _TableOptions:
     """Source and output of a table."""
 
     kb: str = KB
     csv: Path | None = option("Write CSV to this file.", type=FILE)
-    xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
-    html: Path | None = option("Write a page to this file.", type=FILE)
-    english: bool = option("Headings of columns and notes in English.")
+    xlsx: Path | None = XLSX
+    html: Path | None = HTML
+    english: bool = ENGLISH
     as_json: bool = JSON
 
     def show(self, make: "Callable[[Tables], Table]") -> None:

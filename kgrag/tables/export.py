@@ -5,9 +5,12 @@ import html
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from string import Template
 from typing import TYPE_CHECKING
 
+from kgrag.answer.notes import note
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import visible
 from kgrag.types import Language
@@ -15,12 +18,15 @@ from kgrag.types import Language
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell as SheetCell
     from openpyxl.cell.cell import MergedCell
+    from openpyxl.worksheet.worksheet import Worksheet
 
 BYTE_ORDER_MARK = "\ufeff"  # by which Excel knows UTF-8
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NARROWEST, _WIDEST = 8, 60  # columns of a spreadsheet, in characters
 _LONGEST_NAME = 31  # characters of a sheet's name
 _LONGEST = 32_767  # characters of a cell in a spreadsheet
+# Bars: how many of a table, and lengths in pixels at full size; characters of a label.
+_MOST_BARS, _BAR, _LEFT, _LONGEST_BAR, _LABEL = 20, 20, 150, 240, 11
 
 
 def as_csv(table: Table, language: Language) -> bytes:
@@ -46,7 +52,7 @@ def as_json(table: Table) -> str:
 def as_html(table: Table, language: Language) -> bytes:
     """Return a table as a self-contained HTML page; all texts are escaped."""
     head, *body = _lines(table, language)
-    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in worded(table.notes, language))
+    notes = _paragraphs(table, language)
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in line)}</tr>" for line in body
     )
@@ -63,17 +69,127 @@ def as_html(table: Table, language: Language) -> bytes:
     ).encode()
 
 
+def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
+    """Return tables as one self-contained HTML page; all texts are escaped.
+
+    Counts (tables of a value and a number) are also drawn as bars. The notes of the first table
+    stand at the top.
+    """
+    first, *_ = tables
+    form = Template(resources.files("kgrag.tables").joinpath("page.html").read_text("utf-8"))
+    return form.substitute(
+        language=language,
+        title=_escaped(title),
+        notes=_paragraphs(first, language),
+        figures="\n".join(_figure(table, language) for table in tables if _is_count(table)),
+        tables="\n".join(_part(table, language) for table in tables),
+    ).encode()
+
+
+def _paragraphs(table: Table, language: Language) -> str:
+    return "".join(f"<p>{_escaped(told)}</p>\n" for told in worded(table.notes, language))
+
+
+def _is_count(table: Table) -> bool:
+    return [column.key for column in table.columns[1:]] == ["n"] and bool(table.rows)
+
+
+def _figure(table: Table, language: Language) -> str:
+    """Return the first counts of a table as bars, in SVG."""
+    rows = table.rows[:_MOST_BARS]
+    most = max(int(row.cells[1] or 0) for row in rows)
+    lines = []
+    for at, row in enumerate(rows):
+        label, n, y = str(row.cells[0]), int(row.cells[1] or 0), at * _BAR
+        width = max(round(_LONGEST_BAR * n / most), 1)
+        short = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+        lines.append(
+            f'<text x="{_LEFT - 6}" y="{y + 14}" text-anchor="end">{_escaped(short)}'
+            f"<title>{_escaped(label)}</title></text>"
+            f'<rect x="{_LEFT}" y="{y + 3}" width="{width}" height="{_BAR - 6}"/>'
+            f'<text x="{_LEFT + width + 6}" y="{y + 14}">{n}</text>'
+        )
+    name = _heading(table, language)
+    if len(table.rows) > len(rows):
+        shown = note("shortened-rows", language, shown=len(rows), n=len(table.rows))
+        name += f" ({shown})"
+    return (
+        f"<figure><figcaption>{_escaped(name)}</figcaption>"
+        f'<svg viewBox="0 0 {_LEFT + _LONGEST_BAR + 40} {len(rows) * _BAR}" role="img" '
+        f'aria-label="{_escaped(name)}">{"".join(lines)}</svg></figure>'
+    )
+
+
+def _part(table: Table, language: Language) -> str:
+    """Return a table under its heading, closed if it is long, with the sources of each row."""
+    sourced = any(row.sources for row in table.rows)
+    names = [column.heading(language) for column in table.columns]
+    names += [{"zh": "出处", "en": "sources"}[language]] if sourced else []
+    head = "".join(f"<th>{_escaped(name)}</th>" for name in names)
+    body = []
+    for row in table.rows:
+        cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row.cells)
+        body.append(f"<tr>{cells}{_sources(row, language) if sourced else ''}</tr>")
+    is_open = "" if len(body) > _MOST_BARS or not body else " open"
+    summary = f"{_escaped(_heading(table, language))} <small>{len(body)}</small>"
+    return (
+        f'<section id="{_escaped(table.name)}">\n<details{is_open}>\n'
+        f"<summary><h2>{summary}</h2></summary>\n"
+        f"{_paragraphs(table, language)}<table>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{chr(10).join(body)}\n</tbody>\n</table>\n</details>\n</section>"
+    )
+
+
+def _sources(row: Row, language: Language) -> str:
+    items = "".join(
+        f"<li>《{_escaped(s.title)}》{_escaped(s.clause and ' › ' + s.clause)}：{_escaped(s.quote)}"
+        f" <small>{_escaped(s.file)} {s.start}-{s.end}</small></li>"
+        for s in row.sources
+    )
+    counted = {"zh": f"{len(row.sources)}处", "en": str(len(row.sources))}[language]
+    return f"<td><details><summary>{counted}</summary><ul>{items}</ul></details></td>"
+
+
+def _heading(table: Table, language: Language) -> str:
+    return table.heading.heading(language) if table.heading else table.name
+
+
 def as_xlsx(table: Table, language: Language) -> bytes:
-    """Return a table as a workbook with a sheet of rows and one of notes.
+    """Return a table as a workbook with a sheet of rows and one of notes; see `as_workbook`."""
+    return as_workbook((table,), language)
+
+
+def as_workbook(tables: Sequence[Table], language: Language) -> bytes:
+    """Return tables as a workbook with a sheet for each, and one of notes.
 
     Texts are never stored as formulas.
     """
     from openpyxl import Workbook
+
+    book = Workbook()
+    noted: list[tuple[Cell, ...]] = []
+    for table in tables:
+        heading = _heading(table, language)
+        name = heading if len(heading) <= _LONGEST_NAME else table.name[:_LONGEST_NAME]
+        sheet = book.create_sheet(name, len(book.sheetnames) - 1)
+        _fill_sheet(sheet, table, language)
+        told = worded(table.notes, language)
+        noted += [(name, one) if len(tables) > 1 else (one,) for one in told]
+    notes = book[book.sheetnames[-1]]
+    notes.title = "notes"
+    for number, line in enumerate(noted, start=1):
+        for at, value in enumerate(line, start=1):
+            _fill(notes.cell(number, at), value)
+    book.active = 0
+    data = io.BytesIO()
+    book.save(data)
+    return data.getvalue()
+
+
+def _fill_sheet(sheet: "Worksheet", table: Table, language: Language) -> None:
     from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter
 
-    book = Workbook()
-    sheet = book.create_sheet(table.name[:_LONGEST_NAME], 0)
     widths: defaultdict[int, int] = defaultdict(lambda: _NARROWEST)
     for number, line in enumerate(_lines(table, language), start=1):
         for at, value in enumerate(line, start=1):
@@ -88,13 +204,6 @@ def as_xlsx(table: Table, language: Language) -> bytes:
         sheet.column_dimensions[get_column_letter(at)].width = width
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = sheet.dimensions
-    notes = book[book.sheetnames[1]]
-    notes.title = "notes"
-    for number, note in enumerate(worded(table.notes, language), start=1):
-        _fill(notes.cell(number, 1), note)
-    data = io.BytesIO()
-    book.save(data)
-    return data.getvalue()
 
 
 def _fill(cell: "SheetCell | MergedCell", value: Cell) -> None:
@@ -106,15 +215,12 @@ def _fill(cell: "SheetCell | MergedCell", value: Cell) -> None:
 
 
 def _lines(table: Table, language: Language) -> Iterator[list[Cell]]:
-    """Yield the header, then the rows, with the columns of their sources."""
-    columns = (*table.columns, *SOURCE_COLUMNS)
+    """Yield the header, then the rows, with the columns of their sources unless none has any."""
+    sourced = not table.rows or any(row.sources for row in table.rows)
+    columns = (*table.columns, *(SOURCE_COLUMNS if sourced else ()))
     yield [column.heading(language) for column in columns]
     for row in table.rows:
-        yield _cells(row)
-
-
-def _cells(row: Row) -> list[Cell]:
-    return [*row.cells, *source_cells(row.sources)]
+        yield [*row.cells, *(source_cells(row.sources) if sourced else ())]
 
 
 def _no_formula(cell: Cell) -> Cell:

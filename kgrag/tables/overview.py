@@ -57,7 +57,7 @@ _OUTDATED = (
     Column("status", "所引文件的效力", "status of that"),
     Column("doc_id", "文件编号", "id"),
 )
-_SHARED = Column("gaps", "多地都有的文件，哪些地区未见", "what many places have, and who lacks it")
+_SHARED = Column("gaps", "多地都有的文件，哪些地区未见", "shared, and who lacks it")
 _MOST_CITED = Column("cited", "引用最多的文件", "most cited")
 _MOST_LACKING = Column("lacking", "引用最多而不在库的文件", "most cited, not held")
 _REST_ON_ENDED = Column("outdated", "所引文件已不再有效", "cite what is no longer in force")
@@ -65,7 +65,7 @@ _HELD = {"held": ("在库", "held"), "like": ("同名在库", "one of its title"
 _LEAST_PLACES = 3  # that have a document of a subject, before others are said to lack one
 _LIKE = 0.6  # of subjects that may be one, by `likeness`
 _MOST_SOURCES = 5  # of a row
-_MOST_ROWS = 100  # of cited documents
+_MOST_ROWS = 50  # of cited documents
 _LEAST_CITING = 2
 _LOCAL = ("省", "市", "县", "")  # levels of documents that are about some place
 _ENDED: Collection[StatusKind] = ("repealed", "expired", "superseded")
@@ -187,7 +187,7 @@ def _counts(
 def _word(facet: Facet, value: str, language: Language) -> Cell:
     if facet == "status":
         return next(kind_in_words(k, language) for k in get_args(StatusKind) if k == value)
-    return value
+    return int(value) if facet == "year" else value
 
 
 def _coverage(facet: Facet, cards: Sequence[Document], having: int, total: int) -> Iterator[Note]:
@@ -301,7 +301,9 @@ class _Citations:
         counted = note("overview-cited", "zh", n=len(ranked), held=len(ranked) - len(lacking))
         for heading, nodes in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
             rows = [(self._cells(n), [spot_of(s) for s in citing[n]]) for n in nodes[:_MOST_ROWS]]
-            yield Table(heading.key, _CITED, _sourced(store, rows), (counted,), heading)
+            cut = note("first-rows", "zh", shown=_MOST_ROWS)
+            notes = (counted, cut) if len(nodes) > _MOST_ROWS else (counted,)
+            yield Table(heading.key, _CITED, _sourced(store, rows), notes, heading)
 
     def outdated(self, store: Store, statuses: Mapping[str, Status]) -> Table:
         """Return the documents in force that cite what no longer is."""
