@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kgrag.cli.chinese import padded, said, width
 from kgrag.cli.opened import opened
-from kgrag.cli.options import JSON, KB, command
+from kgrag.cli.options import KB, command
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.cli.query import shortened
-from kgrag.cli.tables import ENGLISH, HTML, XLSX
+from kgrag.cli.tables import OutputOptions
 from kgrag.text.visible import visible_line
 
 if TYPE_CHECKING:
@@ -30,31 +30,24 @@ _FOLDERS = 500  # entries of a folder that are looked at
 
 
 @command()
-def overview(
-    *,
-    kb: str = KB,
-    xlsx: Path | None = XLSX,
-    html: Path | None = HTML,
-    english: bool = ENGLISH,
-    as_json: bool = JSON,
-) -> None:
+def overview(*, kb: str = KB, output: OutputOptions) -> None:
     """Say what is held and what is missing: by year, region, issuer; gaps, citations, validity."""
     from kgrag.answer.notes import note
     from kgrag.files.whole_file import written_whole
     from kgrag.tables.export import as_page, as_workbook
 
-    language: Language = "en" if english else "zh"
+    language = output.language
     with opened(kb) as base:
         tables = base.overview(language=language)
-    if as_json:
+    if output.as_json:
         print_json({"tables": [_record(table, language) for table in tables]})
-    elif not (xlsx or html):
+    elif not (output.xlsx or output.html):
         for line in _lines({table.name: table for table in tables}, language):
             echo_text(line)
     title = note("overview-title", language)
     for path, data in (
-        (xlsx, partial(as_workbook, tables, language)),
-        (html, partial(as_page, tables, title, language)),
+        (output.xlsx, partial(as_workbook, tables, language)),
+        (output.html, partial(as_page, tables, title, language)),
     ):
         if path:
             with written_whole(path) as file:
@@ -190,11 +183,11 @@ def print_next_steps(kb: str) -> None:
     from kgrag.store.sqlite.connection import FILE_NAME
 
     if "://" in kb or (Path(kb) / FILE_NAME).is_file():
-        steps = ("ask", "overview", "docs --problems")
+        steps = ('ask "…"', "overview", "docs --problems")
         echo(said("next", "there is a knowledge base here: {}").format(kb))
     else:
         folder = next(_folders_of_documents(kb), "")
-        steps = (f"ingest {shlex.quote(folder) if folder else 'FOLDER'}", "ask", "overview")
+        steps = (f"ingest {shlex.quote(folder) if folder else 'FOLDER'}", 'ask "…"', "overview")
         echo(said("next", "there is no knowledge base here yet: {}").format(kb))
     for step in steps:
         called = visible_line(f"  kgrag {step}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from kgrag.cli.opened import amount, opened
 from kgrag.cli.options import (
@@ -28,9 +28,19 @@ if TYPE_CHECKING:
     from kgrag.types import Language
 
 
-XLSX: Any = option("Write a workbook to this file.", type=FILE)
-HTML: Any = option("Write a page to this file.", type=FILE)
-ENGLISH: Any = option("Headings of columns and notes in English.")
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where tables are written, and in what language."""
+
+    xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
+    html: Path | None = option("Write a page to this file.", type=FILE)
+    english: bool = option("Headings of columns and notes in English.")
+    as_json: bool = JSON
+
+    @property
+    def language(self) -> "Language":
+        """The language of headings and notes."""
+        return "en" if self.english else "zh"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +49,7 @@ class _TableOptions:
 
     kb: str = KB
     csv: Path | None = option("Write CSV to this file.", type=FILE)
-    xlsx: Path | None = XLSX
-    html: Path | None = HTML
-    english: bool = ENGLISH
-    as_json: bool = JSON
+    output: OutputOptions
 
     def show(self, make: "Callable[[Tables], Table]") -> None:
         """Print a table of a knowledge base, or write it to files."""
@@ -50,11 +57,11 @@ class _TableOptions:
 
         with opened(self.kb) as base:
             found = make(base.tables())
-        language: Language = "en" if self.english else "zh"
-        if self.as_json:
+        language, output = self.output.language, self.output
+        if output.as_json:
             notes = worded(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
-        elif not (self.csv or self.xlsx or self.html):
+        elif not (self.csv or output.xlsx or output.html):
             _print(found, language)
         self._write(found, language)
 
@@ -63,12 +70,13 @@ class _TableOptions:
         from kgrag.files.whole_file import written_whole
         from kgrag.tables.export import as_csv, as_html, as_xlsx
 
-        for path, form in ((self.csv, as_csv), (self.html, as_html), (self.xlsx, as_xlsx)):
+        output = self.output
+        for path, form in ((self.csv, as_csv), (output.html, as_html), (output.xlsx, as_xlsx)):
             if path:
                 with written_whole(path) as file:
                     file.write(form(found, language))
                 echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
-        if self.csv or self.html or self.xlsx:
+        if self.csv or output.html or output.xlsx:
             _print_notes(found, language)
 
 

@@ -72,17 +72,14 @@ def as_html(table: Table, language: Language) -> bytes:
 def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
     """Return tables as one self-contained HTML page; all texts are escaped.
 
-    Counts (tables of a value and a number) are also drawn as bars. The notes of the first table
-    stand at the top.
+    Counts (tables of a value and a number) are drawn as bars; their tables stand at the end.
     """
-    first, *_ = tables
     form = Template(resources.files("kgrag.tables").joinpath("page.html").read_text("utf-8"))
     return form.substitute(
         language=language,
         title=_escaped(title),
-        notes=_paragraphs(first, language),
         figures="\n".join(_figure(table, language) for table in tables if _is_count(table)),
-        tables="\n".join(_part(table, language) for table in tables),
+        tables="\n".join(_part(table, language) for table in sorted(tables, key=_is_count)),
     ).encode()
 
 
@@ -116,12 +113,13 @@ def _figure(table: Table, language: Language) -> str:
     return (
         f"<figure><figcaption>{_escaped(name)}</figcaption>"
         f'<svg viewBox="0 0 {_LEFT + _LONGEST_BAR + 40} {len(rows) * _BAR}" role="img" '
-        f'aria-label="{_escaped(name)}">{"".join(lines)}</svg></figure>'
+        f'aria-label="{_escaped(name)}">{"".join(lines)}</svg>'
+        f"{_paragraphs(table, language)}</figure>"
     )
 
 
 def _part(table: Table, language: Language) -> str:
-    """Return a table under its heading, closed if it is long, with the sources of each row."""
+    """Return a table under its heading, with the sources of each row."""
     sourced = any(row.sources for row in table.rows)
     names = [column.heading(language) for column in table.columns]
     names += [{"zh": "出处", "en": "sources"}[language]] if sourced else []
@@ -130,12 +128,13 @@ def _part(table: Table, language: Language) -> str:
     for row in table.rows:
         cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row.cells)
         body.append(f"<tr>{cells}{_sources(row, language) if sourced else ''}</tr>")
-    is_open = "" if len(body) > _MOST_BARS or not body else " open"
+    is_open = "" if _is_count(table) or not body else " open"  # what bars show is closed
+    notes = "" if _is_count(table) else _paragraphs(table, language)
     summary = f"{_escaped(_heading(table, language))} <small>{len(body)}</small>"
     return (
         f'<section id="{_escaped(table.name)}">\n<details{is_open}>\n'
         f"<summary><h2>{summary}</h2></summary>\n"
-        f"{_paragraphs(table, language)}<table>\n<thead><tr>{head}</tr></thead>\n"
+        f"{notes}<table>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{chr(10).join(body)}\n</tbody>\n</table>\n</details>\n</section>"
     )
 

@@ -240,7 +240,7 @@ def _gaps(store: Store, cards: Sequence[Document]) -> Table:
             *("、".join(map(called, names)) or None for names in (having, similar, lack)),
         )
         rows.append((cells, [(c.doc_id, 0, 1) for held in having.values() for c in held]))
-    notes = [note("overview-gaps", "zh", n=len(own), least=_LEAST_PLACES)]
+    notes = [note("overview-gaps", "zh", n=len(own), least=_LEAST_PLACES, most=_MOST_SOURCES)]
     # The gazetteer knows no division of those that no archive of the mainland has.
     inside = dict.fromkeys(r.parent.name for r in listed_regions() if r.parent)
     absent = tuple(called(n) for n in inside if level_of(n) == "省" and n not in own)
@@ -298,7 +298,13 @@ class _Citations:
             key=lambda node: (-len(citing[node]), self._title(node)),
         )
         lacking = [node for node in ranked if not self._meant[node]]
-        counted = note("overview-cited", "zh", n=len(ranked), held=len(ranked) - len(lacking))
+        counted = note(
+            "overview-cited",
+            "zh",
+            n=len(ranked),
+            held=len(ranked) - len(lacking),
+            most=_MOST_SOURCES,
+        )
         for heading, nodes in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
             rows = [(self._cells(n), [spot_of(s) for s in citing[n]]) for n in nodes[:_MOST_ROWS]]
             cut = note("first-rows", "zh", shown=_MOST_ROWS)

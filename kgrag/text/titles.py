@@ -36,7 +36,7 @@ _LONGEST_KIND = max(map(len, _KINDS))
 # What tells editions and periods of plans apart, by which no two places' titles agree.
 _PERIOD = re.compile(
     rf"[“\"]?{FIVE_YEAR_PLAN}[”\"]?(?:时期|期间)?|[（(][^（）()]*[）)]"
-    r"|(?<!\d)(?:19|20)\d\d(?:\s*年?\s*[-—–－−~至到]+\s*(?:19|20)?\d\d)?(?!\d)\s*年?度?前?"
+    r"|(?<!\d)(?:19|20)\d\d(?:\s*+年?\s*+[-—–－−~至到]++\s*+(?:19|20)?\d\d)?(?!\d)(?:\s*+年度?前?)?"
 )
 _OWN = range(4, 0, -1)  # characters of 自治区, 全省, 我市 before what a title is about
 
@@ -90,7 +90,8 @@ def kind_endings(kind: str) -> tuple[str, ...]:
     >>> kind_endings("管理暂行办法"), kind_endings("法")
     (('管理暂行办法', '暂行办法', '办法'), ('法',))
     """
-    return tuple(kind[n:] for n in range(max(len(kind) - 1, 1)) if kind[n:] in _KINDS)
+    ends = (kind[-n:] for n in range(min(len(kind), _LONGEST_KIND), 0, -1))
+    return tuple(end for end in ends if end in _KINDS and (len(end) > 1 or end == kind))
 
 
 def title_subject(title: str, regions: Sequence[str]) -> tuple[str, str]:
@@ -112,12 +113,12 @@ def title_subject(title: str, regions: Sequence[str]) -> tuple[str, str]:
     """
     plain = unicodedata.normalize("NFKC", without_number(title))
     name = _ISSUER.sub("", titles_within(plain)[-1]).strip("《》").removeprefix("关于")
+    name = _PERIOD.sub("", name)
     name = name[leading_region(name)[1] :]
     for region in regions:
         for called in (region, *(r.short for r in regions_named(region))):
             name = name.replace(called, "")
     name = next((name[n:] for n in _OWN if own_region(name[:n], regions)), name)
-    name = _PERIOD.sub("", name)
     kind = _kind(name)
     return title_key(name.removesuffix(kind)), kind
 

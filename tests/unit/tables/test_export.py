@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 from openpyxl import load_workbook
 
-from kgrag.tables.export import as_csv, as_html, as_xlsx
+from kgrag.tables.export import as_csv, as_html, as_page, as_workbook, as_xlsx
 from kgrag.tables.table import Column, Row, Source, Table
 
 HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "\t=1", '=HYPERLINK("http://a")')
@@ -65,6 +65,30 @@ def test_pages_hold_no_markup_of_documents():
     assert cells[:2] == ["森林，覆盖率", "40.5"]
     assert cells[4].splitlines()[0] == SOURCE.quote
     assert page.xpath("//p")[0].text_content() == "=3 of 4"
+
+
+def test_several_tables_share_a_workbook_and_a_page():
+    """Each on a sheet called by its heading; counts as bars; nothing of documents is evaluated."""
+    counts = Table(
+        "kind",
+        (Column("kind", "文种", "kind"), Column("n", "份数", "documents")),
+        tuple(Row((text, n)) for n, text in enumerate(("<b>法</b>", *HOSTILE))),
+        ("<i>2</i>",),
+        Column("kind", "按文种", "by kind"),
+    )
+    book = load_workbook(io.BytesIO(as_workbook((TABLE, counts), "zh")))
+    assert book.sheetnames == ["targets", "按文种", "notes"]
+    assert [cell.value for cell in book["按文种"][1]] == ["文种", "份数"]  # no sources: no columns
+    assert [cell.value for cell in book["按文种"]["A"]][2:] == list(HOSTILE)
+    assert "f" not in {cell.data_type for row in book["按文种"].iter_rows() for cell in row}
+    assert [cell.value for cell in book["notes"][2]] == ["按文种", "<i>2</i>"]
+
+    page = html.fromstring(as_page((TABLE, counts), "<u>甲</u>", "en"))
+    assert page.xpath("//b | //i | //u") == []
+    (figure,) = page.xpath("//figure")
+    assert figure.xpath(".//title")[0].text == "<b>法</b>"
+    assert [rect.get("width") for rect in figure.xpath(".//rect")][:3] == ["1", "34", "69"]
+    assert [h.text_content() for h in page.xpath("//h2")] == ["targets 10", "by kind 8"]
 
 
 @pytest.mark.parametrize("form", [as_csv, as_xlsx, as_html])
