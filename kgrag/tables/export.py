@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kgrag.answer.notes import note
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import visible
+from kgrag.text.words import has_han
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NARROWEST, _WIDEST = 8, 60  # columns of a spreadsheet, in characters
 _LONGEST_NAME = 31  # characters of a sheet's name
 _LONGEST = 32_767  # characters of a cell in a spreadsheet
-# Bars: how many of a table, and lengths in pixels at full size; characters of a label.
+# Bars: how many of a table, and lengths in pixels at full size; Chinese characters of a label.
 _MOST_BARS, _BAR, _LEFT, _LONGEST_BAR, _LABEL = 20, 20, 150, 240, 11
 
 
@@ -99,7 +100,8 @@ def _figure(table: Table, language: Language) -> str:
     for at, row in enumerate(rows):
         label, n, y = str(row.cells[0]), int(row.cells[1] or 0), at * _BAR
         width = max(round(_LONGEST_BAR * n / most), 1)
-        short = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+        room = _LABEL if has_han(label) else 2 * _LABEL
+        short = label if len(label) <= room else label[: room - 1] + "…"
         lines.append(
             f'<text x="{_LEFT - 6}" y="{y + 14}" text-anchor="end">{_escaped(short)}'
             f"<title>{_escaped(label)}</title></text>"

@@ -61,7 +61,11 @@ _SHARED = Column("gaps", "多地都有的文件，哪些地区未见", "shared, 
 _MOST_CITED = Column("cited", "引用最多的文件", "most cited")
 _MOST_LACKING = Column("lacking", "引用最多而不在库的文件", "most cited, not held")
 _REST_ON_ENDED = Column("outdated", "所引文件已不再有效", "cite what is no longer in force")
-_HELD = {"held": ("在库", "held"), "like": ("同名在库", "one of its title"), "": ("不在库", "no")}
+_HELD = {
+    "held": ("在库", "held"),
+    "like": ("同名在库", "one of its title"),
+    "": ("不在库", "not held"),
+}
 _LEAST_PLACES = 3  # that have a document of a subject, before others are said to lack one
 _LIKE = 0.6  # of subjects that may be one, by `likeness`
 _MOST_SOURCES = 5  # of a row
@@ -226,10 +230,11 @@ def _gaps(store: Store, cards: Sequence[Document]) -> Table:
                 by_subject[subject][place].append(card)
                 kinds[subject][kind] += 1
                 subjects[place].add(subject)
+    shared = [s for s, having in by_subject.items() if _LEAST_PLACES <= len(having) < len(own)]
+    shared.sort(key=lambda subject: (-len(by_subject[subject]), subject))
     rows = []
-    for subject, having in sorted(by_subject.items(), key=lambda item: (-len(item[1]), item[0])):
-        if len(having) < _LEAST_PLACES:
-            break
+    for subject in shared[:_MOST_ROWS]:
+        having = by_subject[subject]
         others = [place for place in own if place not in having]
         similar = [p for p in others if any(likeness(subject, s) >= _LIKE for s in subjects[p])]
         lack = [place for place in others if place not in similar]
@@ -239,8 +244,10 @@ def _gaps(store: Store, cards: Sequence[Document]) -> Table:
             len(own),
             *("、".join(map(called, names)) or None for names in (having, similar, lack)),
         )
-        rows.append((cells, [(c.doc_id, 0, 1) for held in having.values() for c in held]))
+        rows.append((cells, [(held[0].doc_id, 0, 1) for held in having.values()]))
     notes = [note("overview-gaps", "zh", n=len(own), least=_LEAST_PLACES, most=_MOST_SOURCES)]
+    if len(shared) > _MOST_ROWS:
+        notes.append(note("first-rows", "zh", shown=_MOST_ROWS))
     # The gazetteer knows no division of those that no archive of the mainland has.
     inside = dict.fromkeys(r.parent.name for r in listed_regions() if r.parent)
     absent = tuple(called(n) for n in inside if level_of(n) == "省" and n not in own)
