@@ -64,6 +64,9 @@ class CurrentInForce:
         return self._read_of[1]
 
 
+_ALL_LATER = "all documents were issued after {}; give a later date"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchContext:
     """Dependencies of question answering.
@@ -121,10 +124,13 @@ class SearchContext:
         """
         if not wanted:
             return self
-        cards = list(self.cards().values())
-        left = documents_within(
-            wanted, cards, in_force=lambda: self.in_force().in_force(self.as_of.day)
-        )
+        day = self.as_of.day
+        cards = self.settings().cards
+        left = documents_within(wanted, cards, in_force=lambda: self.in_force().in_force(day))
+        if self.doc_ids is not None:
+            left &= self.doc_ids
+        if not left:
+            raise NotFoundError(_ALL_LATER.format(day))
         return replace(self, doc_ids=left)
 
     def at(self, question: str, as_of: str | date | None) -> "SearchContext":
@@ -146,7 +152,7 @@ class SearchContext:
         if held is None:
             held = frozenset(card.doc_id for card in self.settings().cards)
         if held <= later:
-            raise NotFoundError(f"all documents were issued after {asked.day}; give a later date")
+            raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
 
     def best(

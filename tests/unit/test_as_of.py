@@ -134,6 +134,8 @@ def test_only_what_is_in_force_is_searched_where_that_is_asked(folder):
     assert "五万元" not in asked.stdout
     none = run(folder, "search", QUESTION, "--in-force", "--doc", DRAFT, code=1)
     assert "document draft.txt: 1; in force: 1" in none.stderr
+    later = run(folder, "search", QUESTION, "--doc", NEW, "--as-of", "2020", code=1)
+    assert "all documents were issued after 2020-12-31; give a later date" in later.stderr
     times = json.loads(run(folder, "timeline", "--in-force", "--json", code=0).stdout)["rows"]
     assert {Path(s["file"]).name for row in times for s in row["sources"]} == {NEW}
 
