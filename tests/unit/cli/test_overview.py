@@ -42,6 +42,8 @@ TEXTS = {
     "《云南省节能补贴管理办法》（云政发〔2015〕3号）同时废止。\n云南省人民政府\n2023年5月6日\n",
     "notice": "云南省人民政府关于做好节能补贴工作的通知\n云政发〔2022〕18号\n"
     "依据《云南省节能补贴管理办法》，现通知如下。\n一、做好工作。\n云南省人民政府\n2022年5月6日\n",
+    "draft": "云南省节能补助办法（征求意见稿）\n第一条 依据《云南省节能补贴管理办法》，制定本办法。\n"
+    "云南省人民政府\n2022年6月6日\n",
     "hostile": f"{HOSTILE}\n为节水，依据《节水<b>办法》，推进工作。\n",
 }  # fmt: skip
 NAMES = ["status", "year", "region", "level", "kind", "issuer",
@@ -95,6 +97,7 @@ def test_counts_are_those_of_the_cards(told, cards):
     words = {
         "in_force": "现行有效",
         "repealed": "已废止",
+        "draft": "草案",
         "unknown": "日期不明",
         "over": "规划期已过",
     }
@@ -105,11 +108,11 @@ def test_what_the_counts_leave_out_is_said(folder):
     """Notes add up with the counts: documents without a value, and with several."""
     done = run(folder, "overview", "--json", code=0)
     notes = {t["name"]: t["notes"] for t in json.loads(done.stdout)["tables"]}
-    assert notes["status"][0].startswith("共11份文件，2015—2023年印发；效力以")
+    assert notes["status"][0].startswith("共12份文件，2015—2023年印发；效力以")
     assert "1份文件未读出印发年份，未计入" in notes["year"]
     kinds = next(note for note in notes["kind"] if note.startswith("一份文件可有几个文种"))
     total = sum(row["n"] for row in rows_of(done, "kind"))
-    assert kinds == f"一份文件可有几个文种：11份文件，合计{total}份次"
+    assert kinds == f"一份文件可有几个文种：12份文件，合计{total}份次"
     english = json.loads(run(folder, "overview", "--json", "--english", code=0).stdout)["tables"]
     assert english[1]["notes"][0] == "documents without year of issue: 1, not counted"
 
@@ -161,7 +164,7 @@ def test_what_is_cited_most_and_not_held_is_named_with_its_clauses(told):
 
 
 def test_documents_that_rest_on_what_was_repealed_are_named(told):
-    """Not the one that repeals it."""
+    """Not the one that repeals it, nor a draft."""
     (row,) = told["outdated"]
     assert row["title"] == "《云南省人民政府关于做好节能补贴工作的通知》"
     assert row["status"] == "已废止，自2023-05-06起，由《云南省节能奖励管理规定》废止"
@@ -222,7 +225,7 @@ def test_a_page_stands_alone_and_holds_no_markup_of_documents(folder, tmp_path, 
     figure = page.xpath("//figure")[1]
     numbers = [int(t.text_content()) for t in figure.xpath(".//text[not(@text-anchor)]")]
     widths = [int(rect.get("width")) for rect in figure.xpath(".//rect")]
-    assert sum(numbers) == 10
+    assert sum(numbers) == 11
     assert widths == [round(240 * n / max(numbers)) for n in numbers]
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
