@@ -25,7 +25,7 @@ _TITLE = 68  # columns of a title in a list
 _BAR = 40  # columns of the longest bar
 _BARS = 6  # regions with bars; the others stand on a line
 _YEARS = 12  # the latest ones
-_SHOWN: Mapping[str, int] = {"gaps": 5, "cited": 4, "lacking": 6, "outdated": 3}  # rows
+_SHOWN: Mapping[str, int] = {"gaps": 4, "cited": 3, "lacking": 5, "outdated": 3}  # rows
 _FOLDERS = 500  # entries of a folder that are looked at
 
 
