@@ -88,7 +88,8 @@ def _lines(tables: "Mapping[str, Table]", language: "Language") -> Iterator[str]
         if rows:
             yield from ("", heading, *_aligned(_cells(table, rows, language)))
         if rows and table.notes and name != "cited":
-            yield str(worded(table.notes[-1:] if name == "gaps" else table.notes, language)[0])
+            absent = [n for n in table.notes if getattr(n, "kind", "") == "overview-absent"]
+            yield worded(absent or table.notes, language)[0]
     yield ""
     yield from str(note("overview-next", language)).splitlines()
 
