@@ -34,7 +34,12 @@ from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count, checked_results
 from kgrag.llm.models import ChatModels
 from kgrag.maintenance.intake import Intake, Paths, Use, paths_of, reembedding
-from kgrag.maintenance.problems import ReadingProblem, reading_problems
+from kgrag.maintenance.problems import (
+    ReadingProblem,
+    card_problems,
+    problem_table,
+    reading_problems,
+)
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter, document_called
@@ -47,7 +52,7 @@ from kgrag.store.networks import facts_around, to_networkx
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
-from kgrag.types import Document, Entity, Fact
+from kgrag.types import Document, Entity, Fact, Language
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -57,6 +62,8 @@ if TYPE_CHECKING:
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
     from kgrag.maintenance.corrections import Curator, Named
+    from kgrag.tables.overview import Facet, FacetValue
+    from kgrag.tables.table import Table
     from kgrag.tables.tables import Tables
 
 
@@ -322,6 +329,26 @@ class KnowledgeBase:
         """Return what was read badly or not at all; see `kgrag.maintenance.problems`."""
         return list(reading_problems(self.store))
 
+    def overview(self, *, language: Language = "zh") -> "list[Table]":
+        """Return what is held and what is missing today; see `kgrag.tables.overview.overview`.
+
+        Between the counts and the rest is `missing`: what was not read, or is not known.
+
+        Args:
+            language: Of words in cells; texts of documents stay as they are.
+        """
+        from kgrag.tables.overview import FACETS, overview
+
+        made = overview(self.store, day=as_of_asked("", None).day, language=language)
+        made.insert(len(FACETS), problem_table(card_problems(self.store), language))
+        return made
+
+    def facets(self) -> "dict[Facet, list[FacetValue]]":
+        """Return the values by which documents are filtered; see `kgrag.tables.overview.facets`."""
+        from kgrag.tables.overview import facets
+
+        return facets(self.documents(), self.statuses())
+
     def statuses(self, as_of: str | date | None = None) -> dict[str, Status]:
         """Return whether each document is in force at a day, by id; see `kgrag.status.Status`.
 
@@ -404,7 +431,7 @@ class KnowledgeBase:
         self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None
     ) -> Searching:
         return Searching(
-            lambda question: self._knowledge.within(within).at(question, as_of),
+            lambda question: self._knowledge.at(question, as_of).within(within),
             self.system(system or self.config.search.system),
             checked_results(top_k) or self.config.search.top_k,
             self.config,
@@ -457,7 +484,7 @@ class KnowledgeBase:
             has_model=self.chat.has("answer"),
             max_sentences=max_sentences,
         )
-        knowledge = self._knowledge.within(within).at(question, as_of)
+        knowledge = self._knowledge.at(question, as_of).within(within)
         found = ask(
             question,
             knowledge=knowledge,

@@ -18,6 +18,18 @@ StatusKind = Literal[
     "unknown",
 ]
 
+# The kinds in a word, for lists and counts.
+_KINDS: Mapping[StatusKind, tuple[str, str]] = {
+    "in_force": ("现行有效", "in force"),
+    "amended": ("已修订", "amended"),
+    "not_yet": ("尚未施行", "not yet in force"),
+    "superseded": ("已有新版", "superseded"),
+    "over": ("规划期已过", "period over"),
+    "expired": ("已失效", "expired"),
+    "repealed": ("已废止", "repealed"),
+    "draft": ("草案", "draft"),
+    "unknown": ("日期不明", "date unknown"),
+}
 # For each kind what is said, with a date and without; {0} is the date, {1} what it is by.
 _TOLD: Mapping[str, Mapping[StatusKind, tuple[str, str]]] = {
     "zh": {
@@ -111,6 +123,15 @@ class Status(JsonReady):
         acting, counting = _BY[language]
         act = _ACT.get(self.kind)
         return acting.format(self.title, act) if act else counting.format(self.title)
+
+
+def kind_in_words(kind: StatusKind, language: str = "zh") -> str:
+    """Return a kind of status in a word or two.
+
+    >>> kind_in_words("over"), kind_in_words("over", "en")
+    ('规划期已过', 'period over')
+    """
+    return _KINDS[kind][language != "zh"]
 
 
 def mark(status: Status | None, language: str = "zh") -> str:

@@ -64,6 +64,9 @@ class CurrentInForce:
         return self._read_of[1]
 
 
+_ALL_LATER = "all documents were issued after {}; give a later date"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchContext:
     """Dependencies of question answering.
@@ -114,14 +117,21 @@ class SearchContext:
         return {c.doc_id: c for c in self.settings().cards if held is None or c.doc_id in held}
 
     def within(self, wanted: Filter | None) -> "SearchContext":
-        """Return this context restricted to a filter.
+        """Return this context restricted to a filter, as of its day.
 
         Raises:
             NotFoundError: If no document matches.
         """
         if not wanted:
             return self
-        return replace(self, doc_ids=documents_within(wanted, self.settings().cards))
+        day = self.as_of.day
+        cards = self.settings().cards
+        left = documents_within(wanted, cards, in_force=lambda: self.in_force().in_force(day))
+        if self.doc_ids is not None:
+            left &= self.doc_ids
+        if not left:
+            raise NotFoundError(_ALL_LATER.format(day))
+        return replace(self, doc_ids=left)
 
     def at(self, question: str, as_of: str | date | None) -> "SearchContext":
         """Return this context as of a day; today for None.
@@ -142,7 +152,7 @@ class SearchContext:
         if held is None:
             held = frozenset(card.doc_id for card in self.settings().cards)
         if held <= later:
-            raise NotFoundError(f"all documents were issued after {asked.day}; give a later date")
+            raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
 
     def best(

@@ -1,6 +1,7 @@
 """The command line."""
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,6 +20,7 @@ from kgrag.cli import (
     manage,
     mcp,
     models,
+    overview,
     query,
     search,
     serve,
@@ -101,7 +103,11 @@ class _Commands(click.Group):
             print_loss()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="kgrag")
 @click.option("--config", type=FILE, help="Settings; kgrag.toml here by default.")
 @click.option("-v", "--verbose", is_flag=True, help="Log to stderr what is done.")
@@ -112,6 +118,8 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
 
     log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)
+    if ctx.invoked_subcommand is None:
+        overview.print_next_steps(os.environ.get("KGRAG_KB") or "kb")
 
 
 for _module in (
@@ -122,6 +130,7 @@ for _module in (
     query,
     browser,
     docs,
+    overview,
     tables,
     manage,
     eval,

@@ -212,12 +212,26 @@ class FilterOptions:
         metavar="YEARS",
         callback=year_span,
     )
+    issuers: tuple[str, ...] = option(
+        "Only by this organ: 四川省人民政府, or words of its name: '四川 生态环境厅'.",
+        "--issuer",
+        metavar="AGENCY",
+    )
+    in_force: bool = option(
+        "Only what is in force, today or as of the question's day; what has no date is kept."
+    )
 
     @property
     def filter(self) -> "Filter | None":
         """The filter; None without options."""
-        if not (self.documents or self.regions or self.kinds or self.years):
-            return None
         from kgrag.retrieval.filter import Filter
 
-        return Filter(self.documents, self.regions, self.kinds, self.years)
+        wanted = Filter(
+            self.documents,
+            self.regions,
+            self.kinds,
+            self.years,
+            issuers=self.issuers,
+            in_force=self.in_force,
+        )
+        return wanted or None

@@ -82,7 +82,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     a      3
     """
     names = list(rows[0])
-    lines = [[_shortened(name) for name in names]]
+    lines = [[shortened(name) for name in names]]
     lines += [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(width(line[at]) for line in lines) for at in range(len(names))]
     right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
@@ -102,16 +102,16 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, str | bytes):
-        return _shortened(str(value))
-    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+        return shortened(str(value))
+    return shortened(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _shortened(text: str) -> str:
-    """Return a text on one line, without control characters."""
+def shortened(text: str, columns: int = _WIDEST) -> str:
+    """Return a text on one line of so many columns, without control characters."""
     line = visible_line(" ".join(text.split()))
-    if width(line) <= _WIDEST:
+    if width(line) <= columns:
         return line
-    room = _WIDEST - 1  # for the …
+    room = columns - 1  # for the …
     kept = []
     for character in line:
         room -= width(character)

@@ -31,16 +31,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where tables are written, and in what language."""
+
+    xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
+    html: Path | None = option("Write a page to this file.", type=FILE)
+    english: bool = option("Headings of columns and notes in English.")
+    as_json: bool = JSON
+
+    @property
+    def language(self) -> "Language":
+        """The language of headings and notes."""
+        return "en" if self.english else "zh"
+
+
+@dataclass(frozen=True, kw_only=True)
 class _TableOptions:
     """Source and output of a table."""
 
     kb: str = KB
     csv: Path | None = option("Write CSV to this file.", type=FILE)
-    xlsx: Path | None = option("Write a workbook to this file.", type=FILE)
-    html: Path | None = option("Write a page to this file.", type=FILE)
     docx: Path | None = option("Write a Word file; sources are footnotes.", type=FILE)
-    english: bool = option("Headings of columns and notes in English.")
-    as_json: bool = JSON
+    output: OutputOptions
 
     def show(self, make: "Callable[[Tables], Table]") -> None:
         """Print a table of a knowledge base, or write it to files."""
@@ -49,11 +61,11 @@ class _TableOptions:
         with opened(self.kb) as base:
             found = make(base.tables())
             statuses = base.statuses() if self.docx else {}
-        language: Language = "en" if self.english else "zh"
-        if self.as_json:
+        language, output = self.output.language, self.output
+        if output.as_json:
             notes = worded(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
-        elif not (self.csv or self.xlsx or self.html or self.docx):
+        elif not (self.csv or output.xlsx or output.html or self.docx):
             _print(found, language)
         self._write(found, language, statuses)
 
@@ -66,8 +78,8 @@ class _TableOptions:
 
         forms = (
             (self.csv, as_csv),
-            (self.html, as_html),
-            (self.xlsx, as_xlsx),
+            (self.output.html, as_html),
+            (self.output.xlsx, as_xlsx),
             (self.docx, partial(as_docx, statuses=statuses)),
         )
         for path, form in forms:

@@ -13,10 +13,11 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
 from kgrag.store.store import Store
+from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
-from kgrag.types import Document
+from kgrag.types import Document, Language
 
 UNREAD = f"{NOTE}unread"  # key of the note that holds them
 MOST_UNREAD = 1000
@@ -26,6 +27,25 @@ ProblemKind = Literal[
     "unread", "skipped", "warning", "title", "issuer", "date", "region", "short", "headings",
     "passages", "twin", "edition",
 ]  # fmt: skip
+
+_COLUMNS = (
+    Column("problem", "问题", "problem"),
+    Column("n", "份数", "number"),
+    Column("example", "例如", "such as"),
+    Column("remedy", "处理", "remedy"),
+)
+# Problems in words, by what is wrong, else by kind; in this order.
+_WORDS: dict[str, tuple[str, str]] = {
+    "unread": ("未能读取的文件", "files that could not be read"),
+    "skipped": ("格式不支持的文件", "files of formats that are not read"),
+    "warning": ("读取时有提示", "read with a warning"),
+    "no issuer": ("无发文机关", "no issuer"),
+    "no date of issue": ("无印发日期", "no date of issue"),
+    "no region": ("无地区", "no region"),
+    "the issuer is inferred": ("发文机关为推断", "issuer inferred"),
+    "the year is inferred": ("日期为推断", "date inferred"),
+    "the region is inferred": ("地区为推断", "region inferred"),
+}
 
 _BATCH = 64  # documents whose texts are held at once
 _HEAD = 2000  # characters in which a title stands
@@ -131,6 +151,43 @@ class ReadingProblem(JsonReady):
     title: str = ""
 
 
+def card_problems(store: Store) -> list[ReadingProblem]:
+    """Return the problems that are known without the documents' texts, files first.
+
+    Files that were not read, warnings of loaders, and what is unknown or inferred of issuer, date
+    and region.
+    """
+    unread = unread_from(store.get_meta(UNREAD))
+    found = [_source_problem(one) for one in sorted(unread, key=lambda one: one.source)]
+    for card in sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id)):
+        found += _card_problems(card, of_text=False)
+    return found
+
+
+def problem_table(problems: Iterable[ReadingProblem], language: Language = "zh") -> Table:
+    """Return a row for each kind of problem, with the number of documents or files and a remedy.
+
+    Args:
+        problems: As of `card_problems`.
+        language: Of words in cells.
+    """
+    groups: dict[str, list[ReadingProblem]] = {}
+    for problem in problems:
+        groups.setdefault(problem.detail if problem.detail in _WORDS else problem.kind, []).append(
+            problem
+        )
+    rows = []
+    for name, words in _WORDS.items():
+        if several := groups.get(name):
+            first = several[0]
+            doc_ids = {p.doc_id or p.file for p in several}
+            remedy = first.remedy.replace(first.doc_id, "DOC") if first.doc_id else first.remedy
+            cells = words[language != "zh"], len(doc_ids), first.title or first.file, remedy
+            rows.append(Row(cells))
+    heading = Column("missing", "缺失与未读", "missing and unread")
+    return Table("missing", _COLUMNS, tuple(rows), (), heading)
+
+
 def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     """Yield problems: files in order, then documents by file, then duplicates and editions.
 
@@ -185,26 +242,34 @@ def _document_problems(
         has_headings: Whether it has headings.
         n_failed: Number of passages that a model failed to read.
     """
-
-    def problem(kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
-        told = remedy.format(f"kgrag docs set {document.doc_id}")
-        return ReadingProblem(kind, document.file, detail, told, document.doc_id, document.title)
-
-    for warning in document.warnings:
-        yield problem("warning", warning, "see to the file, then ingest it again")
-    for kind, check, remedy in _CHECKS:
-        if detail := check(document):
-            yield problem(kind, detail, remedy)
+    yield from _card_problems(document)
     n = len(document.text)
     if n < _SHORT:
-        yield problem("short", f"the text has {n} characters", "see whether the file has more")
+        yield _problem(
+            document, "short", f"the text has {n} characters", "see whether the file has more"
+        )
     if n >= _LONG and not has_headings:
         detail = f"no headings in {n:,} characters"
-        yield problem("headings", detail, "give the file headings, as 一、 or as styles")
+        yield _problem(document, "headings", detail, "give the file headings, as 一、 or as styles")
     if n_failed:
         passages = "1 passage" if n_failed == 1 else f"{n_failed} passages"
         detail = f"{passages} could not be read by a model"
-        yield problem("passages", detail, "kgrag ingest --retry-failed")
+        yield _problem(document, "passages", detail, "kgrag ingest --retry-failed")
+
+
+def _card_problems(document: Document, *, of_text: bool = True) -> Iterator[ReadingProblem]:
+    """Yield warnings and what is unknown or inferred; `of_text` if the document has its text."""
+    for warning in document.warnings:
+        remedy = "see to the file, then ingest it again"
+        yield _problem(document, "warning", warning, remedy)
+    for kind, check, remedy in _CHECKS:
+        if (of_text or check is not _title) and (detail := check(document)):
+            yield _problem(document, kind, detail, remedy)
+
+
+def _problem(document: Document, kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
+    told = remedy.format(f"kgrag docs set {document.doc_id}")
+    return ReadingProblem(kind, document.file, detail, told, document.doc_id, document.title)
 
 
 def _title(document: Document) -> str:

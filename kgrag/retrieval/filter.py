@@ -1,4 +1,4 @@
-"""Metadata filter of a search: documents by name, place, kind and year of issue."""
+"""Metadata filter of a search: documents by name, place, kind, year, issuer and validity."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -8,8 +8,10 @@ from pathlib import Path
 from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
 from kgrag.text.facets import NATIONAL, Facets, document_facets
+from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
-from kgrag.text.titles import titles_within
+from kgrag.text.titles import document_kinds, titles_within
+from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 _SHOWN = 12  # of the values that there are, in an error
@@ -25,10 +27,15 @@ class Filter:
             province includes its prefecture-level cities. 全国 and 国家 match documents about no
             place.
         kinds: Endings of a document's title, or of the title of what it issues: 通知, 方案,
-            实施方案; any of them matches.
-        years: First and last year of issue, inclusive; None for any. Documents without a stated
-            year, or with an inferred one, never match.
+            实施方案; any of them matches. 法 does not match 办法.
+        years: First and last year of issue, inclusive; None for any. Documents without a year never
+            match, those whose year is only inferred always do.
         without: Documents to exclude, named as in `documents`.
+        issuers: Organs that issued it, by full name, a known short one (工信部), or words that a
+            name has (四川 生态环境厅) if no document is by an organ of that very name; any of them
+            matches.
+        in_force: Only what may be relied on at the day of the question, today without one; see
+            `Status.counts`. Documents whose date is unknown match.
 
     Raises:
         ValueError: If a condition is a string instead of a collection, or years are no pair.
@@ -39,26 +46,38 @@ class Filter:
     kinds: tuple[str, ...] = ()
     years: tuple[int, int] | None = None
     without: tuple[str, ...] = ()
+    issuers: tuple[str, ...] = ()
+    in_force: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("documents", "regions", "kinds", "without"):
+        for name in ("documents", "regions", "kinds", "without", "issuers"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
                 raise ValueError(f"{name} must be a tuple of names, got {value!r}: ({value!r},)")
         if self.years is not None and not (isinstance(self.years, tuple) and len(self.years) == 2):
             raise ValueError(f"years must be (first, last), got {self.years!r}")
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.regions or self.kinds or self.years or self.without)
+        return self != Filter()
 
 
-def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str]:
+def documents_within(
+    wanted: Filter,
+    cards: Sequence[Document],
+    *,
+    in_force: Callable[[], frozenset[str]] = frozenset[str],
+) -> frozenset[str]:
     """Return the ids of the documents that match a filter with a condition; never empty.
+
+    Args:
+        wanted: The filter.
+        cards: The documents to choose from.
+        in_force: Returns the ids of those that may be relied on; needed only if that is wanted.
 
     Raises:
         NotFoundError: If a condition, or their conjunction, matches no document. Names it, and
             the values there are.
     """
-    check_whole("filter", *wanted.regions, *wanted.kinds)
+    check_whole("filter", *wanted.regions, *wanted.kinds, *wanted.issuers)
     conditions: list[tuple[str, frozenset[str]]] = []
     if wanted.documents:
         found = {document_called(name, cards).doc_id for name in wanted.documents}
@@ -66,6 +85,7 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
     for name, values, matching in (
         ("region", wanted.regions, _about),
         ("kind", wanted.kinds, _of_kind),
+        ("issuer", wanted.issuers, _issued_by),
     ):
         if values:
             together = frozenset[str]().union(*(matching(value, cards) for value in values))
@@ -73,6 +93,8 @@ def documents_within(wanted: Filter, cards: Sequence[Document]) -> frozenset[str
     if wanted.years:
         first, last = wanted.years
         conditions.append((f"year {_years(first, last)}", _issued(first, last, cards)))
+    if wanted.in_force:
+        conditions.append(("in force", in_force()))
     if wanted.without:
         named = {document_called(name, cards).doc_id for name in wanted.without}
         others = frozenset(card.doc_id for card in cards if card.doc_id not in named)
@@ -159,17 +181,35 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
 
 
 def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
-    found = frozenset(
-        card.doc_id
-        for card in cards
-        for title in titles_within(card.title)
-        if title.endswith(kind.strip())
-    )
+    found = frozenset(card.doc_id for card in cards if _is_of_kind(card.title, kind.strip()))
     if not kind.strip() or not found:
         raise NotFoundError(
             f"no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法"
         )
     return found
+
+
+def _is_of_kind(title: str, kind: str) -> bool:
+    if len(kind) == 1:  # 法 is not 办法
+        return kind in document_kinds(title)
+    return any(name.endswith(kind) for name in titles_within(title))
+
+
+def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
+    names = {name.strip(), full_organ_name(name.strip(), regions=())}
+    found = [card for card in cards if names.intersection(card.metadata.issuers)]
+    if not found:
+        words = [normalize_name(word) for word in name.split()]
+        found = [card for card in cards if words and _has_issuer_with(words, card)]
+    if not found:
+        known = _listed(issuer for card in cards for issuer in card.metadata.issuers)
+        raise NotFoundError(f"no document is by an issuer {name!r}; issuers: {known}")
+    return frozenset(card.doc_id for card in found)
+
+
+def _has_issuer_with(words: Sequence[str], card: Document) -> bool:
+    names = map(normalize_name, card.metadata.issuers)
+    return any(all(word in name for word in words) for name in names)
 
 
 def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:

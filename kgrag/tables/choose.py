@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import NotFoundError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
+from kgrag.tables.in_force import InForce
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
@@ -47,10 +50,15 @@ def choose(store: Store, within: Filter | None) -> Chosen:
         NotFoundError: If none passes.
     """
     cards = store.document_cards()
-    doc_ids = documents_within(within, cards) if within else None
+    in_force = partial(_in_force_today, store, cards)
+    doc_ids = documents_within(within, cards, in_force=in_force) if within else None
     return Chosen(
         {c.doc_id: c for c in cards if doc_ids is None or c.doc_id in doc_ids}, len(cards)
     )
+
+
+def _in_force_today(store: Store, cards: Sequence[Document]) -> frozenset[str]:
+    return InForce.read(store, cards).in_force(date.today().isoformat())
 
 
 def names_all(wanted: str) -> Callable[[str], bool]:

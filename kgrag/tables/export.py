@@ -6,12 +6,16 @@ import io
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from string import Template
 from typing import TYPE_CHECKING
 
+from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
 from kgrag.status import Status
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import visible
+from kgrag.text.words import has_han
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NARROWEST, _WIDEST = 8, 60  # columns of a spreadsheet, in characters
 _LONGEST_NAME = 31  # characters of a sheet's name
 _LONGEST = 32_767  # characters of a cell in a spreadsheet
-_TITLES = {  # of Word files, by the name of the table: Chinese, English
+_HEADINGS = {  # of tables that have none of their own, by name: Chinese, English
     "targets": ("指标数值", "Figures"),
     "compare": ("指标对比", "Comparison of figures"),
     "duties": ("任务分工", "Duties"),
@@ -36,6 +40,8 @@ _TITLES = {  # of Word files, by the name of the table: Chinese, English
     "digest": ("新旧对照", "Changes"),
     "conflicts": ("不一致之处", "Conflicts"),
 }
+# Bars: how many of a table, and lengths in pixels at full size; Chinese characters of a label.
+_MOST_BARS, _BAR, _LEFT, _LONGEST_BAR, _LABEL = 20, 20, 150, 240, 11
 
 
 def as_csv(table: Table, language: Language) -> bytes:
@@ -61,7 +67,7 @@ def as_json(table: Table) -> str:
 def as_html(table: Table, language: Language) -> bytes:
     """Return a table as a self-contained HTML page; all texts are escaped."""
     head, *body = _lines(table, language)
-    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in worded(table.notes, language))
+    notes = _paragraphs(table, language)
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in line)}</tr>" for line in body
     )
@@ -78,15 +84,116 @@ def as_html(table: Table, language: Language) -> bytes:
     ).encode()
 
 
+def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
+    """Return tables as one self-contained HTML page; all texts are escaped.
+
+    Counts (tables of a value and a number) are drawn as bars; their tables stand at the end.
+    """
+    form = Template(resources.files("kgrag.tables").joinpath("page.html").read_text("utf-8"))
+    return form.substitute(
+        language=language,
+        title=_escaped(title),
+        figures="\n".join(_figure(table, language) for table in tables if _is_count(table)),
+        tables="\n".join(_part(table, language) for table in sorted(tables, key=_is_count)),
+    ).encode()
+
+
+def _paragraphs(table: Table, language: Language) -> str:
+    return "".join(f"<p>{_escaped(told)}</p>\n" for told in worded(table.notes, language))
+
+
+def _is_count(table: Table) -> bool:
+    return [column.key for column in table.columns[1:]] == ["n"] and bool(table.rows)
+
+
+def _figure(table: Table, language: Language) -> str:
+    """Return the first counts of a table as bars, in SVG."""
+    rows = table.rows[:_MOST_BARS]
+    most = max(int(row.cells[1] or 0) for row in rows)
+    lines = []
+    for at, row in enumerate(rows):
+        label, n, y = str(row.cells[0]), int(row.cells[1] or 0), at * _BAR
+        width = max(round(_LONGEST_BAR * n / most), 1)
+        room = _LABEL if has_han(label) else 2 * _LABEL
+        short = label if len(label) <= room else label[: room - 1] + "…"
+        lines.append(
+            f'<text x="{_LEFT - 6}" y="{y + 14}" text-anchor="end">{_escaped(short)}'
+            f"<title>{_escaped(label)}</title></text>"
+            f'<rect x="{_LEFT}" y="{y + 3}" width="{width}" height="{_BAR - 6}"/>'
+            f'<text x="{_LEFT + width + 6}" y="{y + 14}">{n}</text>'
+        )
+    name = _heading(table, language)
+    if len(table.rows) > len(rows):
+        shown = note("shortened-rows", language, shown=len(rows), n=len(table.rows))
+        name += f" ({shown})"
+    return (
+        f"<figure><figcaption>{_escaped(name)}</figcaption>"
+        f'<svg viewBox="0 0 {_LEFT + _LONGEST_BAR + 40} {len(rows) * _BAR}" role="img" '
+        f'aria-label="{_escaped(name)}">{"".join(lines)}</svg>'
+        f"{_paragraphs(table, language)}</figure>"
+    )
+
+
+def _part(table: Table, language: Language) -> str:
+    """Return a table under its heading, with the sources of each row."""
+    sourced = any(row.sources for row in table.rows)
+    names = [column.heading(language) for column in table.columns]
+    names += [{"zh": "出处", "en": "sources"}[language]] if sourced else []
+    head = "".join(f"<th>{_escaped(name)}</th>" for name in names)
+    body = []
+    for row in table.rows:
+        cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row.cells)
+        body.append(f"<tr>{cells}{_sources(row, language) if sourced else ''}</tr>")
+    is_open = "" if _is_count(table) or not body else " open"  # what bars show is closed
+    notes = "" if _is_count(table) else _paragraphs(table, language)
+    summary = f"{_escaped(_heading(table, language))} <small>{len(body)}</small>"
+    return (
+        f'<section id="{_escaped(table.name)}">\n<details{is_open}>\n'
+        f"<summary><h2>{summary}</h2></summary>\n"
+        f"{notes}<table>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{chr(10).join(body)}\n</tbody>\n</table>\n</details>\n</section>"
+    )
+
+
+def _sources(row: Row, language: Language) -> str:
+    items = "".join(
+        f"<li>《{_escaped(s.title)}》{_escaped(s.clause and ' › ' + s.clause)}：{_escaped(s.quote)}"
+        f" <small>{_escaped(s.file)} {s.start}-{s.end}</small></li>"
+        for s in row.sources
+    )
+    counted = {"zh": f"{len(row.sources)}处", "en": str(len(row.sources))}[language]
+    return f"<td><details><summary>{counted}</summary><ul>{items}</ul></details></td>"
+
+
+def _heading(table: Table, language: Language) -> str:
+    if table.heading:
+        return table.heading.heading(language)
+    return _HEADINGS.get(table.name, (table.name,) * 2)[language == "en"]
+
+
 def as_xlsx(table: Table, language: Language) -> bytes:
-    """Return a table as a workbook with a sheet of rows and one of notes.
+    """Return a table as a workbook with a sheet of rows and one of notes; see `as_workbook`."""
+    return as_workbook((table,), language)
+
+
+def as_workbook(tables: Sequence[Table], language: Language) -> bytes:
+    """Return tables as a workbook with a sheet for each, and one of notes.
 
     Texts are never stored as formulas.
     """
-    book = _workbook({table.name: _lines(table, language)})
-    notes = book.create_sheet("notes")
-    for number, note in enumerate(worded(table.notes, language), start=1):
-        _fill(notes.cell(number, 1), note)
+    sheets: dict[str, Iterable[Sequence[Cell]]] = {}
+    noted: list[tuple[Cell, ...]] = []
+    for table in tables:
+        heading = _heading(table, language)
+        name = heading if len(heading) <= _LONGEST_NAME else table.name
+        sheets[name] = _lines(table, language)
+        told = worded(table.notes, language)
+        noted += [(name, one) if len(tables) > 1 else (one,) for one in told]
+    book = _workbook(sheets)
+    notes = book.create_sheet({"zh": "说明", "en": "notes"}[language])
+    for number, line in enumerate(noted, start=1):
+        for at, value in enumerate(line, start=1):
+            _fill(notes.cell(number, at), value)
     return _saved(book)
 
 
@@ -144,7 +251,7 @@ def as_docx(table: Table, language: Language, statuses: Mapping[str, Status]) ->
         language: Of headings, notes and marks.
         statuses: Of documents, by id.
     """
-    title = _TITLES.get(table.name, (table.name,) * 2)[language == "en"]
+    title = _heading(table, language)
     filled = table.filled
     file = WordFile(title, language, columns=len(filled))
     file.heading(title)
@@ -159,8 +266,8 @@ def as_docx(table: Table, language: Language, statuses: Mapping[str, Status]) ->
         ),
         head=[[table.columns[at].heading(language)] for at in filled],
     )
-    for note in worded(table.notes, language):
-        file.note(note)
+    for told in worded(table.notes, language):
+        file.note(told)
     return file.data()
 
 
@@ -173,15 +280,12 @@ def _fill(cell: "SheetCell | MergedCell", value: Cell) -> None:
 
 
 def _lines(table: Table, language: Language) -> Iterator[list[Cell]]:
-    """Yield the header, then the rows, with the columns of their sources."""
-    columns = (*table.columns, *SOURCE_COLUMNS)
+    """Yield the header, then the rows, with the columns of their sources unless none has any."""
+    sourced = not table.rows or any(row.sources for row in table.rows)
+    columns = (*table.columns, *(SOURCE_COLUMNS if sourced else ()))
     yield [column.heading(language) for column in columns]
     for row in table.rows:
-        yield _cells(row)
-
-
-def _cells(row: Row) -> list[Cell]:
-    return [*row.cells, *source_cells(row.sources)]
+        yield [*row.cells, *(source_cells(row.sources) if sourced else ())]
 
 
 def _no_formula(cell: Cell) -> Cell:

@@ -120,6 +120,10 @@ class InForce:
         last = max(past, key=lambda e: (e.kind == "repealed", e.since))
         return Status(last.kind, day, last.since, "", last.doc_id, last.title)
 
+    def in_force(self, day: str) -> frozenset[str]:
+        """Return the documents that may be relied on at a day (ISO 8601); see `Status.counts`."""
+        return frozenset(d for d, card in self._cards.items() if self._status(card, day).counts)
+
     def issued_after(self, day: str) -> frozenset[str]:
         """Return the documents that were certainly issued after a day (ISO 8601).
 

@@ -129,12 +129,14 @@ class Table(JsonReady):
         columns: At least one.
         rows: In order.
         notes: Coverage and omissions, in words; `worded` returns them in a language.
+        heading: Its name in words, where it stands among others; None for a table alone.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    heading: Column | None = None
 
     @property
     def filled(self) -> list[int]:

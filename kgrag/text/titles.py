@@ -1,6 +1,13 @@
 """Parse titles of official documents."""
 
 import re
+import unicodedata
+from collections.abc import Sequence
+
+from kgrag.text.leading_region import leading_region
+from kgrag.text.regions import own_region, regions_named
+from kgrag.text.title_keys import title_key, without_number
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
 # Predicates of facts by which one document cites another.
 CITING_PREDICATES = frozenset(
@@ -26,6 +33,12 @@ _KIND_WORDS = """
 """
 _KINDS = frozenset(_KIND_WORDS.split())
 _LONGEST_KIND = max(map(len, _KINDS))
+# What tells editions and periods of plans apart, by which no two places' titles agree.
+_PERIOD = re.compile(
+    rf"[“\"]?{FIVE_YEAR_PLAN}[”\"]?(?:时期|期间)?|[（(][^（）()]*[）)]"
+    r"|(?<!\d)(?:19|20)\d\d(?:\s*+年?\s*+[-—–－−~至到]++\s*+(?:19|20)?\d\d)?(?!\d)(?:\s*+年度?前?)?"
+)
+_OWN = range(4, 0, -1)  # characters of 自治区, 全省, 我市 before what a title is about
 
 
 def document_name(title: str) -> str:
@@ -69,6 +82,45 @@ def document_kinds(title: str) -> tuple[str, ...]:
     """
     kinds = map(_kind, titles_within(title))
     return tuple(dict.fromkeys(filter(None, kinds)))
+
+
+def kind_endings(kind: str) -> tuple[str, ...]:
+    """Return the kinds in which a kind ends, itself first; 办法 is no 法.
+
+    >>> kind_endings("管理暂行办法"), kind_endings("法")
+    (('管理暂行办法', '暂行办法', '办法'), ('法',))
+    """
+    ends = (kind[-n:] for n in range(min(len(kind), _LONGEST_KIND), 0, -1))
+    return tuple(end for end in ends if end in _KINDS and (len(end) > 1 or end == kind))
+
+
+def title_subject(title: str, regions: Sequence[str]) -> tuple[str, str]:
+    """Return what a title is about, and its kind; the same for the documents of many places.
+
+    Issuer, enclosing notice, the document's place, years and five-year plans are left out.
+
+    Args:
+        title: As it stands.
+        regions: Full names of the document's place, outermost first.
+
+    Returns:
+        (subject, kind): the subject as of `title_key`; either may be empty.
+
+    >>> title_subject("云岭省人民政府关于印发云岭省“十四五”节能规划（试行）的通知", ("云岭省",))
+    ('节能', '规划')
+    >>> title_subject("自治区节能“十四五”规划（2021—2025年）", ("广西壮族自治区",))
+    ('节能', '规划')
+    """
+    plain = unicodedata.normalize("NFKC", without_number(title))
+    name = _ISSUER.sub("", titles_within(plain)[-1]).strip("《》").removeprefix("关于")
+    name = _PERIOD.sub("", name)
+    name = name[leading_region(name)[1] :]
+    for region in regions:
+        for called in (region, *(r.short for r in regions_named(region))):
+            name = name.replace(called, "")
+    name = next((name[n:] for n in _OWN if own_region(name[:n], regions)), name)
+    kind = _kind(name)
+    return title_key(name.removesuffix(kind)), kind
 
 
 def _kind(name: str) -> str:

@@ -119,6 +119,32 @@ def test_the_commands_take_the_day(folder):
     assert " [repealed from 2021-07-01 by 《云岭省公共机构节能奖励管理规定》]" in english
 
 
+def test_only_what_is_in_force_is_searched_where_that_is_asked(folder):
+    """As of the question's day, and as of today for tables; drafts and what is repealed are out."""
+
+    def found(*words, question=QUESTION):
+        done = run(folder, "search", question, "--in-force", "--json", *words, code=0)
+        return set(files_of(json.loads(done.stdout)["results"]))
+
+    assert found() == {NEW}
+    assert found("--as-of", "2020") == {OLD}
+    assert found(question="截至2020年底有效的公共机构节能改造补贴办法") == {OLD}
+    asked = run(folder, "ask", QUESTION, "--in-force", "--issuer", "云岭省人民政府", code=0)
+    assert "八万元" in asked.stdout
+    assert "五万元" not in asked.stdout
+    none = run(folder, "search", QUESTION, "--in-force", "--doc", DRAFT, code=1)
+    assert "document draft.txt: 1; in force: 1" in none.stderr
+    later = run(folder, "search", QUESTION, "--doc", NEW, "--as-of", "2020", code=1)
+    assert "all documents were issued after 2020-12-31; give a later date" in later.stderr
+    times = json.loads(run(folder, "timeline", "--in-force", "--json", code=0).stdout)["rows"]
+    assert {Path(s["file"]).name for row in times for s in row["sources"]} == {NEW}
+
+
+def files_of(rows):
+    """Return the files that rows of JSON name, each once."""
+    return dict.fromkeys(Path(row["file"]).name for row in rows)
+
+
 def test_documents_are_listed_with_their_status(folder, base):
     """As of today, or of a day."""
     listed = run(folder, "docs", code=0).stdout

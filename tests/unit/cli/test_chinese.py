@@ -62,6 +62,7 @@ def test_no_other_text_of_the_catalogue_is_stale():
     fields_shown = {field.name for kind in (Counts, Metadata) for field in fields(kind)}
     assert fields_shown <= set(catalogue()["words"])
     assert set(catalogue()["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
+    assert set(catalogue()["next"]) <= set(written(SOURCES / "overview.py"))
 
 
 def test_texts_are_chinese_and_end_as_theirs():

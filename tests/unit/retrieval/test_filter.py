@@ -173,6 +173,53 @@ def test_a_year_that_is_inferred_never_leaves_a_document_out():
     assert said.endswith("left out; the year of 1 is inferred: kept, whatever it is")
 
 
+ISSUED = [
+    card("a", "节能办法", issuers=("生态环境部", "国家发展和改革委员会")),
+    card("b", "节水办法", issuers=("云岭省生态环境厅",)),
+    card("c", "节材办法", issuers=("国务院",)),
+    card("d", "节地办法", issuers=("国务院国有资产监督管理委员会",)),
+    card("e", "无名办法"),
+]
+
+
+@pytest.mark.parametrize(
+    ("issuers", "left"),
+    [
+        (("国务院",), "c"),  # not those whose names begin like it
+        (("国家发改委",), "a"),
+        (("生态环境",), "ab"),
+        (("云岭 生态环境",), "b"),
+        (("国有资产", "生态环境厅"), "bd"),
+    ],
+)
+def test_an_issuer_is_an_organ_of_that_name_else_one_with_its_words(issuers, left):
+    assert documents_within(Filter(issuers=issuers), ISSUED) == frozenset(left)
+
+
+@pytest.mark.parametrize("name", ["月球局", " ", "云岭 国务院"])
+def test_an_issuer_that_there_is_not_is_told_with_those_there_are(name):
+    with pytest.raises(NotFoundError, match="issuers: 云岭省生态环境厅, 国务院, 国务院国有"):
+        documents_within(Filter(issuers=(name,)), ISSUED)
+
+
+def test_a_law_is_of_another_kind_than_measures():
+    """法 is what 办法 ends in, too."""
+    laws = [card("a", "节能法"), card("b", "节能办法"), card("c", "节能管理办法")]
+    assert documents_within(Filter(kinds=("法",)), laws) == {"a"}
+    assert documents_within(Filter(kinds=("办法",)), laws) == {"b", "c"}
+
+
+def test_what_is_in_force_is_one_condition_among_others():
+    """Who wants it says which documents are; that none is left is told as for all conditions."""
+    wanted = Filter(kinds=("办法",), in_force=True)
+    assert wanted
+    assert documents_within(wanted, ISSUED, in_force=lambda: frozenset("ae")) == frozenset("ae")
+    with pytest.raises(NotFoundError, match="issuer 国务院: 1; in force: 2"):
+        documents_within(
+            Filter(issuers=("国务院",), in_force=True), ISSUED, in_force=lambda: frozenset("ae")
+        )
+
+
 @pytest.mark.parametrize("text", ["", "22", "2023-2020", "2020-", "近年"])
 def test_parse_years_when_they_are_none_is_refused(text):
     """Two years of four digits, the first one first."""

@@ -114,7 +114,7 @@ def test_a_table_is_saved_as_a_workbook(api):
     asked = {"indicator": "森林覆盖率", "form": "xlsx"}
     saved = api.get("/api/tables/targets", params=asked)
     assert saved.headers["content-disposition"] == 'attachment; filename="kgrag-targets.xlsx"'
-    sheet = openpyxl.load_workbook(BytesIO(saved.content))["targets"]
+    sheet = openpyxl.load_workbook(BytesIO(saved.content))["指标数值"]
     values = [cell.value for row in sheet.iter_rows() for cell in row]
     assert 41 in values
 

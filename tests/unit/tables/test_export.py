@@ -11,7 +11,7 @@ from lxml import html
 from openpyxl import load_workbook
 
 from kgrag.status import Status
-from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
+from kgrag.tables.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
 from kgrag.tables.table import Column, Row, Source, Table
 from tests.fixtures.word_files import footnotes
 
@@ -49,7 +49,7 @@ def test_csv_is_what_a_spreadsheet_expects():
 def test_workbooks_have_texts_and_numbers():
     """What begins like a formula is a text; notes stand on a sheet of their own."""
     book = load_workbook(io.BytesIO(as_xlsx(TABLE, "en")))
-    sheet = book["targets"]
+    sheet = book["Figures"]
     rows = list(sheet.iter_rows())
     assert [cell.value for cell in rows[0]][:3] == ["name", "value", "document"]
     assert [cell.value for cell in rows[1]][:2] == ["森林，覆盖率", 40.5]
@@ -69,6 +69,32 @@ def test_pages_hold_no_markup_of_documents():
     assert cells[:2] == ["森林，覆盖率", "40.5"]
     assert cells[4].splitlines()[0] == SOURCE.quote
     assert page.xpath("//p")[0].text_content() == "=3 of 4"
+
+
+def test_several_tables_share_a_workbook_and_a_page():
+    """Each on a sheet called by its heading; counts as bars; nothing of documents is evaluated."""
+    counts = Table(
+        "kind",
+        (Column("kind", "文种", "kind"), Column("n", "份数", "documents")),
+        tuple(Row((text, n)) for n, text in enumerate(("<b>法</b>", *HOSTILE))),
+        ("<i>2</i>",),
+        Column("kind", "按文种", "by kind"),
+    )
+    book = load_workbook(io.BytesIO(as_workbook((TABLE, counts), "zh")))
+    assert book.sheetnames == ["指标数值", "按文种", "说明"]
+    assert [cell.value for cell in book["按文种"][1]] == ["文种", "份数"]  # no sources: no columns
+    assert [cell.value for cell in book["按文种"]["A"]][2:] == list(HOSTILE)
+    assert "f" not in {cell.data_type for row in book["按文种"].iter_rows() for cell in row}
+    assert [cell.value for cell in book["说明"][2]] == ["按文种", "<i>2</i>"]
+
+    data = as_page((TABLE, counts), "<u>甲</u>", "en")
+    page = html.fromstring(data)
+    assert not [tag for tag in (b"<b>", b"<i>", b"<u>") if tag in data]
+    assert page.xpath("//b | //i | //u") == []
+    (figure,) = page.xpath("//figure")
+    assert figure.xpath(".//title")[0].text == "<b>法</b>"
+    assert [rect.get("width") for rect in figure.xpath(".//rect")][:3] == ["1", "34", "69"]
+    assert [h.text_content() for h in page.xpath("//h2")] == ["Figures 10", "by kind 8"]
 
 
 @pytest.mark.parametrize("form", [as_csv, as_xlsx, as_html, partial(as_docx, statuses={})])

@@ -9,6 +9,7 @@ from kgrag.metadata import Metadata
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.text.document_nodes import node_id, node_name
 from kgrag.text.facets import NATIONAL, document_facets
+from kgrag.text.titles import title_subject
 from kgrag.types import Document
 
 TITLES = {
@@ -97,3 +98,28 @@ def test_one_title_of_several_issuers_is_several_nodes():
     assert node_id(TITLE, YUN) != node_id(TITLE, NAN)
     regions = (replace(m, issuers=()) for m in (YUN, NAN))
     assert len({node_id(TITLE, m) for m in regions}) == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "regions", "subject", "kind"),
+    [
+        ("山东省“十四五”应对气候变化规划", ("山东省",), "应对气候变化", "规划"),
+        ("宁夏回族自治区应对气候变化“十四五”规划", ("宁夏回族自治区",), "应对气候变化", "规划"),
+        (
+            "内蒙古自治区人民政府办公厅关于印发自治区“十四五”应对气候变化规划的通知",
+            ("内蒙古自治区",),
+            "应对气候变化",
+            "规划",
+        ),
+        ("青岛市节能计划（２０２１－２０２３年）", ("山东省", "青岛市"), "节能", "计划"),
+        ("2022年全省节能工作要点", ("四川省",), "节能", "工作要点"),
+        ("关于加快节能工作的意见（试行）", (), "加快节能工作", "意见"),
+        ("节能概况", (), "节能概况", ""),
+        ("四川省规划", ("四川省",), "", "规划"),
+        ("", (), "", ""),
+    ],
+)  # fmt: skip
+def test_titles_of_one_subject_agree_whatever_the_place_and_the_years(
+    title, regions, subject, kind
+):
+    assert title_subject(title, regions) == (subject, kind)

@@ -1,0 +1,267 @@
+"""`kgrag overview`: what is held and what is missing, on screen, as JSON, workbook and page."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from lxml import html
+from openpyxl import load_workbook
+
+from kgrag.api import KnowledgeBase
+from kgrag.cli.chinese import width
+from kgrag.retrieval.filter import Filter, documents_within
+from tests.fixtures.kit import ingested, kgrag, run
+
+HOSTILE = "=1+1<img src=x onerror=alert(1)>节水方案"
+
+
+def plan(place, year, subject="绿色建筑发展", *, cites="《节能行动方案》和《民用建筑节能条例》"):
+    """Return a plan of a province, by its government."""
+    title = f"{place}“十四五”{subject}规划"
+    return (
+        f"{place}人民政府关于印发{title}的通知\n〔{year}〕3号\n\n各市人民政府：\n"
+        f"现将《{title}》印发给你们，请认真贯彻执行。\n{place}人民政府\n{year}年3月5日\n"
+        f"{title}\n一、总则\n为落实{cites}，制定本规划。\n"
+    )
+
+
+TEXTS = {
+    "nation": "国务院关于印发节能行动方案的通知\n国发〔2021〕9号\n各省、自治区、直辖市人民政府：\n"
+    "现将《节能行动方案》印发给你们。\n国务院\n2021年9月1日\n节能行动方案\n一、目标\n到2025年创建工厂。\n",
+    "sichuan": plan("四川省", 2021),
+    "yunnan": plan("云南省", 2022),
+    "fujian": plan("福建省", 2022),
+    "hunan": plan("湖南省", 2022, "绿色建筑产业发展", cites="国家要求"),
+    "hubei": plan("湖北省", 2022, "林业", cites="国家要求"),
+    "chengdu": plan("四川省成都市", 2022, cites="国家要求"),
+    "old": "云南省节能补贴管理办法\n云政发〔2015〕3号\n第一条 为节能，制定本办法。\n"
+    "云南省人民政府\n2015年3月1日\n",
+    "new": "云南省节能奖励管理规定\n云政发〔2023〕8号\n第一条 为节能，制定本规定。\n第二条 "
+    "《云南省节能补贴管理办法》（云政发〔2015〕3号）同时废止。\n云南省人民政府\n2023年5月6日\n",
+    "notice": "云南省人民政府关于做好节能补贴工作的通知\n云政发〔2022〕18号\n"
+    "依据《云南省节能补贴管理办法》，现通知如下。\n一、做好工作。\n云南省人民政府\n2022年5月6日\n",
+    "draft": "云南省节能补助办法（征求意见稿）\n依据《云南省节能补贴管理办法》，制定本办法。\n"
+    "云南省人民政府\n2022年6月6日\n",
+    "hostile": f"{HOSTILE}\n为节水，依据《节水<b>办法》，推进工作。\n",
+}  # fmt: skip
+NAMES = ["status", "year", "region", "level", "kind", "issuer",
+         "missing", "gaps", "cited", "lacking", "outdated"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = ingested(tmp_path_factory.mktemp("overview"), TEXTS)
+    (made / "bad.docx").write_bytes(b"not a zip")
+    run(made, "ingest", made / "bad.docx", code=1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def told(folder):
+    """The tables of `--json`, by name, as lists of rows."""
+    tables = json.loads(run(folder, "overview", "--json", code=0).stdout)["tables"]
+    assert [table["name"] for table in tables] == NAMES
+    return {table["name"]: table["rows"] for table in tables}
+
+
+@pytest.fixture(scope="module")
+def cards(folder):
+    lines = run(folder, "docs", "--json", code=0).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def counts(rows, name):
+    return {row[name]: row["n"] for row in rows}
+
+
+def test_counts_are_those_of_the_cards(told, cards):
+    """Counted again from what `kgrag docs` lists."""
+    assert len(cards) == len(TEXTS)
+    metadata = [card["metadata"] for card in cards]
+    years = Counter(
+        int(m.get("issued", m.get("written"))[:4])
+        for m in metadata
+        if "issued" in m or "written" in m
+    )
+    assert counts(told["year"], "year") == years
+    assert list(counts(told["year"], "year")) == sorted(years)
+    issuers = Counter(issuer for m in metadata for issuer in m.get("issuers", ()))
+    assert counts(told["issuer"], "issuer") == issuers
+    levels = Counter(m["level"] for m in metadata if m.get("level"))
+    assert counts(told["level"], "level") == levels
+    places = Counter((m.get("regions") or ["全国"])[0].removesuffix("省") for m in metadata)
+    assert counts(told["region"], "region") == places
+    kinds = Counter(card["status"]["kind"] for card in cards)
+    words = {
+        "in_force": "现行有效",
+        "repealed": "已废止",
+        "draft": "草案",
+        "unknown": "日期不明",
+        "over": "规划期已过",
+    }
+    assert counts(told["status"], "status") == {words[kind]: n for kind, n in kinds.items()}
+
+
+def test_what_the_counts_leave_out_is_said(folder):
+    """Notes add up with the counts: documents without a value, and with several."""
+    done = run(folder, "overview", "--json", code=0)
+    notes = {t["name"]: t["notes"] for t in json.loads(done.stdout)["tables"]}
+    assert notes["status"][0].startswith("共12份文件，2015—2023年印发；效力以")
+    assert "1份文件未读出印发年份，未计入" in notes["year"]
+    kinds = next(note for note in notes["kind"] if note.startswith("一份文件可有几个文种"))
+    total = sum(row["n"] for row in rows_of(done, "kind"))
+    assert kinds == f"一份文件可有几个文种：12份文件，合计{total}份次"
+    english = json.loads(run(folder, "overview", "--json", "--english", code=0).stdout)["tables"]
+    assert english[1]["notes"][0] == "documents without year of issue: 1, not counted"
+
+
+def rows_of(done, name):
+    return next(t["rows"] for t in json.loads(done.stdout)["tables"] if t["name"] == name)
+
+
+def test_every_value_of_a_facet_is_a_filter_that_leaves_its_number(folder):
+    """A page that shows 四川 5 lists five documents for it."""
+    with KnowledgeBase.open(folder / "kb", create=False) as base:
+        facets = {str(name): values for name, values in base.facets().items()}
+        cards = base.documents()
+        left = {card_id for card_id, s in base.statuses().items() if s.kind == "in_force"}
+    assert [value.n for value in facets["status"] if value.value == "in_force"] == [len(left)]
+    for facet, condition in {
+        "region": lambda value: Filter(regions=(value,)),
+        "kind": lambda value: Filter(kinds=(value,)),
+        "issuer": lambda value: Filter(issuers=(value,)),
+    }.items():
+        assert len(facets[facet]) > 2
+        for value in facets[facet]:
+            left_by_it = documents_within(condition(value.value), cards)
+            assert len(left_by_it) == value.n, (facet, value)
+    sure = [card for card in cards if card.metadata.sure_year]
+    for value in facets["year"]:
+        years = (int(value.value), int(value.value))
+        assert len(documents_within(Filter(years=years), sure)) == value.n
+    assert "法" not in {value.value for value in facets["kind"]}  # 办法 is none
+
+
+def test_provinces_without_what_others_have_are_named(told):
+    """By the subject of titles, in any order of their words; cities do not stand for provinces."""
+    (gap,) = told["gaps"]
+    assert (gap["subject"], gap["n"], gap["places"]) == ("绿色建筑发展规划", 3, 5)
+    assert set(gap["have"].split("、")) == {"四川", "云南", "福建"}
+    assert (gap["similar"], gap["lack"]) == ("湖南", "湖北")
+    assert {Path(s["file"]).stem for s in gap["sources"]} == {"sichuan", "yunnan", "fujian"}
+
+
+def test_what_is_cited_most_and_not_held_is_named_with_its_clauses(told):
+    cited = {row["title"]: row for row in told["cited"]}
+    assert [(r["title"], r["n"]) for r in told["lacking"]] == [("《民用建筑节能条例》", 3)]
+    assert cited["《民用建筑节能条例》"]["held"] == "不在库"
+    action = cited["《节能行动方案》"]
+    assert (action["n"], action["held"], action["status"]) == (3, "在库", "现行有效")
+    assert len(action["sources"]) == 3
+    assert all("节能行动方案" in source["quote"] for source in action["sources"])
+
+
+def test_documents_that_rest_on_what_was_repealed_are_named(told):
+    """Not the one that repeals it, nor a draft."""
+    (row,) = told["outdated"]
+    assert row["title"] == "《云南省人民政府关于做好节能补贴工作的通知》"
+    assert row["status"] == "已废止，自2023-05-06起，由《云南省节能奖励管理规定》废止"
+    assert row["sources"][0]["quote"].startswith("依据《云南省节能补贴管理办法》")
+
+
+def test_what_is_missing_has_a_remedy(told):
+    missing = {row["problem"]: row for row in told["missing"]}
+    assert (missing["未能读取的文件"]["n"], missing["无印发日期"]["n"]) == (1, 1)
+    assert missing["未能读取的文件"]["example"].endswith("bad.docx")
+    assert missing["无发文机关"]["remedy"].startswith("kgrag docs set DOC --issuer")
+
+
+def test_a_screen_shows_it_in_sixty_lines(folder):
+    """Bars for years and regions, the longest for the most; nothing of a document is markup."""
+    done = run(folder, "overview", code=0)
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 60
+    assert max(map(width, lines)) <= 160
+    bars = {line.split()[0]: line.count("█") for line in lines if "█" in line}
+    assert bars["2022"] == 40
+    assert 0 < bars["2015"] < bars["2022"]
+    assert "  绿色建筑发展规划  3/5  有近似的：湖南；本库未见：湖北" in lines
+    english = run(folder, "overview", "--english", code=0).stdout
+    assert "  绿色建筑发展规划  3/5  have one like it: 湖南; none here: 湖北" in english
+
+
+def test_a_workbook_has_a_sheet_a_table(folder, tmp_path, told):
+    """Texts are no formulas; the notes name their sheet."""
+    file = tmp_path / "o.xlsx"
+    done = run(folder, "overview", "--xlsx", file, code=0)
+    assert (done.stdout, done.stderr) == ("", f"{file}: 11 tables\n")
+    book = load_workbook(file)
+    assert len(book.sheetnames) == len(NAMES) + 1
+    assert book.sheetnames[:3] == ["效力", "印发年份", "地区"]
+    years = list(book["印发年份"].iter_rows(values_only=True))
+    assert years == [("印发年份", "份数"), *((r["year"], r["n"]) for r in told["year"])]
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert "f" not in {cell.data_type for cell in cells}
+    assert any(str(cell.value).startswith("=1+1<img") for cell in cells)
+    assert book["说明"]["A1"].value == "效力"
+    assert book["引用最多的文件"]["F1"].value == "文件"  # the sources
+
+
+@pytest.mark.parametrize(
+    ("flag", "title"), [((), "资料库概览"), (("--english",), "What the archive")]
+)
+def test_a_page_stands_alone_and_holds_no_markup_of_documents(folder, tmp_path, flag, title):
+    """Nothing is fetched, nothing runs; bars are as long as their numbers."""
+    file = tmp_path / "o.html"
+    run(folder, "overview", "--html", file, *flag, code=0)
+    text = file.read_text("utf-8")
+    page = html.fromstring(text)
+    assert page.xpath("//h1")[0].text_content().startswith(title)
+    assert page.xpath("//img | //script | //link | //b | //iframe") == []
+    assert not re.findall(r"https?://|url\(", text)
+    assert "onerror" in page.text_content()
+    figure = page.xpath("//figure")[1]
+    numbers = [int(t.text_content()) for t in figure.xpath(".//text[not(@text-anchor)]")]
+    widths = [int(rect.get("width")) for rect in figure.xpath(".//rect")]
+    assert sum(numbers) == 11
+    assert widths == [round(240 * n / max(numbers)) for n in numbers]
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+    assert {section.get("id") for section in page.xpath("//section")} == set(NAMES)
+
+
+def test_an_empty_knowledge_base_has_an_overview(tmp_path):
+    """Of nothing: no table fails, and the page opens."""
+    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
+    KnowledgeBase.open(tmp_path / "kb").close()
+    assert run(tmp_path, "overview", code=0).stdout.startswith("共0份文件")
+    run(tmp_path, "overview", "--html", tmp_path / "o.html", "--xlsx", tmp_path / "o.xlsx", code=0)
+    assert load_workbook(tmp_path / "o.xlsx").sheetnames[0] == "效力"
+
+
+def test_kgrag_alone_says_what_to_do_next(folder, tmp_path, monkeypatch):
+    """Ingest the folder with documents; then ask, look, and see what was read badly."""
+    monkeypatch.delenv("KGRAG_KB", raising=False)
+    monkeypatch.chdir(tmp_path)
+    done = kgrag(code=0)
+    assert "  kgrag ingest FOLDER " in done.stdout
+    assert done.stdout.endswith("`kgrag --help` lists all commands\n")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "a.py").write_text("", "utf-8")
+    (tmp_path / "政策 文件").mkdir()
+    (tmp_path / "政策 文件" / "a.PDF").write_bytes(b"")
+    assert "  kgrag ingest '政策 文件' " in kgrag(code=0).stdout
+    assert not (tmp_path / "kb").exists()
+
+    monkeypatch.chdir(folder)
+    steps = re.findall(r"^  (kgrag .*?)  ", kgrag(code=0).stdout, re.MULTILINE)
+    assert steps == ['kgrag ask "…"', "kgrag overview", "kgrag docs --problems"]
+    chinese = kgrag(language="zh", code=0).stdout
+    assert chinese.startswith('此处已有知识库：kb\n  kgrag ask "…" ')
+    assert "概览：有什么、缺什么\n" in chinese
+    monkeypatch.setenv("KGRAG_KB", "bolt://localhost:1")  # is not called
+    assert "kgrag overview" in kgrag(code=0).stdout
+    assert kgrag("--help", code=0).stdout.startswith("Usage: ")
+    assert kgrag("nothing").exit_code == 2
