@@ -19,11 +19,12 @@ from kgrag.errors import (
     StoreUnavailableError,
 )
 from kgrag.qualifiers import Standing
+from kgrag.retrieval.filter import documents_within
 from kgrag.serve.answers import answer_dict, answered, card_shown, document_of, place_url
 from kgrag.serve.desk import Desk, EventStream
 from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, read
 from kgrag.status import Status
-from kgrag.tables.export import as_csv, as_html, as_xlsx
+from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.tables.table import Table, worded
 from kgrag.tables.tables import Tables
 from kgrag.text.visible import json_line
@@ -39,10 +40,18 @@ _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (ConfigError, 400),
     (ValueError, 400),
 )
-_TYPES: Mapping[str, tuple[str, Callable[[Table, Language], bytes]]] = {
-    "xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", as_xlsx),
-    "csv": ("text/csv; charset=utf-8", as_csv),
-    "html": ("text/html; charset=utf-8", as_html),
+_WRITERS: Mapping[str, Callable[[Table, Language], bytes]] = {
+    "xlsx": as_xlsx,
+    "csv": as_csv,
+    "html": as_html,
+}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_MEDIA: Mapping[str, str] = {
+    "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+    "docx": f"{_OFFICE}.wordprocessingml.document",
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
 }
 
 
@@ -161,17 +170,21 @@ def _documents(desk: Desk, request: Request, given: Listed) -> Response:
 
 def listed(desk: Desk, given: Listed) -> tuple[list[Document], Mapping[str, Status]]:
     """Return the documents that a list asks for, and the statuses of all documents."""
-    from kgrag.retrieval.filter import documents_within
-
-    cards = desk.base.documents()
-    statuses = desk.base.statuses(given.as_of or None)
-    within = documents_within(given.filter, cards) if given.filter else None
+    known = desk.known()
+    cards = list(known.cards.values())
+    statuses = known.statuses
+    if given.as_of:
+        at_day = desk.base.statuses(given.as_of)
+        statuses = {doc_id: at_day.get(doc_id, status) for doc_id, status in statuses.items()}
+    counting = frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
+    if given.filter:
+        within = documents_within(given.filter, cards, in_force=lambda: counting)
+        cards = [card for card in cards if card.doc_id in within]
     words = given.words.casefold().split()
     return [
         card
         for card in cards
-        if (within is None or card.doc_id in within)
-        and (not given.status or statuses[card.doc_id].kind == given.status)
+        if (not given.status or statuses[card.doc_id].kind == given.status)
         and all(word in _words_of(card) for word in words)
     ], statuses
 
@@ -197,7 +210,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         | _placed(Address(card.doc_id, h.start, h.end), root_of(request))
         for h in headings
     ]
-    told = card_shown(card, root_of(request), base.statuses(), language)
+    told = card_shown(card, root_of(request), desk.known().statuses, language)
     return Json(told | {"characters": len(document.text), "outline": outline})
 
 
@@ -205,7 +218,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     table = table_of(desk.base.tables(), str(request.path_params["name"]), given)
     language = language_of(desk, request)
     if given.form != "json":
-        return exported(table, given.form, language)
+        return exported(desk, table, given.form, language)
     root = root_of(request)
     rows = [
         dict(zip((c.key for c in table.columns), row.cells, strict=True))
@@ -217,13 +230,19 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     return Json({"name": table.name, "columns": columns, "rows": rows, "notes": notes})
 
 
-def exported(table: Table, form: str, language: Language) -> Response:
+def exported(desk: Desk, table: Table, form: str, language: Language) -> Response:
     """Return a table as a file to be saved."""
-    media_type, write = _TYPES[form]
-    saved = f'attachment; filename="kgrag-{table.name}.{form}"'
-    return Response(
-        write(table, language), media_type=media_type, headers={"content-disposition": saved}
-    )
+    if form == "docx":
+        data = as_docx(table, language, statuses=desk.known().statuses)
+    else:
+        data = _WRITERS[form](table, language)
+    return saved(data, f"kgrag-{table.name}.{form}")
+
+
+def saved(data: bytes, name: str) -> Response:
+    """Return a file to be saved, whose kind is that of its name's ending."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=_MEDIA[name.rpartition(".")[2]], headers=headers)
 
 
 def _figures(given: Tabled) -> dict[str, Any]:
@@ -293,7 +312,8 @@ def _problems(desk: Desk, _request: Request, _given: Given) -> Response:
 
 
 def _overview(desk: Desk, _request: Request, _given: Given) -> Response:
-    return Json({"name": desk.name, "counts": desk.base.counts().to_dict()})
+    held = {name: [one.to_dict() for one in of] for name, of in desk.known().facets.items()}
+    return Json({"name": desk.name, "counts": desk.base.counts().to_dict(), "facets": held})
 
 
 ENDPOINTS = (
@@ -317,7 +337,12 @@ ENDPOINTS = (
         "/api/graph", "The facts around an entity, with where they are stated.", Around, _graph
     ),
     Endpoint("/api/problems", "What was read badly or not at all.", Given, _problems),
-    Endpoint("/api/overview", "How much is stored.", Given, _overview),
+    Endpoint(
+        "/api/overview",
+        "How much is stored, and the values that documents are filtered by.",
+        Given,
+        _overview,
+    ),
 )
 
 

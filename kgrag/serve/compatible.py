@@ -296,8 +296,8 @@ def _records(desk: Desk, given: Retrieval, root: str) -> Response:
         wrong = f"the knowledge {given.knowledge_id!r} does not exist; it is {desk.name!r}"
         return Json({"error_code": 2001, "error_msg": wrong}, 404)
     base, setting = desk.base, given.retrieval_setting
-    statuses = base.statuses()
-    fields = {c.doc_id: metadata_of(c, statuses[c.doc_id].kind) for c in base.documents()}
+    known = desk.known()
+    fields = {d: metadata_of(card, known.statuses[d].kind) for d, card in known.cards.items()}
     within = None
     if given.metadata_condition:
         met = tuple(d for d, told in fields.items() if given.metadata_condition.hold(told))

@@ -1,8 +1,9 @@
 """A knowledge base that many ask at once: work runs in threads, so much at a time."""
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -14,15 +15,32 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.api import KnowledgeBase
 from kgrag.errors import BusyError, KgragError
+from kgrag.status import Status
+from kgrag.tables.overview import Facet, FacetValue, facets
 from kgrag.text.visible import json_line
-from kgrag.types import Language
+from kgrag.types import Document, Language
 
 _T = TypeVar("_T")
 Emit = Callable[[str, Mapping[str, object] | str], None]  # sends an event: its name and data
 AT_ONCE, WAITING = 4, 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is held, without texts.
+
+    Attributes:
+        cards: Documents by id, ordered by file.
+        statuses: Of them today.
+        facets: Values by which they are filtered, with the number of documents of each.
+    """
+
+    cards: Mapping[str, Document]
+    statuses: Mapping[str, Status]
+    facets: Mapping[Facet, Sequence[FacetValue]]
+
+
+@dataclass
 class Desk:
     """A served knowledge base.
 
@@ -41,10 +59,22 @@ class Desk:
     writable: bool = False
     at_once: int = AT_ONCE
     waiting: int = WAITING
+    _known: tuple[tuple[int, date], Known] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def _limiter(self) -> anyio.CapacityLimiter:
         return anyio.CapacityLimiter(self.at_once)
+
+    def known(self) -> Known:
+        """Return what is held; it is read again when it has changed, and on another day."""
+        now = self.base.store.change_counter(), date.today()
+        kept = self._known
+        if kept is None or kept[0] != now:
+            cards, statuses = self.base.documents(), self.base.statuses()
+            by_id = {card.doc_id: card for card in cards if card.doc_id in statuses}
+            known = Known(by_id, statuses, facets(list(by_id.values()), statuses))
+            self._known = kept = now, known
+        return kept[1]
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Return the result of work that blocks.

@@ -1,7 +1,7 @@
 """What requests may ask for, checked with pydantic."""
 
 from typing import Any, Literal, Self, TypeVar, get_origin
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.datastructures import ImmutableMultiDict
@@ -23,7 +23,7 @@ _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
 
 _Words = tuple[str, ...]
-_Form = Literal["json", "xlsx", "csv", "html"]
+_Form = Literal["json", "xlsx", "csv", "docx", "html"]
 
 
 class Given(BaseModel):
@@ -56,6 +56,10 @@ class Within(Given):
     kinds: _Words = Field(
         default=(), max_length=_MOST_VALUES, description="Endings of titles: 实施方案."
     )
+    issuers: _Words = Field(
+        default=(), max_length=_MOST_VALUES, description="Organs, or words of their names."
+    )
+    in_force: bool = Field(default=False, description="Only what is in force, or undated.")
     years: str = Field(default="", description="Of issue: 2022, 2020-2023.")
     as_of: str = Field(
         default="", description="A day as 2022, 2022-03 or 2022-03-05; today by default."
@@ -77,7 +81,20 @@ class Within(Given):
     def filter(self) -> Filter | None:
         """The filter; None without conditions."""
         years = parse_years(self.years) if self.years else None
-        return Filter(self.documents, self.regions, self.kinds, years) or None
+        wanted = Filter(
+            documents=self.documents,
+            regions=self.regions,
+            kinds=self.kinds,
+            years=years,
+            issuers=self.issuers,
+            in_force=self.in_force,
+        )
+        return wanted or None
+
+    @property
+    def fields(self) -> str:
+        """Return the fields that are given as the query of an address."""
+        return urlencode(self.model_dump(exclude_defaults=True), doseq=True)
 
 
 class Searched(Within):
@@ -159,6 +176,12 @@ class Tabled(Within):
     def due_years(self) -> tuple[int, int] | None:
         """Return the first and last year of figures."""
         return parse_years(self.due) if self.due else None
+
+
+class Saved(Asked):
+    """An answer as a file."""
+
+    form: Literal["docx", "html", "md"] = "docx"
 
 
 class Around(Given):

@@ -69,7 +69,7 @@ def mcp_server(desk: Desk, *, url: str) -> MCPServer[Any]:
         desk: Where calls are worked on.
         url: Where its documents are shown, the beginning of all links.
     """
-    tools = McpTools(desk.base, url=url.rstrip("/") + "/")
+    tools = McpTools(desk, url=url.rstrip("/") + "/")
     names = [name for name in vars(McpTools) if not name.startswith("_")]
     return _Server(
         "kgrag",

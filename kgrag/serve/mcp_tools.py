@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -16,12 +15,12 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation, reference
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.notes import search_notes
-from kgrag.api import KnowledgeBase
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called, documents_within, parse_years
 from kgrag.serve.answers import place_url
+from kgrag.serve.desk import Desk
 from kgrag.status import Status, mark
 from kgrag.store.networks import facts_around
 from kgrag.tables.compare import By
@@ -73,16 +72,16 @@ class McpTools:
     Every method raises `KgragError` for arguments that it cannot take.
     """
 
-    def __init__(self, base: KnowledgeBase, *, url: str) -> None:
+    def __init__(self, desk: Desk, *, url: str) -> None:
         """Keep the knowledge base.
 
         Args:
-            base: An open knowledge base.
+            desk: Of the knowledge base.
             url: Where its documents are shown; ends in /.
         """
-        self._base = base
+        self._desk = desk
+        self._base = desk.base
         self._url = url
-        self._kept: tuple[tuple[int, date], _Known] | None = None
 
     def ask(
         self,
@@ -517,14 +516,9 @@ class McpTools:
         return {"sources": told} | ({"n_sources": n} if n > len(told) else {})
 
     def _known(self) -> _Known:
-        """Return the card of each document and its status today, as long as both hold."""
-        now = self._base.store.change_counter(), date.today()
-        kept = self._kept
-        if kept is None or kept[0] != now:
-            statuses = self._base.statuses()
-            known = {c.doc_id: (c, statuses[c.doc_id]) for c in self._base.documents()}
-            self._kept = kept = now, known
-        return kept[1]
+        """Return the card of each document and its status today."""
+        known = self._desk.known()
+        return {doc_id: (card, known.statuses[doc_id]) for doc_id, card in known.cards.items()}
 
 
 def _title(

@@ -15,18 +15,29 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
-from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.errors import KgragError, NotFoundError
 from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
-from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, status_of, table_of
+from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, saved, status_of, table_of
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
-from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, body_of, read
+from kgrag.serve.inputs import (
+    Around,
+    Asked,
+    Given,
+    Listed,
+    Placed,
+    Saved,
+    Searched,
+    Tabled,
+    body_of,
+    read,
+)
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import page, rendered
+from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
 from kgrag.text.visible import visible
 from kgrag.types import Document, Fact, Heading
@@ -43,13 +54,13 @@ def _home(desk: Desk, request: Request, given: Given) -> Response:
     if asked and desk.base.chat.has("answer") and "whole" not in request.query_params:
         values["asking"] = "now"  # the script asks, so that the draft is seen
     elif asked:
-        found = answered(desk.base, Asked.of_pairs(request.query_params))
-        values["answer"] = Markup(_answer_html(desk, request, found))
+        values["answer"] = Markup(_answer_html(desk, request, Asked.of_pairs(request.query_params)))
     return page(desk, request, "ask.html", **values)
 
 
-def _answer_html(desk: Desk, request: Request, answer: Answer) -> str:
-    """Return an answer with its citations as HTML."""
+def _answer_html(desk: Desk, request: Request, asked: Asked, emit: Emit | None = None) -> str:
+    """Return the answer to a question with its citations as HTML."""
+    answer = answered(desk.base, asked, emit)
     cited = cited_in(desk.base, answer)
     root = request.scope.get("root_path", "")
     by_number = {one.citation.number: one for one in cited}
@@ -66,7 +77,19 @@ def _answer_html(desk: Desk, request: Request, answer: Answer) -> str:
         answer=answer,
         body=Markup(visible(body)),
         cited=cited,
+        fields=asked.fields,
     )
+
+
+def _saved(desk: Desk, request: Request, given: Saved) -> Response:
+    """Return an answer as a file."""
+    answer = answered(desk.base, given)
+    make: Mapping[str, Callable[[], bytes]] = {
+        "docx": answer.to_docx,
+        "html": lambda: answer.to_html().encode(),
+        "md": lambda: answer.to_markdown().encode(),
+    }
+    return saved(make[given.form](), f"kgrag-answer.{given.form}")
 
 
 async def _stream(desk: Desk, request: Request) -> Response:
@@ -79,7 +102,7 @@ async def _stream(desk: Desk, request: Request) -> Response:
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
-    emit("answer", {"html": _answer_html(desk, request, answered(desk.base, given, emit))})
+    emit("answer", {"html": _answer_html(desk, request, given, emit)})
 
 
 def _search(desk: Desk, request: Request, given: Given) -> Response:
@@ -97,9 +120,43 @@ def _search(desk: Desk, request: Request, given: Given) -> Response:
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
     cards, statuses = listed(desk, given)
-    kinds = Counter(status.kind for status in statuses.values())
     return page(
-        desk, request, "documents.html", cards=cards, statuses=statuses, kinds=kinds.most_common()
+        desk,
+        request,
+        "documents.html",
+        cards=cards,
+        statuses=statuses,
+        found=facets(cards, statuses),
+        fields=_FACET_FIELDS,
+    )
+
+
+# The field of a request that filters by a facet.
+_FACET_FIELDS: Mapping[Facet, str] = {
+    "status": "status",
+    "year": "years",
+    "region": "regions",
+    "kind": "kinds",
+    "issuer": "issuers",
+}
+
+
+def _overview(desk: Desk, request: Request, given: Given) -> Response:
+    language = language_of(desk, request)
+    tables = [
+        (table, worded(table.notes, language))
+        for table in desk.base.overview(language=language)
+        if table.name not in _FACET_FIELDS
+    ]
+    return page(
+        desk,
+        request,
+        "overview.html",
+        tables=tables,
+        counts=desk.base.counts(),
+        found=desk.known().facets,
+        fields=_FACET_FIELDS,
+        shown=shown,
     )
 
 
@@ -146,8 +203,8 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         card, span = base.find_document(at.document), (at.start, at.end)
     document = document_of(base, card.doc_id)
     headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
-    statuses = base.statuses(request.query_params.get("as_of") or None)
-    status = statuses[card.doc_id]
+    known = desk.known()
+    status = known.statuses.get(card.doc_id) or base.statuses()[card.doc_id]
     excerpt = (
         Excerpt.of(document, headings, span or (0, len(document.text)), paragraphs=1, status=status)
         if document.text
@@ -171,7 +228,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         paragraphs=paragraphs(document.text, headings, span or (0, 0)),
         cites=tables.cites(card.doc_id),
         cited_by=_cited_by(desk, card),
-        others=[c for c in base.documents() if statuses[c.doc_id].doc_id == card.doc_id],
+        others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
     )
 
@@ -186,12 +243,11 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
-    wanted = _NEEDS.get(name, ())
     table = None
-    if asked or not wanted:
+    if asked or name in _AT_ONCE:
         table = table_of(desk.base.tables(), name, given)
         if given.form != "json":
-            return exported(table, given.form, language)
+            return exported(desk, table, given.form, language)
     return page(
         desk,
         request,
@@ -200,14 +256,14 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         names=list(FIELDS),
         fields=FIELDS.get(name, ()),
         table=table,
-        columns=_filled(table) if table else (),
+        columns=table.filled if table else (),
         shown=shown,
         notes=worded(table.notes, language) if table else (),
         most=_SHOWN_ROWS,
     )
 
 
-# The fields of the forms of tables; of those that need one, which.
+# The fields of the forms of tables, and tables that are shown without any being given.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "targets": ("indicator", "places", "due", "standing"),
     "compare": ("indicator", "by", "places", "due", "standing"),
@@ -219,22 +275,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "basis": ("document",),
     "digest": ("old", "new"),
 }
-_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "targets": ("indicator",),
-    "compare": ("indicator",),
-    "duties": ("organ",),
-    "timeline": ("indicator",),
-    "cites": ("document",),
-    "cited_by": ("document",),
-    "basis": ("document",),
-    "digest": ("old", "new"),
-}
-
-
-def _filled(table: Table) -> list[int]:
-    """Return the columns that any row fills."""
-    held = range(len(table.columns))
-    return [at for at in held if any(row.cells[at] not in (None, "") for row in table.rows)]
+_AT_ONCE = ("conflicts",)
 
 
 def _graph(desk: Desk, request: Request, given: Given) -> Response:
@@ -309,7 +350,9 @@ async def _enter(request: Request) -> Response:
 
 _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/", Given, _home),
+    ("/answer", Saved, _saved),
     ("/search", Given, _search),
+    ("/overview", Given, _overview),
     ("/documents", Listed, _documents),
     ("/documents/{address:path}", Given, _document),
     ("/original/{doc_id:path}", Given, original),

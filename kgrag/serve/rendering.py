@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from functools import cache, partial
 from importlib import resources
 from urllib.parse import urlencode
@@ -66,6 +67,8 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             query=request.query_params,
             other_language=_with(request, lang="en" if language == "zh" else "zh"),
             place=partial(place_url, root),
+            facets=lambda: desk.known().facets,
+            this_year=date.today().year,
             mark=lambda status: mark(status, language),
             with_=partial(_with, request),
             **values,

@@ -167,6 +167,23 @@ addEventListener("keydown", event => {
   }
 });
 
+// The slider sets the day as of which is asked; its end is today, without a day.
+
+for (const slider of document.querySelectorAll(".slider")) {
+  const range = slider.querySelector("input"), day = slider.parentElement.querySelector("[name=as_of]");
+  const year = document.createElement("output");
+  slider.append(year);
+  slider.hidden = false;
+  const told = () => { year.textContent = day.value ? day.value.slice(0, 4) : "—"; };
+  if (day.value) range.value = day.value.slice(0, 4);
+  told();
+  range.addEventListener("input", () => {
+    day.value = range.value === range.max ? "" : range.value + "-12-31";
+    told();
+  });
+  day.addEventListener("input", told);
+}
+
 // Tables are sorted by a click on a heading; numbers by their size.
 
 for (const table of document.querySelectorAll("table.sortable")) {

@@ -171,12 +171,12 @@ def test_what_is_described_is_what_is_there(api):
 
 
 class Slow:
-    """A knowledge base whose counting waits for a signal."""
+    """A knowledge base that waits for a signal."""
 
     def __init__(self):
         self.go = threading.Event()
 
-    def counts(self):
+    def problems(self):
         """Wait, and fail."""
         assert self.go.wait(30)
         raise BusyError("counted")
@@ -188,7 +188,7 @@ def test_what_does_not_fit_is_told_to_come_again():
     with client(desk) as made:
         told = []
         asking = [
-            threading.Thread(target=lambda: told.append(made.get("/api/overview").json()))
+            threading.Thread(target=lambda: told.append(made.get("/api/problems").json()))
             for _ in range(2)
         ]
         for thread in asking:
@@ -196,7 +196,7 @@ def test_what_does_not_fit_is_told_to_come_again():
         until = time.monotonic() + 30
         while desk.n_waiting < 1 and time.monotonic() < until:
             time.sleep(0.01)
-        refused = made.get("/api/overview")
+        refused = made.get("/api/problems")
         streamed = made.post("/ask", data={"question": "森林"})
         slow.go.set()
         for thread in asking:

@@ -378,7 +378,7 @@ def test_long_rows_come_on_more_pages(base, monkeypatch):
 def test_what_is_ingested_meanwhile_is_listed(tmp_path):
     """Cards and statuses are kept as long as nothing changes."""
     with knowledge_base(tmp_path, {"old": MORE["old"]}) as growing:
-        server = mcp_tools.McpTools(growing, url=URL)
+        server = mcp_tools.McpTools(Desk(growing), url=URL)
         assert "已废止" not in str(server.documents())
         (tmp_path / "new.txt").write_text(MORE["new"], "utf-8")
         assert not growing.ingest(tmp_path / "new.txt").failed

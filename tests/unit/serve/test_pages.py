@@ -144,7 +144,7 @@ def test_tables_lead_to_clauses_and_files(site):
     saved = tree.xpath("//p[@class='actions']/a/@href")
     kinds = [site.get("/tables/compare" + link).headers["content-type"] for link in saved]
     assert [kind.partition(";")[0].rpartition(".")[2] for kind in kinds] == [
-        "sheet", "text/csv", "text/html",
+        "sheet", "document", "text/csv", "text/html",
     ]  # fmt: skip
 
 
