@@ -52,6 +52,7 @@ from kgrag.store.networks import facts_around, to_networkx
 from kgrag.store.open import open_store
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
+from kgrag.tables.table import worded
 from kgrag.types import Document, Entity, Fact, Language
 
 if TYPE_CHECKING:
@@ -496,7 +497,8 @@ class KnowledgeBase:
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
-        return replace(found, notes=(*found.notes, *levels, *self._notes(knowledge, within)))
+        notes = worded(self._notes(knowledge, within), found.language)
+        return replace(found, notes=(*found.notes, *levels, *notes))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from kgrag.answer.notes import Note, note
 from kgrag.config import EmbeddingConfig
 from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, is_name, remedy
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
@@ -185,15 +186,11 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
     return embedder
 
 
-def stand_in_note(embedder: Embedder) -> str | None:
+def stand_in_note(embedder: Embedder) -> Note | None:
     """Return a note for users of the stand-in, with the command to replace it; else None."""
     if not embedder.is_stand_in:
         return None
-    return (
-        "no encoder model is used: texts are compared by the words and characters they share "
-        f"({embedder.name}). For better results: kgrag models pull {DEFAULT_MODEL}, then "
-        f"kgrag reembed --model {DEFAULT_MODEL}"
-    )
+    return note("stand-in", "en", name=embedder.name, model=DEFAULT_MODEL)
 
 
 def plugin_of(name: str) -> Plugin | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
 from kgrag.text.facets import NATIONAL, Facets, document_facets
@@ -112,11 +113,12 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
         return ""
     silent = sum(card.metadata.year is None for card in cards)
     guessed = sum(_may_be_of(card, *wanted.years) is None for card in cards)
-    said = (
-        f"{silent} of {len(cards)} documents do not say when they were issued: left out",
-        f"the year of {guessed} is inferred: kept, whatever it is",
-    )
-    return "; ".join(text for n, text in zip((silent, guessed), said, strict=True) if n)
+    if silent and guessed:
+        told = {"n": silent, "total": len(cards), "inferred": guessed}
+        return note("issue-unknown-or-inferred", "en", **told)
+    if silent:
+        return note("issue-unknown", "en", n=silent, total=len(cards))
+    return note("year-inferred", "en", n=guessed) if guessed else ""
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:

@@ -5,7 +5,6 @@ KGRAG_UPDATE_GUIDE=1 writes the results on the sample documents and the pictures
 
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli.browser import page_address, saved_queries, style_sheet, write_pack
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
+from tests.fixtures.chromium import chromium
 from tests.neo4j_server.plugin import driver_of, wipe
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.browser, pytest.mark.slow]
 
 DOCS = Path(__file__).parents[2] / "docs"
 UPDATE = os.environ.get("KGRAG_UPDATE_GUIDE", "") not in ("", "0")
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 LABELS = {
     *("Document", "Chunk", "ParentChunk", "ChildChunk", "Summary", "Entity"),
     *("KgragDocument", "KgragChunk", "KgragSummary", "KgragEntity"),
@@ -109,13 +108,6 @@ class Browser:
         return self.page.locator(ROW).count()
 
 
-def missing(what):
-    """Skip; fail where the real thing was asked for."""
-    if os.environ.get("KGRAG_TEST_NEO4J", "") not in ("", "0"):
-        pytest.fail(f"{what} is missing; KGRAG_TEST_NEO4J asks for tests with it")
-    pytest.skip(f"needs {what}")
-
-
 @pytest.fixture(scope="module")
 def samples(neo4j_server):
     """A server that holds the sample documents."""
@@ -138,16 +130,10 @@ def session(samples):
 @pytest.fixture(scope="module")
 def browser(samples, tmp_path_factory):
     """Neo4j Browser with the pack as `kgrag browser` writes it, dragged onto the page."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None) or missing("Chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright (pip install 'kgrag[integration]'; it needs no browser of its own)")
     pack = tmp_path_factory.mktemp("pack")
     write_pack(pack)
-    with sync_playwright() as tool:
-        chromium = tool.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+    with chromium() as made:
+        page = made.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(page_address(samples.uri, f"{samples.http}/browser/"))
         page.wait_for_selector("text=You have a working connection", timeout=60_000)
         browser = Browser(page)
@@ -155,7 +141,6 @@ def browser(samples, tmp_path_factory):
             browser.drop(file.name, file.read_bytes())
         page.wait_for_selector(f"{FRAME} >> text=relationship.RELATED")
         yield browser
-        chromium.close()
 
 
 def test_archive_becomes_a_folder_of_saved_queries_in_order(browser):

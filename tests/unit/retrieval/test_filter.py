@@ -469,4 +469,4 @@ def test_a_knowledge_base_searches_and_answers_within_a_filter(kb, ids):
     assert {c.doc_id for c in answer.citations} <= {ids["d"]}
     within = Filter(years=(2021, 2021))
     assert {r.chunk.doc_id for r in kb.search(QUESTIONS[0], within=within)} == {ids["c"]}
-    assert any("3 of 4" in note for note in kb.ask(QUESTIONS[0], within=within).notes)
+    assert any("4份文件中有3份" in note for note in kb.ask(QUESTIONS[0], within=within).notes)

@@ -1,0 +1,244 @@
+"""The pages of `kgrag serve` in a real browser, as an analyst uses them.
+
+KGRAG_UPDATE_GUIDE=1 writes the pictures to `docs/`.
+"""
+
+import os
+import re
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import quote
+
+import openpyxl
+import pytest
+
+from tests.fixtures.chromium import chromium, missing
+from tests.fixtures.served import serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+UPDATE = os.environ.get("KGRAG_UPDATE_GUIDE", "") not in ("", "0")
+ASKED = "到2025年，各省、市的非化石能源消费比重、绿色工厂目标分别是多少？"
+FIGURE = "到2025年，云岭省非化石能源消费比重要达到多少？"
+IN_VIEW = """() => {
+  const box = document.querySelector("mark.quote").getBoundingClientRect();
+  return box.bottom > 0 && box.top < 860;
+}"""
+PATHS = (
+    "",
+    f"?question={quote(FIGURE)}",
+    "documents",
+    f"search?question={quote('绿色工厂')}",
+    f"tables/compare?indicator={quote('绿色工厂')}",
+    f"graph?name={quote('云岭省碳达峰实施方案')}&hops=2",
+    "graph",
+    "overview",
+    "problems",
+    "api",
+    "login",
+)
+
+
+@pytest.fixture(scope="module")
+def site(sample_kb):
+    with serving(sample_kb) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture
+def page(browser, site, request):
+    """A page whose requests all go to the server, and that has no error of a script."""
+    options = getattr(request, "param", {"viewport": {"width": 1280, "height": 860}})
+    context = browser.new_context(locale="zh-CN", accept_downloads=True, **options)
+    page = context.new_page()
+    elsewhere: list[str] = []
+    errors: list[str] = []
+    messages: list[tuple[str, str]] = []
+    page.on("request", lambda request: elsewhere.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda told: messages.append((told.type, told.text)))
+    yield page
+    context.close()
+    assert not [url for url in elsewhere if not url.startswith((site, "data:"))]
+    assert not errors
+    assert not [told for told in messages if told[0] in ("error", "warning")]
+
+
+def picture(page, name):
+    """Write a picture for the docs, where it is asked for."""
+    if UPDATE:
+        page.screenshot(path=PICTURES / name)
+
+
+def ask(page, site, question):
+    """Type a question, and wait for its answer."""
+    page.goto(site)
+    page.fill("#question", question)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".answer .sources")
+
+
+def test_a_figure_is_asked_for_and_checked_in_its_source(page, site):
+    """Question, [1], source beside it with the quote in view; back by keyboard."""
+    ask(page, site, FIGURE)
+    assert "38%" in page.inner_text(".answer .body")
+    assert "question=" in page.url
+    page.click(".answer .body .cite")
+    page.wait_for_selector("#panel mark")
+    assert "38%" in page.inner_text("#panel mark")
+    assert "云岭省碳达峰实施方案" in page.inner_text("#panel")
+    assert page.locator("#panel mark").bounding_box()["y"] < 860
+    picture(page, "serve-answer.png")
+    page.keyboard.press("Escape")
+    assert page.locator("#panel").is_hidden()
+    page.reload()
+    assert "38%" in page.inner_text(".answer .body")
+
+
+def test_citations_are_gone_through_by_keyboard(page, site):
+    ask(page, site, ASKED)
+    n = page.locator(".sources li").count()
+    assert n > 1
+    page.locator("h2.asked").click()
+    quotes: list[str] = []
+    for _ in range(n):
+        with page.expect_response(re.compile("panel=1")):
+            page.keyboard.press("j")
+        page.wait_for_function(
+            "q => document.querySelector('#panel mark').textContent !== q",
+            arg=quotes[-1] if quotes else "",
+        )
+        quotes.append(page.text_content("#panel mark"))
+        shown = page.locator(".answer .body .cite.current").first.inner_text()
+        assert shown == f"[{len(quotes)}]"
+    assert len(set(quotes)) == n
+    assert page.locator("#panel .next").is_disabled()
+
+
+def test_a_citation_leads_to_its_whole_document_at_the_quote(page, site):
+    ask(page, site, FIGURE)
+    page.click(".answer .body .cite")
+    page.click("#panel >> text=查看全文")
+    page.wait_for_function(IN_VIEW)
+    page.click("nav.outline a >> nth=1")
+    assert "#at-" in page.url
+
+
+def test_a_comparison_is_sorted_and_saved(page, site):
+    page.goto(f"{site}tables/compare")
+    page.fill("input[name=indicator]", "绿色工厂")
+    page.select_option("select[name=by]", "document")
+    page.click("form button >> text=显示")
+    rows = page.locator("table.sortable tbody tr")
+    assert rows.count() > 1
+    picture(page, "serve-compare.png")
+    before = rows.locator("td:first-child").all_inner_texts()
+    page.click("table.sortable th button >> nth=0")  # by sound: 青川 before 云岭
+    after = rows.locator("td:first-child").all_inner_texts()
+    assert after != before
+    assert sorted(after) == sorted(before)
+    with page.expect_download() as saving:
+        page.click("text=Excel")
+    book = openpyxl.load_workbook(BytesIO(saving.value.path().read_bytes()))
+    sheet = book.worksheets[0]
+    told = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
+    assert sorted(map(str, told)) == sorted(before)
+
+
+def test_documents_are_found_by_facets(page, site):
+    page.goto(f"{site}documents")
+    everything = page.locator("tbody tr").count()
+    link = page.locator("nav.facets details:has(summary:text('地区')) a").first
+    name = link.inner_text()
+    n = int(page.locator("nav.facets details:has(summary:text('地区')) li span").first.inner_text())
+    link.click()
+    assert page.locator("tbody tr").count() == n <= everything
+    assert page.locator("nav.facets a[aria-current]").inner_text() == name
+    page.locator("nav.facets a[aria-current]").click()
+    assert page.locator("tbody tr").count() == everything
+
+
+def test_the_slider_asks_as_of_a_year(page, site):
+    """Its end is today."""
+    page.goto(f"{site}documents?as_of=2021-12-31")
+    slider = page.locator(".slider input")
+    assert page.inner_text(".slider output") == "2021"
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.input_value("[name=as_of]") == "2020-12-31"
+    page.keyboard.press("End")
+    assert page.input_value("[name=as_of]") == ""
+
+
+def test_the_graph_is_zoomed_and_leads_to_the_sentence(page, site):
+    page.goto(f"{site}graph?name={quote('云岭省碳达峰实施方案')}")
+    view = page.get_attribute(".canvas svg", "viewBox")
+    page.locator(".canvas svg").hover()
+    page.mouse.wheel(0, -400)
+    assert page.get_attribute(".canvas svg", "viewBox") != view
+    page.locator(".canvas svg").dblclick(position={"x": 5, "y": 5})
+    page.locator(".edge a").first.click()
+    assert "#fact-" in page.url
+    assert page.locator("tr:target td").nth(4).inner_text()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [{"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}],
+    indirect=True,
+    ids=["phone"],
+)
+def test_it_can_be_used_on_a_phone_in_the_dark(page, site):
+    """Nothing stands beside the screen, and the source comes up from below."""
+    for path in PATHS:
+        page.goto(site + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+    ask(page, site, FIGURE)
+    page.click(".answer .body .cite")
+    page.wait_for_selector("#panel mark")
+    box = page.locator("#panel").bounding_box()
+    assert box["width"] == 390
+    assert box["y"] > 200
+    picture(page, "serve-phone.png")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", dark))) < 60
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize(
+    "page", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True, ids=str
+)
+def test_axe_finds_nothing_serious(page, site, lang):
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        missing("axe-playwright-python (pip install 'kgrag[integration]')")
+    found = []
+    for path in PATHS:
+        page.goto(f"{site}{path}{'&' if '?' in path else '?'}lang={lang}")
+        if "?question" in path and not path.startswith("search"):
+            page.click(".answer .body .cite")
+            page.wait_for_selector("#panel mark")
+        for violation in Axe().run(page).response["violations"]:
+            where = [node["html"][:120] for node in violation["nodes"]]
+            found.append((path, violation["impact"], violation["id"], where))
+    assert not [one for one in found if one[1] in ("serious", "critical")]
+
+
+def test_without_a_script_it_answers_too(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site)
+    page.fill("#question", FIGURE)
+    page.click("button.go")
+    assert "38%" in page.inner_text(".answer .body")
+    page.click(".answer .body .cite")
+    assert "38%" in page.inner_text("mark.quote")
+    context.close()
