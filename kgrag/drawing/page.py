@@ -298,11 +298,11 @@ def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
 
 def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
     """Return a path with its predicate, linked to the fact's row in the table."""
-    full = f"{fact.subject.name} — {fact.predicate} → {fact.object.name}"
+    full = _escape(f"{fact.subject.name} — {fact.predicate} → {fact.object.name}")
     return (
         f'<g class="edge" {data}><path d="{path}" marker-end="url(#tip)"/>'
-        f'<a href="#fact-{number}"><text transform="{transform}" dy="4">'
-        f"<title>{_escape(full)}</title>{_escape(_wrap(fact.predicate, *_PREDICATE)[0])}"
+        f'<a href="#fact-{number}" aria-label="{full}"><text transform="{transform}" dy="4">'
+        f"<title>{full}</title>{_escape(_wrap(fact.predicate, *_PREDICATE)[0])}"
         "</text></a></g>"
     )
 

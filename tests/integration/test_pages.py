@@ -13,6 +13,7 @@ import openpyxl
 import pytest
 
 from tests.fixtures.chromium import chromium, missing
+from tests.fixtures.kit import knowledge_base
 from tests.fixtures.served import serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -21,6 +22,7 @@ PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 UPDATE = os.environ.get("KGRAG_UPDATE_GUIDE", "") not in ("", "0")
 ASKED = "到2025年，各省、市的非化石能源消费比重、绿色工厂目标分别是多少？"
 FIGURE = "到2025年，云岭省非化石能源消费比重要达到多少？"
+EDGE = 5  # pixels of the edge around a caption, which boxes include
 IN_VIEW = """() => {
   const box = document.querySelector("mark.quote").getBoundingClientRect();
   return box.bottom > 0 && box.top < 860;
@@ -187,6 +189,44 @@ def test_the_graph_is_zoomed_and_leads_to_the_sentence(page, site):
     page.locator(".edge a").first.click()
     assert "#fact-" in page.url
     assert page.locator("tr:target td").nth(4).inner_text()
+
+
+def test_captions_of_two_hundred_nodes_can_be_read_and_do_not_overlap(browser, tmp_path):
+    """Some are hidden until one zooms in; that of the centre never is."""
+    words = [a + b for a in "节水土林草矿渔牧农工商税水电路" for b in "能污地木原山业场田厂"]
+    named = "".join(f"《云岭省{word}资源保护管理办法》、" for word in words)
+    text = f"云岭省资源保护实施方案\n依据{named}制定本方案。\n"
+    with knowledge_base(tmp_path, {"plan": text}), serving(tmp_path / "kb") as (address, _):
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.goto(f"{address}graph?name={quote('云岭省资源保护实施方案')}&limit=300")
+        assert_captions_can_be_read(page, least=140)
+        page.close()
+
+
+def assert_captions_can_be_read(page, *, least):
+    """Look at the captions that are shown of so many nodes, then zoom in."""
+    nodes = page.locator(".node")
+    assert nodes.count() > least
+    shown = page.locator(".node text:not(.hidden)")
+    boxes = [text.bounding_box() for text in shown.all()]
+    assert len(boxes) > 10
+    assert page.locator(".center text.hidden").count() == 0
+    lines = shown.locator("tspan:first-child").all()
+    assert all(line.bounding_box()["height"] >= 10 for line in lines)
+    for n, one in enumerate(boxes):
+        for other in boxes[:n]:
+            apart = (
+                one["x"] + one["width"] <= other["x"] + EDGE
+                or other["x"] + other["width"] <= one["x"] + EDGE
+                or one["y"] + one["height"] <= other["y"] + EDGE
+                or other["y"] + other["height"] <= one["y"] + EDGE
+            )
+            assert apart, (one, other)
+    before = len(boxes)
+    page.locator(".center").hover()
+    for _ in range(6):
+        page.mouse.wheel(0, -400)
+    assert shown.count() > before
 
 
 @pytest.mark.parametrize(

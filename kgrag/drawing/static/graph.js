@@ -41,6 +41,38 @@ function light(node) {
   svg.classList.add("dim");
 }
 
+// Captions keep a size that can be read; of those that would overlap, that of the node with more
+// edges is shown. Zooming in, or pointing at a node, shows the others.
+const READABLE = 11, SIZE = 13;  // pixels on screen; of a caption at full size
+for (const node of nodes) {
+  node.text = node.g.querySelector("text");
+  node.box = node.text.getBBox();
+  node.edges = edges.filter(edge => edge.from === node || edge.to === node).length;
+}
+const byEdges = [...nodes].sort((a, b) => (b === nodes[0]) - (a === nodes[0]) || b.edges - a.edges);
+function caption() {
+  const pixels = svg.getScreenCTM().a, larger = Math.max(1, READABLE / (SIZE * pixels));
+  svg.classList.toggle("far", SIZE * pixels < 9);  // predicates cannot be read
+  const shown = [];
+  for (const node of byEdges) {
+    const {x, y, width, height} = node.box;
+    const box = [node.x + x * larger, node.y + y * larger, width * larger, height * larger];
+    const free = shown.every(([left, top, wide, high]) =>
+      box[0] > left + wide || left > box[0] + box[2] || box[1] > top + high || top > box[1] + box[3]);
+    node.text.setAttribute("transform", "scale(" + larger + ")");
+    node.text.classList.toggle("hidden", !free);
+    if (free) shown.push(box);
+  }
+}
+const larger = Math.max(1, READABLE / (SIZE * svg.getScreenCTM().a)) - 1;
+for (const [n, margin] of [[0, 90], [1, 50]]) {  // room for captions beside the outermost nodes
+  whole[n] -= margin * larger;
+  whole[n + 2] += 2 * margin * larger;
+}
+[view.x, view.y, view.width, view.height] = whole;
+caption();
+new ResizeObserver(caption).observe(svg);
+
 let held = null, last = null;
 for (const node of nodes) {
   node.g.addEventListener("pointerdown", () => { held = node; });
@@ -61,7 +93,7 @@ svg.addEventListener("pointermove", event => {
   held.g.setAttribute("transform", "translate(" + [held.x, held.y] + ")");
   for (const edge of edges) if (edge.from === held || edge.to === held) draw(edge);
 });
-function release() { held = last = null; svg.classList.remove("dim"); }
+function release() { if (held) caption(); held = last = null; svg.classList.remove("dim"); }
 svg.addEventListener("pointerup", release);
 svg.addEventListener("pointercancel", release);
 svg.addEventListener("wheel", event => {
@@ -71,5 +103,6 @@ svg.addEventListener("wheel", event => {
   const point = place(event);
   view.x = point.x - (point.x - view.x) * scale; view.width = width;
   view.y = point.y - (point.y - view.y) * scale; view.height *= scale;
+  caption();
 }, {passive: false});
-svg.addEventListener("dblclick", () => { [view.x, view.y, view.width, view.height] = whole; });
+svg.addEventListener("dblclick", () => { [view.x, view.y, view.width, view.height] = whole; caption(); });
