@@ -76,7 +76,10 @@ def page(browser, site, request):
 def picture(page, name):
     """Write a picture for the docs, where it is asked for."""
     if UPDATE:
-        page.screenshot(path=PICTURES / name)
+        from PIL import Image
+
+        with Image.open(BytesIO(page.screenshot())) as shot:
+            shot.quantize(64).save(PICTURES / name, optimize=True)
 
 
 def ask(page, site, question):
@@ -114,7 +117,7 @@ def test_citations_are_gone_through_by_keyboard(page, site):
         with page.expect_response(re.compile("panel=1")):
             page.keyboard.press("j")
         page.wait_for_function(
-            "q => document.querySelector('#panel mark').textContent !== q",
+            "q => (document.querySelector('#panel mark')?.textContent ?? q) !== q",
             arg=quotes[-1] if quotes else "",
         )
         quotes.append(page.text_content("#panel mark"))
