@@ -64,9 +64,9 @@ def server(kb: Path) -> Iterator[tuple[str, int]]:
 
 
 def memory_mb(pid: int) -> float:
-    """Return the resident memory of a process in MB."""
+    """Return the memory of a process in MB, without files that it maps."""
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
-    match = re.search(r"VmRSS:\s+(\d+)", status)
+    match = re.search(r"RssAnon:\s+(\d+)", status)
     return int(match[1]) / 1024 if match else 0.0
 
 
