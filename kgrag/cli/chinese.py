@@ -19,15 +19,24 @@ from kgrag.types import Language
 
 # The first that is set decides: ours, then those for all programs (POSIX, 8.2).
 _VARIABLES = ("KGRAG_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+_CHOSEN = "kgrag.language"  # in the context of a command
 _NAME = re.compile(r"[A-Z]{2,}(?: RANGE)?")  # of a value: FILE, INTEGER RANGE
 # Without line breaks: a word in Latin letters, a character with the punctuation after it.
 _UNBROKEN = re.compile(r"[“《（]*(?:[!-~…]+|.)[，。；：、）》”]*", re.DOTALL)
 _COLUMN = 32  # maximum columns of names of options
 
 
+def choose(ctx: click.Context, _: click.Parameter, chosen: str | None) -> None:
+    """Have a command use a language; a callback for click."""
+    if chosen:
+        ctx.meta[_CHOSEN] = chosen
+
+
 def language() -> Language:
-    """Return the language of help and tables."""
-    told = next(filter(None, map(os.environ.get, _VARIABLES)), "")
+    """Return the language of help and tables: that of `--lang`, or of the environment."""
+    context = click.get_current_context(silent=True)
+    chosen = context.meta.get(_CHOSEN, "") if context else ""
+    told = chosen or next(filter(None, map(os.environ.get, _VARIABLES)), "")
     return "zh" if told.lower().startswith("zh") else "en"
 
 

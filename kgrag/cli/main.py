@@ -27,6 +27,7 @@ from kgrag.cli import (
     show,
     tables,
 )
+from kgrag.cli.chinese import choose
 from kgrag.cli.failures import (
     ended_by_sigterm,
     exit_code,
@@ -109,6 +110,14 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="kgrag")
+@click.option(
+    "--lang",
+    type=click.Choice(("zh", "en")),
+    help="Language of help and tables; that of the system by default.",
+    expose_value=False,
+    is_eager=True,
+    callback=choose,
+)
 @click.option("--config", type=FILE, help="Settings; kgrag.toml here by default.")
 @click.option("-v", "--verbose", is_flag=True, help="Log to stderr what is done.")
 @click.pass_context

@@ -137,3 +137,19 @@ def test_an_error_of_usage_stays_in_english():
     done = kgrag("search", "--no", language="zh")
     assert done.exit_code == 2
     assert done.stderr.startswith("Usage: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "begins"),
+    [
+        (("--lang", "zh", "ask", "--help"), "en", "用法："),
+        (("--lang", "en", "ask", "--help"), "zh", "Usage:"),
+        (("ask", "--help"), "zh", "用法："),
+    ],
+)
+def test_lang_wins_over_the_environment(words, environment, begins):
+    assert kgrag(*words, language=environment, code=0).stdout.startswith(begins)
+
+
+def test_a_language_that_there_is_not_is_refused():
+    assert "'zh', 'en'" in kgrag("--lang", "fr", "--help", code=2).stderr
