@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -23,6 +23,7 @@ from kgrag.config import Config, Writer
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
+from kgrag.errors import NotFoundError
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run
 from kgrag.evaluation.scores import Report, evaluate
@@ -370,6 +371,24 @@ class KnowledgeBase:
         from kgrag.tables.tables import Tables
 
         return Tables(self.store)
+
+    def table(self, name: str, *args: Any, **asked: Any) -> list[Any]:
+        """Return the rows of a complete table as dataclasses, which `pandas.DataFrame` takes.
+
+        Args:
+            name: Of a method of `tables()`: `targets`, `compare`, `duties`, `cites`, `timeline`.
+            *args: Of that method.
+            **asked: Of that method: `indicator="森林覆盖率"`.
+
+        Raises:
+            NotFoundError: If there is no such table.
+        """
+        method = None if name.startswith("_") else getattr(self.tables(), name, None)
+        if method is None:
+            names = [one for one in dir(self.tables()) if not one.startswith("_")]
+            raise NotFoundError(f"no table is called {name!r}: {', '.join(names)}")
+        rows: list[Any] = method(*args, **asked).objects()
+        return rows
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as a JSON-ready mapping, in a fixed order."""

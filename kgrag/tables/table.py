@@ -1,8 +1,9 @@
 """A table of what documents state, each row with its sources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from decimal import Decimal
+from typing import Any
 
 from kgrag.answer.address import Address
 from kgrag.answer.citation import Citation
@@ -49,7 +50,12 @@ class Source(JsonReady):
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping, with address and reference."""
-        return as_dict(self) | {"address": self.address, "reference": self.cited().reference}
+        return as_dict(self) | {"address": self.address, "reference": self.reference}
+
+    @property
+    def reference(self) -> str:
+        """How officials cite it: 《title》（文号）第X条."""
+        return self.cited().reference
 
     def cited(self, status: Status | None = None) -> Citation:
         """Return the passage as a citation; it has no number and is of no chunk.
@@ -146,6 +152,16 @@ class Table(JsonReady):
             for at in range(len(self.columns))
             if not self.rows or any(row.cells[at] not in (None, "") for row in self.rows)
         ]
+
+    def objects(self) -> list[Any]:
+        """Return rows as instances of a dataclass, with a field for each column, and `sources`.
+
+        `pandas.DataFrame` takes the list. A column whose key is no name in Python, such as 2025, is
+        `_2025`; one without a key `_`.
+        """
+        keys = [key if key.isidentifier() else f"_{key}" for key in (c.key for c in self.columns)]
+        made = make_dataclass(f"{self.name.title()}Row", (*keys, "sources"), frozen=True)
+        return [made(*row.cells, row.sources) for row in self.rows]
 
     def records(self) -> list[dict[str, object]]:
         """Return rows as mappings by column key, with `sources`."""
