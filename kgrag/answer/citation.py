@@ -43,14 +43,18 @@ def reference(title: str, number: str, heading_path: Sequence[str]) -> str:
     '《节能方案》三、（二）'
     >>> reference("Energy Act", "No. 5", ["Part 2 Duties", "Article 7 Reports"])
     'Energy Act (No. 5), Article 7'
+    >>> reference("节能方案", "", ["附件 分工表", "二、工业", "（一）钢铁"])
+    '《节能方案》附件，二、（一）'
     """
     marks: list[str] = []
+    joint = ""
     for heading in heading_path:
         found = numbering_at(heading)
         if found is None or found.family == BARE:
             continue
         written = heading[: found.end].strip()
-        marks = [written] if found.family in _ALONE else [*marks, written]
+        marks = [written] if found.family in _ALONE else [*marks, f"{joint}{written}"]
+        joint = "，" if found.family in _ALONE and has_han(written) else ""  # 附件二 is another
     if not has_han(title):
         cited = f"{title} ({number})" if number else title
         return ", ".join((cited, *marks))

@@ -53,8 +53,7 @@ class Excerpt(JsonReady):
         text = document.text
         if not 0 <= start < end <= len(text):
             raise OutOfRangeError(
-                f"{document.file or document.title} has the characters 0-{len(text)}, got "
-                f"{start}-{end}"
+                f"{document.title} has the characters 0-{len(text)}, got {start}-{end}"
             )
         cited = replace(Citation.of(document, headings, span, chunk_id=""), status=status)
         begins = _paragraph_start(text, start, paragraphs)

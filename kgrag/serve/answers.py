@@ -34,6 +34,7 @@ class Cited(JsonReady):
         citation: It.
         issuers: Of the document.
         issued: Its date of issue; empty if unknown.
+        inferred: Whether that is inferred, not stated.
         exact: Whether the document was read again and has the quote there, word for word.
         remarks: What the checks say of sentences that cite it; empty if they found nothing.
     """
@@ -41,6 +42,7 @@ class Cited(JsonReady):
     citation: Citation
     issuers: tuple[str, ...]
     issued: str
+    inferred: bool
     exact: bool
     remarks: tuple[str, ...] = ()
 
@@ -51,6 +53,7 @@ class Cited(JsonReady):
             "url": place_url(root, cited.address),
             "issuers": list(self.issuers),
             "issued": self.issued,
+            "issued_is_inferred": self.inferred,
             "exact": self.exact,
             "remarks": list(self.remarks),
             "standing": cited.status.told(language) if cited.status else "",
@@ -71,12 +74,13 @@ def cited_in(base: KnowledgeBase, answer: Answer) -> list[Cited]:
 
 def _cited(citation: Citation, document: Document | None, remarks: Sequence[str]) -> Cited:
     if document is None:  # deleted since
-        return Cited(citation, (), "", exact=False, remarks=tuple(remarks))
+        return Cited(citation, (), "", inferred=False, exact=False, remarks=tuple(remarks))
     told = document.metadata
     return Cited(
         citation,
         told.issuers,
         told.issued or told.written,
+        inferred=bool({"issued", "written"} & {*told.inferred}),
         exact=document.text[citation.start : citation.end] == citation.quote,
         remarks=tuple(remarks),
     )

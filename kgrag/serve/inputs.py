@@ -198,18 +198,30 @@ async def read(kind: type[_G], request: Request) -> _G:
     Raises:
         OutOfRangeError: If it is too long, or something in it is not allowed.
     """
+    if request.method == "GET":
+        return checked(kind, request.query_params)
+    body = await body_of(request)
     try:
-        if request.method == "GET":
-            return kind.of_pairs(request.query_params)
-        body = await body_of(request)
         if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
             pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
-            return kind.of_pairs(ImmutableMultiDict(pairs))
+            return checked(kind, ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)
     except ValidationError as exc:
         raise OutOfRangeError(_what_is_wrong(exc)) from exc
     except ValueError as exc:  # too many fields
         raise OutOfRangeError(str(exc)) from exc
+
+
+def checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
+    """Return what the fields of a query or form ask for.
+
+    Raises:
+        OutOfRangeError: If something in it is not allowed.
+    """
+    try:
+        return kind.of_pairs(pairs)
+    except ValidationError as exc:
+        raise OutOfRangeError(_what_is_wrong(exc)) from exc
 
 
 async def body_of(request: Request) -> bytes:

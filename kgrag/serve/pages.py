@@ -15,10 +15,13 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Quote
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
-from kgrag.errors import KgragError, NotFoundError
+from kgrag.answering.quotes import METHOD
+from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
 from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, saved, status_of, table_of
 from kgrag.serve.desk import Desk, Emit, EventStream
@@ -33,12 +36,14 @@ from kgrag.serve.inputs import (
     Searched,
     Tabled,
     body_of,
+    checked,
     read,
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import page, rendered
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
+from kgrag.text.document_nodes import node_id
 from kgrag.text.visible import visible
 from kgrag.types import Document, Fact, Heading
 
@@ -54,13 +59,13 @@ def _home(desk: Desk, request: Request, given: Given) -> Response:
     if asked and desk.base.chat.has("answer") and "whole" not in request.query_params:
         values["asking"] = "now"  # the script asks, so that the draft is seen
     elif asked:
-        values["answer"] = Markup(_answer_html(desk, request, Asked.of_pairs(request.query_params)))
+        wanted = checked(Asked, request.query_params)
+        values["answer"] = Markup(_answer_html(desk, request, wanted, answered(desk.base, wanted)))
     return page(desk, request, "ask.html", **values)
 
 
-def _answer_html(desk: Desk, request: Request, asked: Asked, emit: Emit | None = None) -> str:
+def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> str:
     """Return the answer to a question with its citations as HTML."""
-    answer = answered(desk.base, asked, emit)
     cited = cited_in(desk.base, answer)
     root = request.scope.get("root_path", "")
     by_number = {one.citation.number: one for one in cited}
@@ -75,6 +80,8 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, emit: Emit | None =
         request,
         "answer.html",
         answer=answer,
+        leans=answer.question != asked.question,
+        by_rule=answer.method == METHOD and any(isinstance(b, Quote) for b in answer.blocks),
         body=Markup(visible(body)),
         cited=cited,
         fields=asked.fields,
@@ -102,13 +109,15 @@ async def _stream(desk: Desk, request: Request) -> Response:
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
-    emit("answer", {"html": _answer_html(desk, request, given, emit)})
+    answer = answered(desk.base, given, emit)
+    shown = _answer_html(desk, request, given, answer)
+    emit("answer", {"html": shown, "question": answer.question, "text": answer.text})
 
 
 def _search(desk: Desk, request: Request, given: Given) -> Response:
     results: Sequence[object] = ()
     if request.query_params.get("question", "").strip():
-        wanted = Searched.of_pairs(request.query_params)
+        wanted = checked(Searched, request.query_params)
         found = desk.base.search(
             wanted.question, top_k=wanted.top_k, within=wanted.filter, as_of=wanted.as_of or None
         )
@@ -199,7 +208,8 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
     try:
         card = base.find_document(name)
     except NotFoundError:
-        at = Address.parse(name)
+        if not (at := _address(name)):
+            raise
         card, span = base.find_document(at.document), (at.start, at.end)
     document = document_of(base, card.doc_id)
     headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
@@ -230,7 +240,21 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
+        entity=_entity_of(desk, card),
     )
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return Address.parse(text)
+    except OutOfRangeError:
+        return None
+
+
+def _entity_of(desk: Desk, card: Document) -> str:
+    """Return the name of a document's entity; empty if nothing is stated about it."""
+    found = desk.base.store.entities([node_id(card.title, card.metadata)])
+    return found[0].name if found else ""
 
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:
@@ -283,7 +307,7 @@ def _graph(desk: Desk, request: Request, given: Given) -> Response:
 
     if not request.query_params.get("name", "").strip():
         return page(desk, request, "graph.html", center=None, named=desk.base.entities(limit=60))
-    wanted = Around.of_pairs(request.query_params)
+    wanted = checked(Around, request.query_params)
     center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
     facts = in_order(center, around)
     svg = drawing(facts, lay_out(center, facts))

@@ -1,5 +1,6 @@
 """Templates, and words of pages in both languages."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
@@ -18,6 +19,14 @@ from kgrag.serve.desk import Desk
 from kgrag.status import mark
 from kgrag.text.visible import visible
 from kgrag.types import Language
+
+_NAME = re.compile("[a-z_]+")  # of a status or table
+_ENGLISH = {
+    "not_yet": "not yet in force",
+    "over": "period over",
+    "superseded": "there is a later edition",
+    "unknown": "date unknown",
+}
 
 
 @cache
@@ -44,7 +53,9 @@ def catalogue() -> Mapping[str, str]:
 
 def said(text: str, language: Language) -> str:
     """Return words of a page in a language; in English without a translation."""
-    return catalogue().get(text, text) if language == "zh" else text
+    if language == "en":
+        return _ENGLISH.get(text) or (text.replace("_", " ") if _NAME.fullmatch(text) else text)
+    return catalogue().get(text, text)
 
 
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
@@ -68,6 +79,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             other_language=_with(request, lang="en" if language == "zh" else "zh"),
             place=partial(place_url, root),
             facets=lambda: desk.known().facets,
+            standings=lambda: desk.known().statuses,
             this_year=date.today().year,
             mark=lambda status: mark(status, language),
             with_=partial(_with, request),

@@ -107,6 +107,23 @@ def test_a_figure_is_asked_for_and_checked_in_its_source(page, site):
     assert "38%" in page.inner_text(".answer .body")
 
 
+def test_a_question_may_lean_on_the_one_before(page, site):
+    """It is said how it was understood; a new conversation forgets."""
+    ask(page, site, FIGURE)
+    page.fill("#question", "2030年呢？")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2.asked >> text=理解为")
+    assert "45%" in page.inner_text(".answer .body")
+    assert page.locator(".turns a").count() == 2
+    page.click(".anew")
+    assert page.locator(".turns").is_hidden()
+    page.fill("#question", "2030年呢？")
+    with page.expect_response(lambda response: response.url.endswith("/ask")):
+        page.keyboard.press("Enter")
+    page.wait_for_selector("button.go:visible")
+    assert "理解为" not in page.inner_text("#answer")
+
+
 def test_citations_are_gone_through_by_keyboard(page, site):
     ask(page, site, ASKED)
     n = page.locator(".sources li").count()

@@ -14,6 +14,36 @@ function told(kind, text) {
   return p;
 }
 
+// Earlier questions go along, so that a question may lean on them; they last as long as the tab.
+
+const MANY = ["documents", "regions", "kinds", "issuers"], KEPT = "kgrag-turns:" + root;
+let turns = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+
+function remember(turn) {
+  turns = turn ? [...turns, turn].slice(-10) : [];
+  sessionStorage.setItem(KEPT, JSON.stringify(turns));
+  showTurns();
+}
+
+function showTurns() {
+  const list = document.querySelector(".turns");
+  for (const old of list.querySelectorAll("a")) old.remove();
+  for (const turn of turns) {
+    const link = document.createElement("a");
+    link.href = root + "/?" + new URLSearchParams({ question: turn.question });
+    link.textContent = turn.question;
+    list.insertBefore(link, list.querySelector("button"));
+  }
+  list.hidden = !turns.length;
+}
+
+function asked(fields) {
+  const told = { history: turns };
+  for (const [name, value] of fields)
+    told[name] = MANY.includes(name) ? [...(told[name] ?? []), value] : name === "in_force" ? true : value;
+  return JSON.stringify(told);
+}
+
 async function ask(fields) {
   if (asking) asking.abort();
   asking = new AbortController();
@@ -25,7 +55,8 @@ async function ask(fields) {
   const draft = told("draft", "");
   answer.replaceChildren(told("quiet", answer.dataset.working), draft);
   try {
-    const response = await fetch(root + "/ask", { method: "POST", body: fields, signal: mine.signal });
+    const response = await fetch(root + "/ask", {
+      method: "POST", body: asked(fields), headers: { "content-type": "application/json" }, signal: mine.signal });
     if (!response.ok) throw new Error(await response.text());
     for await (const [name, data] of events(response.body)) {
       if (name === "text") {
@@ -34,6 +65,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         listen(answer);
+        remember({ question: data.question, answer: data.text });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {
@@ -86,6 +118,8 @@ if (form) {
       form.requestSubmit();
     }
   });
+  document.querySelector(".anew").addEventListener("click", () => { remember(null); form.querySelector("textarea").focus(); });
+  showTurns();
   addEventListener("popstate", () => location.reload());
   if (answer.dataset.asking) ask(fieldsOf(new URLSearchParams(location.search)));
 }
