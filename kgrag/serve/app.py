@@ -65,7 +65,7 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
     """Return the routes of a knowledge base, and what runs beside them."""
     routes = [*api.routes(desk), *compatible.routes(desk), *pages.routes(desk)]
     if find_spec("mcp") is None:  # the extra of that name is not installed
-        return routes, []
+        return [*routes, pages.nowhere(desk)], []
     from mcp.server.transport_security import TransportSecuritySettings
 
     from kgrag.serve.mcp_server import mcp_server
@@ -76,7 +76,7 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         # `Guard` looks at host and origin.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return [*routes, *app.routes], [app.router.lifespan_context]
+    return [*routes, *app.routes, pages.nowhere(desk)], [app.router.lifespan_context]
 
 
 def _app(routes: Sequence[BaseRoute], lifespans: Sequence[_Lifespan]) -> Starlette:

@@ -23,7 +23,16 @@ from kgrag.answer.render import html
 from kgrag.answering.quotes import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
-from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, saved, status_of, table_of
+from kgrag.serve.api import (
+    ENDPOINTS,
+    exported,
+    failure,
+    language_of,
+    listed,
+    saved,
+    status_of,
+    table_of,
+)
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import (
@@ -40,7 +49,7 @@ from kgrag.serve.inputs import (
     read,
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
-from kgrag.serve.rendering import page, rendered
+from kgrag.serve.rendering import page, rendered, said
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
 from kgrag.text.document_nodes import node_id
@@ -109,7 +118,12 @@ async def _stream(desk: Desk, request: Request) -> Response:
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
-    answer = answered(desk.base, given, emit)
+    try:
+        answer = answered(desk.base, given, emit)
+    except KgragError as exc:
+        told = said(type(exc).__name__, language_of(desk, request))
+        emit("error", {"type": type(exc).__name__, "message": f"{told} {exc}"})
+        return
     shown = _answer_html(desk, request, given, answer)
     emit("answer", {"html": shown, "question": answer.question, "text": answer.text})
 
@@ -266,6 +280,8 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
+    if name not in FIELDS:
+        raise NotFoundError(f"no table is called {name!r}: {', '.join(FIELDS)}")
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     table = None
     if asked or name in _AT_ONCE:
@@ -390,6 +406,24 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
 )
 
 
+def nowhere(desk: Desk) -> Route:
+    """Return the route of all other addresses."""
+
+    async def respond(request: Request) -> Response:
+        exc = NotFoundError(f"there is nothing at {request.url.path}")
+        if "text/html" not in request.headers.get("accept", ""):
+            return failure(exc)
+        return await desk.run(partial(_failed, desk, request, exc))
+
+    return Route("/{path:path}", respond)
+
+
+def _failed(desk: Desk, request: Request, exc: Exception) -> Response:
+    response = page(desk, request, "error.html", message=str(exc), kind=type(exc).__name__)
+    response.status_code = status_of(exc)
+    return response
+
+
 STATIC = Mount(
     "/static", StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")])
 )
@@ -404,9 +438,7 @@ def routes(desk: Desk) -> list[BaseRoute]:
                 given = await read(kind, request)
                 return await desk.run(partial(make, desk, request, given))
             except (KgragError, ValueError) as exc:
-                response = page(desk, request, "error.html", message=str(exc))
-                response.status_code = status_of(exc)
-                return response
+                return _failed(desk, request, exc)
 
         return Route(path, respond, methods=["GET"])
 

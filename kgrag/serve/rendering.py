@@ -22,6 +22,14 @@ from kgrag.types import Language
 
 _NAME = re.compile("[a-z_]+")  # of a status or table
 _ENGLISH = {
+    "NotFoundError": "That was not found; look at names, regions and other conditions.",
+    "OutOfRangeError": "What was asked for is not allowed.",
+    "GarbledTextError": "The text was damaged on its way here.",
+    "BusyError": "Too many questions at once: try again shortly.",
+    "ConfigError": "A setting is wrong.",
+    "StoreUnavailableError": "The knowledge base cannot be read just now.",
+    "StoreError": "The knowledge base has a problem.",
+    "ModelError": "The model did not answer.",
     "not_yet": "not yet in force",
     "over": "period over",
     "superseded": "there is a later edition",

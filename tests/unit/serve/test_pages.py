@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from lxml import html
 
+from kgrag import errors as errors_module
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
@@ -73,7 +74,8 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
         "unknown", "unread", "skipped", "warning", "title", "issuer", "date", "region", "short",
         "headings", "passages", "twin", "edition",
     }  # fmt: skip
-    assert set(catalogue()) <= said | named | kinds
+    errors = {name for name in vars(errors_module) if name.endswith("Error")}
+    assert set(catalogue()) <= said | named | kinds | errors
     assert kinds <= set(catalogue())
 
 
@@ -96,6 +98,13 @@ def test_the_script_gets_the_same_answer_as_an_event(site):
     assert shown.text_content() in html.fromstring(whole).text_content()
 
 
+def test_an_error_in_the_stream_is_told_in_the_language_asked_for(site):
+    asked = {"question": QUESTION, "regions": ["火星"]}
+    ((name, data),) = events(site.post("/ask", json=asked).text)
+    assert name == "error"
+    assert json.loads(data)["message"].startswith("没有找到")
+
+
 def test_the_panel_of_a_citation_has_what_it_is_checked_by(site):
     tree = html.fromstring(site.get("/", params={"question": QUESTION}).text)
     url = tree.xpath("//ol[@class='sources']//a[contains(@class,'reference')]/@href")[0]
@@ -114,6 +123,24 @@ def test_the_panel_of_a_citation_has_what_it_is_checked_by(site):
 def test_what_is_not_found_is_said(site):
     said = text_of(site.get("/", params={"question": "四川省2030年森林覆盖率达到多少？"}))
     assert "未找到" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nothing", 404, "没有找到"),
+        ("/tables/none", 404, "没有找到"),
+        ("/documents/none", 404, "没有找到"),
+        ("/documents?regions=火星", 404, "没有找到"),
+        ("/search?question=林&top_k=0", 400, "不符合要求"),
+        ("/?question=" + "林" * 5000, 400, "不符合要求"),
+    ],
+)
+def test_an_error_is_a_page_in_the_language_asked_for(site, path, status, says):
+    shown = site.get(path, headers={"accept": "text/html"})
+    assert shown.status_code == status
+    assert says in text_of(shown)
+    assert site.get("/nothing").json()["error"]["type"] == "NotFoundError"
 
 
 def test_documents_are_filtered_and_counted(site, policies):

@@ -10,7 +10,7 @@ def test_rows_are_dataclasses_with_their_sources():
     columns = (Column("region", "地区", "region"), Column("2025", "2025", "2025"))
     source = Source("d1", "甲方案", "a.txt", 5, 9, (), "四成", document_number="甲政发〔2022〕3号")
     (row,) = Table("compare", columns, (Row(("甲省", "40%"), (source,)),)).objects()
-    assert is_dataclass(row)
+    assert is_dataclass(type(row))
     assert (row.region, row._2025) == ("甲省", "40%")
     assert row.sources[0].reference == "《甲方案》（甲政发〔2022〕3号）"
     assert row.sources[0].address == "d1:5-9"
