@@ -48,6 +48,13 @@ _TIME = (
 _WHOLE = r"全国|我国|[我本全](?:自治区|[省市县区州盟旗])"
 # The time may stand between: 全国2025年…比重.
 _RIGHT_BEFORE = re.compile(rf"({_WHOLE})的?{_TIME}?的?$")
+# The country's figures as a local document recalls them: 我国…, 国家…提出, 总书记宣布, 随后又宣布.
+_OF_NATION = re.compile(
+    rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:我国|中国(?!式)"
+    r"|国家(?:层面)?[^级。]{0,90}?(?:提出|宣布|明确提出|承诺)"
+    r"|(?:习近平)?总书记[^。]{0,120}?(?:宣布|提出|承诺)|(?:随后|又|还|并|进一步){1,4}宣布)"
+)
+_OWN = re.compile(r"[我本全](?:自治区|[省市县区州盟旗])|自治区")
 # Where a clause, or a heading behind its number, begins to say of which place it is.
 _BEGINS = re.compile(
     rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:在|(?:大力|积极|全力)?(?:推动|支持|推进|指导|鼓励))?"
@@ -417,7 +424,8 @@ def _titled_area(text: str) -> str:
 def _place_around(passage: Passage, statement: Statement, titled: str = "") -> str:
     """Return the place that a statement's sentence or what stands above it tells; empty for none.
 
-    The word for a whole right before the indicator; the last place that the sentence or a clause
+    The word for a whole right before the indicator; the country where the sentence recalls what it
+    aims at; the last place that the sentence or a clause
     of it before begins with; that of the innermost heading that begins with one; that of the title.
     """
     start, end = statement.clause
@@ -427,6 +435,9 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
     if _place_at(statement.indicator) is not None:
         return ""  # several places, or one that is told by the indicator's name
     said = passage.text[passage.text.rfind("。", 0, start) + 1 : at]
+    recalled = list(_OF_NATION.finditer(said, max(0, len(said) - _REACH)))
+    if recalled and not _OWN.search(said, recalled[-1].end()):
+        return "全国"
     told: str | None = None
     for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):
         place = _place_at(said[begins.end() :], alone=begins.start() > 0)
