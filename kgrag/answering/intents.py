@@ -2,8 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kgrag.answer.notes import note
 from kgrag.answering.figures import figures
@@ -14,19 +14,22 @@ from kgrag.errors import NotFoundError
 from kgrag.question.question import grammar, question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
+from kgrag.status import Status, StatusKind
 from kgrag.store.graph import Statement
+from kgrag.store.store import Store
 from kgrag.tables.naming import issue_date
 from kgrag.tables.references import BASIS, by_node, citation_chain
-from kgrag.tables.sources import object_of, role_of, subject_of
+from kgrag.tables.sources import Spot, object_of, role_of, subject_of
 from kgrag.tables.table import Cell, Row, Source
 from kgrag.tables.tables import Tables
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
+from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import document_facets
 from kgrag.text.organs import canonical_organ
 from kgrag.text.plan_periods import plan_ending
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
-from kgrag.types import Chunk, Document, Heading, Query
+from kgrag.types import Chunk, Document, Heading, Language, Query
 
 _MOST_OTHERS = 3
 _MOST = 60  # rows
@@ -196,6 +199,143 @@ def _under(
         if 2 <= len(direct) <= _MOST_HEADINGS:
             return heading, direct
     return None
+
+
+_ENDED: tuple[StatusKind, ...] = ("repealed", "superseded", "expired")
+_ACTS: Mapping[StatusKind, str] = {"repealed": "废止", "amended": "修订"}
+
+
+def validity(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return whether a document is in force, or which ones are not; None for other questions.
+
+    Args:
+        search: For the question; it names one title, or asks which documents.
+        knowledge: Documents to list.
+    """
+    query, question = search.query, question_of(search.query)
+    if "validity" not in question.asks or question.sides or len(query.titles) > 1:
+        return None
+    day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
+    cards = knowledge.cards()
+    if not query.titles:
+        if not ("a list" in question.asks and _OF_DOCUMENTS.search(query.text)):
+            return None
+        about = set(words(_OF_VALIDITY.sub(" ", " ".join(question.pieces))))
+        cards = {d: card for d, card in cards.items() if _is_of(card, query.places)}
+        told = {card.doc_id: in_force.status(card.doc_id, day) for card in cards.values()}
+        ended = {d: status for d, status in told.items() if status.kind in _ENDED}
+        rows = _standings(ended, cards, knowledge, language)
+        if "repeals" in question.asks:
+            rows = (*rows, *_repeals(knowledge, cards, {row.place for row in rows}))
+        if about:
+            rows = tuple(row for row in rows if _says(cards[row.place.doc_id], row, about))
+            if not rows:
+                return None
+        counted = note("validity-counted", language, n=len(ended), total=len(cards))
+        return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
+    title = query.titles[0]
+    meant = document_meant(search, knowledge) if search.titled else None
+    status = (
+        in_force.status(meant.card.doc_id, day) if meant else in_force.status_of_title(title, day)
+    )
+    if status is None:
+        return Complete((), (note("not-held", language, title=title),), "validity", about=title)
+    if meant and status.kind in ("in_force", "unknown"):
+        counted = note("in-force", language, title=meant.card.title)
+    else:
+        named = meant.card.title if meant else title
+        counted = note("ended", language, title=named, status=status.told(language))
+    doc_id = meant.card.doc_id if meant else ""
+    rows = _standings({doc_id: status}, cards, knowledge, language, title=title)
+    notes = (note("validity", language, day=day, told=counted), *(meant.notes if meant else ()))
+    return Complete(rows, notes, "validity", about=title)
+
+
+def _is_of(card: Document, places: Collection[str]) -> bool:
+    return not places or bool(set(places) & set(document_facets(card.title, card.metadata).places))
+
+
+def _says(card: Document, row: Stated, about: Collection[str]) -> bool:
+    """Return whether a row's titles have half of some words, or more."""
+    held = set(words(f"{card.title} {row.aside}"))
+    return 2 * len(held.intersection(about)) >= len(about)
+
+
+_OF_VALIDITY = re.compile(
+    "失效|废止|作废|取代|替代|修订|有效|现行|已经?|被|或|的|了|都|老|旧|新|库[里中]?|本库|方面|关于|目前|现在|规章"
+)
+_OF_DOCUMENTS = re.compile(
+    "文件|政策|法规|规定|规章|办法|方案|规划|条例|通知|意见|document|polic|rule"
+)
+
+
+def _standings(
+    told: Mapping[str, Status],
+    cards: Mapping[str, Document],
+    knowledge: SearchContext,
+    language: Language,
+    title: str = "",
+) -> tuple[Stated, ...]:
+    """Return a row for each document: where it is said that it ended, or what it says of its dates.
+
+    Args:
+        told: Statuses by document; an empty id stands for a title that is not held.
+        cards: Documents to search.
+        knowledge: The knowledge base.
+        language: Of the words in brackets.
+        title: That is asked about.
+    """
+    store, leaf = knowledge.store, knowledge.settings().leaf
+    rows = []
+    for doc_id, status in told.items():
+        name = cards[doc_id].title if doc_id in cards else title
+        spot = _act(store, status, name) or (_dates(store, doc_id, status) if doc_id else None)
+        if spot is not None:
+            where, start, end = spot
+            chunk = chunk_at(store.chunks_of([where], size=leaf), start)
+            if where != doc_id and status.kind in _ACTS:
+                aside = f"{_ACTS[status.kind]}《{name}》"
+            else:  # the date stands in the quote, or beside the citation
+                aside = replace(status, since="").told(language) or _IN_FORCE[language]
+            rows.append(Stated(Place(where, start, end, chunk), aside=aside))
+    return tuple(rows)
+
+
+def _repeals(
+    knowledge: SearchContext, cards: Mapping[str, Document], shown: Collection[Place]
+) -> Iterator[Stated]:
+    """Yield a row for each title that a document repeals, held or not."""
+    for s in knowledge.store.statements("reference", predicates=(_ACTS["repealed"],)):
+        if s.doc_id in cards and place_of(s) not in shown:
+            yield Stated(place_of(s), aside=f"{role_of(s)}《{object_of(s)}》")
+
+
+_IN_FORCE: Mapping[Language, str] = {"zh": "现行有效", "en": "in force"}
+
+
+def _act(store: Store, status: Status, title: str) -> Spot | None:
+    """Return where another document repeals or amends a title."""
+    if not status.doc_id or status.kind not in _ACTS:
+        return None
+    acts = store.statements("reference", [status.doc_id], predicates=(_ACTS[status.kind],))
+    wanted = normalize_name(node_name(title))
+    named = [s for s in acts if normalize_name(s.fact.object.name) in wanted or len(acts) == 1]
+    return next(((s.doc_id, s.start, s.end) for s in named), None)
+
+
+def _dates(store: Store, doc_id: str, status: Status) -> Spot | None:
+    """Return where a document says until, else from when it holds, else its beginning."""
+    within = Filter(documents=(doc_id,))
+    found = timeline(store, WantedTimes(within=within, events=("expires", "effective", "issued")))
+    of = {row.cells[1]: row.sources[0] for row in reversed(found.rows) if row.sources}
+    ends, begins = EVENTS["expires"], (EVENTS["effective"], EVENTS["issued"])
+    wanted = (ends,) if status.kind == "expired" else (*begins, ends)
+    source = next((of[name] for name in wanted if name in of), None)
+    if source:
+        return doc_id, source.start, source.end
+    (document,) = store.documents([doc_id])
+    end = document.text.find("\n", len(document.text) - len(document.text.lstrip()))
+    return (doc_id, 0, end if end > 0 else len(document.text)) if document.text else None
 
 
 _ALL = (
@@ -415,8 +555,7 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     cards = {
         c.doc_id: c
         for c in knowledge.settings().cards
-        if (within is None or c.doc_id in within)
-        and (not query.places or query.places & set(document_facets(c.title, c.metadata).places))
+        if (within is None or c.doc_id in within) and _is_of(c, query.places)
     }
     found = [
         s
@@ -446,7 +585,7 @@ _Intent = Callable[[Search, SearchContext], Complete | None]
 # Which documents cite one, what one cites, its points in time, figures of several places, duties of
 # an organ, what is punished how, headings under a part: the first that is sure answers. A new kind
 # of question that statements answer is a function here.
-INTENTS: Sequence[_Intent] = (citing, cited, times, figures, duties, penalties, sections)
+INTENTS: Sequence[_Intent] = (citing, cited, validity, times, figures, duties, penalties, sections)
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:

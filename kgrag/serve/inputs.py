@@ -178,12 +178,6 @@ class Tabled(Within):
         return parse_years(self.due) if self.due else None
 
 
-class Saved(Asked):
-    """An answer as a file."""
-
-    form: Literal["docx", "html", "md"] = "docx"
-
-
 class Around(Given):
     """The neighbourhood of an entity."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -41,7 +41,6 @@ from kgrag.serve.inputs import (
     Given,
     Listed,
     Placed,
-    Saved,
     Searched,
     Tabled,
     body_of,
@@ -95,6 +94,12 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         cited=cited,
         fields=asked.fields,
     )
+
+
+class Saved(Asked):
+    """An answer as a file."""
+
+    form: Literal["docx", "html", "md"] = "docx"
 
 
 def _saved(desk: Desk, request: Request, given: Saved) -> Response:

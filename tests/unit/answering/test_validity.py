@@ -1,0 +1,79 @@
+"""Whether documents are in force: of one that is named, or which ones are not."""
+
+import pytest
+
+from kgrag.retrieval.filter import Filter
+from tests.fixtures.kit import shared_base
+
+TEXTS = {
+    "old": "云岭省节能专项资金管理办法\n云岭省人民政府\n2019年3月1日\n第一条 资金用于节能改造。\n"
+    "第二条 本办法自2019年3月1日起施行，有效期至2022年2月28日。\n",
+    "new": "云岭省碳排放权交易管理办法\n云政发〔2022〕6号\n云岭省人民政府\n2022年6月1日\n"
+    "第一条 重点排放单位应当按时清缴配额。\n第二条 本办法自2022年7月1日起施行。"
+    "2014年发布的《云岭省碳排放权交易管理暂行办法》同时废止。\n",
+    "plan": "云岭省绿色发展实施方案\n云岭省人民政府\n2024年5月1日\n一、目标\n"
+    "到2030年，森林覆盖率达到41%，逐步以天然气取代燃煤。\n",
+}
+base = shared_base(TEXTS, "hash-32")
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "told"),
+    [
+        (
+            "《云岭省节能专项资金管理办法》还有效吗？",
+            "有效期至2022年2月28日",
+            "《云岭省节能专项资金管理办法》当日已失效，有效期至2022-02-28",
+        ),
+        (
+            "《云岭省碳排放权交易管理暂行办法》被什么文件取代？",
+            "《云岭省碳排放权交易管理暂行办法》同时废止",
+            "《云岭省碳排放权交易管理暂行办法》当日已废止，自2022-07-01起",
+        ),
+        (
+            "《云岭省绿色发展实施方案》是否有效？",
+            "云岭省绿色发展实施方案",
+            "《云岭省绿色发展实施方案》没有失效、废止或被取代的记载",
+        ),
+    ],
+)
+def test_a_named_document_is_in_force_or_ended_and_it_is_quoted_why(base, question, quoted, told):
+    answer = base.ask(question)
+    (citation,) = answer.citations
+    assert quoted in citation.quote
+    assert any(told in note for note in answer.notes)
+    assert all(check.supported for check in answer.checks)
+
+
+def test_of_a_title_that_is_not_held_it_is_said(base):
+    answer = base.ask("《青川市节能办法》废止了吗？")
+    assert not answer.found
+    assert any("本库未收《青川市节能办法》" in note for note in answer.notes)
+
+
+def test_which_documents_ended_are_listed_and_counted(base):
+    """What another document repeals is listed where that is asked for, held or not."""
+    ended = base.ask("哪些文件已经失效？")
+    assert [c.title for c in ended.citations] == ["云岭省节能专项资金管理办法"]
+    assert any("3份文件中有1份" in note for note in ended.notes)
+    repealed = base.ask("哪些文件已被废止？")
+    assert "废止《云岭省碳排放权交易管理暂行办法》" in repealed.text
+    within = Filter(documents=("云岭省碳排放权交易管理办法",))
+    assert len(base.ask("哪些文件已被废止？", within=within).citations) == 1
+
+
+def test_a_place_and_a_subject_restrict_the_list(base):
+    assert "碳排放权" in base.ask("哪些碳排放权交易方面的规定已经废止？").text
+    assert "节能专项" not in base.ask("哪些碳排放权交易方面的规定已经废止？").text
+    assert "节能专项" in base.ask("云岭有哪些政策已经失效？").text
+    assert "节能专项资金管理办法》（已失效" not in base.ask("青川有哪些政策已经失效？").text
+
+
+def test_a_day_decides(base):
+    asked = "《云岭省节能专项资金管理办法》还有效吗？"
+    assert any("没有失效" in note for note in base.ask(asked, as_of="2021").notes)
+
+
+def test_other_questions_that_use_these_words_are_answered_as_before(base):
+    assert "天然气取代燃煤" in base.ask("到2030年以什么取代燃煤？").text
+    assert "配额" in base.ask("重点排放单位应当按时清缴什么？").text
