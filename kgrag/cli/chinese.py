@@ -15,6 +15,7 @@ from importlib import resources
 
 import click
 
+from kgrag.cli.outlet import OUTLET
 from kgrag.types import Language
 
 # The first that is set decides: ours, then those for all programs (POSIX, 8.2).
@@ -27,6 +28,8 @@ _COLUMN = 32  # maximum columns of names of options
 
 def language() -> Language:
     """Return the language of help and tables."""
+    if outlet := OUTLET.get():
+        return outlet.language
     told = next(filter(None, map(os.environ.get, _VARIABLES)), "")
     return "zh" if told.lower().startswith("zh") else "en"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from kgrag.cli.chinese import help_of, language
+from kgrag.cli.outlet import OUTLET
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
@@ -24,7 +25,7 @@ _LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as
 
 def echo(line: str = "", *, err: bool = False) -> None:
     """Print one line; line breaks in it are shown, so that names cannot forge lines."""
-    _print(visible_line(line) + "\n", err=err)
+    print_piece(visible_line(line) + "\n", err=err)
 
 
 def echo_text(text: str, *, err: bool = False) -> None:
@@ -32,7 +33,7 @@ def echo_text(text: str, *, err: bool = False) -> None:
 
     Names in it must have passed `visible_line`.
     """
-    _print(visible(text) + "\n", err=err)
+    print_piece(visible(text) + "\n", err=err)
 
 
 def echo_draft(piece: str) -> None:
@@ -40,12 +41,12 @@ def echo_draft(piece: str) -> None:
 
     Control sequences split over pieces are also shown as characters.
     """
-    _print(visible(piece), err=True, dim=True)
+    print_piece(visible(piece), err=True, dim=True)
 
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
     """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
-    _print(json_line(value, encoding=_encoding(err=False), sort_keys=sort_keys) + "\n", err=False)
+    print_piece(json_line(value, encoding=stdout_encoding(), sort_keys=sort_keys) + "\n", err=False)
 
 
 def print_usage_error(error: click.ClickException) -> None:
@@ -89,6 +90,8 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
 def on_terminal() -> bool:
     """Return whether stderr is a terminal."""
+    if outlet := OUTLET.get():
+        return outlet.terminal
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -153,7 +156,11 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return "".join(c if c.isascii() else likeness(c) for c in lacking), error.end
 
 
-def _print(text: str, *, err: bool, dim: bool = False) -> None:
+def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
+    """Print a text as it is, but for characters that the encoding lacks."""
+    if outlet := OUTLET.get():
+        outlet.write(text, err, dim)
+        return
     encoding = _encoding(err=err)
     if lost := n_lost(text, encoding):
         counts = _counts().setdefault(_LOST, {})
@@ -162,7 +169,14 @@ def _print(text: str, *, err: bool, dim: bool = False) -> None:
     click.echo(click.style(shown, dim=True) if dim else shown, nl=False, err=err)
 
 
+def stdout_encoding() -> str:
+    """Return the encoding of stdout."""
+    return _encoding(err=False)
+
+
 def _encoding(*, err: bool) -> str:
+    if outlet := OUTLET.get():
+        return outlet.encoding
     return getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
 
 

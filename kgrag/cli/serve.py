@@ -42,6 +42,8 @@ def serve(
     What is served can only be read. With KGRAG_TOKEN in the environment a key is required;
     KGRAG_TOKEN_NAME, the name in capitals, is that of one of several knowledge bases.
     """
+    from kgrag.cli.for_clients import running_for_clients
+
     with needs_extra("serve", "kgrag serve"):
         from kgrag.serve.app import application, listen, serve
         from kgrag.serve.desk import Desk
@@ -53,10 +55,11 @@ def serve(
         raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
     with ExitStack() as stack:
         listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
-        desks = [
-            Desk(stack.enter_context(opened(place)), name=name, language=lang)
-            for name, place in places.items()
-        ]
+        desks = []
+        for name, place in places.items():
+            base = stack.enter_context(opened(place))
+            desks.append(Desk(base, name=name, language=lang))
+            stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
             echo(f"{address} (Ctrl-C ends it)", err=True)
