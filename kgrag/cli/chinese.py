@@ -15,7 +15,8 @@ from importlib import resources
 
 import click
 
-from kgrag.cli.outlet import OUTLET
+from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.text.visible import carried
 from kgrag.types import Language
 
 # The first that is set decides: ours, then those for all programs (POSIX, 8.2).
@@ -59,6 +60,21 @@ def width(text: str) -> int:
 def padded(text: str, columns: int) -> str:
     """Pad a text with spaces to so many columns."""
     return text + " " * (columns - width(text))
+
+
+class _Context(click.Context):
+    """The context of a command; its help is in the user's language and encoding."""
+
+    def get_help(self) -> str:
+        told = help_of(self.command, self) if language() == "zh" else super().get_help()
+        return carried(told, encoding_of(err=False))
+
+
+def encode_help(command: click.Command) -> None:
+    """Print the help of a command and its subcommands in the output's encoding."""
+    command.context_class = _Context
+    for below in getattr(command, "commands", {}).values():
+        encode_help(below)
 
 
 def help_of(command: click.Command, ctx: click.Context) -> str:

@@ -17,7 +17,8 @@ import click
 
 import kgrag
 from kgrag.cli.chinese import language
-from kgrag.cli.printing import on_terminal, print_piece, stdout_encoding
+from kgrag.cli.outlet import encoding_of
+from kgrag.cli.printing import on_terminal, print_piece
 from kgrag.config import Config
 from kgrag.errors import KgragError
 from kgrag.files.cache_folder import cache_folder
@@ -87,7 +88,7 @@ def _by_server(ctx: click.Context) -> int | None:
     request = {
         "command": ctx.command.name,
         "values": {**given, "kb": os.path.realpath(given["kb"])},
-        "encoding": stdout_encoding(),
+        "encoding": encoding_of(err=False),
         "terminal": on_terminal(),
         "language": language(),
     }

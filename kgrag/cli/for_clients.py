@@ -63,6 +63,10 @@ def _listening(place: Path, base: "KnowledgeBase", root: click.Context) -> "_Ser
         return None
 
 
+class _GoneError(Exception):
+    """The client does not wait any more."""
+
+
 class _Server(socketserver.ThreadingUnixStreamServer):
     """Runs each command in a thread."""
 
@@ -122,7 +126,10 @@ class _Client(socketserver.StreamRequestHandler):
             return served.callback(**given) or 0
 
     def _write(self, text: str, err: bool, dim: bool) -> None:
-        self._send((text, err, dim))
+        try:
+            self._send((text, err, dim))
+        except OSError as exc:  # which must not look like a failing endpoint to whoever writes
+            raise _GoneError from exc
 
     def _send(self, value: object) -> None:
         self.wfile.write(json.dumps(value).encode() + b"\n")

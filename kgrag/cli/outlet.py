@@ -1,5 +1,6 @@
 """Where the command of this thread prints: here, or for a client of `kgrag serve`."""
 
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -31,3 +32,10 @@ class Outlet:
 
 
 OUTLET: ContextVar[Outlet | None] = ContextVar("outlet", default=None)
+
+
+def encoding_of(*, err: bool) -> str:
+    """Return the encoding of what is printed; of a client, that of its stdout."""
+    if outlet := OUTLET.get():
+        return outlet.encoding
+    return getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"

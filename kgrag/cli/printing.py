@@ -15,8 +15,7 @@ from pathlib import Path
 
 import click
 
-from kgrag.cli.chinese import help_of, language
-from kgrag.cli.outlet import OUTLET
+from kgrag.cli.outlet import OUTLET, encoding_of
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
@@ -46,7 +45,9 @@ def echo_draft(piece: str) -> None:
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
     """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
-    print_piece(json_line(value, encoding=stdout_encoding(), sort_keys=sort_keys) + "\n", err=False)
+    print_piece(
+        json_line(value, encoding=encoding_of(err=False), sort_keys=sort_keys) + "\n", err=False
+    )
 
 
 def print_usage_error(error: click.ClickException) -> None:
@@ -80,7 +81,7 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def show(name: str, done: int, total: int) -> None:
             bar.total = total
-            shown = carried(visible_line(Path(name).name), _encoding(err=True))
+            shown = carried(visible_line(Path(name).name), encoding_of(err=True))
             bar.set_postfix_str(shown[-40:], refresh=False)
             bar.update(done - bar.n)
             bar.refresh()
@@ -128,21 +129,6 @@ def replace_unsupported() -> None:
                 stream.reconfigure(errors=_LIKENESS)
 
 
-class _Context(click.Context):
-    """The context of a command; its help is in the user's language and encoding."""
-
-    def get_help(self) -> str:
-        told = help_of(self.command, self) if language() == "zh" else super().get_help()
-        return carried(told, _encoding(err=False))
-
-
-def encode_help(command: click.Command) -> None:
-    """Print the help of a command and its subcommands in the output's encoding."""
-    command.context_class = _Context
-    for below in getattr(command, "commands", {}).values():
-        encode_help(below)
-
-
 def close_stdout() -> None:
     """Discard further output to stdout, so that closing it raises nothing."""
     with suppress(OSError, ValueError):
@@ -161,23 +147,12 @@ def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
     if outlet := OUTLET.get():
         outlet.write(text, err, dim)
         return
-    encoding = _encoding(err=err)
+    encoding = encoding_of(err=err)
     if lost := n_lost(text, encoding):
         counts = _counts().setdefault(_LOST, {})
         counts[encoding] = counts.get(encoding, 0) + lost
     shown = carried(text, encoding)
     click.echo(click.style(shown, dim=True) if dim else shown, nl=False, err=err)
-
-
-def stdout_encoding() -> str:
-    """Return the encoding of stdout."""
-    return _encoding(err=False)
-
-
-def _encoding(*, err: bool) -> str:
-    if outlet := OUTLET.get():
-        return outlet.encoding
-    return getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
 
 
 def _counts() -> dict[str, dict[str, int]]:
