@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 4  # more run by themselves
 _MOST_BYTES = 1_000_000  # of a request
 _GRACE_S = 10.0  # for commands under way at the end
+_SWEEP_S = 0.1  # for another server to be seen
 _log = logging.getLogger(__name__)
 
 
@@ -56,11 +58,23 @@ def _listening(place: Path, base: "KnowledgeBase", root: click.Context) -> "_Ser
         folder.mkdir(mode=0o700, exist_ok=True)
         if not is_private_folder(folder):
             return None
-        place.unlink(missing_ok=True)  # of a server that was killed, or began earlier
+        _sweep(folder)
+        place.unlink(missing_ok=True)  # of a server that began earlier
         return _Server(place, base, root)
     except OSError as exc:  # also a path that is too long for a socket
         _log.info("commands run by themselves: %s", exc)
         return None
+
+
+def _sweep(folder: Path) -> None:
+    """Delete the sockets of servers that were killed."""
+    for place in folder.iterdir():
+        with socket.socket(socket.AF_UNIX) as asked, suppress(OSError):
+            asked.settimeout(_SWEEP_S)
+            try:
+                asked.connect(str(place))
+            except ConnectionRefusedError:  # nobody listens
+                place.unlink()
 
 
 class _GoneError(Exception):

@@ -42,8 +42,6 @@ def serve(
     What is served can only be read. With KGRAG_TOKEN in the environment a key is required;
     KGRAG_TOKEN_NAME, the name in capitals, is that of one of several knowledge bases.
     """
-    from kgrag.cli.for_clients import running_for_clients
-
     with needs_extra("serve", "kgrag serve"):
         from kgrag.serve.app import application, listen, serve
         from kgrag.serve.desk import Desk
@@ -59,7 +57,10 @@ def serve(
         for name, place in places.items():
             base = stack.enter_context(opened(place))
             desks.append(Desk(base, name=name, language=lang))
-            stack.enter_context(running_for_clients(place, base))
+            if os.name == "posix":  # there are no Unix sockets elsewhere
+                from kgrag.cli.for_clients import running_for_clients
+
+                stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
             echo(f"{address} (Ctrl-C ends it)", err=True)

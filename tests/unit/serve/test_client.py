@@ -170,8 +170,7 @@ def test_what_a_server_cannot_do_is_done_as_without_one(
     assert printed(kgrag(*words, "--kb", sample_kb)) == alone
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "gbk", "ascii"])
-@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize(("encoding", "form"), [("gbk", ()), ("ascii", ()), ("ascii", ("--json",))])
 def test_a_process_prints_the_same_in_its_encoding(sample_kb, server, encoding, form):
     """Which characters that lacks is told at its end, too."""
 
@@ -258,8 +257,21 @@ def test_a_server_that_was_killed_or_stopped_breaks_nothing(sample_kb, by_itself
         assert place_of(sample_kb).is_socket()
         alone = printed(by_itself("ask", QUESTION, "--kb", sample_kb))
         assert printed(kgrag("ask", QUESTION, "--kb", sample_kb)) == alone
-    with serving(sample_kb):  # the next one takes the place of what is left
+    with serving(sample_kb) as (_, process):  # the next one takes the place of what is left
         assert place_of(sample_kb).is_socket()
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def test_what_killed_servers_left_is_deleted_by_the_next(sample_kb, tmp_path, monkeypatch):
+    """Of any knowledge base; a living one keeps its place."""
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
+    with run_here(sample_kb):
+        folder = place_of(sample_kb).parent
+        with socket.socket(socket.AF_UNIX) as killed:
+            killed.bind(str(folder / "killed"))
+        with run_here(sample_kb, own := Config(answer=AnswerConfig(max_sentences=1))):
+            assert set(folder.iterdir()) == {place_of(sample_kb), place_of(sample_kb, own)}
 
 
 def test_a_busy_server_leaves_a_command_to_itself(sample_kb, tmp_path, monkeypatch):
