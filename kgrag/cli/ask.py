@@ -96,7 +96,7 @@ class _AnswerOptions:
             echo("note: --max-sentences is for answers by rule; a model writes this one", err=True)
 
 
-@command()
+@command(served=True)
 def ask(
     *,
     question: str = argument(),

@@ -15,6 +15,8 @@ from importlib import resources
 
 import click
 
+from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.text.visible import carried
 from kgrag.types import Language
 
 # The first that is set decides: ours, then those for all programs (POSIX, 8.2).
@@ -36,6 +38,8 @@ def language() -> Language:
     """Return the language of help and tables: that of `--lang`, or of the environment."""
     context = click.get_current_context(silent=True)
     chosen = context.meta.get(_CHOSEN, "") if context else ""
+    if not chosen and (outlet := OUTLET.get()):
+        return outlet.language
     told = chosen or next(filter(None, map(os.environ.get, _VARIABLES)), "")
     return "zh" if told.lower().startswith("zh") else "en"
 
@@ -65,6 +69,21 @@ def width(text: str) -> int:
 def padded(text: str, columns: int) -> str:
     """Pad a text with spaces to so many columns."""
     return text + " " * (columns - width(text))
+
+
+class _Context(click.Context):
+    """The context of a command; its help is in the user's language and encoding."""
+
+    def get_help(self) -> str:
+        told = help_of(self.command, self) if language() == "zh" else super().get_help()
+        return carried(told, encoding_of(err=False))
+
+
+def encode_help(command: click.Command) -> None:
+    """Print the help of a command and its subcommands in the output's encoding."""
+    command.context_class = _Context
+    for below in getattr(command, "commands", {}).values():
+        encode_help(below)
 
 
 def help_of(command: click.Command, ctx: click.Context) -> str:

@@ -27,7 +27,7 @@ from kgrag.cli import (
     show,
     tables,
 )
-from kgrag.cli.chinese import choose
+from kgrag.cli.chinese import choose, encode_help
 from kgrag.cli.failures import (
     ended_by_sigterm,
     exit_code,
@@ -40,7 +40,6 @@ from kgrag.cli.options import FILE
 from kgrag.cli.printing import (
     close_stdout,
     echo,
-    encode_help,
     log_to_stderr,
     print_loss,
     print_usage_error,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.outlet import OUTLET
 from kgrag.cli.printing import echo
 from kgrag.errors import KgragError, StoreError
 
@@ -28,8 +29,12 @@ def opened(
 ) -> Iterator["KnowledgeBase"]:
     """Open the knowledge base of the current command, and close it at the end.
 
-    `config` overrides the command's settings, `model` the model of every stage.
+    `config` overrides the command's settings, `model` the model of every stage. What `kgrag serve`
+    runs for a client has its knowledge base.
     """
+    if outlet := OUTLET.get():
+        yield outlet.base
+        return
     from kgrag.api import KnowledgeBase
 
     settings = config or click.get_current_context().obj

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
+from kgrag.cli.client import ServedCommand
+
 if TYPE_CHECKING:
     from kgrag.retrieval.filter import Filter
 
@@ -95,16 +97,18 @@ def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command(
-    name: str | None = None, *, under: click.Group | None = None
+    name: str | None = None, *, under: click.Group | None = None, served: bool = False
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Make a function a command with the options of its parameters.
 
     It returns its exit code, or None for 0. The name is the function's by default; `under` is the
-    command's group.
+    command's group; `served` ones are run by a running `kgrag serve`, see `ServedCommand`.
     """
 
     def decorate(function: Callable[..., int | None]) -> click.Command:
-        made = click.command(name, params=list(_parameters(function)))(_called_by_click(function))
+        kind = ServedCommand if served else click.Command
+        params = list(_parameters(function))
+        made = click.command(name, kind, params=params)(_called_by_click(function))
         if under is not None:
             under.add_command(made)
         return made

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from kgrag.cli.chinese import help_of, language
+from kgrag.cli.outlet import OUTLET, encoding_of
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
@@ -24,7 +24,7 @@ _LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as
 
 def echo(line: str = "", *, err: bool = False) -> None:
     """Print one line; line breaks in it are shown, so that names cannot forge lines."""
-    _print(visible_line(line) + "\n", err=err)
+    print_piece(visible_line(line) + "\n", err=err)
 
 
 def echo_text(text: str, *, err: bool = False) -> None:
@@ -32,7 +32,7 @@ def echo_text(text: str, *, err: bool = False) -> None:
 
     Names in it must have passed `visible_line`.
     """
-    _print(visible(text) + "\n", err=err)
+    print_piece(visible(text) + "\n", err=err)
 
 
 def echo_draft(piece: str) -> None:
@@ -40,12 +40,14 @@ def echo_draft(piece: str) -> None:
 
     Control sequences split over pieces are also shown as characters.
     """
-    _print(visible(piece), err=True, dim=True)
+    print_piece(visible(piece), err=True, dim=True)
 
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
     """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
-    _print(json_line(value, encoding=_encoding(err=False), sort_keys=sort_keys) + "\n", err=False)
+    print_piece(
+        json_line(value, encoding=encoding_of(err=False), sort_keys=sort_keys) + "\n", err=False
+    )
 
 
 def print_usage_error(error: click.ClickException) -> None:
@@ -79,7 +81,7 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def show(name: str, done: int, total: int) -> None:
             bar.total = total
-            shown = carried(visible_line(Path(name).name), _encoding(err=True))
+            shown = carried(visible_line(Path(name).name), encoding_of(err=True))
             bar.set_postfix_str(shown[-40:], refresh=False)
             bar.update(done - bar.n)
             bar.refresh()
@@ -89,6 +91,8 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
 def on_terminal() -> bool:
     """Return whether stderr is a terminal."""
+    if outlet := OUTLET.get():
+        return outlet.terminal
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -125,21 +129,6 @@ def replace_unsupported() -> None:
                 stream.reconfigure(errors=_LIKENESS)
 
 
-class _Context(click.Context):
-    """The context of a command; its help is in the user's language and encoding."""
-
-    def get_help(self) -> str:
-        told = help_of(self.command, self) if language() == "zh" else super().get_help()
-        return carried(told, _encoding(err=False))
-
-
-def encode_help(command: click.Command) -> None:
-    """Print the help of a command and its subcommands in the output's encoding."""
-    command.context_class = _Context
-    for below in getattr(command, "commands", {}).values():
-        encode_help(below)
-
-
 def close_stdout() -> None:
     """Discard further output to stdout, so that closing it raises nothing."""
     with suppress(OSError, ValueError):
@@ -153,17 +142,17 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return "".join(c if c.isascii() else likeness(c) for c in lacking), error.end
 
 
-def _print(text: str, *, err: bool, dim: bool = False) -> None:
-    encoding = _encoding(err=err)
+def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
+    """Print a text as it is, but for characters that the encoding lacks."""
+    if outlet := OUTLET.get():
+        outlet.write(text, err, dim)
+        return
+    encoding = encoding_of(err=err)
     if lost := n_lost(text, encoding):
         counts = _counts().setdefault(_LOST, {})
         counts[encoding] = counts.get(encoding, 0) + lost
     shown = carried(text, encoding)
     click.echo(click.style(shown, dim=True) if dim else shown, nl=False, err=err)
-
-
-def _encoding(*, err: bool) -> str:
-    return getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
 
 
 def _counts() -> dict[str, dict[str, int]]:

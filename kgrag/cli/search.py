@@ -52,7 +52,7 @@ class _SearchOptions:
         return "model" if self.analyse else "rules"
 
 
-@command()
+@command(served=True)
 def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> int:
     """Show the chunks that a question is best answered from."""
     question, batch, out, within = given.question, given.batch, given.out, given.only.filter
@@ -141,7 +141,7 @@ def _show(question: str, results: list[ScoredChunk], explain: bool, as_json: boo
         echo(f"   {' '.join(chunk.text.split())[:160]}")
 
 
-@command()
+@command(served=True)
 def graph(
     entity: str = argument(),
     kb: str = KB,

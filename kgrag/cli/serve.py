@@ -53,10 +53,14 @@ def serve(
         raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
     with ExitStack() as stack:
         listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
-        desks = [
-            Desk(stack.enter_context(opened(place)), name=name, language=lang)
-            for name, place in places.items()
-        ]
+        desks = []
+        for name, place in places.items():
+            base = stack.enter_context(opened(place))
+            desks.append(Desk(base, name=name, language=lang))
+            if os.name == "posix":  # there are no Unix sockets elsewhere
+                from kgrag.cli.for_clients import running_for_clients
+
+                stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
             echo(f"{address} (Ctrl-C ends it)", err=True)

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\[(\d{1,4})\]|(\d{1,4})")
 _QUOTE = "〖{}〗"  # around the quote; also in the character sets of Chinese terminals
 
 
-@command()
+@command(served=True)
 def show(
     *,
     place: str = argument(required=False),

@@ -122,7 +122,7 @@ class _Chosen(TypedDict):
 _INDICATOR = "Words of the indicator's name."
 
 
-@command()
+@command(served=True)
 def targets(
     *,
     indicator: str = option(_INDICATOR, metavar="WORDS"),
@@ -133,7 +133,7 @@ def targets(
     shown.show(lambda tables: tables.targets(indicator, **figures.chosen()))
 
 
-@command()
+@command(served=True)
 def compare(
     *,
     indicator: str = option(_INDICATOR, metavar="WORDS", required=True),
@@ -147,7 +147,7 @@ def compare(
     shown.show(lambda tables: tables.compare(indicator, by=by, **figures.chosen()))
 
 
-@command()
+@command(served=True)
 def who(
     *,
     agency: str = argument(metavar="AGENCY"),
@@ -159,19 +159,19 @@ def who(
     shown.show(lambda tables: tables.duties(agency, role=role or "", within=only.filter))
 
 
-@command()
+@command(served=True)
 def cites(*, document: str = argument(metavar="DOC"), shown: _TableOptions) -> None:
     """List what a document (id, file, file name or title) cites."""
     shown.show(lambda tables: tables.cites(document))
 
 
-@command("cited-by")
+@command("cited-by", served=True)
 def cited_by(*, title: str = argument(metavar="TITLE"), shown: _TableOptions) -> None:
     """List the documents that cite one, which need not be held."""
     shown.show(lambda tables: tables.cited_by(title))
 
 
-@command()
+@command(served=True)
 def basis(
     *,
     document: str = argument(metavar="DOC"),
@@ -182,7 +182,7 @@ def basis(
     shown.show(lambda tables: tables.basis(document, hops=hops))
 
 
-@command()
+@command(served=True)
 def timeline(
     *,
     indicator: str = option("Only what is about this indicator.", metavar="WORDS"),
@@ -208,7 +208,7 @@ def timeline(
     )
 
 
-@command()
+@command(served=True)
 def digest(
     *,
     old: str = argument(metavar="OLD"),
@@ -222,7 +222,7 @@ def digest(
     shown.show(lambda tables: tables.digest(old, new, parts=parts))
 
 
-@command()
+@command(served=True)
 def conflicts(
     *,
     indicator: str = option(_INDICATOR, metavar="WORDS"),

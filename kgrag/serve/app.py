@@ -1,5 +1,6 @@
 """The server: knowledge bases as one ASGI application."""
 
+import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -9,6 +10,7 @@ from contextlib import (
 )
 from importlib.util import find_spec
 from socket import AF_INET, AF_INET6, create_server, socket
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -120,6 +122,29 @@ class _Server(uvicorn.Server):
         """Begin to listen."""
         await super().startup(sockets)
         self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End the server at a signal, and let the handler from before end the process.
+
+        uvicorn sends the signal again instead, and a second one ends a command of kgrag at once,
+        with its knowledge bases open.
+        """
+        caught: list[int] = []
+
+        def end(number: int, frame: FrameType | None) -> None:
+            caught.append(number)
+            self.handle_exit(number, frame)
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        handler = before[signal.Signals(caught[0])] if caught else None
+        if callable(handler):
+            handler(caught[0], None)
 
 
 @contextmanager
