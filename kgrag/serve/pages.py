@@ -20,7 +20,7 @@ from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.errors import KgragError, NotFoundError
 from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
-from kgrag.serve.api import ENDPOINTS, exported, language_of, listed, saved, status_of, table_of
+from kgrag.serve.api import Endpoint, exported, language_of, listed, saved, status_of, table_of
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import (
@@ -193,8 +193,57 @@ def paragraphs(
         start = end
 
 
+# What can be corrected of a document, with its label.
+CORRECTABLE: Mapping[str, str] = {
+    "title": "Title",
+    "issuers": "Issuer",
+    "number": "Number",
+    "issued": "Date of issue",
+    "written": "Signed",
+    "effective": "In force from",
+    "expires": "In force until",
+    "regions": "Region",
+    "level": "Level",
+    "kind": "Kind",
+    "status": "Limiting words",
+    "recipients": "Addressees",
+}
+
+
+def correctable_of(card: Document) -> dict[str, str]:
+    """Return the fields of a document that can be corrected, as they are typed."""
+    told: dict[str, Any] = {**card.metadata.to_record(), "title": card.title}
+    between = {"recipients": "；"}
+    return {
+        name: value if isinstance(value, str) else between.get(name, "、").join(value)
+        for name, value in ((name, told.get(name, "")) for name in CORRECTABLE)
+    }
+
+
 def _document(desk: Desk, request: Request, given: Placed) -> Response:
-    base, name = desk.base, str(request.path_params["address"])
+    return document_page(desk, request, str(request.path_params["address"]))
+
+
+def document_page(
+    desk: Desk,
+    request: Request,
+    name: str,
+    typed: Mapping[str, str] | None = None,
+    wrong: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the page of a document, or of a place in it.
+
+    Args:
+        desk: Where it is.
+        request: Whose page it is.
+        name: Of the document, or DOCUMENT:START-END.
+        typed: By field what a reader typed as a correction, if it is shown again.
+        wrong: By field what is wrong with it.
+
+    Raises:
+        NotFoundError: If there is none.
+    """
+    base = desk.base
     span = None
     try:
         card = base.find_document(name)
@@ -230,6 +279,10 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
+        labels=CORRECTABLE,
+        values=correctable_of(card) | dict(typed or {}),
+        wrong=wrong or {},
+        corrected=base.store.corrections().get(card.doc_id, {}) if desk.writable else {},
     )
 
 
@@ -323,8 +376,8 @@ def _problems(desk: Desk, request: Request, given: Given) -> Response:
     return page(desk, request, "problems.html", problems=found, kinds=kinds)
 
 
-def _api(desk: Desk, request: Request, given: Given) -> Response:
-    described = [(end, end.given.model_json_schema()) for end in ENDPOINTS]
+def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Given) -> Response:
+    described = [(end, end.given.model_json_schema()) for end in endpoints]
     return page(desk, request, "api.html", described=described)
 
 
@@ -361,7 +414,6 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/tables/{name}", Tabled, _table),
     ("/graph", Given, _graph),
     ("/problems", Given, _problems),
-    ("/api", Given, _api),
     (LOGIN, Given, _login),
 )
 
@@ -371,26 +423,30 @@ STATIC = Mount(
 )
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
-    """Return the routes of the pages."""
+def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str = "GET") -> Route:
+    """Return the route of a page; an error is a page, too."""
 
-    def route(path: str, kind: type[Given], make: Page) -> Route:
-        async def respond(request: Request) -> Response:
-            try:
-                given = await read(kind, request)
-                return await desk.run(partial(make, desk, request, given))
-            except (KgragError, ValueError) as exc:
-                response = page(desk, request, "error.html", message=str(exc))
-                response.status_code = status_of(exc)
-                return response
+    async def respond(request: Request) -> Response:
+        try:
+            given = await read(kind, request)
+            return await desk.run(partial(make, desk, request, given))
+        except (KgragError, ValueError) as exc:
+            response = page(desk, request, "error.html", message=str(exc))
+            response.status_code = status_of(exc)
+            return response
 
-        return Route(path, respond, methods=["GET"])
+    return Route(path, respond, methods=[method])
+
+
+def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
+    """Return the routes of the pages; that of the API tells of `endpoints`."""
 
     async def stream(request: Request) -> Response:
         return await _stream(desk, request)
 
     return [
-        *(route(*one) for one in _PAGES),
+        *(page_route(desk, *one) for one in _PAGES),
+        page_route(desk, "/api", Given, partial(_api, endpoints)),
         Route("/ask", stream, methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
         STATIC,
