@@ -242,7 +242,8 @@ async def read(kind: type[_G], request: Request) -> _G:
         if request.method in ("GET", "DELETE"):
             return kind.of_pairs(request.query_params)
         body = await body_of(request)
-        if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        media = request.headers.get("content-type", "")
+        if not body or media.startswith("application/x-www-form-urlencoded"):
             pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
             return kind.of_pairs(ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)

@@ -248,6 +248,8 @@ def document_page(
     try:
         card = base.find_document(name)
     except NotFoundError:
+        if ":" not in name:
+            raise
         at = Address.parse(name)
         card, span = base.find_document(at.document), (at.start, at.end)
     document = document_of(base, card.doc_id)

@@ -4,7 +4,7 @@ import filecmp
 import re
 import shutil
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -44,6 +44,7 @@ _MOST_PAIRS = 40
 _UNNAMED = "document"
 _NO_NAME = frozenset('<>:"|?*')  # what Windows forbids
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_BROKEN_OFF = "the upload broke off: nothing of it was added"
 _READS_ONLY = "this server only reads: start it with --allow-ingest"
 
 
@@ -63,11 +64,22 @@ def safe_name(name: str) -> str:
 
 
 class _Parser(MultiPartParser):
-    spool_max_size = 64 * 1024  # what is longer is written to a temporary file
+    """A parser of files that are written to temporary files without names.
+
+    Attributes:
+        ended: Whether the whole of the form was read.
+    """
+
+    spool_max_size = 64 * 1024
+    ended = False
+
+    def on_end(self) -> None:
+        """Note that the form has ended."""
+        self.ended = True
 
 
 async def _received(desk: Desk, request: Request) -> list[UploadFile]:
-    """Return the files of a request, written to temporary files without names.
+    """Return the files of a request.
 
     Raises:
         OutOfRangeError: If it has none, or too much.
@@ -78,9 +90,16 @@ async def _received(desk: Desk, request: Request) -> list[UploadFile]:
         raise OutOfRangeError(_too_much(most))
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise OutOfRangeError("files are sent as multipart/form-data")
+
+    async def body() -> AsyncGenerator[bytes]:
+        async for part in _limited(request, most):
+            yield part
+        if not parser.ended:  # raised here, it closes the files
+            raise OutOfRangeError(_BROKEN_OFF)
+
     parser = _Parser(
         request.headers,
-        _limited(request, most),  # type: ignore[arg-type]  # any iterator will do
+        body(),
         max_files=_MOST_FILES,
         max_fields=_MOST_FILES,
         max_part_size=_MOST_FIELD_BYTES,
@@ -90,10 +109,11 @@ async def _received(desk: Desk, request: Request) -> list[UploadFile]:
     except MultiPartException as exc:
         raise OutOfRangeError(f"the upload cannot be read: {exc.message}") from exc
     except (TimeoutError, ClientDisconnect) as exc:
-        raise OutOfRangeError("the upload broke off: nothing of it was added") from exc
+        raise OutOfRangeError(_BROKEN_OFF) from exc
     files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
     named = [file for file in files if file.filename]  # a form without a choice sends one without
     if not named:
+        await form.close()
         raise OutOfRangeError("there is no file: choose at least one")
     return named
 

@@ -1,14 +1,17 @@
 """Changes by readers: documents added, corrected and deleted, entities merged."""
 
+import asyncio
 import threading
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from lxml import html
+from starlette.requests import Request
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, IngestConfig
+from kgrag.errors import OutOfRangeError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.serve import writing
 from kgrag.serve.desk import Desk
@@ -156,7 +159,8 @@ def test_a_name_of_another_document_is_not_overwritten(site):
     add(asked, desk, ("湿地.txt", NEW))
     other = NEW.replace("63%", "64%").replace("湿地", "草地")
     state = add(asked, desk, ("湿地.txt", other), ("湿地.txt", NEW))
-    assert [one["status"] for one in state["files"]] == ["added", "unchanged"]
+    outcomes = {one["file"]: one["status"] for one in state["files"]}
+    assert outcomes == {"湿地 (2).txt": "added", "湿地.txt": "unchanged"}
     assert kept(desk) == ["湿地 (2).txt", "湿地.txt"]
     assert (desk.uploads / "湿地.txt").read_text("utf-8") == NEW
     assert "63%" in answer(asked)
@@ -265,13 +269,14 @@ def test_an_ingest_that_fails_as_a_whole_is_told(site, monkeypatch):
 
 
 def chunks(n):
-    """Yield a body of parts without a length, which counts how much of it was read."""
+    """Yield a body of parts, without a length."""
     yield b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
     for _ in range(n):
         yield bytes(100_000)
     yield b"\r\n--x--\r\n"
 
 
+FIELD = b'--x\r\ncontent-disposition: form-data; name="a"'
 MULTIPART = {"content-type": "multipart/form-data; boundary=x"}
 
 
@@ -296,6 +301,27 @@ def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
     assert kept(desk) == ["a.txt"]
 
 
+def test_a_body_without_an_end_is_not_read_to_its_end(shared, monkeypatch):
+    _, desk = shared
+    monkeypatch.setattr(writing, "_MOST_BYTES", 1_000_000)
+    limits = Config(ingest=IngestConfig(max_file_mb=1))
+    monkeypatch.setattr(desk.base, "config", limits)
+    body = chunks(10**9)
+    n_read = 0
+
+    async def receive():
+        nonlocal n_read
+        n_read += 1
+        return {"type": "http.request", "body": next(body), "more_body": True}
+
+    headers = [(name.encode(), value.encode()) for name, value in MULTIPART.items()]
+    scope = {"type": "http", "method": "POST", "headers": headers}
+    with pytest.raises(OutOfRangeError, match="at most 1 MB"):
+        asyncio.run(writing._add(desk, Request(scope, receive)))
+    assert n_read == 11
+    assert not desk.ingesting.state.is_busy
+
+
 @pytest.mark.parametrize(
     ("body", "headers"),
     [
@@ -303,10 +329,11 @@ def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
         (b"{}", {"content-type": "application/json"}),
         (b"no boundary", MULTIPART),
         (b"--x\r\n", {"content-type": "multipart/form-data"}),
-        (b'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n' + bytes(20_000), MULTIPART),
-        (b'--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n', MULTIPART),
-        (b'--x\r\ncontent-disposition: form-data; name="a"; filename=""\r\n\r\n\r\n--x--\r\n', MULTIPART),
-        (b'--x\r\ncontent-disposition: form-data; name="a"; filename="a.txt"\r\n\r\nhal', MULTIPART),
+        (FIELD + b"\r\n\r\n" + bytes(20_000), MULTIPART),
+        (FIELD + b"\r\n\r\nb\r\n--x--\r\n", MULTIPART),
+        (FIELD + b'; filename=""\r\n\r\n\r\n--x--\r\n', MULTIPART),
+        (FIELD + b'; filename="a.txt"\r\n\r\nhal', MULTIPART),
+        (FIELD + b'; filename="a.txt"\r\n\r\nwhole\r\n' + FIELD + b'; filename="b.txt"', MULTIPART),
     ],
 )  # fmt: skip
 def test_what_is_no_upload_is_refused(shared, body, headers):
@@ -382,7 +409,7 @@ def test_what_is_wrong_stands_beside_its_field(shared):
     told = asked.post(f"/correct/{doc_id}", data=typed)
     assert told.status_code == 400
     page = html.fromstring(told.text)
-    assert page.xpath("//details[@id='correct']/@open") == ["open"]
+    assert len(page.xpath("//details[@id='correct']/@open")) == 1
     for name in ("issued", "level", "title"):
         field = page.get_element_by_id(f"correct-{name}")
         assert field.get("value") == typed[name]
@@ -426,9 +453,11 @@ def test_a_document_is_deleted_after_a_question(site):
 
 def test_a_document_is_deleted_by_program_and_the_files_of_others_stay(site, tmp_path):
     asked, desk = site
-    records = '{"id": "r1", "title": "甲", "text": "甲文。"}\n{"id": "r2", "title": "乙", "text": "乙文。"}\n'
+    records = "".join(
+        f'{{"id": "{name}", "title": "{name}", "text": "{name}文。"}}\n' for name in ("甲", "乙")
+    )
     first, second = (one["doc_id"] for one in add(asked, desk, ("r.jsonl", records))["files"])
-    own = [path for path in tmp_path.glob("*.txt")]
+    own = list(tmp_path.glob("*.txt"))
     assert own
     assert asked.delete(f"/api/documents/{id_of(desk)}").json()["deleted"]["title"] == TITLE
     assert all(path.exists() for path in own)
@@ -470,8 +499,8 @@ def test_entities_are_merged_and_parted(site):
 
 def test_pairs_that_may_be_one_are_decided_on_their_page(tmp_path):
     texts = {
-        "a": "甲市住房和城乡建设局负责绿色工厂建设。\n",
-        "b": "甲市住房城乡建设局负责绿色工厂评价。\n",
+        "a": "甲省方案\n到2025年，县级及以上城市集中式饮用水水源水质达标率达到95%。\n",
+        "b": "乙省方案\n到2025年，县级及以上城市集中式饮用水水源地水质达标率达到97%。\n",
     }
     with writable(tmp_path, texts) as (asked, desk):
         (pair,) = desk.base.duplicates()
@@ -504,7 +533,10 @@ ACTIONS = (
 )
 
 
-@pytest.mark.parametrize(("method", "path"), [*ACTIONS, ("GET", "/upload"), ("GET", "/delete/x"), ("GET", "/duplicates"), ("GET", "/api/ingest")])  # fmt: skip
+LOOKS = tuple(("GET", path) for path in ("/upload", "/delete/x", "/duplicates", "/api/ingest"))
+
+
+@pytest.mark.parametrize(("method", "path"), [*ACTIONS, *LOOKS])
 def test_a_server_that_only_reads_refuses(policies, method, path):
     n = policies.counts().documents
     with served(policies) as site:
