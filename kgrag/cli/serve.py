@@ -38,7 +38,9 @@ def serve(
     ),
     allow_ingest: bool = option("Readers may add, correct and delete documents, merge entities."),
     uploads: Path | None = option(
-        "Where added files are kept; KB/uploads by default.", metavar="FOLDER"
+        "Where added files are kept; KB/uploads by default.",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
     ),
     lang: Literal["zh", "en"] = option("Language of the pages.", default="zh"),
     open_: bool = option("Open the page in the browser.", "--open"),
