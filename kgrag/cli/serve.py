@@ -40,7 +40,7 @@ def serve(
     uploads: Path | None = option(
         "Where added files are kept; KB/uploads by default.",
         type=click.Path(path_type=Path),
-        metavar="FOLDER",
+        metavar="DIRECTORY",
     ),
     lang: Literal["zh", "en"] = option("Language of the pages.", default="zh"),
     open_: bool = option("Open the page in the browser.", "--open"),
@@ -59,18 +59,11 @@ def serve(
     has_keys = all(keys.values())
     if allow_host and not has_keys:
         raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
-    if uploads and not allow_ingest:
-        raise click.UsageError("--uploads goes with --allow-ingest")
-    folders = _folders(places, uploads) if allow_ingest else {}
+    folders = _folders(places, uploads, allow_ingest)
     with ExitStack() as stack:
         listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
         desks = [
-            Desk(
-                stack.enter_context(opened(place)),
-                name=name,
-                language=lang,
-                uploads=folders.get(name),
-            )
+            Desk(stack.enter_context(opened(place)), name, lang, folders.get(name))
             for name, place in places.items()
         ]
 
@@ -93,8 +86,12 @@ def _named(text: str) -> tuple[str, str]:
     return match["name"], match["place"]
 
 
-def _folders(places: Mapping[str, str], uploads: Path | None) -> dict[str, Path]:
+def _folders(places: Mapping[str, str], uploads: Path | None, allowed: bool) -> dict[str, Path]:
     """Return where the files that readers add are kept, by name of a knowledge base."""
+    if not allowed:
+        if uploads:
+            raise click.UsageError("--uploads goes with --allow-ingest")
+        return {}
     if uploads is None and any("://" in place for place in places.values()):
         raise click.UsageError("a knowledge base on a server has no folder: name one by --uploads")
     if uploads is None:

@@ -1,6 +1,6 @@
 """What requests may ask for, checked with pydantic."""
 
-from typing import Annotated, Any, Literal, Self, TypeVar, get_origin
+from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -190,46 +190,6 @@ class Around(Given):
     name: str = Field(max_length=MOST_QUESTION_CHARS)
     hops: int = Field(default=1, ge=1, le=3)
     limit: int = Field(default=60, ge=1, le=1000)
-
-
-class Uploaded(Given):
-    """Files to be added."""
-
-    files: tuple[Annotated[str, Field(json_schema_extra={"format": "binary"})], ...] = Field(
-        description="One or several, of any name of field."
-    )
-
-
-class Corrected(Given):
-    """What is corrected of a document; an empty text says that there is none."""
-
-    title: str | None = Field(default=None, description="Title of the body.")
-    issuers: str | None = Field(default=None, description="Organs that issued it, by 、.")
-    number: str | None = Field(default=None, description="文号.")
-    issued: str | None = Field(default=None, description="Date of issue: 2022-03-05.")
-    written: str | None = Field(default=None, description="When it was signed.")
-    effective: str | None = Field(default=None, description="From when it is in force.")
-    expires: str | None = Field(default=None, description="Until when.")
-    regions: str | None = Field(default=None, description="That it governs: 四川省、成都市; 全国.")
-    level: str | None = Field(default=None, description="国家, 部门, 省, 市, 县.")
-    kind: str | None = Field(default=None, description="文种: 通知, 实施方案.")
-    status: str | None = Field(default=None, description="试行, 征求意见稿, 废止.")
-    recipients: str | None = Field(default=None, description="To whom it is addressed, by ；.")
-    reset: _Words = Field(default=(), description="Fields whose correction is taken back.")
-
-
-class Merged(Given):
-    """Entities that are one."""
-
-    names: _Words = Field(min_length=1, max_length=_MOST_VALUES)
-    into: str = Field(description="What they are called from now on.")
-
-
-class Parted(Given):
-    """A name that is no longer an entity's."""
-
-    name: str = Field(description="As documents write it, or as it was merged.")
-    entity: str = Field(description="What it is part of now.")
 
 
 async def read(kind: type[_G], request: Request) -> _G:

@@ -281,11 +281,22 @@ def document_page(
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
-        labels=CORRECTABLE,
-        values=correctable_of(card) | dict(typed or {}),
-        wrong=wrong or {},
-        corrected=base.store.corrections().get(card.doc_id, {}) if desk.writable else {},
+        corrections=_corrections(desk, card, typed or {}, wrong or {}),
     )
+
+
+def _corrections(
+    desk: Desk, card: Document, typed: Mapping[str, str], wrong: Mapping[str, str]
+) -> list[tuple[str, str, str, str, bool]]:
+    """Return name, label, value, what is wrong and whether it is corrected of each field."""
+    if not desk.writable:
+        return []
+    corrected = desk.base.store.corrections().get(card.doc_id, {})
+    values = {**correctable_of(card), **typed}
+    return [
+        (name, label, values[name], wrong.get(name, ""), name in corrected)
+        for name, label in CORRECTABLE.items()
+    ]
 
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:

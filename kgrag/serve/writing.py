@@ -9,12 +9,13 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote
 
 import anyio
 import anyio.to_thread
 import python_multipart  # noqa: F401 - starlette's parser needs it
+from pydantic import Field
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
@@ -29,7 +30,7 @@ from kgrag.maintenance.corrections import checked_corrections
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import Endpoint, Json, failure, status_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Corrected, Given, Merged, Parted, Uploaded, body_of
+from kgrag.serve.inputs import Given, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, page_route
 from kgrag.serve.rendering import page
 from kgrag.text.visible import is_hidden, place_shown, shown_path
@@ -40,12 +41,53 @@ _MOST_BYTES = 1_000_000_000  # of an upload, unless one file may have more
 _MOST_FIELD_BYTES = 10_000  # of what is no file
 _SILENT_S = 60  # after which an upload that has stopped is given up
 _LONGEST_STEM, _LONGEST_SUFFIX = 180, 20  # bytes, characters; systems allow 255 bytes in all
-_MOST_PAIRS = 40
+_MOST_PAIRS, _MOST_NAMES = 40, 200
 _UNNAMED = "document"
 _NO_NAME = frozenset('<>:"|?*')  # what Windows forbids
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _BROKEN_OFF = "the upload broke off: nothing of it was added"
+_Words = tuple[str, ...]
 _READS_ONLY = "this server only reads: start it with --allow-ingest"
+
+
+class Uploaded(Given):
+    """Files to be added."""
+
+    files: tuple[Annotated[str, Field(json_schema_extra={"format": "binary"})], ...] = Field(
+        description="One or several, of any name of field."
+    )
+
+
+class Corrected(Given):
+    """What is corrected of a document; an empty text says that there is none."""
+
+    title: str | None = Field(default=None, description="Title of the body.")
+    issuers: str | None = Field(default=None, description="Organs that issued it, by 、.")
+    number: str | None = Field(default=None, description="文号.")
+    issued: str | None = Field(default=None, description="Date of issue: 2022-03-05.")
+    written: str | None = Field(default=None, description="When it was signed.")
+    effective: str | None = Field(default=None, description="From when it is in force.")
+    expires: str | None = Field(default=None, description="Until when.")
+    regions: str | None = Field(default=None, description="That it governs: 四川省、成都市; 全国.")
+    level: str | None = Field(default=None, description="国家, 部门, 省, 市, 县.")
+    kind: str | None = Field(default=None, description="文种: 通知, 实施方案.")
+    status: str | None = Field(default=None, description="试行, 征求意见稿, 废止.")
+    recipients: str | None = Field(default=None, description="To whom it is addressed, by ；.")
+    reset: _Words = Field(default=(), description="Fields whose correction is taken back.")
+
+
+class Merged(Given):
+    """Entities that are one."""
+
+    names: _Words = Field(min_length=1, max_length=_MOST_NAMES)
+    into: str = Field(description="What they are called from now on.")
+
+
+class Parted(Given):
+    """A name that is no longer an entity's."""
+
+    name: str = Field(description="As documents write it, or as it was merged.")
+    entity: str = Field(description="What it is part of now.")
 
 
 def safe_name(name: str) -> str:
