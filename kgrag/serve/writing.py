@@ -33,7 +33,7 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, page_route
 from kgrag.serve.rendering import page
-from kgrag.text.visible import is_hidden, place_shown, shown_path
+from kgrag.text.visible import is_hidden, place_shown, shown_path, visible
 from kgrag.types import Document
 
 _MOST_FILES = 200  # of an upload
@@ -403,7 +403,7 @@ def _typed(desk: Desk, request: Request, typed: dict[str, str]) -> Response:
     card = desk.base.find_document(request.path_params["doc_id"])
     reset = [typed["reset"]] if typed.get("reset") else []
     now = correctable_of(card)
-    told = {k: v for k, v in typed.items() if k in now and v.strip() != now[k]}
+    told = {k: v for k, v in typed.items() if k in now and _seen(v) != _seen(now[k])}
     wrong = {name: said for name, text in told.items() if (said := _wrong_with(name, text))}
     if wrong:
         response = document_page(desk, request, card.doc_id, told, wrong)
@@ -412,6 +412,11 @@ def _typed(desk: Desk, request: Request, typed: dict[str, str]) -> Response:
     if told or reset:
         _correct(desk, card.doc_id, told, reset)
     return RedirectResponse(place_url(_root(request), card.doc_id), 303)
+
+
+def _seen(text: str) -> str:
+    """Return a text as a field shows it: control characters are escapes, blanks do not count."""
+    return " ".join(visible(text).split())
 
 
 def _wrong_with(name: str, text: str) -> str:

@@ -390,6 +390,17 @@ def test_a_correction_is_in_page_list_and_filter(site):
     assert desk.base.find_document(doc_id).metadata.number == ""
 
 
+def test_a_form_that_was_not_changed_corrects_nothing(tmp_path):
+    title = "某省<b>绿色</b>\u202e发展\x1b[31m  实施方案"
+    with writable(tmp_path, {"a": f"{title}\n一、目标\n到2025年完成。\n"}) as (asked, desk):
+        (card,) = desk.base.documents()
+        page = html.fromstring(asked.get(f"/documents/{card.doc_id}").text)
+        (form,) = page.xpath("//form[@class='correct']")
+        asked.post(form.get("action"), data=dict(form.form_values()))
+        assert desk.base.store.corrections() == {}
+        assert desk.base.documents()[0].title == card.title
+
+
 def test_a_correction_is_taken_back(site):
     asked, desk = site
     doc_id = id_of(desk)
