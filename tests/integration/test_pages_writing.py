@@ -86,6 +86,23 @@ def test_the_form_for_the_key_lets_in(browser, sample_kb):
         assert page.url == f"{address}documents"
 
 
+def test_without_a_script_it_works_too(browser, site, tmp_path):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    file = tmp_path / "草地.txt"
+    file.write_text(NEW.replace("湿地", "草地"), "utf-8")
+    page.goto(f"{site}upload?lang=zh")
+    page.set_input_files("#files", file)
+    page.click("#upload .go")
+    page.wait_for_selector("#ingest >> text=共1个文件，已加入1个", timeout=60_000)
+    page.click("#ingest td >> text=草地.txt")
+    page.click("text=更正或删除")
+    page.fill("#correct-number", "甘政发[2023]8号")
+    page.click("text=保存更正")
+    assert "甘政发〔2023〕8号" in page.inner_text(".facts")
+    context.close()
+
+
 def test_dropped_files_are_chosen(page, site):
     page.goto(f"{site}upload")
     page.evaluate("""() => {

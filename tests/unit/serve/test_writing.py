@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -230,6 +231,27 @@ def test_one_is_added_at_a_time_and_questions_are_answered_meanwhile(site, monke
         go_on.set()
         desk.ingesting.wait()
     assert add(asked, desk, ("b.txt", NEW))["state"] == "done"
+
+
+def test_an_upload_waits_for_one_that_is_received(site):
+    """Of several at the same moment one is taken in; a refusal leaves no file."""
+    asked, desk = site
+    with desk.ingesting.reserved():
+        assert asked.post("/api/documents", files=sent(("a.txt", NEW))).status_code == 503
+        assert asked.get("/api/ingest").json()["state"] == "receiving"
+        assert "正在接收文件" in asked.get("/upload").text
+    assert asked.get("/api/ingest").json()["state"] == "none"
+    with ThreadPoolExecutor(6) as threads:
+        told = list(
+            threads.map(
+                lambda n: asked.post("/api/documents", files=sent((f"{n}.txt", f"{NEW}{n}"))),
+                range(6),
+            )
+        )
+    desk.ingesting.wait()
+    codes = [one.status_code for one in told]
+    assert set(codes) <= {202, 503}
+    assert codes.count(202) == len(kept(desk)) == len(desk.base.documents()) - len(POLICIES) > 0
 
 
 def test_a_server_that_ends_stops_the_ingest(tmp_path, monkeypatch):
