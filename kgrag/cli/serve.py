@@ -2,7 +2,9 @@
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -34,13 +36,19 @@ def serve(
     allow_host: tuple[str, ...] = option(
         "A name of this machine that browsers may ask for.", metavar="NAME"
     ),
+    allow_ingest: bool = option("Readers may add, correct and delete documents, merge entities."),
+    uploads: Path | None = option(
+        "Where added files are kept; KB/uploads by default.",
+        type=click.Path(path_type=Path),
+        metavar="DIRECTORY",
+    ),
     lang: Literal["zh", "en"] = option("Language of the pages.", default="zh"),
     open_: bool = option("Open the page in the browser.", "--open"),
 ) -> None:
     """Serve a knowledge base: a page to ask and check, an HTTP API, for one or many users.
 
-    What is served can only be read. With KGRAG_TOKEN in the environment a key is required;
-    KGRAG_TOKEN_NAME, the name in capitals, is that of one of several knowledge bases.
+    What is served can only be read, but with --allow-ingest. With KGRAG_TOKEN in the environment
+    a key is required; KGRAG_TOKEN_NAME, the name in capitals, is that of one of several bases.
     """
     with needs_extra("serve", "kgrag serve"):
         from kgrag.serve.app import application, listen, serve
@@ -51,12 +59,13 @@ def serve(
     has_keys = all(keys.values())
     if allow_host and not has_keys:
         raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
+    folders = _folders(places, uploads, allow_ingest)
     with ExitStack() as stack:
         listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
         desks = []
         for name, place in places.items():
             base = stack.enter_context(opened(place))
-            desks.append(Desk(base, name=name, language=lang))
+            desks.append(Desk(base, name, lang, folders.get(name)))
             if os.name == "posix":  # there are no Unix sockets elsewhere
                 from kgrag.cli.for_clients import running_for_clients
 
@@ -79,6 +88,22 @@ def _named(text: str) -> tuple[str, str]:
             param_hint="--base",
         )
     return match["name"], match["place"]
+
+
+def _folders(places: Mapping[str, str], uploads: Path | None, allowed: bool) -> dict[str, Path]:
+    """Return where the files that readers add are kept, by name of a knowledge base."""
+    if not allowed:
+        if uploads:
+            raise click.UsageError("--uploads goes with --allow-ingest")
+        return {}
+    if uploads is None and any("://" in place for place in places.values()):
+        raise click.UsageError("a knowledge base on a server has no folder: name one by --uploads")
+    if uploads is None:
+        found = {name: Path(place) / "uploads" for name, place in places.items()}
+    else:
+        several = len(places) > 1
+        found = {name: uploads / name if several else uploads for name in places}
+    return {name: folder.absolute() for name, folder in found.items()}
 
 
 def _variables(name: str) -> tuple[str, str]:

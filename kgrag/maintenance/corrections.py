@@ -86,7 +86,7 @@ class Curator:
         """
         for value in told.values():
             check_whole("correction", value)
-        fields = _checked(told)
+        fields = checked_corrections(told)
         card = document_called(document, self.store.document_cards())
         return self._corrected(card, fields)
 
@@ -261,7 +261,7 @@ def _written(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int
     return {e: dict(sorted(n.items(), key=lambda w: (-w[1], w[0]))) for e, n in found.items()}
 
 
-def _checked(told: Mapping[str, str]) -> dict[str, str]:
+def checked_corrections(told: Mapping[str, str]) -> dict[str, str]:
     """Return normalized corrections by field.
 
     Raises:

@@ -1,6 +1,6 @@
 """The HTTP API: JSON for programs, described as OpenAPI."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -72,7 +72,8 @@ class Endpoint:
         summary: In words, for the description.
         given: What it may be asked for.
         handler: Called in a thread with desk, request and what is asked for.
-        method: GET or POST.
+        method: GET, POST or DELETE.
+        media: Of the body of a POST.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Endpoint:
     given: type[Given]
     handler: _Handler
     method: str = "GET"
+    media: str = "application/json"
 
     def route(self, desk: Desk) -> Route:
         """Return its route."""
@@ -346,14 +348,14 @@ ENDPOINTS = (
 )
 
 
-def routes(desk: Desk) -> list[Route]:
-    """Return the routes of the API."""
+def routes(desk: Desk, endpoints: Sequence[Endpoint] = ENDPOINTS) -> list[Route]:
+    """Return the routes of the API; its description has `endpoints`, which may be more."""
 
     async def ask(request: Request) -> Response:
         return await _asked(desk, request)
 
     async def described(_request: Request) -> Response:
-        return Json(_openapi())
+        return Json(_openapi(endpoints))
 
     made = [end.route(desk) for end in ENDPOINTS if end.handler is not _ask]
     return [
@@ -363,10 +365,10 @@ def routes(desk: Desk) -> list[Route]:
     ]
 
 
-def _openapi() -> dict[str, object]:
+def _openapi(endpoints: Sequence[Endpoint]) -> dict[str, object]:
     """Return the description of the API (OpenAPI 3.1)."""
     paths: dict[str, dict[str, object]] = {}
-    for end in ENDPOINTS:
+    for end in endpoints:
         schema = end.given.model_json_schema()
         told: dict[str, object] = {
             "summary": end.summary,
@@ -386,7 +388,7 @@ def _openapi() -> dict[str, object]:
             }
             for name in _parameters(end.path)
         ]
-        if end.method == "GET":
+        if end.method != "POST":
             parameters += [
                 {
                     "name": name,
@@ -398,7 +400,7 @@ def _openapi() -> dict[str, object]:
                 for name, field in schema.get("properties", {}).items()
             ]
         else:
-            told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+            told["requestBody"] = {"content": {end.media: {"schema": schema}}}
         paths.setdefault(_bare(end.path), {})[end.method.lower()] = told | {
             "parameters": parameters
         }

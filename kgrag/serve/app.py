@@ -13,6 +13,7 @@ from socket import AF_INET, AF_INET6, create_server, socket
 from types import FrameType
 from typing import Any
 
+import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -21,7 +22,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from kgrag.errors import ConfigError
-from kgrag.serve import api, compatible, pages
+from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.rendering import page
@@ -65,9 +66,16 @@ def application(
 
 def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
     """Return the routes of a knowledge base, and what runs beside them."""
-    routes = [*api.routes(desk), *compatible.routes(desk), *pages.routes(desk)]
+    endpoints = [*api.ENDPOINTS, *(writing.ENDPOINTS if desk.writable else ())]
+    routes = [
+        *api.routes(desk, endpoints),
+        *compatible.routes(desk),
+        *pages.routes(desk, endpoints),
+        *writing.routes(desk),
+    ]
+    lifespans = [_ending(desk)]
     if find_spec("mcp") is None:  # the extra of that name is not installed
-        return [*routes, pages.nowhere(desk)], []
+        return [*routes, pages.nowhere(desk)], lifespans
     from mcp.server.transport_security import TransportSecuritySettings
 
     from kgrag.serve.mcp_server import mcp_server
@@ -78,7 +86,16 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         # `Guard` looks at host and origin.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return [*routes, *app.routes, pages.nowhere(desk)], [app.router.lifespan_context]
+    return [*routes, *app.routes, pages.nowhere(desk)], [*lifespans, app.router.lifespan_context]
+
+
+def _ending(desk: Desk) -> _Lifespan:
+    @asynccontextmanager
+    async def ending(_app: object) -> AsyncIterator[None]:
+        yield
+        await anyio.to_thread.run_sync(desk.ingesting.end)
+
+    return ending
 
 
 def _app(routes: Sequence[BaseRoute], lifespans: Sequence[_Lifespan]) -> Starlette:

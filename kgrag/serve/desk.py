@@ -1,11 +1,15 @@
 """A knowledge base that many ask at once: work runs in threads, so much at a time."""
 
+import logging
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Literal, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -15,6 +19,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.api import KnowledgeBase
 from kgrag.errors import BusyError, KgragError
+from kgrag.ingestion.report import Outcome
+from kgrag.json_ready import JsonReady
 from kgrag.status import Status
 from kgrag.tables.overview import Facet, FacetValue, facets
 from kgrag.text.visible import json_line
@@ -23,6 +29,8 @@ from kgrag.types import Document, Language
 _T = TypeVar("_T")
 Emit = Callable[[str, Mapping[str, object] | str], None]  # sends an event: its name and data
 AT_ONCE, WAITING = 4, 60
+_ENDING_S = 10  # for an ingest under way at the end
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ class Desk:
         base: It; whoever opened it closes it.
         name: By which it is called where several are served.
         language: Of pages, unless the user chose another one.
-        writable: Whether corrections and documents are accepted.
+        uploads: Folder of files that readers add, an absolute path; None where they only read.
         at_once: Requests that are worked on at the same time.
         waiting: Requests that may wait besides; more are refused.
     """
@@ -56,10 +64,20 @@ class Desk:
     base: KnowledgeBase
     name: str = "kgrag"
     language: Language = "zh"
-    writable: bool = False
+    uploads: Path | None = None
     at_once: int = AT_ONCE
     waiting: int = WAITING
     _known: tuple[tuple[int, date], Known] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def writable(self) -> bool:
+        """Whether corrections and documents are accepted."""
+        return self.uploads is not None
+
+    @cached_property
+    def ingesting(self) -> "Ingesting":
+        """The ingest of files that readers add."""
+        return Ingesting(self.base, self.uploads or Path())
 
     @cached_property
     def _limiter(self) -> anyio.CapacityLimiter:
@@ -97,8 +115,119 @@ class Desk:
             raise BusyError(f"{n} requests are being worked on already: try again shortly")
 
 
+@dataclass(frozen=True, slots=True)
+class IngestState(JsonReady):
+    """How far an ingest is.
+
+    Attributes:
+        state: `receiving` files, `running`, `done`, `failed` as a whole, or `none` until now.
+        done: Files that are done.
+        of: Files in all.
+        file: The one that is read.
+        files: At the end the outcome of each, named as it is in the folder of uploads.
+        error: Why it failed.
+    """
+
+    state: Literal["none", "receiving", "running", "done", "failed"] = "none"
+    done: int = 0
+    of: int = 0
+    file: str = ""
+    files: tuple[Outcome, ...] = ()
+    error: str = ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether another ingest has to wait."""
+        return self.state in ("receiving", "running")
+
+
+class Ingesting:
+    """The ingest of files that readers add: one at a time, in a thread of its own.
+
+    Attributes:
+        state: Of the one under way, or of the last.
+    """
+
+    def __init__(self, base: KnowledgeBase, folder: Path) -> None:
+        """Initialise; paths below `folder` are told relative to it."""
+        self.state = IngestState()
+        self._base = base
+        self._folder = f"{folder}{os.sep}"
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Keep others waiting while files are received; `begin` is called inside.
+
+        Raises:
+            BusyError: If an ingest is under way.
+        """
+        with self._lock:
+            if self.state.is_busy:
+                raise BusyError("documents are being added already: add yours when that has ended")
+            before, self.state = self.state, IngestState("receiving")
+        try:
+            yield
+        finally:
+            if self.state.state == "receiving":  # nothing was begun
+                self.state = before
+
+    def begin(self, files: Sequence[Path], refused: Sequence[Outcome] = ()) -> None:
+        """Ingest files in a thread; `refused` are outcomes of others, told at the end."""
+        self.state = IngestState("running", of=len(files))
+        self._thread = threading.Thread(
+            target=self._run, args=(files, refused), name="ingest", daemon=True
+        )
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for the end of the ingest under way, if there is one."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def end(self) -> None:
+        """Stop after the document under way; what is stored is whole."""
+        self._ending.set()
+        if self._thread is not None:
+            self._thread.join(_ENDING_S)
+
+    def _run(self, files: Sequence[Path], refused: Sequence[Outcome]) -> None:
+        try:
+            outcomes = self._base.ingest(files, progress=self._told).outcomes if files else ()
+            told = tuple(map(self._shown, (*refused, *outcomes)))
+            self.state = replace(self.state, state="done", done=len(files), file="", files=told)
+        except _GoneError:
+            self._fail("the server was stopped: add again what is not in the list of documents")
+        except KgragError as exc:
+            self._fail(self._bare(str(exc)))
+        except Exception as exc:
+            _log.exception("an ingest failed")
+            self._fail(f"{type(exc).__name__}: see the log of the server")
+
+    def _fail(self, error: str) -> None:
+        self.state = replace(self.state, state="failed", file="", error=error)
+
+    def _told(self, file: str, done: int, n_files: int) -> None:
+        if self._ending.is_set():
+            raise _GoneError
+        self.state = replace(self.state, file=self._bare(file), done=done, of=n_files)
+
+    def _shown(self, outcome: Outcome) -> Outcome:
+        return replace(
+            outcome,
+            source=self._bare(outcome.source),
+            detail=self._bare(outcome.detail),
+            warnings=tuple(map(self._bare, outcome.warnings)),
+        )
+
+    def _bare(self, text: str) -> str:
+        return text.replace(self._folder, "")
+
+
 class _GoneError(Exception):
-    """The reader does not wait any more."""
+    """The reader, or the server, does not wait any more."""
 
 
 class EventStream(Response):

@@ -192,11 +192,12 @@ async def read(kind: type[_G], request: Request) -> _G:
     Raises:
         OutOfRangeError: If it is too long, or something in it is not allowed.
     """
-    if request.method == "GET":
+    if request.method in ("GET", "DELETE"):
         return checked(kind, request.query_params)
     body = await body_of(request)
     try:
-        if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        media = request.headers.get("content-type", "")
+        if not body or media.startswith("application/x-www-form-urlencoded"):
             pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
             return checked(kind, ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)

@@ -24,7 +24,7 @@ from kgrag.answering.quotes import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
 from kgrag.serve.api import (
-    ENDPOINTS,
+    Endpoint,
     exported,
     failure,
     language_of,
@@ -221,8 +221,57 @@ def paragraphs(
         start = end
 
 
+# What can be corrected of a document, with its label.
+CORRECTABLE: Mapping[str, str] = {
+    "title": "Title",
+    "issuers": "Issuer",
+    "number": "Number",
+    "issued": "Date of issue",
+    "written": "Signed",
+    "effective": "In force from",
+    "expires": "In force until",
+    "regions": "Region",
+    "level": "Level",
+    "kind": "Kind",
+    "status": "Limiting words",
+    "recipients": "Addressees",
+}
+
+
+def correctable_of(card: Document) -> dict[str, str]:
+    """Return the fields of a document that can be corrected, as they are typed."""
+    told: dict[str, Any] = {**card.metadata.to_record(), "title": card.title}
+    between = {"recipients": "；"}
+    return {
+        name: value if isinstance(value, str) else between.get(name, "、").join(value)
+        for name, value in ((name, told.get(name, "")) for name in CORRECTABLE)
+    }
+
+
 def _document(desk: Desk, request: Request, given: Placed) -> Response:
-    base, name = desk.base, str(request.path_params["address"])
+    return document_page(desk, request, str(request.path_params["address"]))
+
+
+def document_page(
+    desk: Desk,
+    request: Request,
+    name: str,
+    typed: Mapping[str, str] | None = None,
+    wrong: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the page of a document, or of a place in it.
+
+    Args:
+        desk: Where it is.
+        request: Whose page it is.
+        name: Of the document, or DOCUMENT:START-END.
+        typed: By field what a reader typed as a correction, if it is shown again.
+        wrong: By field what is wrong with it.
+
+    Raises:
+        NotFoundError: If there is none.
+    """
+    base = desk.base
     span = None
     try:
         card = base.find_document(name)
@@ -260,6 +309,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
         entity=_entity_of(desk, card),
+        corrections=_corrections(desk, card, typed or {}, wrong or {}),
     )
 
 
@@ -274,6 +324,20 @@ def _entity_of(desk: Desk, card: Document) -> str:
     """Return the name of a document's entity; empty if nothing is stated about it."""
     found = desk.base.store.entities([node_id(card.title, card.metadata)])
     return found[0].name if found else ""
+
+
+def _corrections(
+    desk: Desk, card: Document, typed: Mapping[str, str], wrong: Mapping[str, str]
+) -> list[tuple[str, str, str, str, bool]]:
+    """Return name, label, value, what is wrong and whether it is corrected of each field."""
+    if not desk.writable:
+        return []
+    corrected = desk.base.store.corrections().get(card.doc_id, {})
+    values = {**correctable_of(card), **typed}
+    return [
+        (name, label, values[name], wrong.get(name, ""), name in corrected)
+        for name, label in CORRECTABLE.items()
+    ]
 
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:
@@ -368,8 +432,8 @@ def _problems(desk: Desk, request: Request, given: Given) -> Response:
     return page(desk, request, "problems.html", problems=found, kinds=kinds)
 
 
-def _api(desk: Desk, request: Request, given: Given) -> Response:
-    described = [(end, end.given.model_json_schema()) for end in ENDPOINTS]
+def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Given) -> Response:
+    described = [(end, end.given.model_json_schema()) for end in endpoints]
     return page(desk, request, "api.html", described=described)
 
 
@@ -406,7 +470,6 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/tables/{name}", Tabled, _table),
     ("/graph", Given, _graph),
     ("/problems", Given, _problems),
-    ("/api", Given, _api),
     (LOGIN, Given, _login),
 )
 
@@ -420,7 +483,7 @@ def nowhere(desk: Desk) -> Route:
             return failure(exc)
         return await desk.run(partial(_failed, desk, request, exc))
 
-    return Route("/{path:path}", respond)
+    return Route("/{path:path}", respond, methods=["GET", "POST", "PUT", "DELETE"])
 
 
 def _failed(desk: Desk, request: Request, exc: Exception) -> Response:
@@ -434,24 +497,28 @@ STATIC = Mount(
 )
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
-    """Return the routes of the pages."""
+def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str = "GET") -> Route:
+    """Return the route of a page; an error is a page, too."""
 
-    def route(path: str, kind: type[Given], make: Page) -> Route:
-        async def respond(request: Request) -> Response:
-            try:
-                given = await read(kind, request)
-                return await desk.run(partial(make, desk, request, given))
-            except (KgragError, ValueError) as exc:
-                return _failed(desk, request, exc)
+    async def respond(request: Request) -> Response:
+        try:
+            given = await read(kind, request)
+            return await desk.run(partial(make, desk, request, given))
+        except (KgragError, ValueError) as exc:
+            return _failed(desk, request, exc)
 
-        return Route(path, respond, methods=["GET"])
+    return Route(path, respond, methods=[method])
+
+
+def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
+    """Return the routes of the pages; that of the API tells of `endpoints`."""
 
     async def stream(request: Request) -> Response:
         return await _stream(desk, request)
 
     return [
-        *(route(*one) for one in _PAGES),
+        *(page_route(desk, *one) for one in _PAGES),
+        page_route(desk, "/api", Given, partial(_api, endpoints)),
         Route("/ask", stream, methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
         STATIC,

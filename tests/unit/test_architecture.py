@@ -73,6 +73,7 @@ THIRD_PARTY = {
     "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text", "kgrag.serve.*"),
     "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
                   "kgrag.serve.originals"),
+    "python_multipart": ("kgrag.serve.writing",),  # which starlette's forms need
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
     "rouge_score": ("kgrag.evaluation.wording",),
     "safetensors": ("kgrag.embedding.add",),

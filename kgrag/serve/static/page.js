@@ -252,3 +252,29 @@ function compared(a, b) {
 // A quote in a whole document: the address has #quote.
 
 document.querySelector("mark.quote")?.scrollIntoView({ block: "center" });
+
+// Files are dropped on the form; how far they are taken in is asked for until that has ended.
+
+const upload = document.getElementById("upload"), ingest = document.getElementById("ingest");
+
+if (upload) {
+  for (const name of ["dragover", "drop"]) {
+    upload.addEventListener(name, event => {
+      event.preventDefault();
+      if (name === "drop") upload.elements.files.files = event.dataTransfer.files;
+    });
+  }
+  upload.addEventListener("submit", () => { upload.querySelector(".go").disabled = true; });
+  addEventListener("pageshow", () => { upload.querySelector(".go").disabled = false; });
+  follow();
+}
+
+async function follow() {
+  while (ingest.firstElementChild?.dataset.busy) {
+    await new Promise(done => { setTimeout(done, 700); });
+    try {
+      const response = await fetch(root + "/upload?panel=1");
+      if (response.ok) ingest.innerHTML = await response.text();  // rendered and escaped by the server
+    } catch { /* the server does not answer now: it is asked again */ }
+  }
+}

@@ -73,6 +73,7 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
         "in_force", "not_yet", "expired", "repealed", "superseded", "over", "amended", "draft",
         "unknown", "unread", "skipped", "warning", "title", "issuer", "date", "region", "short",
         "headings", "passages", "twin", "edition",
+        "added", "replaced", "unchanged", "duplicate", "search index",
     }  # fmt: skip
     errors = {name for name in vars(errors_module) if name.endswith("Error")}
     assert set(catalogue()) <= said | named | kinds | errors

@@ -2,10 +2,13 @@
 
 import asyncio
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import httpx2 as httpx
@@ -137,6 +140,46 @@ def test_several_knowledge_bases_have_names(sample_kb):
 @pytest.mark.parametrize("named", ["x", "=kb", "a/b=kb", "a b=kb"])
 def test_a_name_that_is_none_is_refused(named):
     assert "NAME=KB" in kgrag("serve", "--base", named, code=2).stderr
+
+
+def test_readers_add_a_document_to_a_running_server(sample_kb, tmp_path):
+    """It stands in the folder that is named, and other commands find it, too."""
+    kb = shutil.copytree(sample_kb, tmp_path / "kb")
+    text = "甘南州湿地保护方案\n到2025年，甘南州湿地保护率达到63%。\n"
+    with serving(kb, "--allow-ingest", "--uploads", tmp_path / "up") as (address, process):
+        sent = httpx.post(f"{address}api/documents", files={"files": ("a.txt", text.encode())})
+        assert sent.status_code == 202
+        deadline = time.monotonic() + 60
+        while (state := httpx.get(f"{address}api/ingest").json())["state"] == "running":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert [one["status"] for one in state["files"]] == ["added"]
+        told = httpx.post(f"{address}api/ask", json={"question": "甘南州湿地保护率达到多少？"})
+        assert "63%" in told.json()["text"]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    assert (tmp_path / "up" / "a.txt").read_text("utf-8") == text
+    assert "63%" in kgrag("ask", "甘南州湿地保护率达到多少？", "--kb", kb, code=0).output
+
+
+def test_an_upload_that_is_too_large_is_refused_before_it_is_sent(sample_kb, tmp_path):
+    with serving(sample_kb, "--allow-ingest", "--uploads", tmp_path / "up") as (address, _):
+        port = int(address.rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as asked:
+            asked.sendall(
+                f"POST /api/documents HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+                "content-type: multipart/form-data; boundary=x\r\n"
+                "content-length: 9000000000\r\n\r\n".encode()
+            )
+            assert asked.recv(100).startswith(b"HTTP/1.1 400")
+    assert not (tmp_path / "up").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("--uploads", "up"), ("--allow-ingest", "--kb", "bolt://127.0.0.1:1")]
+)
+def test_a_folder_for_uploads_is_named_where_one_is_needed(sample_kb, words):
+    assert "--uploads" in kgrag("serve", "--kb", sample_kb, *words, code=2).stderr
 
 
 def test_without_a_knowledge_base_it_does_not_start(tmp_path):

@@ -1,0 +1,679 @@
+"""Changes by readers: documents added, corrected and deleted, entities merged."""
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from lxml import html
+from starlette.requests import Request
+
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, IngestConfig
+from kgrag.errors import OutOfRangeError
+from kgrag.ingestion.samples import sample_folder
+from kgrag.serve import writing
+from kgrag.serve.desk import Desk
+from kgrag.serve.rendering import catalogue
+from kgrag.serve.writing import ENDPOINTS, safe_name
+from tests.fixtures.policies import POLICIES
+from tests.fixtures.served import client, served, writable
+
+NEW = (
+    "甘南州湿地保护实施方案\n甘政发〔2023〕7号\n一、目标\n到2025年，甘南州湿地保护率达到63%。\n"
+    "甘南州人民政府\n2023年4月1日\n"
+)
+QUESTION = "到2025年甘南州湿地保护率达到多少？"
+TITLE = "四川省绿色发展实施方案"
+ELSEWHERE = {"origin": "https://evil.example"}
+
+
+@pytest.fixture
+def site(tmp_path):
+    with writable(tmp_path, POLICIES) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A server whose content no test changes."""
+    with writable(tmp_path_factory.mktemp("shared"), POLICIES) as made:
+        yield made
+
+
+def sent(*files):
+    return [
+        ("files", (name, data.encode() if isinstance(data, str) else data)) for name, data in files
+    ]
+
+
+def add(client_, desk, *files):
+    """Upload files, wait for the end of their ingest, and return its state."""
+    told = client_.post("/api/documents", files=sent(*files))
+    assert told.status_code == 202, told.text
+    desk.ingesting.wait()
+    return client_.get("/api/ingest").json()
+
+
+def kept(desk):
+    return sorted(path.name for path in desk.uploads.iterdir())
+
+
+def answer(client_, question=QUESTION):
+    return client_.post("/api/ask", json={"question": question}).json()["text"]
+
+
+def id_of(desk, name=TITLE):
+    return desk.base.find_document(name).doc_id
+
+
+@contextmanager
+def held_back(monkeypatch, base):
+    """Have an ingest wait, until the event that is yielded is set."""
+    began, go_on, ingest = threading.Event(), threading.Event(), base.ingest
+
+    def waiting(files, *, progress):
+        def told(file, done, n):
+            progress(file, done, n)
+            began.set()
+            assert go_on.wait(20)
+            progress(file, done, n)
+
+        return ingest(files, progress=told)
+
+    monkeypatch.setattr(base, "ingest", waiting)
+    yield began, go_on
+    go_on.set()
+
+
+# Adding
+
+
+def test_what_is_uploaded_is_cited_by_the_next_answer(site):
+    asked, desk = site
+    assert "63%" not in answer(asked)
+    state = add(asked, desk, ("湿地.txt", NEW), ("again.md", "# 另一份\n\n到2026年完成。\n"))
+    assert (state["state"], state["done"], state["of"]) == ("done", 2, 2)
+    assert [(one["file"], one["status"]) for one in state["files"]] == [
+        ("湿地.txt", "added"),
+        ("again.md", "added"),
+    ]
+    told = asked.post("/api/ask", json={"question": QUESTION}).json()
+    assert "63%" in told["text"]
+    (cited,) = told["citations"]
+    assert cited["exact"]
+    doc_id = state["files"][0]["doc_id"]
+    assert cited["doc_id"] == doc_id
+    assert asked.get(f"/original/{doc_id}").content == NEW.encode()
+    assert "甘南州湿地保护实施方案" in asked.get("/documents").text
+
+
+def test_the_page_leads_to_the_outcome(site):
+    asked, desk = site
+    form = html.fromstring(asked.get("/upload").text).get_element_by_id("upload")
+    assert form.get("enctype") == "multipart/form-data"
+    sent_on = asked.post(form.get("action"), files=sent(("湿地.txt", NEW)))
+    assert (sent_on.status_code, sent_on.headers["location"]) == (303, "/upload")
+    desk.ingesting.wait()
+    shown = html.fromstring(asked.get("/upload", params={"panel": 1}).text)
+    assert "共1个文件，已加入1个" in shown.text_content()
+    (link,) = shown.xpath("//td/a/@href")
+    assert asked.get(link).status_code == 200
+
+
+def test_a_broken_file_is_named_and_the_rest_goes_on(site):
+    asked, desk = site
+    broken = (sample_folder() / "carbon-peak-plan.docx").read_bytes()[:3000]
+    state = add(
+        asked, desk, ("坏.docx", broken), ("湿地.txt", NEW), ("run.exe", b"MZ"), ("空.txt", b"")
+    )
+    outcome = {one["file"]: one for one in state["files"]}
+    assert outcome["湿地.txt"]["status"] == "added"
+    for name, why in (
+        ("坏.docx", ""),
+        ("run.exe", "no loader for .exe files"),
+        ("空.txt", "empty"),
+    ):
+        assert outcome[name]["status"] == "failed"
+        assert outcome[name]["detail"]
+        assert why in outcome[name]["detail"]
+    shown = html.fromstring(asked.get("/upload").text).text_content()
+    assert "共4个文件，已加入1个" in shown
+    assert outcome["坏.docx"]["detail"] in shown
+    assert str(desk.uploads) not in asked.get("/api/ingest").text
+    assert "run.exe" not in kept(desk)
+    assert "63%" in answer(asked)
+
+
+def test_a_file_that_could_not_be_read_gives_way_to_a_better_one(site):
+    asked, desk = site
+    assert add(asked, desk, ("湿地.txt", ""))["files"][0]["status"] == "failed"
+    assert add(asked, desk, ("湿地.txt", NEW))["files"][0]["status"] == "added"
+    assert kept(desk) == ["湿地.txt"]
+    assert not [p for p in desk.base.problems() if p.kind == "unread"]
+
+
+def test_a_name_of_another_document_is_not_overwritten(site):
+    asked, desk = site
+    add(asked, desk, ("湿地.txt", NEW))
+    other = NEW.replace("63%", "64%").replace("湿地", "草地")
+    state = add(asked, desk, ("湿地.txt", other), ("湿地.txt", NEW))
+    outcomes = {one["file"]: one["status"] for one in state["files"]}
+    assert outcomes == {"湿地 (2).txt": "added", "湿地.txt": "unchanged"}
+    assert kept(desk) == ["湿地 (2).txt", "湿地.txt"]
+    assert (desk.uploads / "湿地.txt").read_text("utf-8") == NEW
+    assert "63%" in answer(asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("../../x.txt", "x.txt"),
+        ("/etc/x.txt", "x.txt"),
+        ("C:\\windows\\x.txt", "x.txt"),
+        (".hidden.txt", "hidden.txt"),
+        ("~$lock.txt", "lock.txt"),
+        ("a\x00b\x1b[2J\u202e.txt", "ab[2J.txt"),
+        ("NUL.txt", "_NUL.txt"),
+        ("com1.tar.txt", "_com1.tar.txt"),
+        ("a.txt. .", "a.txt"),
+        ('a<b>:"|?*.txt', "ab.txt"),
+        ("…/..", "document"),
+        ("=cmd|'/c calc'!A0.txt", "c calc'!A0.txt"),
+        ("长" * 300 + ".txt", "长" * 60 + ".txt"),
+        ("e\u0301.txt", "\u00e9.txt"),
+        ("<img src=x onerror=alert(1)>.txt", "img src=x onerror=alert(1).txt"),
+    ],
+)
+def test_a_name_is_made_safe(name, safe):
+    assert safe_name(name) == safe
+    assert safe_name(safe) == safe
+
+
+def test_hostile_names_stay_in_the_folder(site, tmp_path):
+    asked, desk = site
+    before = {path for path in tmp_path.rglob("*") if "uploads" not in path.parts}
+    names = ("..%2f..%2fa.txt", "..\\..\\b.txt", "/etc/c.txt", "<b onclick=alert(1)>.txt")
+    texts = [NEW.replace("湿地", f"湿地{n}") for n in "甲乙丙丁"]
+    state = add(asked, desk, *zip(names, texts, strict=True))
+    assert [one["status"] for one in state["files"]] == ["added"] * 4
+    assert kept(desk) == [
+        "..%2f..%2fa.txt"[2:].lstrip("."),
+        "b onclick=alert(1).txt",
+        "b.txt",
+        "c.txt",
+    ]
+    now = {path for path in tmp_path.rglob("*") if "uploads" not in path.parts}
+    assert {path for path in now - before if "kb" not in path.parts} == set()
+    tree = html.fromstring(asked.get("/upload").text)
+    assert not tree.xpath("//main//b")
+
+
+def test_one_is_added_at_a_time_and_questions_are_answered_meanwhile(site, monkeypatch):
+    asked, desk = site
+    with held_back(monkeypatch, desk.base) as (began, go_on):
+        assert asked.post("/api/documents", files=sent(("a.txt", NEW))).status_code == 202
+        assert began.wait(20)
+        state = asked.get("/api/ingest").json()
+        assert (state["state"], state["file"], state["of"]) == ("running", "a.txt", 1)
+        assert "a.txt" in asked.get("/upload").text
+        assert "<progress" in asked.get("/upload?panel=1").text
+        second = asked.post("/api/documents", files=sent(("b.txt", NEW)))
+        assert (second.status_code, second.headers["retry-after"]) == (503, "2")
+        by_page = asked.post("/upload", files=sent(("b.txt", NEW)))
+        assert by_page.status_code == 503
+        assert "already" in by_page.text
+        assert "41%" in answer(asked, "到2025年四川省森林覆盖率达到多少？")
+        assert kept(desk) == ["a.txt"]
+        go_on.set()
+        desk.ingesting.wait()
+    assert add(asked, desk, ("b.txt", NEW))["state"] == "done"
+
+
+def test_an_upload_waits_for_one_that_is_received(site):
+    """Of several at the same moment one is taken in; a refusal leaves no file."""
+    asked, desk = site
+    with desk.ingesting.reserved():
+        assert asked.post("/api/documents", files=sent(("a.txt", NEW))).status_code == 503
+        assert asked.get("/api/ingest").json()["state"] == "receiving"
+        assert "正在接收文件" in asked.get("/upload").text
+    assert asked.get("/api/ingest").json()["state"] == "none"
+    with ThreadPoolExecutor(6) as threads:
+        told = list(
+            threads.map(
+                lambda n: asked.post("/api/documents", files=sent((f"{n}.txt", f"{NEW}{n}"))),
+                range(6),
+            )
+        )
+    desk.ingesting.wait()
+    codes = [one.status_code for one in told]
+    assert set(codes) <= {202, 503}
+    assert codes.count(202) == len(kept(desk)) == len(desk.base.documents()) - len(POLICIES) > 0
+
+
+def test_a_server_that_ends_stops_the_ingest(tmp_path, monkeypatch):
+    """What was not taken in is taken in when it is uploaded again."""
+    with writable(tmp_path, POLICIES) as (asked, desk):
+        with held_back(monkeypatch, desk.base) as (began, go_on):
+            asked.post("/api/documents", files=sent(("a.txt", NEW)))
+            assert began.wait(20)
+            ending = threading.Thread(target=desk.ingesting.end)
+            ending.start()
+            while not desk.ingesting._ending.is_set():
+                pass
+            go_on.set()
+            ending.join()
+        assert asked.get("/api/ingest").json()["state"] == "failed"
+        assert "63%" not in answer(asked)
+        assert desk.base.verify() == []
+        monkeypatch.undo()
+        with client(Desk(desk.base, uploads=desk.uploads)) as again:
+            again_desk = Desk(desk.base, uploads=desk.uploads)
+            with client(again_desk) as again:
+                add(again, again_desk, ("a.txt", NEW))
+                assert "63%" in answer(again)
+        assert kept(desk) == ["a.txt"]
+
+
+def test_an_ingest_that_fails_as_a_whole_is_told(site, monkeypatch):
+    asked, desk = site
+    monkeypatch.setattr(desk.base, "ingest", lambda *_, **__: 1 / 0)
+    state = add(asked, desk, ("a.txt", NEW))
+    assert (state["state"], state["error"]) == (
+        "failed",
+        "ZeroDivisionError: see the log of the server",
+    )
+    assert "ZeroDivisionError" in asked.get("/upload").text
+    monkeypatch.undo()
+    assert add(asked, desk, ("a.txt", NEW))["state"] == "done"
+
+
+def chunks(n):
+    """Yield a body of parts, without a length."""
+    yield b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+    for _ in range(n):
+        yield bytes(100_000)
+    yield b"\r\n--x--\r\n"
+
+
+FIELD = b'--x\r\ncontent-disposition: form-data; name="a"'
+MULTIPART = {"content-type": "multipart/form-data; boundary=x"}
+
+
+def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
+    asked, desk = site
+    monkeypatch.setattr(writing, "_MOST_BYTES", 1_000_000)
+    limits = Config(ingest=IngestConfig(max_file_mb=1), embedding=EmbeddingConfig(model="hash-32"))
+    monkeypatch.setattr(desk.base, "config", limits)
+    for body in (chunks(50), b"".join(chunks(50))):
+        told = asked.post("/api/documents", content=body, headers=MULTIPART)
+        assert told.status_code == 400
+        assert "at most 1 MB" in told.json()["error"]["message"]
+    assert not desk.uploads.exists()
+    assert asked.get("/api/ingest").json()["state"] == "none"
+    monkeypatch.setattr(writing, "_MOST_BYTES", 9_000_000)
+    state = add(asked, desk, ("big.txt", NEW * 20_000), ("a.txt", NEW))
+    assert [(one["file"], one["status"]) for one in state["files"]] == [
+        ("big.txt", "failed"),
+        ("a.txt", "added"),
+    ]
+    assert "more than 1,000,000" in state["files"][0]["detail"]
+    assert kept(desk) == ["a.txt"]
+
+
+def test_a_body_without_an_end_is_not_read_to_its_end(shared, monkeypatch):
+    _, desk = shared
+    monkeypatch.setattr(writing, "_MOST_BYTES", 1_000_000)
+    limits = Config(ingest=IngestConfig(max_file_mb=1))
+    monkeypatch.setattr(desk.base, "config", limits)
+    body = chunks(10**9)
+    n_read = 0
+
+    async def receive():
+        nonlocal n_read
+        n_read += 1
+        return {"type": "http.request", "body": next(body), "more_body": True}
+
+    headers = [(name.encode(), value.encode()) for name, value in MULTIPART.items()]
+    scope = {"type": "http", "method": "POST", "headers": headers}
+    with pytest.raises(OutOfRangeError, match="at most 1 MB"):
+        asyncio.run(writing._add(desk, Request(scope, receive)))
+    assert n_read == 11
+    assert not desk.ingesting.state.is_busy
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"", MULTIPART),
+        (b"{}", {"content-type": "application/json"}),
+        (b"no boundary", MULTIPART),
+        (b"--x\r\n", {"content-type": "multipart/form-data"}),
+        (FIELD + b"\r\n\r\n" + bytes(20_000), MULTIPART),
+        (FIELD + b"\r\n\r\nb\r\n--x--\r\n", MULTIPART),
+        (FIELD + b'; filename=""\r\n\r\n\r\n--x--\r\n', MULTIPART),
+        (FIELD + b'; filename="a.txt"\r\n\r\nhal', MULTIPART),
+        (FIELD + b'; filename="a.txt"\r\n\r\nwhole\r\n' + FIELD + b'; filename="b.txt"', MULTIPART),
+    ],
+)  # fmt: skip
+def test_what_is_no_upload_is_refused(shared, body, headers):
+    asked, desk = shared
+    for path in ("/api/documents", "/upload"):
+        told = asked.post(path, content=body, headers=headers)
+        assert told.status_code == 400, told.text
+    assert not desk.ingesting.state.is_busy
+    assert not desk.uploads.exists()
+
+
+def test_other_requests_are_as_small_as_before(shared):
+    asked, _ = shared
+    much = {"title": "长" * 400_000}
+    assert asked.post("/api/documents/x/metadata", json=much).status_code == 400
+    assert asked.post("/correct/x", data=much).status_code == 400
+
+
+# Correcting
+
+
+def test_a_correction_is_in_page_list_and_filter(site):
+    asked, desk = site
+    doc_id = id_of(desk)
+    path = f"/documents/{doc_id}"
+    form = html.fromstring(asked.get(path).text).xpath("//form[@class='correct']")[0]
+    typed = dict(form.form_values())
+    assert typed["issuers"] == "四川省人民政府"
+    assert typed["title"] == TITLE
+    typed |= {
+        "regions": "贵州贵阳",
+        "issued": "2021年5月6日",
+        "issuers": "贵州省林业局、贵州省水利厅",
+    }
+    done = asked.post(form.get("action"), data=typed)
+    assert (done.status_code, done.headers["location"]) == (303, path)
+    told = desk.base.find_document(doc_id).metadata
+    assert told.regions == ("贵州省", "贵阳市")
+    assert told.issued == "2021-05-06"
+    assert told.issuers == ("贵州省林业局", "贵州省水利厅")
+    assert set(desk.base.store.corrections()[doc_id]) == {"regions", "issued", "issuers"}
+    assert (
+        "贵州省林业局"
+        in html.fromstring(asked.get(path).text).xpath("//p[@class='facts']")[0].text_content()
+    )
+    there = asked.get("/api/documents", params={"regions": "贵阳"}).json()["documents"]
+    assert [card["doc_id"] for card in there] == [doc_id]
+    # The same form again changes nothing; an empty field says that there is none.
+    form = html.fromstring(asked.get(path).text).xpath("//form[@class='correct']")[0]
+    typed = dict(form.form_values())
+    asked.post(form.get("action"), data=typed)
+    assert len(desk.base.store.corrections()[doc_id]) == 3
+    asked.post(form.get("action"), data=typed | {"number": ""})
+    assert desk.base.find_document(doc_id).metadata.number == ""
+
+
+def test_a_form_that_was_not_changed_corrects_nothing(tmp_path):
+    title = "某省<b>绿色</b>\u202e发展\x1b[31m实施方案"
+    record = json.dumps({"id": "r", "title": title, "text": "到2025年完成。"})
+    with writable(tmp_path, {"a.jsonl": record}) as (asked, desk):
+        (card,) = desk.base.documents()
+        page = html.fromstring(asked.get(f"/documents/{card.doc_id}").text)
+        (form,) = page.xpath("//form[@class='correct']")
+        asked.post(form.get("action"), data=dict(form.form_values()))
+        assert desk.base.store.corrections() == {}
+        assert desk.base.documents()[0].title == title
+
+
+def test_a_correction_is_taken_back(site):
+    asked, desk = site
+    doc_id = id_of(desk)
+    asked.post(f"/correct/{doc_id}", data={"title": "别的题目"})
+    page = html.fromstring(asked.get(f"/documents/{doc_id}").text)
+    (button,) = page.xpath("//button[@form='reset']")
+    form = page.get_element_by_id("reset")
+    asked.post(form.get("action"), data={button.get("name"): button.get("value")})
+    assert desk.base.find_document(doc_id).title == TITLE
+    assert not desk.base.store.corrections().get(doc_id)
+
+
+def test_what_is_wrong_stands_beside_its_field(shared):
+    asked, desk = shared
+    doc_id = id_of(desk)
+    typed = {"issued": "<b>昨天", "level": "星球", "kind": "办法", "title": ""}
+    told = asked.post(f"/correct/{doc_id}", data=typed)
+    assert told.status_code == 400
+    page = html.fromstring(told.text)
+    assert len(page.xpath("//details[@id='correct']/@open")) == 1
+    for name in ("issued", "level", "title"):
+        field = page.get_element_by_id(f"correct-{name}")
+        assert field.get("value") == typed[name]
+        assert page.get_element_by_id(field.get("aria-describedby")).text_content()
+    assert not page.xpath("//main//form//b")
+    assert page.get_element_by_id("correct-kind").get("value") == "办法"
+    assert page.get_element_by_id("correct-kind").get("aria-invalid") is None
+    assert not desk.base.store.corrections()
+
+
+def test_corrections_by_program(site):
+    asked, desk = site
+    path = f"/api/documents/{id_of(desk)}/metadata"
+    card = asked.post(path, json={"number": "川府发[2022]9号", "kind": ""}).json()
+    assert desk.base.find_document(TITLE).metadata.number == "川府发〔2022〕9号"
+    assert card["doc_id"] == id_of(desk)
+    assert asked.post(path, json={"reset": ["number", "kind"]}).status_code == 200
+    assert desk.base.find_document(TITLE).metadata.number == "川府发〔2022〕3号"
+    for wrong in ({}, {"issued": "昨天"}, {"colour": "red"}, {"reset": ["colour"]}):
+        assert asked.post(path, json=wrong).status_code == 400
+    assert asked.post("/api/documents/none/metadata", json={"kind": "x"}).status_code == 404
+
+
+# Deleting
+
+
+def test_a_document_is_deleted_after_a_question(site):
+    asked, desk = site
+    doc_id = add(asked, desk, ("湿地.txt", NEW))["files"][0]["doc_id"]
+    page = html.fromstring(asked.get(f"/documents/{doc_id}").text)
+    (link,) = page.xpath("//a[starts-with(@href, '/delete/')]/@href")
+    assert "甘南州湿地保护实施方案" in asked.get(link).text
+    assert "63%" in answer(asked)
+    assert asked.post(link).headers["location"] == "/documents"
+    assert "63%" not in answer(asked)
+    assert asked.get(f"/documents/{doc_id}").status_code == 404
+    assert asked.get(link).status_code == 404
+    assert kept(desk) == []
+    assert desk.base.verify() == []
+
+
+def test_a_document_is_deleted_by_program_and_the_files_of_others_stay(site, tmp_path):
+    asked, desk = site
+    records = "".join(
+        f'{{"id": "{name}", "title": "{name}", "text": "{name}文。"}}\n' for name in ("甲", "乙")
+    )
+    first, second = (one["doc_id"] for one in add(asked, desk, ("r.jsonl", records))["files"])
+    own = list(tmp_path.glob("*.txt"))
+    assert own
+    assert asked.delete(f"/api/documents/{id_of(desk)}").json()["deleted"]["title"] == TITLE
+    assert all(path.exists() for path in own)
+    assert asked.delete(f"/api/documents/{first}").status_code == 200
+    assert kept(desk) == ["r.jsonl"]
+    assert asked.delete(f"/api/documents/{second}").status_code == 200
+    assert kept(desk) == []
+    assert asked.delete(f"/api/documents/{first}").status_code == 404
+
+
+# Entities
+
+
+def test_entities_are_merged_and_parted(site):
+    asked, desk = site
+    name, into = (named.name for named in desk.base.entities(type_="agency", limit=2))
+    page = html.fromstring(asked.get("/graph", params={"name": name}).text)
+    form = next(f for f in page.forms if f.action == "/entities/merge")
+    done = asked.post(form.action, data=dict(form.form_values()) | {"into": into})
+    assert done.status_code == 303
+    assert asked.get(done.headers["location"]).status_code == 200
+    assert name not in [named.name for named in desk.base.entities(limit=500)]
+    decided = html.fromstring(asked.get("/duplicates").text)
+    form = next(f for f in decided.xpath("//ul//form"))
+    asked.post(form.action, data=dict(form.form_values()))
+    assert name in [named.name for named in desk.base.entities(limit=500)]
+    merged = asked.post("/api/entities/merge", json={"names": [name], "into": into})
+    assert merged.json()["documents"] >= 1
+    parted = asked.post("/api/entities/split", json={"name": name, "entity": into})
+    assert parted.json()["documents"] >= 1
+    for path, wrong, status in (
+        ("merge", {"names": ["无此实体"], "into": into}, 404),
+        ("merge", {"names": [], "into": into}, 400),
+        ("merge", {"names": [into], "into": into}, 400),
+        ("split", {"name": "x", "entity": "无此实体"}, 404),
+    ):
+        assert asked.post(f"/api/entities/{path}", json=wrong).status_code == status
+
+
+def test_pairs_that_may_be_one_are_decided_on_their_page(tmp_path):
+    texts = {
+        "a": "甲省方案\n到2025年，县级及以上城市集中式饮用水水源水质达标率达到95%。\n",
+        "b": "乙省方案\n到2025年，县级及以上城市集中式饮用水水源地水质达标率达到97%。\n",
+    }
+    with writable(tmp_path, texts) as (asked, desk):
+        (pair,) = desk.base.duplicates()
+        page = html.fromstring(asked.get("/duplicates").text)
+        assert pair.name in page.text_content()
+        merge, split = page.xpath("//table//form")
+        assert (
+            asked.post(split.action, data=dict(split.form_values())).headers["location"]
+            == "/duplicates"
+        )
+        assert not desk.base.duplicates()
+        asked.post(merge.action, data=dict(merge.form_values()))
+        assert [d.kind for d in desk.base.store.decisions()] == ["merge"]
+
+
+# Who may
+
+
+ACTIONS = (
+    ("POST", "/api/documents"),
+    ("POST", "/api/documents/x/metadata"),
+    ("DELETE", "/api/documents/x"),
+    ("POST", "/api/entities/merge"),
+    ("POST", "/api/entities/split"),
+    ("POST", "/upload"),
+    ("POST", "/correct/x"),
+    ("POST", "/delete/x"),
+    ("POST", "/entities/merge"),
+    ("POST", "/entities/split"),
+)
+
+
+LOOKS = tuple(("GET", path) for path in ("/upload", "/delete/x", "/duplicates", "/api/ingest"))
+
+
+@pytest.mark.parametrize(("method", "path"), [*ACTIONS, *LOOKS])
+def test_a_server_that_only_reads_refuses(policies, method, path):
+    n = policies.counts().documents
+    with served(policies) as site:
+        path = path.replace("/x", f"/{policies.documents()[0].doc_id}")
+        told = site.request(method, path)
+        assert told.status_code == (403 if path.startswith("/api/") else 404)
+        if path.startswith("/api/"):
+            assert "--allow-ingest" in told.json()["error"]["message"]
+    assert policies.counts().documents == n
+
+
+def test_a_server_that_only_reads_shows_nothing_of_it(policies):
+    with served(policies) as site:
+        described = site.get("/openapi.json").json()["paths"]
+        assert "/api/ingest" not in described
+        assert set(described["/api/documents"]) == {"get"}
+        card = policies.documents()[0]
+        for path in (
+            "/",
+            "/documents",
+            "/graph",
+            f"/graph?name={card.title}",
+            f"/documents/{card.doc_id}",
+            "/api",
+        ):
+            shown = site.get(path).text
+            for word in (
+                "/upload",
+                "/correct",
+                "/delete",
+                "/duplicates",
+                "/entities",
+                "/api/ingest",
+            ):
+                assert word not in shown, path
+
+
+@pytest.mark.parametrize(("method", "path"), ACTIONS)
+@pytest.mark.parametrize(
+    "headers", [ELSEWHERE, {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}]
+)
+def test_another_sites_page_can_change_nothing(shared, method, path, headers):
+    asked, desk = shared
+    path = path.replace("/x", f"/{id_of(desk)}")
+    before = list(desk.base.export())
+    told = asked.request(method, path, headers=headers, files=sent(("a.txt", NEW)))
+    assert told.status_code == 403
+    assert list(desk.base.export()) == before
+    assert desk.ingesting.state.state == "none"
+
+
+def test_a_key_is_needed(shared):
+    _, desk = shared
+    with client(desk, keys={"kgrag": ("key",)}) as locked:
+        for method, path in ACTIONS:
+            assert locked.request(method, path).status_code == 401
+
+
+def test_the_description_tells_of_changes(shared):
+    asked, _ = shared
+    described = asked.get("/openapi.json").json()["paths"]
+    for end in ENDPOINTS:
+        assert end.method.lower() in described[end.path.replace(":path", "")]
+    body = described["/api/documents"]["post"]["requestBody"]["content"]["multipart/form-data"]
+    assert body["schema"]["properties"]["files"]["items"]["format"] == "binary"
+    assert "/api/ingest" in asked.get("/api").text
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("path", ["/upload", "/duplicates", "/delete/{}", "/documents/{}"])
+def test_pages_are_in_the_language_asked_for(shared, path, lang):
+    asked, desk = shared
+    shown = asked.get(path.format(id_of(desk)), params={"lang": lang})
+    assert shown.status_code == 200
+    tree = html.fromstring(shown.text)
+    assert len(tree.findall(".//h1")) == 1
+    words = {text.strip() for text in tree.xpath("//main//text()[not(ancestor::*[@lang])]")}
+    catalogued = set(catalogue()) if lang == "zh" else set(catalogue().values()) - {"数"}
+    assert not words & catalogued
+    asked.cookies.clear()
+
+
+def test_of_several_each_has_its_own_readers(tmp_path, policies):
+    with KnowledgeBase.open(
+        tmp_path / "kb", config=Config(embedding=EmbeddingConfig(model="hash-32"))
+    ) as base:
+        desk = Desk(base, name="south", uploads=tmp_path / "up")
+        with client(Desk(policies, name="north"), desk) as both:
+            assert both.post("/north/api/documents", files=sent(("a.txt", NEW))).status_code == 403
+            done = both.post("/south/upload", files=sent(("a.txt", NEW)))
+            assert done.headers["location"] == "/south/upload"
+            desk.ingesting.wait()
+            (card,) = base.documents()
+            done = both.post(f"/south/delete/{card.doc_id}")
+            assert done.headers["location"] == "/south/documents"
+            assert not base.documents()
+
+
+def test_the_rest_of_a_killed_server_is_removed(site):
+    asked, desk = site
+    desk.uploads.mkdir()
+    left = Path(desk.uploads / ".abc.part")
+    left.write_bytes(b"half")
+    add(asked, desk, ("a.txt", NEW))
+    assert kept(desk) == ["a.txt"]
