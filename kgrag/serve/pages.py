@@ -431,6 +431,13 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
 )
 
 
+def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
+    """Return an error as a page, with the status for its kind."""
+    response = page(desk, request, "error.html", message=str(exc))
+    response.status_code = status_of(exc)
+    return response
+
+
 STATIC = Mount(
     "/static", StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")])
 )
@@ -444,9 +451,7 @@ def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str
             given = await read(kind, request)
             return await desk.run(partial(make, desk, request, given))
         except (KgragError, ValueError) as exc:
-            response = page(desk, request, "error.html", message=str(exc))
-            response.status_code = status_of(exc)
-            return response
+            return failed_page(desk, request, exc)
 
     return Route(path, respond, methods=[method])
 
