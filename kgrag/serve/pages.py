@@ -481,12 +481,13 @@ def nowhere(desk: Desk) -> Route:
         exc = NotFoundError(f"there is nothing at {request.url.path}")
         if "text/html" not in request.headers.get("accept", ""):
             return failure(exc)
-        return await desk.run(partial(_failed, desk, request, exc))
+        return await desk.run(partial(failed_page, desk, request, exc))
 
     return Route("/{path:path}", respond, methods=["GET", "POST", "PUT", "DELETE"])
 
 
-def _failed(desk: Desk, request: Request, exc: Exception) -> Response:
+def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
+    """Return an error as a page, with the status for its kind."""
     response = page(desk, request, "error.html", message=str(exc), kind=type(exc).__name__)
     response.status_code = status_of(exc)
     return response
@@ -505,7 +506,7 @@ def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str
             given = await read(kind, request)
             return await desk.run(partial(make, desk, request, given))
         except (KgragError, ValueError) as exc:
-            return _failed(desk, request, exc)
+            return failed_page(desk, request, exc)
 
     return Route(path, respond, methods=[method])
 

@@ -31,7 +31,7 @@ from kgrag.serve.answers import place_url
 from kgrag.serve.api import Endpoint, Json, failure, status_of
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given, body_of
-from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, page_route
+from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
 from kgrag.serve.rendering import page
 from kgrag.text.visible import is_hidden, place_shown, shown_path, visible
 from kgrag.types import Document
@@ -394,9 +394,7 @@ async def _corrected_page(desk: Desk, request: Request) -> Response:
         pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=100)
         return await desk.run(partial(_typed, desk, request, dict(pairs)))
     except (KgragError, ValueError) as exc:
-        response = page(desk, request, "error.html", message=str(exc))
-        response.status_code = status_of(exc)
-        return response
+        return failed_page(desk, request, exc)
 
 
 def _typed(desk: Desk, request: Request, typed: dict[str, str]) -> Response:
@@ -466,6 +464,7 @@ def _root(request: Request) -> str:
     return str(request.scope.get("root_path", ""))
 
 
+_CORRECTION = "/correct/{doc_id:path}"
 _PAGES: tuple[tuple[str, type[Given], Callable[[Desk, Request, Any], Response], str], ...] = (
     ("/upload", Given, _upload, "GET"),
     ("/delete/{doc_id:path}", Given, _ask_to_delete, "GET"),
@@ -479,7 +478,10 @@ _PAGES: tuple[tuple[str, type[Given], Callable[[Desk, Request, Any], Response], 
 def routes(desk: Desk) -> list[BaseRoute]:
     """Return the routes of changes; where readers may change nothing, refusals."""
     if not desk.writable:
-        return [Route(end.path, _refused, methods=[end.method]) for end in ENDPOINTS]
+        paths = [(end.path, end.method) for end in ENDPOINTS]
+        paths += [(path, method) for path, _, _, method in _PAGES]
+        paths += [("/upload", "POST"), (_CORRECTION, "POST")]
+        return [Route(path, _refused, methods=[method]) for path, method in paths]
 
     async def added(request: Request) -> Response:
         return await _added(desk, request)
@@ -495,7 +497,7 @@ def routes(desk: Desk) -> list[BaseRoute]:
         *(end.route(desk) for end in ENDPOINTS if end.handler is not _not_here),
         *(page_route(desk, *one) for one in _PAGES),
         Route("/upload", uploaded, methods=["POST"]),
-        Route("/correct/{doc_id:path}", corrected, methods=["POST"]),
+        Route(_CORRECTION, corrected, methods=["POST"]),
     ]
 
 

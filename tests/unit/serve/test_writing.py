@@ -577,9 +577,8 @@ def test_a_server_that_only_reads_refuses(policies, method, path):
     with served(policies) as site:
         path = path.replace("/x", f"/{policies.documents()[0].doc_id}")
         told = site.request(method, path)
-        assert told.status_code == (403 if path.startswith("/api/") else 404)
-        if path.startswith("/api/"):
-            assert "--allow-ingest" in told.json()["error"]["message"]
+        assert told.status_code == 403
+        assert "--allow-ingest" in told.json()["error"]["message"]
     assert policies.counts().documents == n
 
 
