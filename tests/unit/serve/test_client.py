@@ -161,6 +161,18 @@ def test_a_server_prints_what_the_command_prints(
     assert (cache / "last_answer.json").read_bytes() == kept
 
 
+@pytest.mark.parametrize("chosen", ["zh", "en"])
+def test_a_client_has_the_language_that_it_chose(
+    sample_kb, server, monkeypatch, by_itself, only_by_server, chosen
+):
+    monkeypatch.setenv("KGRAG_LANG", "en" if chosen == "zh" else "zh")
+    words = ("--lang", chosen, "search", QUESTION, "--explain", "--kb", sample_kb)
+    alone = printed(by_itself(*words))
+    only_by_server()
+    assert printed(kgrag(*words)) == alone
+    assert ("个字符" in kgrag(*words, code=0).stdout) is (chosen == "zh")
+
+
 @pytest.mark.parametrize("words", ALONE, ids=" ".join)
 def test_what_a_server_cannot_do_is_done_as_without_one(
     sample_kb, server, by_itself, tmp_path, monkeypatch, words
