@@ -96,13 +96,13 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
     )
 
 
-class Saved(Asked):
+class _Saved(Asked):
     """An answer as a file."""
 
     form: Literal["docx", "html", "md"] = "docx"
 
 
-def _saved(desk: Desk, request: Request, given: Saved) -> Response:
+def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
     """Return an answer as a file."""
     answer = answered(desk.base, given)
     make: Mapping[str, Callable[[], bytes]] = {
@@ -349,8 +349,8 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
-    if name not in FIELDS:
-        raise NotFoundError(f"no table is called {name!r}: {', '.join(FIELDS)}")
+    if name not in _FIELDS:
+        raise NotFoundError(f"no table is called {name!r}: {', '.join(_FIELDS)}")
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     table = None
     if asked or name in _AT_ONCE:
@@ -362,8 +362,8 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         request,
         "table.html",
         name=name,
-        names=list(FIELDS),
-        fields=FIELDS.get(name, ()),
+        names=list(_FIELDS),
+        fields=_FIELDS.get(name, ()),
         table=table,
         columns=table.filled if table else (),
         shown=shown,
@@ -373,7 +373,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
 
 
 # The fields of the forms of tables, and tables that are shown without any being given.
-FIELDS: Mapping[str, tuple[str, ...]] = {
+_FIELDS: Mapping[str, tuple[str, ...]] = {
     "targets": ("indicator", "places", "due", "standing"),
     "compare": ("indicator", "by", "places", "due", "standing"),
     "duties": ("organ", "role"),
@@ -459,7 +459,7 @@ async def _enter(request: Request) -> Response:
 
 _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/", Given, _home),
-    ("/answer", Saved, _saved),
+    ("/answer", _Saved, _saved),
     ("/search", Given, _search),
     ("/overview", Given, _overview),
     ("/documents", Listed, _documents),
