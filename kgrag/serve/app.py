@@ -58,7 +58,7 @@ def application(
         all_lifespans += lifespans
 
     async def index(request: Request) -> Response:
-        return page(desks[0], request, "index.html", names=[desk.name for desk in desks])
+        return page(desks[0], request, "index.html", bases=[desk.name for desk in desks])
 
     mounts += [Route("/", index), pages.STATIC]
     return Guard(_app(mounts, all_lifespans), hosts=hosts)

@@ -411,7 +411,8 @@ def test_ctrl_c_ends_the_client_alone(sample_kb, tmp_path, monkeypatch):
                 stream.flush()
                 process.send_signal(signal.SIGINT)
                 assert process.wait(timeout=30) == 128 + signal.SIGINT
-                assert client.recv(1) == b""
+                with suppress(ConnectionResetError):  # "null" may not have been read
+                    assert client.recv(1) == b""
             assert process.stdout.read() == b""
             assert process.stderr.read() == b"kgrag: stopped\n"
 

@@ -1,5 +1,7 @@
 """Who may send a request: hosts, origins, keys."""
 
+import re
+
 import pytest
 
 from kgrag.serve.desk import Desk
@@ -134,7 +136,10 @@ def test_a_key_of_one_knowledge_base_opens_no_other(policies):
             headers = {"authorization": f"Bearer {key}"}
             for path in ("/", "/api/overview", "/v1/models"):
                 assert both.get(f"/{name}{path}", headers=headers).status_code == status
-        assert both.get("/").status_code == 200
+        index = both.get("/")
+        assert index.status_code == 200
+        links = re.findall('href="(/[a-z]+[^"]*)"', index.text)
+        assert set(links) == {"/static/page.css", "/north/", "/south/"}
         url = both.get("/north/api/documents", headers={"authorization": "Bearer n"}).json()
         assert url["documents"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
 
