@@ -1,8 +1,7 @@
 """Commands for complete tables: figures, duties, citations, and changes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -24,7 +23,6 @@ from kgrag.cli.query import table as aligned
 if TYPE_CHECKING:
     from kgrag.qualifiers import Standing
     from kgrag.retrieval.filter import Filter
-    from kgrag.status import Status
     from kgrag.tables.table import Source, Table
     from kgrag.tables.tables import Tables
     from kgrag.types import Language
@@ -60,18 +58,15 @@ class _TableOptions:
 
         with opened(self.kb) as base:
             found = make(base.tables())
-            statuses = base.statuses() if self.docx else {}
         language, output = self.output.language, self.output
         if output.as_json:
             notes = worded(found.notes, language)
             print_json({"name": found.name, "rows": found.records(), "notes": notes})
         elif not (self.csv or output.xlsx or output.html or self.docx):
             _print(found, language)
-        self._write(found, language, statuses)
+        self._write(found, language)
 
-    def _write(
-        self, found: "Table", language: "Language", statuses: "Mapping[str, Status]"
-    ) -> None:
+    def _write(self, found: "Table", language: "Language") -> None:
         """Write the requested files atomically."""
         from kgrag.files.whole_file import written_whole
         from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
@@ -80,7 +75,7 @@ class _TableOptions:
             (self.csv, as_csv),
             (self.output.html, as_html),
             (self.output.xlsx, as_xlsx),
-            (self.docx, partial(as_docx, statuses=statuses)),
+            (self.docx, as_docx),
         )
         for path, form in forms:
             if path:
@@ -255,7 +250,7 @@ def _print(found: "Table", language: "Language") -> None:
         echo()
     for number, row in enumerate(found.rows, start=1):
         for source in row.sources:
-            echo(f"[{number}] {_place(source)}")
+            echo(f"[{number}] {_place(source, language)}")
     _print_notes(found, language)
 
 
@@ -266,8 +261,11 @@ def _print_notes(found: "Table", language: "Language") -> None:
         echo(note, err=True)
 
 
-def _place(source: "Source") -> str:
-    where = " › ".join((f"《{source.title}》", *source.heading_path))
+def _place(source: "Source", language: "Language") -> str:
+    from kgrag.status import mark
+
+    title = f"《{source.title}》{mark(source.status, language)}"
+    where = " › ".join((title, *source.heading_path))
     return f"{where}（{source.file} {source.start}-{source.end}）：{source.quote}"
 
 

@@ -43,6 +43,7 @@ _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
 _WRITERS: Mapping[str, Callable[[Table, Language], bytes]] = {
     "xlsx": as_xlsx,
     "csv": as_csv,
+    "docx": as_docx,
     "html": as_html,
 }
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -220,7 +221,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     table = table_of(desk.base.tables(), str(request.path_params["name"]), given)
     language = language_of(desk, request)
     if given.form != "json":
-        return exported(desk, table, given.form, language)
+        return exported(table, given.form, language)
     root = root_of(request)
     rows = [
         dict(zip((c.key for c in table.columns), row.cells, strict=True))
@@ -232,13 +233,9 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     return Json({"name": table.name, "columns": columns, "rows": rows, "notes": notes})
 
 
-def exported(desk: Desk, table: Table, form: str, language: Language) -> Response:
+def exported(table: Table, form: str, language: Language) -> Response:
     """Return a table as a file to be saved."""
-    if form == "docx":
-        data = as_docx(table, language, statuses=desk.known().statuses)
-    else:
-        data = _WRITERS[form](table, language)
-    return saved(data, f"kgrag-{table.name}.{form}")
+    return saved(_WRITERS[form](table, language), f"kgrag-{table.name}.{form}")
 
 
 def saved(data: bytes, name: str) -> Response:

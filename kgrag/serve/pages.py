@@ -356,7 +356,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     if asked or name in _AT_ONCE:
         table = table_of(desk.base.tables(), name, given)
         if given.form != "json":
-            return exported(desk, table, given.form, language)
+            return exported(table, given.form, language)
     return page(
         desk,
         request,

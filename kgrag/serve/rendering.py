@@ -87,7 +87,6 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             other_language=_with(request, lang="en" if language == "zh" else "zh"),
             place=partial(place_url, root),
             facets=lambda: desk.known().facets,
-            standings=lambda: desk.known().statuses,
             this_year=date.today().year,
             mark=lambda status: mark(status, language),
             with_=partial(_with, request),

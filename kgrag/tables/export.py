@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
-from kgrag.status import Status
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import visible
 from kgrag.text.words import has_han
@@ -241,7 +240,7 @@ def _saved(book: "Workbook") -> bytes:
     return data.getvalue()
 
 
-def as_docx(table: Table, language: Language, statuses: Mapping[str, Status]) -> bytes:
+def as_docx(table: Table, language: Language) -> bytes:
     """Return a table as a Word file: a row's sources are footnotes at its first cell.
 
     Columns without any value are left out, as on screen; numbers are shown in 万 and 亿.
@@ -249,7 +248,6 @@ def as_docx(table: Table, language: Language, statuses: Mapping[str, Status]) ->
     Args:
         table: The table.
         language: Of headings, notes and marks.
-        statuses: Of documents, by id.
     """
     title = _heading(table, language)
     filled = table.filled
@@ -259,7 +257,7 @@ def as_docx(table: Table, language: Language, statuses: Mapping[str, Status]) ->
         (
             [
                 [_text(row.cells[at]), *(sources if at == filled[0] else ())]
-                for sources in [[s.cited(statuses.get(s.doc_id)) for s in row.sources]]
+                for sources in [[s.cited() for s in row.sources]]
                 for at in filled
             ]
             for row in table.rows
@@ -285,7 +283,7 @@ def _lines(table: Table, language: Language) -> Iterator[list[Cell]]:
     columns = (*table.columns, *(SOURCE_COLUMNS if sourced else ()))
     yield [column.heading(language) for column in columns]
     for row in table.rows:
-        yield [*row.cells, *(source_cells(row.sources) if sourced else ())]
+        yield [*row.cells, *(source_cells(row.sources, language) if sourced else ())]
 
 
 def _no_formula(cell: Cell) -> Cell:

@@ -1,9 +1,13 @@
 """Sources of statements: document, headings, sentence."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Protocol
 
 from kgrag.store.graph import Statement
+from kgrag.store.store import Store
+from kgrag.tables.in_force import InForce
 from kgrag.tables.table import Cell, Row, Source
 from kgrag.text.headings import HeadingTree
 from kgrag.text.words import sentence_around
@@ -69,11 +73,17 @@ def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
 
 
 def sourced(
-    store: QuotedStore, rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
+    store: Store, rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
 ) -> tuple[Row, ...]:
-    """Return rows of cells and spans with the distinct sources of their spans, in order."""
+    """Return rows of cells and spans with the distinct sources of their spans, in order.
+
+    Sources have the status of their documents today.
+    """
     made = [(cells, tuple(spots)) for cells, spots in rows]
     found = quoted(store, (spot for _, spots in made for spot in spots))
+    day, in_force = date.today().isoformat(), InForce.read(store)
+    for spot, source in found.items():
+        found[spot] = replace(source, status=in_force.status(source.doc_id, day))
     return tuple(
         Row(cells, tuple(dict.fromkeys(found[spot] for spot in spots if spot in found)))
         for cells, spots in made

@@ -31,6 +31,7 @@ class Source(JsonReady):
         quote: Its text, on one line.
         page: 1-based page, if the file has pages.
         document_number: The document's 文号; empty for none.
+        status: Whether the document is in force today; None if not determined.
     """
 
     doc_id: str
@@ -42,6 +43,7 @@ class Source(JsonReady):
     quote: str
     page: int | None = None
     document_number: str = ""
+    status: Status | None = None
 
     @property
     def address(self) -> str:
@@ -57,12 +59,8 @@ class Source(JsonReady):
         """How officials cite it: 《title》（文号）第X条."""
         return self.cited().reference
 
-    def cited(self, status: Status | None = None) -> Citation:
-        """Return the passage as a citation; it has no number and is of no chunk.
-
-        Args:
-            status: Of the document.
-        """
+    def cited(self) -> Citation:
+        """Return the passage as a citation; it has no number and is of no chunk."""
         return Citation(
             number=0,
             doc_id=self.doc_id,
@@ -74,7 +72,7 @@ class Source(JsonReady):
             end=self.end,
             quote=self.quote,
             chunk_id="",
-            status=status,
+            status=self.status,
             document_number=self.document_number,
         )
 
@@ -188,6 +186,8 @@ def shown(cell: Cell) -> Cell:
 
 SOURCE_COLUMNS = (
     Column("document", "文件", "document"),
+    Column("number", "文号", "number"),
+    Column("standing", "效力", "in force"),
     Column("clause", "条款", "clause"),
     Column("quote", "原文", "quote"),
     Column("file", "文件路径", "file"),
@@ -195,14 +195,19 @@ SOURCE_COLUMNS = (
 )
 
 
-def source_cells(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Return a cell for each of `SOURCE_COLUMNS`; several sources are separated by line breaks."""
+def source_cells(sources: Sequence[Source], language: Language) -> tuple[str, ...]:
+    """Return a cell for each of `SOURCE_COLUMNS`; several sources are separated by line breaks.
+
+    Whether a document is in force is said where there is something to say.
+    """
 
     def listed(values: Sequence[str]) -> str:
-        return "\n".join(values)
+        return "\n".join(values).rstrip("\n")
 
     return (
         listed([f"《{s.title}》" for s in sources]),
+        listed([s.document_number for s in sources]),
+        listed([s.status.told(language) if s.status else "" for s in sources]),
         listed([s.clause for s in sources]),
         listed([s.quote for s in sources]),
         listed([s.file for s in sources]),
