@@ -109,8 +109,15 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
             told = status.told(language)
             notes[note("status-of-title", language, title=title, status=told)] = None
     left_out = what_a_day_leaves_out(as_of, in_force, language)
-    every = (*answer.notes, *notes, left_out)
+    every = (*answer.notes, *notes, left_out, _undated(answer, as_of, in_force))
     return replace(answer, notes=tuple(filter(None, every)))
+
+
+def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
+    """Return a note on cited documents that may have been issued after the day."""
+    silent = in_force.undated() if as_of.held else frozenset[str]()
+    titles = dict.fromkeys(f"《{c.title}》" for c in answer.citations if c.doc_id in silent)
+    return note("undated-cited", answer.language, titles=tuple(titles)) if titles else ""
 
 
 def _is_over(cited: Citation) -> bool:

@@ -46,6 +46,16 @@ def base(folder):
         yield opened
 
 
+def test_of_a_day_it_is_said_which_cited_documents_have_no_date(tmp_path):
+    """They are kept, and may be later."""
+    texts = {"plan": "云岭省绿色发展方案\n一、目标\n到2025年，森林覆盖率达到41%。\n"}
+    with knowledge_base(tmp_path, texts) as undated:
+        asked = "到2025年森林覆盖率达到多少？"
+        told = "所引《云岭省绿色发展方案》未写明日期，可能在该日之后印发"
+        assert told in undated.ask(asked, as_of="2021").notes
+        assert told not in undated.ask(asked).notes
+
+
 def files(results):
     """Return the documents of results, each once."""
     return list(dict.fromkeys(Path(hit.file).name for hit in results))
