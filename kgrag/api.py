@@ -282,6 +282,17 @@ class KnowledgeBase:
         """
         return document_called(name, self.store.document_cards())
 
+    def document(self, name: str) -> Document:
+        """Return a document with its text, named as for `find_document`.
+
+        Raises:
+            NotFoundError: If no document, or more than one, matches.
+        """
+        found = self.store.documents([self.find_document(name).doc_id])
+        if not found:  # deleted meanwhile
+            raise NotFoundError(f"no document is called {name!r}")
+        return found[0]
+
     def excerpt(self, name: str, start: int, end: int, *, paragraphs: int = 1) -> Excerpt:
         """Return characters of a document with the paragraphs around them, as of today.
 
@@ -296,10 +307,9 @@ class KnowledgeBase:
             OutOfRangeError: If the document has no such characters, or `paragraphs` is over 100.
         """
         checked_count("paragraphs", paragraphs, least=0, most=100)
-        doc_id = self.find_document(name).doc_id
-        (document,) = self.store.documents([doc_id])
-        headings = self.store.headings([doc_id]).get(doc_id, [])
-        status = self.statuses()[doc_id]
+        document = self.document(name)
+        headings = self.store.headings([document.doc_id]).get(document.doc_id, [])
+        status = self.statuses().get(document.doc_id)
         span = start, end
         return Excerpt.of(document, headings, span, paragraphs=paragraphs, status=status)
 

@@ -213,7 +213,10 @@ def cited_texts(
     """
     texts = {}
     for cited in citations:
-        document = documents[cited.doc_id]
+        document = documents.get(cited.doc_id)
+        if document is None:  # deleted meanwhile
+            texts[cited.number] = "\n".join((cited.title, *cited.heading_path, cited.quote))
+            continue
         around = [
             p
             for p in passages

@@ -326,16 +326,20 @@ def _act(store: Store, status: Status, title: str) -> Spot | None:
 def _dates(store: Store, doc_id: str, status: Status) -> Spot | None:
     """Return where a document says until, else from when it holds, else its beginning."""
     within = Filter(documents=(doc_id,))
-    found = timeline(store, WantedTimes(within=within, events=("expires", "effective", "issued")))
+    try:
+        wanted_times = WantedTimes(within=within, events=("expires", "effective", "issued"))
+        found = timeline(store, wanted_times)
+    except NotFoundError:  # deleted meanwhile
+        return None
     of = {row.cells[1]: row.sources[0] for row in reversed(found.rows) if row.sources}
     ends, begins = EVENTS["expires"], (EVENTS["effective"], EVENTS["issued"])
     wanted = (ends,) if status.kind == "expired" else (*begins, ends)
     source = next((of[name] for name in wanted if name in of), None)
     if source:
         return doc_id, source.start, source.end
-    (document,) = store.documents([doc_id])
-    end = document.text.find("\n", len(document.text) - len(document.text.lstrip()))
-    return (doc_id, 0, end if end > 0 else len(document.text)) if document.text else None
+    text = next((document.text for document in store.documents([doc_id])), "")
+    end = text.find("\n", len(text) - len(text.lstrip()))
+    return (doc_id, 0, end if end > 0 else len(text)) if text else None
 
 
 _ALL = (

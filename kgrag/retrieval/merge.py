@@ -86,8 +86,9 @@ def merge(
     found: dict[str, list[ScoredChunk]] = defaultdict(list)
     holders: dict[str, tuple[Chunk, int]] = {}
     for result in results:
-        if result.chunk.parent_id is not None:
-            holder, total = known[result.chunk.parent_id].around(result.chunk)
+        family = known.get(result.chunk.parent_id or "")  # none if it was deleted meanwhile
+        if family is not None:
+            holder, total = family.around(result.chunk)
             key = f"{holder.chunk_id}<{result.chunk.size}"
             holders[key] = holder, total
             found[key].append(result)

@@ -8,7 +8,6 @@ from urllib.parse import quote
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
-from kgrag.errors import NotFoundError
 from kgrag.json_ready import JsonReady
 from kgrag.serve.desk import Emit
 from kgrag.serve.inputs import Asked
@@ -111,18 +110,6 @@ def answer_dict(base: KnowledgeBase, answer: Answer, root: str) -> dict[str, obj
     """Return an answer as JSON-ready mapping, its citations with their addresses and checks."""
     shown = [cited.shown(root, answer.language) for cited in cited_in(base, answer)]
     return answer.to_dict() | {"citations": shown}
-
-
-def document_of(base: KnowledgeBase, name: str) -> Document:
-    """Return a document with its text.
-
-    Raises:
-        NotFoundError: If there is none of this name.
-    """
-    found = base.store.documents([base.find_document(name).doc_id])
-    if not found:  # deleted meanwhile
-        raise NotFoundError(f"no document is called {name!r}")
-    return found[0]
 
 
 def card_shown(

@@ -20,7 +20,7 @@ from kgrag.errors import (
 )
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import documents_within
-from kgrag.serve.answers import answer_dict, answered, card_shown, document_of, place_url
+from kgrag.serve.answers import answer_dict, answered, card_shown, place_url
 from kgrag.serve.desk import Desk, EventStream
 from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, read
 from kgrag.status import Status
@@ -31,7 +31,6 @@ from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
 _Handler = Callable[[Desk, Request, Any], Response]
-_MOST_ENTITIES = 200
 _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (NotFoundError, 404),
     (BusyError, 503),
@@ -206,7 +205,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
         at = Address.parse(name)
         found = base.excerpt(at.document, at.start, at.end, paragraphs=given.paragraphs)
         return Json(found.to_dict() | _placed(at, root_of(request)))
-    document = document_of(base, card.doc_id)
+    document = base.document(card.doc_id)
     headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
     outline = [
         {"level": h.level, "text": h.text}

@@ -374,8 +374,8 @@ class McpTools:
 
     def _document(self, name: str) -> tuple[Document, list[Heading]]:
         """Return a document with its text, and its headings."""
-        doc_id = self._base.find_document(name).doc_id
-        (document,) = self._base.store.documents([doc_id])
+        document = self._base.document(name)
+        doc_id = document.doc_id
         return document, self._base.store.headings([doc_id]).get(doc_id, [])
 
     def _chosen(self, within: Filter | None) -> list[str]:

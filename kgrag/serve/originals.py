@@ -12,7 +12,6 @@ from starlette.responses import FileResponse, Response
 from kgrag.answer.address import Address
 from kgrag.answer.excerpt import Excerpt
 from kgrag.errors import NotFoundError
-from kgrag.serve.answers import document_of
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given
 from kgrag.serve.rendering import page
@@ -33,7 +32,7 @@ def file_of(desk: Desk, document: Document) -> Path | None:
 
 def original(desk: Desk, request: Request, given: Given) -> Response:
     """Return the file of a document: a PDF to be shown, others to be saved."""
-    document = document_of(desk.base, str(request.path_params["doc_id"]))
+    document = desk.base.document(str(request.path_params["doc_id"]))
     file = file_of(desk, document)
     if file is None:
         raise NotFoundError(f"{document.file} is not on this machine, or was moved")
@@ -56,7 +55,7 @@ def picture(desk: Desk, request: Request, given: Given) -> Response:
 def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
     """Return PDF, page and quote of a place."""
     at = Address.parse(str(request.path_params["address"]))
-    document = document_of(desk.base, at.document)
+    document = desk.base.document(at.document)
     file = file_of(desk, document)
     found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
     if file is None or file.suffix.lower() != ".pdf" or found.page is None:

@@ -22,7 +22,7 @@ from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.answering.quotes import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
-from kgrag.serve.answers import Cited, answered, cited_in, document_of, place_url
+from kgrag.serve.answers import Cited, answered, cited_in, place_url
 from kgrag.serve.api import (
     Endpoint,
     exported,
@@ -279,7 +279,7 @@ def document_page(
         if not (at := _address(name)):
             raise
         card, span = base.find_document(at.document), (at.start, at.end)
-    document = document_of(base, card.doc_id)
+    document = base.document(card.doc_id)
     headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
     known = desk.known()
     status = known.statuses.get(card.doc_id) or base.statuses()[card.doc_id]
