@@ -1,0 +1,77 @@
+"""Other programs at one knowledge base at once: those of a server, and retrievers beside it."""
+
+import asyncio
+import os
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed")
+
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from kgrag.api import KnowledgeBase
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.ingestion.samples import sample_folder
+from kgrag.integrations import llama_index, neo4j_graphrag
+from tests.fixtures.served import serving
+
+QUESTION = "到2025年，云岭省非化石能源消费比重要达到多少？"
+TOP = 4
+
+
+@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.neo4j)])
+def where(request, tmp_path):
+    """The address of a knowledge base of the samples."""
+    where = tmp_path / "kb" if request.param == "folder" else request.getfixturevalue("empty_neo4j")
+    with KnowledgeBase.open(where, embedder=HashEmbedder()) as base:
+        assert not base.ingest([sample_folder()]).failed
+    return where
+
+
+def by_mcp(address) -> list[dict[str, Any]]:
+    """Return what the tool `search` finds."""
+
+    async def search():
+        async with Client(streamable_http_client(f"{address}mcp")) as client:
+            return await client.call_tool("search", {"query": QUESTION, "limit": TOP})
+
+    found: list[dict[str, Any]] = asyncio.run(search()).structured_content["results"]
+    return found
+
+
+def by_dify(address) -> list[dict[str, Any]]:
+    """Return the records that Dify gets."""
+    asked = {
+        "knowledge_id": httpx.get(f"{address}v1/models").json()["data"][0]["id"],
+        "query": QUESTION,
+        "retrieval_setting": {"top_k": TOP, "score_threshold": 0.0},
+    }
+    found: list[dict[str, Any]] = httpx.post(f"{address}retrieval", json=asked).json()["records"]
+    return found
+
+
+def test_every_program_finds_the_same_passages(where):
+    """API, MCP and Dify of a server; LlamaIndex and neo4j-graphrag that opened the same base."""
+    with (
+        serving(where) as (address, _),
+        KnowledgeBase.open(where, create=False) as base,
+    ):
+        asked: dict[str, str | int] = {"question": QUESTION, "top_k": TOP}
+        found = httpx.get(f"{address}api/search", params=asked).json()["results"]
+        nodes = llama_index.GrimRetriever(base, top_k=TOP).retrieve(QUESTION)
+        items = neo4j_graphrag.GrimRetriever(base).search(query_text=QUESTION, top_k=TOP).items
+        urls = [hit["url"] for hit in found]
+        assert len(urls) == TOP
+        assert [hit["url"] for hit in by_mcp(address)] == urls
+        assert [record["metadata"]["url"] for record in by_dify(address)] == urls
+        for hit, node, item in zip(found, nodes, items, strict=True):
+            place = node.metadata
+            assert hit["address"] == f"{place['doc_id']}:{place['start']}-{place['end']}"
+            assert (item.metadata or {})["id"] == node.node_id
+            (chunk,) = base.store.chunks([node.node_id])
+            assert node.text == chunk.text in item.content
