@@ -1,9 +1,10 @@
 """The HTTP API: JSON for programs, described as OpenAPI."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from inspect import iscoroutinefunction
+from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -31,6 +32,7 @@ from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
 _Handler = Callable[[Desk, Request, Any], Response]
+_OwnHandler = Callable[[Desk, Request], Awaitable[Response]]
 _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (NotFoundError, 404),
     (BusyError, 503),
@@ -71,7 +73,8 @@ class Endpoint:
         path: With parameters in braces.
         summary: In words, for the description.
         given: What it may be asked for.
-        handler: Called in a thread with desk, request and what is asked for.
+        handler: Called in a thread with desk, request and what is asked for; a coroutine function
+            is awaited, and reads the request by itself.
         method: GET, POST or DELETE.
         media: Of the body of a POST.
     """
@@ -79,17 +82,21 @@ class Endpoint:
     path: str
     summary: str
     given: type[Given]
-    handler: _Handler
+    handler: _Handler | _OwnHandler
     method: str = "GET"
     media: str = "application/json"
 
     def route(self, desk: Desk) -> Route:
         """Return its route."""
+        handler = self.handler
 
         async def respond(request: Request) -> Response:
             try:
+                if iscoroutinefunction(handler):
+                    own: Response = await handler(desk, request)
+                    return own
                 given = await read(self.given, request)
-                return await desk.run(partial(self.handler, desk, request, given))
+                return await desk.run(partial(cast(_Handler, handler), desk, request, given))
             except (KgragError, ValueError) as exc:
                 return failure(exc)
 
@@ -142,24 +149,16 @@ def _placed(address: Address, root: str) -> dict[str, object]:
     return {"address": str(address), "url": place_url(root, str(address))}
 
 
-def _ask(desk: Desk, request: Request, given: Asked) -> Response:
-    base = desk.base
-    return Json(answer_dict(base, answered(base, given), root_of(request)))
-
-
-async def _asked(desk: Desk, request: Request) -> Response:
+async def _ask(desk: Desk, request: Request) -> Response:
     """Answer as JSON, or as events where the client accepts them."""
-    try:
-        given = await read(Asked, request)
-        if "text/event-stream" not in request.headers.get("accept", ""):
-            return await desk.run(partial(_ask, desk, request, given))
-        base, root = desk.base, root_of(request)
+    given = await read(Asked, request)
+    base, root = desk.base, root_of(request)
+    if "text/event-stream" in request.headers.get("accept", ""):
         return EventStream(
             desk,
             lambda emit: emit("answer", answer_dict(base, answered(base, given, emit), root)),
         )
-    except (KgragError, ValueError) as exc:
-        return failure(exc)
+    return await desk.run(lambda: Json(answer_dict(base, answered(base, given), root)))
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
@@ -347,18 +346,10 @@ ENDPOINTS = (
 def routes(desk: Desk, endpoints: Sequence[Endpoint] = ENDPOINTS) -> list[Route]:
     """Return the routes of the API; its description has `endpoints`, which may be more."""
 
-    async def ask(request: Request) -> Response:
-        return await _asked(desk, request)
-
     async def described(_request: Request) -> Response:
         return Json(_openapi(endpoints))
 
-    made = [end.route(desk) for end in ENDPOINTS if end.handler is not _ask]
-    return [
-        *made,
-        Route("/api/ask", ask, methods=["POST"]),
-        Route("/openapi.json", described),
-    ]
+    return [*(end.route(desk) for end in ENDPOINTS), Route("/openapi.json", described)]
 
 
 def _openapi(endpoints: Sequence[Endpoint]) -> dict[str, object]:

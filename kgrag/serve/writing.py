@@ -28,7 +28,7 @@ from kgrag.ingestion.load.source import unsupported_reason
 from kgrag.ingestion.report import Outcome
 from kgrag.maintenance.corrections import checked_corrections
 from kgrag.serve.answers import place_url
-from kgrag.serve.api import Endpoint, Json, failure, status_of
+from kgrag.serve.api import Endpoint, Json, status_of
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
@@ -303,10 +303,7 @@ def _state_dict(desk: Desk) -> dict[str, object]:
 
 
 async def _added(desk: Desk, request: Request) -> Response:
-    try:
-        await _add(desk, request)
-    except (KgragError, ValueError) as exc:
-        return failure(exc)
+    await _add(desk, request)
     return Json(_state_dict(desk), 202)
 
 
@@ -327,16 +324,12 @@ def _parted(desk: Desk, _request: Request, given: Parted) -> Response:
     return Json({"documents": desk.base.curator().split(given.name, given.entity)})
 
 
-def _not_here(desk: Desk, request: Request, given: Given) -> Response:
-    raise NotImplementedError  # `_added` receives files
-
-
 ENDPOINTS = (
     Endpoint(
         "/api/documents",
         "Adds files, in a thread: 202, and GET /api/ingest tells how far it is.",
         Uploaded,
-        _not_here,
+        _added,
         "POST",
         "multipart/form-data",
     ),
@@ -483,9 +476,6 @@ def routes(desk: Desk) -> list[BaseRoute]:
         paths += [("/upload", "POST"), (_CORRECTION, "POST")]
         return [Route(path, _refused, methods=[method]) for path, method in paths]
 
-    async def added(request: Request) -> Response:
-        return await _added(desk, request)
-
     async def uploaded(request: Request) -> Response:
         return await _uploaded(desk, request)
 
@@ -493,8 +483,7 @@ def routes(desk: Desk) -> list[BaseRoute]:
         return await _corrected_page(desk, request)
 
     return [
-        Route("/api/documents", added, methods=["POST"]),
-        *(end.route(desk) for end in ENDPOINTS if end.handler is not _not_here),
+        *(end.route(desk) for end in ENDPOINTS),
         *(page_route(desk, *one) for one in _PAGES),
         Route("/upload", uploaded, methods=["POST"]),
         Route(_CORRECTION, corrected, methods=["POST"]),
