@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Quote, Run
+from kgrag.answer.blocks import Claim, Quote, Row, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.quotes import METHOD
@@ -43,12 +43,14 @@ def national_beside_local(answer: Answer, store: Store) -> list[str]:
 
     Only planned figures of the same year, indicator, unit, scope and base that do not grow with
     the size of a place, and only if each document has one of them. The note says whether the local
-    document is based on the national one.
+    document is based on the national one. A table of many places needs none: rows say their place.
 
     Args:
         answer: With citations.
         store: The knowledge base.
     """
+    if len({b.label for b in answer.blocks if isinstance(b, Row)}) > _MOST_SIDES:
+        return []
     cards = {
         c.doc_id: c for c in store.document_cards(sorted({c.doc_id for c in answer.citations}))
     }

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgrag.answer.notes import note
@@ -37,7 +37,8 @@ _LEAST_PART = 3  # characters of what may be a part of an indicator's name
 _MOST_LIKE = 300  # names of entities that contain a part
 
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
-_OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": ""}
+_OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": "", "全": ""}
+_ALL = "全"  # no place and no title: the country and all places
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
@@ -76,10 +77,10 @@ def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> A
 
 
 def _may_ask(question: Question) -> bool:
-    """Return whether a question has a place or level, and little besides an indicator."""
+    """Return whether a question has little besides an indicator, places, and times."""
     told = question.pieces
     is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST_NAME
-    return bool(question.level or question.places) and is_short and not question.query.titles
+    return is_short and not question.query.titles
 
 
 def _indicator(
@@ -116,6 +117,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if not _may_ask(question):
         return None
+    if not (question.level or question.places or query.places or "a list" in question.asks):
+        question = replace(question, level=_ALL)  # 什么是森林覆盖率 asks for no figure
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
@@ -130,7 +133,9 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
-    if len(shown) < (_FEWEST if question.level else 1) and not _is_clear(asked):
+    enough = len(shown) >= (_FEWEST if question.level else 1)
+    sure = (enough, _is_clear(asked))
+    if not (all(sure) if question.level == _ALL else any(sure)):
         return None
     parts = _of_parts(dated, cards, asked, shown)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
@@ -303,7 +308,7 @@ def _row_place(around: Sequence[str], asked: Asked) -> str:
         return region
     if places and not any(called(name) in places for name in around):
         return ""
-    if level == DOCUMENTS or (level == ANYWHERE and region != NATIONAL):
+    if level in (DOCUMENTS, _ALL) or (level == ANYWHERE and region != NATIONAL):
         return region
     if level == CITIES:
         return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
@@ -320,6 +325,8 @@ def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) ->
     def rank(place: str) -> tuple[int, int, str]:
         places = question.places
         named = places.index(called(place)) if called(place) in places else -1
+        if question.level == _ALL:  # what does not fit is of the smallest places
+            named = place != NATIONAL and level_of(place) != PROVINCES
         return named, order.get(place, len(order) if place != NATIONAL else -1), place
 
     return sorted(by_place, key=rank)

@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Quote
+from kgrag.answer.blocks import Quote, Row
 from kgrag.answer.citation import Citation
 from kgrag.answering.compared_figures import contrast, national_beside_local
 from kgrag.answering.figures import _notes, asked_figures, named_figures
@@ -52,7 +52,6 @@ def test_what_is_surely_asked(question, indicator, places, level, years):
 @pytest.mark.parametrize(
     "question",
     [
-        "2025年森林覆盖率目标是多少",  # no place
         "四川、云南怎样保护森林",  # no indicator
         "四川、云南对森林覆盖率不达标的县怎么处罚",  # something else about it
         "各省2025年公园绿地面积目标",  # nothing of it was read
@@ -83,6 +82,20 @@ def test_places_are_answered_in_their_order_and_who_states_none_is_named(policie
     )
     assert len(answer.checks) == 2
     assert all(check.supported for check in answer.checks)
+
+
+def test_without_a_place_the_country_comes_first_then_all_places(policies):
+    answer = policies.ask("2025年森林覆盖率目标是多少？")
+    assert [line.split("：")[0] for line in answer.text.splitlines()] == [
+        "全国",
+        "四川省",
+        "成都市",
+    ]
+    assert answer.notes[0] == "共4份文件，其中读出森林覆盖率目标的有3份，2025年的有3份"
+    within = Filter(regions=("成都",))
+    (quoted,) = policies.ask("2025年森林覆盖率目标是多少？", within=within).blocks
+    assert not isinstance(quoted, Row)  # of one place there is nothing to set side by side
+    assert not any(isinstance(b, Row) for b in policies.ask("什么是森林覆盖率？").blocks)
 
 
 def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(policies):
