@@ -18,10 +18,33 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations import llama_index, neo4j_graphrag
-from tests.fixtures.served import serving
+from tests.fixtures.served import served, serving
 
 QUESTION = "到2025年，云岭省非化石能源消费比重要达到多少？"
 TOP = 4
+SHARE = "非化石能源消费比重"
+PLAN = "云岭省碳达峰实施方案"
+PATHS = (
+    "/overview",
+    "/api/overview",
+    "/documents",
+    "/documents?region=云岭省",
+    "/documents?in_force=yes",
+    "/documents?kind=通知",
+    "/api/documents",
+    "/problems",
+    f"/graph?name={PLAN}",
+    f"/tables/targets?indicator={SHARE}",
+    f"/tables/compare?indicator={SHARE}",
+    "/tables/duties?organ=云岭省发展和改革委员会",
+    f"/tables/cites?document={PLAN}",
+    f"/tables/cited_by?document={PLAN}",
+    f"/tables/timeline?document={PLAN}",
+    f"/tables/timeline?indicator={SHARE}",
+    "/tables/conflicts",
+    f"/?question=各省2025年{SHARE}目标分别是多少",
+    "/?question=哪些文件已失效",
+)
 
 
 @pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.neo4j)])
@@ -75,3 +98,18 @@ def test_every_program_finds_the_same_passages(where):
             assert (item.metadata or {})["id"] == node.node_id
             (chunk,) = base.store.chunks([node.node_id])
             assert node.text == chunk.text in item.content
+
+
+@pytest.mark.neo4j
+def test_pages_show_the_same_of_a_folder_and_of_a_server(tmp_path, empty_neo4j):
+    """What is counted, filtered and listed does not depend on where it is stored."""
+    shown = []
+    for where in (tmp_path / "kb", empty_neo4j):
+        with KnowledgeBase.open(where, embedder=HashEmbedder()) as base:
+            assert not base.ingest([sample_folder()]).failed
+            with served(base, name="kb") as client:
+                shown.append({path: client.get(path) for path in PATHS})
+    for path in PATHS:
+        folder, server = (pages[path] for pages in shown)
+        assert folder.status_code == server.status_code == 200, (path, folder.text[:200])
+        assert folder.text == server.text, path
