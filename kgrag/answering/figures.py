@@ -117,8 +117,9 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if not _may_ask(question):
         return None
-    if not (question.level or question.places or query.places or "a list" in question.asks):
-        question = replace(question, level=_ALL)  # 什么是森林覆盖率 asks for no figure
+    other = question.asks & {"a list", "definition"}
+    if not (question.level or question.places or query.places or other):
+        question = replace(question, level=_ALL)
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]

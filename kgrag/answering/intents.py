@@ -11,6 +11,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
+from kgrag.ids import entity_id
 from kgrag.question.question import grammar, question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
@@ -41,7 +42,7 @@ _MOST_HEADINGS = 40  # headings
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class _Meant:
     """The document that a question is about.
 
     Attributes:
@@ -53,7 +54,7 @@ class Meant:
     notes: tuple[str, ...] = ()
 
 
-def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
+def document_meant(search: Search, knowledge: SearchContext) -> _Meant | None:
     """Return the document in a question; None for none, or several titles.
 
     Args:
@@ -68,7 +69,7 @@ def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
     if query.titles and sure:
         wanted = normalize_name(query.titles[0])
         exact = [d for d in sure if normalize_name(cards[d].title) == wanted] or sure
-        return Meant(cards[exact[0]]) if len(exact) == 1 else None
+        return _Meant(cards[exact[0]]) if len(exact) == 1 else None
     asked = query.titles[0] if query.titles else query.text
     likely = search.settings.titles.likely(asked, places=_places(search))
     held = [cards[doc_id] for doc_id in likely if doc_id in cards]
@@ -79,7 +80,7 @@ def document_meant(search: Search, knowledge: SearchContext) -> Meant | None:
         joint = ", " if query.language == "en" else "、"
         titles = joint.join(f"《{card.title}》" for card in held[1 : 1 + _MOST_OTHERS])
         taken += note("others-meant", query.language, others=titles)
-    return Meant(held[0], (taken,))
+    return _Meant(held[0], (taken,))
 
 
 def _places(search: Search) -> frozenset[str]:
@@ -555,12 +556,7 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     wanted = set(words(_OF_PENALTIES.sub(" ", " ".join(question.pieces))))
     if not wanted and not query.titles:
         return None
-    within = search.titled if query.titles else knowledge.doc_ids
-    cards = {
-        c.doc_id: c
-        for c in knowledge.settings().cards
-        if (within is None or c.doc_id in within) and _is_of(c, query.places)
-    }
+    cards = _searched(search, knowledge)
     found = [
         s
         for s in knowledge.store.statements("condition", list(cards), predicates=["处罚"])
@@ -575,6 +571,37 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     return _first_rows(rows, "penalties", query, total=len(cards))
 
 
+def _searched(search: Search, knowledge: SearchContext) -> dict[str, Document]:
+    """Return the documents that a question names, by titles and places; all if it names none."""
+    within = search.titled if search.query.titles else knowledge.doc_ids
+    return {
+        c.doc_id: c
+        for c in knowledge.settings().cards
+        if (within is None or c.doc_id in within) and _is_of(c, search.query.places)
+    }
+
+
+def definitions(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return what documents say that a term means, if a question asks for that; else None.
+
+    Args:
+        search: For the question: 什么是碳排放配额.
+        knowledge: Documents to list.
+    """
+    query, question = search.query, question_of(search.query)
+    term = normalize_name("".join(question.pieces))
+    if "definition" not in question.asks or not term:
+        return None
+    cards = _searched(search, knowledge)
+    defined = knowledge.store.statements("definition", list(cards), around=[entity_id(term)])
+    found = [s for s in defined if normalize_name(s.fact.subject.name) == term]
+    if not found:
+        return None
+    rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
+    shown = found[0].fact.subject.name
+    return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
+
+
 def _punished(statement: Statement) -> str:
     return f"{statement.fact.subject.name}{statement.qualifiers.condition}{object_of(statement)}"
 
@@ -587,9 +614,11 @@ def _punished_who(statement: Statement) -> str:
 
 _Intent = Callable[[Search, SearchContext], Complete | None]
 # Which documents cite one, what one cites, its points in time, figures of several places, duties of
-# an organ, what is punished how, headings under a part: the first that is sure answers. A new kind
-# of question that statements answer is a function here.
-INTENTS: Sequence[_Intent] = (citing, cited, validity, times, figures, duties, penalties, sections)
+# an organ, what is punished how, what a term means, headings under a part: the first that is sure
+# answers. A new kind of question that statements answer is a function here.
+INTENTS: Sequence[_Intent] = (
+    citing, cited, validity, times, figures, duties, penalties, definitions, sections
+)  # fmt: skip
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:

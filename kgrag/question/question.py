@@ -32,6 +32,7 @@ _ASKING = frozenset(
         "counts",
         "each",
         "who",
+        "define",
     ]
 )
 _MOST_SIDES = 6  # of a comparison; more places are named in a list

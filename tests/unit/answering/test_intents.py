@@ -120,6 +120,35 @@ RULES = """甲市节能管理办法
 
 # Return a knowledge base of one rule with two penalties.
 laws = shared_base({"rules": RULES})
+# Return a knowledge base of two rules that define a term.
+terms = shared_base(
+    {
+        "old": "甲市碳排放管理办法\n2019年3月1日\n第二条 碳排放配额，是指分配的年度碳排放额度。\n",
+        "new": "乙市碳市场管理办法\n2022年5月1日\n第三条 碳排放配额是指政府发放的碳排放凭证。\n"
+        "第四条 超额配额，是指超出碳排放配额的部分。\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "documents"),
+    [
+        ("什么是碳排放配额？", ["甲市碳排放管理办法", "乙市碳市场管理办法"]),
+        ("碳排放配额的定义是什么？", ["甲市碳排放管理办法", "乙市碳市场管理办法"]),
+        ("《乙市碳市场管理办法》里碳排放配额是什么意思？", ["乙市碳市场管理办法"]),
+        ("何谓超额配额？", ["乙市碳市场管理办法"]),
+    ],
+)
+def test_what_a_term_means_is_answered_with_each_definition(terms, question, documents):
+    answer = terms.ask(question)
+    assert [c.title for c in answer.citations] == documents
+    assert all("是指" in c.quote for c in answer.citations)
+    assert answer.notes[0].kind == "definitions"
+
+
+@pytest.mark.parametrize("question", ["什么是碳中和？", "碳排放配额怎么分配？"])
+def test_a_term_that_none_defines_or_another_question_has_no_such_rows(terms, question):
+    assert not any(getattr(n, "kind", "") == "definitions" for n in terms.ask(question).notes)
 
 
 @pytest.mark.parametrize(
