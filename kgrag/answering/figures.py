@@ -13,7 +13,7 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.question.question import (
     ANYWHERE,
     CITIES,
-    DOCUMENTS,
+    EVERYWHERE,
     PROVINCES,
     Question,
     pieces,
@@ -37,8 +37,7 @@ _LEAST_PART = 3  # characters of what may be a part of an indicator's name
 _MOST_LIKE = 300  # names of entities that contain a part
 
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
-_OF_ALL = {"省": "各省", "市": "各市", "地": "各地", "文件": "", "全": ""}
-_ALL = "全"  # no place and no title: the country and all places
+_OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
@@ -119,7 +118,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         return None
     other = question.asks & {"a list", "definition"}
     if not (question.level or question.places or query.places or other):
-        question = replace(question, level=_ALL)
+        question = replace(question, level=EVERYWHERE)
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
@@ -136,7 +135,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     shown = by_place | ({} if question.level else undated)
     enough = len(shown) >= (_FEWEST if question.level else 1)
     sure = (enough, _is_clear(asked))
-    if not (all(sure) if question.level == _ALL else any(sure)):
+    if not (all(sure) if question.level == EVERYWHERE else any(sure)):
         return None
     parts = _of_parts(dated, cards, asked, shown)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
@@ -265,7 +264,7 @@ def _by_place(
     """
     found: defaultdict[str, dict[tuple[str, ...], Statement]] = defaultdict(dict)
     for s in sorted(statements, key=lambda s: (not s.qualifiers.year, bool(s.qualifiers.binding))):
-        place = _row_place(stated_place(s.qualifiers, cards[s.doc_id]), asked)
+        place = asked.question.row_of(stated_place(s.qualifiers, cards[s.doc_id]))
         told = s.qualifiers
         figure = (s.doc_id, told.value, told.value_to, told.scope)
         held = found[place]
@@ -289,7 +288,7 @@ def _of_parts(
         around = cards[s.doc_id].metadata.regions
         place = stated_place(s.qualifiers, cards[s.doc_id])
         is_part = len(place) > len(around) > 0 and place[: len(around)] == around
-        whole = _row_place(around, asked) if is_part else ""
+        whole = asked.question.row_of(around) if is_part else ""
         if whole and not {whole, place[-1]} & set(shown):
             found[whole].append(Stated(place_of(s), place[-1], _label(s, place[-1])))
     return found
@@ -297,23 +296,6 @@ def _of_parts(
 
 def _in_text_order(statements: Iterable[Statement]) -> list[Statement]:
     return sorted(statements, key=lambda s: (s.doc_id, s.start, s.end))
-
-
-def _row_place(around: Sequence[str], asked: Asked) -> str:
-    """Return the full name of the place of a figure's row; empty for none."""
-    region = around[-1]
-    level, places = asked.question.level, asked.question.places
-    if not level:
-        return region if called(region) in places else ""
-    if region == NATIONAL and asked.question.query.national:
-        return region
-    if places and not any(called(name) in places for name in around):
-        return ""
-    if level in (DOCUMENTS, _ALL) or (level == ANYWHERE and region != NATIONAL):
-        return region
-    if level == CITIES:
-        return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
-    return region if region != NATIONAL and level_of(region) == level else ""
 
 
 def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) -> list[str]:
@@ -326,7 +308,7 @@ def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) ->
     def rank(place: str) -> tuple[int, int, str]:
         places = question.places
         named = places.index(called(place)) if called(place) in places else -1
-        if question.level == _ALL:  # what does not fit is of the smallest places
+        if question.level == EVERYWHERE:  # what does not fit is of the smallest places
             named = place != NATIONAL and level_of(place) != PROVINCES
         return named, order.get(place, len(order) if place != NATIONAL else -1), place
 
@@ -359,7 +341,7 @@ def _silent(
             name
             for card in cards.values()
             for n, name in enumerate(card.metadata.regions)
-            if _row_place(card.metadata.regions[: n + 1], asked) == name
+            if asked.question.row_of(card.metadata.regions[: n + 1]) == name
         }
         order = {region.name: n for n, region in enumerate(listed_regions())}
         around = [called(name) for name in sorted(held, key=lambda n: (order.get(n, -1), n))]

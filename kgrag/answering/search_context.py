@@ -19,6 +19,7 @@ from kgrag.retrieval.several import retrieve_several
 from kgrag.status import mark
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
+from kgrag.text.words import words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
 
@@ -64,6 +65,7 @@ class CurrentInForce:
         return self._read_of[1]
 
 
+_COMMON = 3_000  # passages from which a word is as common as any
 _ALL_LATER = "all documents were issued after {}; give a later date"
 
 
@@ -154,6 +156,38 @@ class SearchContext:
         if held <= later:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
+
+    def rarest(self, text: str) -> str:
+        """Return the word of a text that the fewest of the searched passages have.
+
+        Empty where it has no words, or none has one of them. Words within longer ones are left out.
+        """
+        asked = set(words(text))
+        own = sorted(w for w in asked if len(w) > 1 and not any(w in o and w != o for o in asked))
+        size, doc_ids = self.settings().leaf, self.doc_ids
+        within = sorted(doc_ids) if doc_ids is not None else None
+
+        def n_having(word: str) -> int:
+            found = self.store.search_phrase(
+                word, field="text", size=size, top_k=_COMMON, doc_ids=within
+            )
+            return len(found)
+
+        counted = {word: n_having(word) for word in own}
+        return "" if 0 in counted.values() else min(own, key=lambda w: counted[w], default="")
+
+    def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
+        """Return the passages of documents that have a phrase, best first."""
+        found = self.store.search_phrase(
+            phrase, field="text", size=self.settings().leaf, top_k=top_k, doc_ids=sorted(doc_ids)
+        )
+        chunks = {c.chunk_id: c for c in self.store.chunks([c for c, _ in found])}
+        cards = self.cards()
+        return [
+            ScoredChunk(chunks[c], score, title=cards[chunks[c].doc_id].title)
+            for c, score in found
+            if c in chunks and chunks[c].doc_id in cards
+        ]
 
     def best(
         self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from kgrag.qualifiers import Standing
 from kgrag.question.query import titles_in
 from kgrag.question.sides import ASKS_ON, Side, places_in, sides
-from kgrag.text.facets import NATIONAL
+from kgrag.text.facets import NATIONAL, called
 from kgrag.text.grammar import Grammar
 from kgrag.text.plan_periods import plan_years
+from kgrag.text.regions import level_of
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Query
 
 # What a question wants of all places of a level, or of all places or documents.
 PROVINCES, CITIES, ANYWHERE, DOCUMENTS = "省", "市", "地", "文件"
+EVERYWHERE = "全"  # of a question that names neither a place nor a level: the country, too
 _LEVELS = {"provinces": PROVINCES, "cities": CITIES, "anywhere": ANYWHERE, "documents": DOCUMENTS}
 _SPANS = ("title", "time", "time year", "time plan", "place")  # that are no words
 _ASKING = frozenset(
@@ -84,6 +86,28 @@ class Question:
     def due(self) -> frozenset[int]:
         """Return the years of figures: those named, else the last of each plan; empty for any."""
         return self.years or frozenset(plan_years(period)[1] for period in self.periods)
+
+    def row_of(self, around: Sequence[str]) -> str:
+        """Return the full name of the place under which an answer lists what is said of another.
+
+        Args:
+            around: Full names of the other place and those around it, outermost first.
+
+        Returns:
+            Empty if it is none that the question asks for.
+        """
+        region = around[-1]
+        if not self.level:
+            return region if called(region) in self.places else ""
+        if region == NATIONAL and self.query.national:
+            return region
+        if self.places and not any(called(name) in self.places for name in around):
+            return ""
+        if self.level in (DOCUMENTS, EVERYWHERE) or (self.level == ANYWHERE and region != NATIONAL):
+            return region
+        if self.level == CITIES:
+            return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
+        return region if region != NATIONAL and level_of(region) == self.level else ""
 
 
 @functools.cache
