@@ -1,6 +1,6 @@
 """Answering one question: retrieve, write, cite, check, verify, retry."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
@@ -8,38 +8,31 @@ from kgrag.answer.answer import Answer, Step
 from kgrag.answer.blocks import Block, Missing, Row, Side
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
+from kgrag.answering.by_place import listed_for, quote_results
 from kgrag.answering.cite import cited_texts
-from kgrag.answering.copies import naming_copies
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.answering.intents import complete
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import AskOptions
-from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
-from kgrag.answering.quotes import quoted as quote_results
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import as_answer, with_comparison, with_quotes, without_rows
-from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.search_context import SearchContext
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
-from kgrag.question.query import analyse, like
-from kgrag.question.question import ANYWHERE, CITIES, PROVINCES, Question, question_of
-from kgrag.results import ScoredChunk
+from kgrag.question.question import question_of
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
 from kgrag.text.quantities import broken_numbers
-from kgrag.text.regions import listed_regions
-from kgrag.text.words import normalize_name, question_language
-from kgrag.types import Document, Query
+from kgrag.text.words import question_language
+from kgrag.types import Document
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import checked, notes_of
 from kgrag.verification.methods import METHODS, unchecked
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
-# Results for a question on all places, those that each place keeps, and sentences of each.
-_WIDE, _PASSAGES, _OF_PLACE = 150, 3, 2
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
 NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
@@ -154,141 +147,45 @@ def _quoted(
     standing = carry_over(question, history) if history else question
     query = knowledge.query(standing)
     search = knowledge.search(query)
-    quoting = _Quoting(search, knowledge, pipeline, options)
+    held: dict[str, Document] = {}
+
+    def quote(search: Search, most: int) -> Quoted:
+        results = knowledge.best(pipeline, [search], top_k=options.top_k)
+        told, documents = quote_results(search.query, results, knowledge, most)
+        held.update(documents)
+        return told
+
+    def quote_side(side: str, most: int) -> Quoted:
+        asked = search.asked(sides[side])
+        return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
+
     planned = question_of(query).sides if pipeline.planned else ()
     sides = {side.label: side.query for side in planned}
-    listed = complete(search, knowledge) if pipeline.planned and not query.unread else None
+    listed = listed_for(search, knowledge, pipeline)
     if listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
             listed,
             sides,
-            lambda place: quoting.of_side(sides[place], _QUOTED_OF_SILENT).answer,
+            lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
         )
-        quoting.hold(c.doc_id for c in answer.citations)
+        cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
+        held.update((document.doc_id, document) for document in cited)
     elif sides:
         answer = answer_by_sides(
             query,
             list(sides),
-            lambda side, most: quoting.of_side(sides[side], most),
+            quote_side,
             max_sentences=options.max_sentences,
             embedder=knowledge.embedder(),
         )
-    elif pipeline.planned and listed is None and (placed := quoting.by_place()):
-        answer = placed
     else:
-        answer = quoting.of_search(search, options.max_sentences).answer
+        answer = quote(search, options.max_sentences).answer
     if listed is not None and not listed.rows:
-        answer = without_rows(answer, listed, query, quoting.held)
+        answer = without_rows(answer, listed, query, held)
     answer = shortened(replace(answer, question=standing), options.most_quotes)
-    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), quoting.held)
+    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
     return with_comparison(answer, listed, knowledge.store) if listed else answer
-
-
-class _Quoting:
-    """Sentences quoted by rule, from what is found for a question or a side of it.
-
-    Attributes:
-        held: The documents found so far, by id.
-    """
-
-    def __init__(
-        self, search: Search, knowledge: SearchContext, pipeline: Pipeline, options: AskOptions
-    ) -> None:
-        self.held: dict[str, Document] = {}
-        self._search = search
-        self._knowledge = knowledge
-        self._pipeline = pipeline
-        self._options = options
-
-    def hold(self, doc_ids: Iterable[str]) -> None:
-        """Read documents by id."""
-        read = self._knowledge.store.documents(list(set(doc_ids)))
-        self.held.update((document.doc_id, document) for document in read)
-
-    def of_search(self, search: Search, most: int) -> Quoted:
-        """Return at most so many sentences of what a search finds."""
-        results = self._knowledge.best(self._pipeline, [search], top_k=self._options.top_k)
-        return self._of_results(search.query, results, most)
-
-    def of_side(self, side: Query, most: int) -> Quoted:
-        """Return sentences for a side of a comparison, of its own place or document."""
-        asked = self._search.asked(side)
-        told = self.of_search(asked, most)
-        return of_side(asked.query, told, titled=asked.titled, documents=self.held)
-
-    def by_place(self) -> Answer | None:
-        """Return the best sentences of each place, if the question asks for all of a level.
-
-        What is found for such a question is mostly of the few documents that are most like it; of
-        more results each place keeps its own. A sentence, or a heading above it, must have the word
-        of the question that is rarest in the documents. None where fewer than two places have any.
-        """
-        query, knowledge = self._search.query, self._knowledge
-        asked = question_of(query)
-        if asked.level not in (PROVINCES, CITIES, ANYWHERE) or query.titles:
-            return None
-        word = knowledge.rarest(" ".join(asked.pieces))
-        if not word:
-            return None
-        about = asked.topic if "figure" in asked.asks else " ".join(asked.pieces)
-        topic = like(query, analyse(about, known_places=()))
-
-        def rows_of(place: str, results: Sequence[ScoredChunk]) -> list[Row]:
-            found = self._of_results(topic, results, _OF_PLACE).answer
-            return [
-                Row(c, place, f"{place}：")
-                for c in (found.citations if found.found else ())
-                if word in normalize_name("".join((*c.heading_path, c.quote)))
-            ]
-
-        rows: list[Row] = []
-        placed = self._placed(asked, word)
-        for place, (doc_ids, results) in placed.items():
-            rows += rows_of(place, results) or rows_of(
-                place, knowledge.with_phrase(word, doc_ids, _PASSAGES)
-            )
-        shown = {row.label for row in rows}
-        if len(shown) < 2:
-            return None
-        language = query.language
-        notes = [note("by-place", language, n=len(shown), most=_OF_PLACE, word=word)]
-        if silent := [place for place in placed if place not in shown]:
-            notes.append(note("not-by-place", language, word=word, names=tuple(silent)))
-        return Answer(query.text, tuple(rows), METHOD, notes=tuple(notes))
-
-    def _placed(self, asked: Question, word: str) -> dict[str, tuple[list[str], list[ScoredChunk]]]:
-        """Return the documents about each place, in order, and the best results with a word."""
-        placed: dict[str, tuple[list[str], list[ScoredChunk]]] = {}
-        places: dict[str, str] = {}
-        for doc_id, card in self._knowledge.cards().items():
-            around = card.metadata.regions
-            rows = (asked.row_of(around[:n]) for n in range(len(around), 0, -1))
-            if place := next(filter(None, rows), ""):
-                places[doc_id] = place
-                placed.setdefault(place, ([], []))[0].append(doc_id)
-        for hit in self._knowledge.best(self._pipeline, [self._search], top_k=_WIDE):
-            place = places.get(hit.chunk.doc_id, "")
-            told = normalize_name("".join((*hit.chunk.heading_path, hit.chunk.text)))
-            if place and word in told and len(placed[place][1]) < _PASSAGES:
-                placed[place][1].append(hit)
-        order = {region.name: n for n, region in enumerate(listed_regions())}
-        return {p: placed[p] for p in sorted(placed, key=lambda p: (order.get(p, len(order)), p))}
-
-    def _of_results(self, query: Query, results: Sequence[ScoredChunk], most: int) -> Quoted:
-        store = self._knowledge.store
-        found = ResultsWithDocuments.of(results, store)
-        self.held.update(found.documents)
-        told = quote_results(
-            query,
-            found.results,
-            documents=found.documents,
-            headings=found.headings,
-            embedder=self._knowledge.embedder(),
-            max_sentences=most,
-            facts=facts_in(found.results, store, leaf=self._knowledge.settings().leaf),
-        )
-        return replace(told, answer=naming_copies(told.answer, found.results))
 
 
 def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:

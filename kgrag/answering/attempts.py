@@ -6,12 +6,12 @@ from itertools import pairwise
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answer.citation import Citation
+from kgrag.answering.by_place import listed_for
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.copies import naming_copies
 from kgrag.answering.draft import Mend
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.generate import generate, integrate
-from kgrag.answering.intents import complete
 from kgrag.answering.models import QuestionModels, stopped_after
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
@@ -134,8 +134,7 @@ class Attempts:
 
     def _listed(self, query: Query) -> Complete | None:
         """Return all statements that a question asks for, if it clearly asks for a list."""
-        planned = self._pipeline.planned and not query.unread
-        return complete(self._knowledge.search(query), self._knowledge) if planned else None
+        return listed_for(self._knowledge.search(query), self._knowledge, self._pipeline)
 
     def _rows(self, listed: Complete | None) -> list[ScoredChunk]:
         if listed is None:

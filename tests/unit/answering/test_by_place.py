@@ -3,8 +3,11 @@
 import pytest
 
 from kgrag.answer.blocks import Row
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, VerifyConfig
 from kgrag.retrieval.filter import Filter
-from tests.fixtures.kit import shared_base
+from kgrag.testing.scripted import ScriptedChat
+from tests.fixtures.kit import shared_base, write
 
 TEXTS = {
     "anhui": """安徽省能源发展规划
@@ -51,7 +54,7 @@ def test_each_province_has_its_own_sentences_and_the_others_are_named(base, ques
     found = rows(answer)
     assert list(dict.fromkeys(place for place, _ in found)) == ["山西省", "安徽省"]
     assert all("氢" in quote for _, quote in found)
-    assert answer.notes[0].kind == "by-place"
+    assert getattr(answer.notes[0], "kind", "") == "by-place"
     assert answer.notes[1] == "文件中没有“氢能”或未见有关规定：吉林省"
 
 
@@ -63,3 +66,17 @@ def test_places_within_a_filter_alone_are_listed(base):
 @pytest.mark.parametrize("question", ["各省对量子计算有什么要求？", "山西省对氢能有什么要求？"])
 def test_what_none_has_or_one_place_is_asked_for_is_no_list(base, question):
     assert not any(getattr(n, "kind", "") == "by-place" for n in base.ask(question).notes)
+
+
+def test_a_model_reads_the_sentences_of_each_place_first(tmp_path):
+    written = "安徽建设加氢站[2]，山西探索制氢[1]。"
+    model = ScriptedChat(lambda request: written if request.stage == "answer" else "{}")
+    config = Config(embedding=EmbeddingConfig(model="hash"), verify=VerifyConfig(method="none"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config, model=model) as kb:
+        kb.ingest(write(tmp_path, TEXTS), model="none")
+        answer = kb.ask("各省对氢能发展提出了哪些要求？", top_k=1)
+    (request,) = [r for r in model.requests if r.stage == "answer"]
+    read = "\n".join(message.content for message in request.messages)
+    assert "有序发展氢能，探索焦炉煤气制氢。" in read
+    assert "鼓励氢能企业开展示范应用。" in read
+    assert getattr(answer.notes[0], "kind", "") == "by-place"
