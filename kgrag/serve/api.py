@@ -243,7 +243,8 @@ def saved(data: bytes, name: str) -> Response:
     return Response(data, media_type=_MEDIA[name.rpartition(".")[2]], headers=headers)
 
 
-def _figures(given: Tabled) -> dict[str, Any]:
+def figures_of(given: Tabled) -> dict[str, Any]:
+    """Return which figures a table is of."""
     standing: Standing = given.standing
     return {
         "regions": given.places,
@@ -254,8 +255,8 @@ def _figures(given: Tabled) -> dict[str, Any]:
 
 
 _TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
-    "targets": lambda tables, g: tables.targets(g.indicator, **_figures(g)),
-    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **_figures(g)),
+    "targets": lambda tables, g: tables.targets(g.indicator, **figures_of(g)),
+    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **figures_of(g)),
     "duties": lambda tables, g: tables.duties(g.organ, role=g.role, within=g.filter),
     "timeline": lambda tables, g: tables.timeline(
         g.indicator,

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -27,6 +28,7 @@ from kgrag.serve.api import (
     Endpoint,
     exported,
     failure,
+    figures_of,
     language_of,
     listed,
     saved,
@@ -51,13 +53,14 @@ from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import page, rendered, said
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
+from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
 from kgrag.text.visible import visible
 from kgrag.types import Document, Fact, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
-_MOST_FACTS = 60
+_DRAWN_EVENTS = 1500
 _NO_CITATIONS: tuple[Cited, ...] = ()
 
 
@@ -352,11 +355,14 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     if name not in _FIELDS:
         raise NotFoundError(f"no table is called {name!r}: {', '.join(_FIELDS)}")
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
-    table = None
+    values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
-        table = table_of(desk.base.tables(), name, given)
         if given.form != "json":
-            return exported(table, given.form, language)
+            return exported(table_of(desk.base.tables(), name, given), given.form, language)
+        values |= _matrix(desk, given) if name == "compare" else _rows(desk, name, given)
+        if name == "timeline" and values["n"]:
+            values |= _axis(values["table"])
+        values["notes"] = worded(values["notes"], language)
     return page(
         desk,
         request,
@@ -364,12 +370,55 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         name=name,
         names=list(_FIELDS),
         fields=_FIELDS.get(name, ()),
-        table=table,
-        columns=table.filled if table else (),
+        given=given,
         shown=shown,
-        notes=worded(table.notes, language) if table else (),
         most=_SHOWN_ROWS,
+        **values,
     )
+
+
+def _rows(desk: Desk, name: str, given: Tabled) -> dict[str, Any]:
+    table = table_of(desk.base.tables(), name, given)
+    n = len(table.rows)
+    return {"table": table, "columns": table.filled, "notes": table.notes, "n": n}
+
+
+# Lanes of a timeline, with the events of each.
+_LANES: Mapping[str, tuple[Event, ...]] = {
+    "Issue": ("written", "issued"),
+    "Validity": ("effective", "expires"),
+    "Deadlines": ("due",),
+    "Targets": ("target",),
+}
+
+
+def _axis(table: Table) -> dict[str, Any]:
+    """Return a drawing of the events of a timeline."""
+    from kgrag.drawing.axis import STEP, axis
+
+    lanes = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
+    events = [(str(r.cells[0]), lanes[str(r.cells[1])]) for r in table.rows[:_DRAWN_EVENTS]]
+    return {
+        "axis": axis(events, day=date.today()),
+        "step": STEP,
+        "lanes": _LANES,
+        "drawn": len(events),
+    }
+
+
+def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
+    """Return a comparison, and the documents that it rests on with a number each."""
+    made = desk.base.tables().matrix(given.indicator, by=given.by, **figures_of(given))
+    cited = {
+        source.doc_id: source
+        for line in made.lines
+        for head in made.heads
+        for value in line.cells.get(head, ())
+        for source in value.sources
+    }
+    numbers = {doc_id: n for n, doc_id in enumerate(cited, 1)}
+    values = {"matrix": made, "cited": list(cited.values()), "numbers": numbers}
+    return {**values, "notes": made.notes, "n": len(made.lines)}
 
 
 # The fields of the forms of tables, and tables that are shown without any being given.

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import openpyxl
+import pypdfium2
 import pytest
 
 from tests.fixtures.chromium import chromium, missing
@@ -33,6 +34,7 @@ PATHS = (
     "documents",
     f"search?question={quote('绿色工厂')}",
     f"tables/compare?indicator={quote('绿色工厂')}",
+    "tables/timeline?since=2000",
     f"graph?name={quote('云岭省碳达峰实施方案')}&hops=2",
     "graph",
     "overview",
@@ -161,9 +163,9 @@ def test_a_comparison_is_sorted_and_saved(page, site):
     rows = page.locator("table.sortable tbody tr")
     assert rows.count() > 1
     picture(page, "serve-compare.png")
-    before = rows.locator("td:first-child").all_inner_texts()
+    before = rows.locator("th").all_inner_texts()
     page.click("table.sortable th button >> nth=0")  # by sound: 青川 before 云岭
-    after = rows.locator("td:first-child").all_inner_texts()
+    after = rows.locator("th").all_inner_texts()
     assert after != before
     assert sorted(after) == sorted(before)
     with page.expect_download() as saving:
@@ -172,6 +174,35 @@ def test_a_comparison_is_sorted_and_saved(page, site):
     sheet = book.worksheets[0]
     told = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert sorted(map(str, told)) == sorted(before)
+
+
+def test_a_figure_and_an_event_open_their_clause_beside_them(page, site):
+    """By pointer and keyboard; what an event is stands above the drawing."""
+    page.goto(f"{site}tables/compare?indicator={quote('绿色工厂')}")
+    figure = page.locator(".figure a").first
+    value = figure.inner_text().strip("≥约")
+    figure.click()
+    page.wait_for_selector("#panel mark")
+    assert value in page.inner_text("#panel mark")
+    page.goto(f"{site}tables/timeline?since=2000")
+    page.locator(".event.year").first.focus()
+    assert page.inner_text(".told").startswith("20")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel mark")
+    page.keyboard.press("Escape")
+    assert page.locator(".event.year").first.evaluate("e => e === document.activeElement")
+
+
+def test_a_comparison_is_printed_on_one_page(page, site):
+    """On a broad one, without menu and form, and with its heading."""
+    page.goto(f"{site}tables/compare?indicator={quote('绿色工厂')}")
+    printed = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
+    assert len(printed) == 1
+    width, height = printed[0].get_size()
+    assert width > height
+    said = printed[0].get_textpage().get_text_bounded()
+    assert "对比 绿色工厂" in said
+    assert "菜单" not in said
 
 
 def test_documents_are_found_by_facets(page, site):
@@ -260,6 +291,10 @@ def test_it_can_be_used_on_a_phone_in_the_dark(page, site):
     for path in PATHS:
         page.goto(site + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        assert page.locator(".top").bounding_box()["height"] < 60, path
+    page.click(".menu summary")
+    page.click(".menu >> text=文件")
+    assert page.url.endswith("/documents")
     ask(page, site, FIGURE)
     page.click(".answer .body .cite")
     page.wait_for_selector("#panel mark")

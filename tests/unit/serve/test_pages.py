@@ -168,14 +168,47 @@ def test_a_document_shows_outline_citations_and_standing(site, policies):
 def test_tables_lead_to_clauses_and_files(site):
     asked = {"indicator": "森林覆盖率"}
     tree = html.fromstring(site.get("/tables/compare", params=asked).text)
-    links = tree.xpath("//td[@class='clauses']/a/@href")
+    links = tree.xpath("//div[@class='figure']//a/@href")
     assert links
+    listed = html.fromstring(site.get("/tables/targets", params=asked).text)
+    links += listed.xpath("//td[@class='clauses']/a/@href")
     assert all(site.get(link.partition("#")[0]).status_code == 200 for link in links)
     saved = tree.xpath("//p[@class='actions']/a/@href")
     kinds = [site.get("/tables/compare" + link).headers["content-type"] for link in saved]
     assert [kind.partition(";")[0].rpartition(".")[2] for kind in kinds] == [
         "sheet", "document", "text/csv", "text/html",
     ]  # fmt: skip
+
+
+def test_a_comparison_is_a_matrix_of_figures(site):
+    """Each with its words and its document's number; a place without figures says why."""
+    asked = {"indicator": "森林覆盖率", "places": ["四川", "云南", "西藏"]}
+    tree = html.fromstring(site.get("/tables/compare", params=asked).text)
+    rows = {row.xpath("string(th)"): row for row in tree.xpath("//tbody/tr")}
+    assert "未读出数字" in rows["云南省"].text_content()
+    assert "没有该地区的文件" in rows["西藏"].text_content()
+    figures = rows["四川省"].xpath(".//div[@class='figure']")
+    assert [f.xpath("string(a)") for f in figures] == ["40%", "41%", "≥40.5%"]
+    assert figures[2].xpath("string(small)") == "成都，目标"
+    numbers = [int(f.xpath("string(sup)")) for f in figures]
+    named = tree.xpath("//ol[@class='numbered']/li")
+    assert "成都市" in named[numbers[2] - 1].text_content()
+    widths = [float(w) for w in tree.xpath("//div[@class='figure']//*[name()='rect']/@width")]
+    assert max(widths) == 100
+
+
+def test_a_timeline_is_drawn_and_listed(site):
+    """Every event of the list stands in a lane, and leads to its clause."""
+    tree = html.fromstring(site.get("/tables/timeline", params={"since": "2000"}).text)
+    events = tree.xpath("//*[contains(@class,'event')]")
+    rows = tree.xpath("//table[contains(@class,'sortable')]/tbody/tr")
+    assert len(events) == len(rows) > 5
+    told = {event.get("aria-label").split(" · ")[2] for event in events}
+    assert told == {row.xpath("string(td[3])") for row in rows}
+    assert {"day", "year"} <= {name for e in events for name in e.get("class").split()}
+    assert all(site.get(e.get("href").partition("#")[0]).status_code == 200 for e in events[:5])
+    lanes = tree.xpath("//div[contains(@class,'axis')]//tbody//th/text()")
+    assert "".join(lanes).split() == ["成文、印发", "目标"]
 
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
@@ -218,6 +251,9 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
         f"/documents/{card.doc_id}",
         f"/documents/{card.doc_id}:0-40?panel=1",
         "/tables/targets?indicator=森林",
+        "/tables/compare?indicator=森林",
+        f"/tables/compare?indicator={quote(EVIL)}",
+        "/tables/timeline?since=2000",
         f"/tables/cites?document={card.doc_id}",
         f"/documents?words={quote(EVIL)}",
         *(f"/graph?name={quote(name)}" for name in names),
