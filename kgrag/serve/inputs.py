@@ -177,6 +177,16 @@ class Tabled(Within):
         """Return the first and last year of figures."""
         return parse_years(self.due) if self.due else None
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Return which figures a table is of."""
+        return {
+            "regions": self.places,
+            "years": self.due_years,
+            "standing": self.standing,
+            "within": self.filter,
+        }
+
 
 class Around(Given):
     """The neighbourhood of an entity."""

@@ -28,7 +28,6 @@ from kgrag.serve.api import (
     Endpoint,
     exported,
     failure,
-    figures_of,
     language_of,
     listed,
     saved,
@@ -51,12 +50,13 @@ from kgrag.serve.inputs import (
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import page, rendered, said
+from kgrag.serve.views import Besides, beside_page, entity, graph
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
 from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
 from kgrag.text.visible import visible
-from kgrag.types import Document, Fact, Heading
+from kgrag.types import Document, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
@@ -311,7 +311,7 @@ def document_page(
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
-        entity=_entity_of(desk, card),
+        node=_entity_of(desk, card),
         corrections=_corrections(desk, card, typed or {}, wrong or {}),
     )
 
@@ -408,7 +408,7 @@ def _axis(table: Table) -> dict[str, Any]:
 
 def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
     """Return a comparison, and the documents that it rests on with a number each."""
-    made = desk.base.tables().matrix(given.indicator, by=given.by, **figures_of(given))
+    made = desk.base.tables().matrix(given.indicator, by=given.by, **given.figures)
     cited = {
         source.doc_id: source
         for line in made.lines
@@ -434,45 +434,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "digest": ("old", "new"),
 }
 _AT_ONCE = ("conflicts",)
-
-
-def _graph(desk: Desk, request: Request, given: Given) -> Response:
-    from kgrag.drawing.page import drawing, in_order, lay_out
-
-    if not request.query_params.get("name", "").strip():
-        return page(desk, request, "graph.html", center=None, named=desk.base.entities(limit=60))
-    wanted = checked(Around, request.query_params)
-    center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
-    facts = in_order(center, around)
-    svg = drawing(facts, lay_out(center, facts))
-    return page(
-        desk,
-        request,
-        "graph.html",
-        center=center,
-        drawing=Markup(svg),
-        facts=list(_stated(desk, facts)),
-        named=(),
-    )
-
-
-def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[tuple[Fact, list[tuple[str, str, str]]]]:
-    """Yield facts with title, address and sentence of where they are stated."""
-    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
-    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
-    for fact in facts:
-        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
-        yield (
-            fact,
-            [
-                (
-                    held[d].title,
-                    str(Address(d, start, end)),
-                    " ".join(held[d].text[start:end].split()),
-                )
-                for d, start, end in places
-            ],
-        )
 
 
 def _problems(desk: Desk, request: Request, given: Given) -> Response:
@@ -517,7 +478,9 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/picture/{address:path}", Given, picture),
     ("/page/{address:path}", Given, page_view),
     ("/tables/{name}", Tabled, _table),
-    ("/graph", Given, _graph),
+    ("/graph", Given, graph),
+    ("/entity", Around, entity),
+    ("/beside", Besides, beside_page),
     ("/problems", Given, _problems),
     (LOGIN, Given, _login),
 )

@@ -37,6 +37,9 @@ PATHS = (
     "tables/timeline?since=2000",
     f"graph?name={quote('云岭省碳达峰实施方案')}&hops=2",
     "graph",
+    f"entity?name={quote('云岭省碳达峰实施方案')}",
+    f"beside?old={quote('云岭省碳达峰实施方案')}",
+    f"beside?old={quote('云岭省碳达峰实施方案')}&new={quote('青川')}",
     "overview",
     "problems",
     "api",
@@ -242,6 +245,24 @@ def test_the_graph_is_zoomed_and_leads_to_the_sentence(page, site):
     assert page.locator("tr:target td").nth(4).inner_text()
 
 
+def test_the_graph_of_an_answer_is_opened_below_it(page, site):
+    """Its sentences open beside it, as those of the answer do; a caption leads to its entity."""
+    ask(page, site, FIGURE)
+    page.click(".later summary")
+    page.wait_for_selector(".later .canvas svg")
+    n = page.locator(".later .edge").count()
+    assert n > 0
+    page.click(".later .cite")
+    page.wait_for_selector("#panel mark")
+    page.keyboard.press("Escape")
+    page.click(".later summary")
+    page.click(".later summary")
+    assert page.locator(".later .edge").count() == n
+    page.locator(".later .node a").first.click()
+    page.wait_for_selector(".relation")
+    assert "/entity?" in page.url
+
+
 def test_captions_of_two_hundred_nodes_can_be_read_and_do_not_overlap(browser, tmp_path):
     """Some are hidden until one zooms in; that of the centre never is."""
     words = [a + b for a in "节水土林草矿渔牧农工商税水电路" for b in "能污地木原山业场田厂"]
@@ -319,6 +340,8 @@ def test_axe_finds_nothing_serious(page, site, lang):
     for path in PATHS:
         page.goto(f"{site}{path}{'&' if '?' in path else '?'}lang={lang}")
         if "?question" in path and not path.startswith("search"):
+            page.click(".later summary")
+            page.wait_for_selector(".later .canvas svg")
             page.click(".answer .body .cite")
             page.wait_for_selector("#panel mark")
         for violation in Axe().run(page).response["violations"]:

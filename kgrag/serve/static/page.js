@@ -192,6 +192,21 @@ async function copy(button) {
 document.querySelectorAll("a.cite:not([data-n])").forEach((link, at) => { link.dataset.n = at + 1; });
 listen(document);
 
+// The graph of an answer is fetched when it is opened.
+
+addEventListener("toggle", async event => {
+  const part = event.target, from = part.dataset?.from;
+  if (!from || !part.open) return;
+  delete part.dataset.from;
+  const response = await fetch(from), place = document.createElement("div");
+  if (response.ok) place.innerHTML = await response.text();  // rendered and escaped by the server
+  else place.append(told("quiet", part.dataset.none));
+  part.append(place);
+  let n = Math.max(0, ...citations());
+  for (const link of place.querySelectorAll("a.cite")) link.dataset.n = ++n;
+  listen(place);
+}, true);
+
 addEventListener("keydown", event => {
   if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
@@ -266,15 +281,16 @@ function compared(a, b) {
 
 document.querySelector("mark.quote")?.scrollIntoView({ block: "center" });
 
-// Files are dropped on the form; how far they are taken in is asked for until that has ended.
+// Files are dropped on the page; how far they are taken in is asked for until that has ended.
 
 const upload = document.getElementById("upload"), ingest = document.getElementById("ingest");
 
 if (upload) {
-  for (const name of ["dragover", "drop"]) {
-    upload.addEventListener(name, event => {
+  for (const name of ["dragover", "dragleave", "drop"]) {  // anywhere on the page: beside the form a browser would leave it
+    addEventListener(name, event => {
       event.preventDefault();
-      if (name === "drop") upload.elements.files.files = event.dataTransfer.files;
+      upload.classList.toggle("dropping", name === "dragover");
+      if (name === "drop" && event.dataTransfer.files.length) upload.elements.files.files = event.dataTransfer.files;
     });
   }
   upload.addEventListener("submit", () => { upload.querySelector(".go").disabled = true; });
