@@ -1,5 +1,6 @@
 """What requests may ask for, checked with pydantic."""
 
+import re
 from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
@@ -171,6 +172,11 @@ class Tabled(Within):
         if text:
             parse_years(text)
         return text
+
+    @field_validator("places")
+    @classmethod
+    def _places(cls, given: _Words) -> _Words:
+        return tuple(name for text in given for name in re.split("[、，,；\\s]+", text) if name)
 
     @property
     def due_years(self) -> tuple[int, int] | None:

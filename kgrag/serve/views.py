@@ -21,6 +21,7 @@ from kgrag.serve.inputs import Around, Given, checked
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
 from kgrag.tables.naming import document_meant
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
 
 _MOST_FACTS = 300  # of an entity's page
@@ -162,12 +163,17 @@ def beside_page(desk: Desk, request: Request, given: Besides) -> Response:
     """Return two documents beside each other; with one, others to compare it with."""
     known = desk.known()
     cards = list(known.cards.values())
-    old = document_meant(given.old, cards)
-    new = document_meant(given.new, cards) if given.new else None
-    values: dict[str, object] = {"sections": (), "whole": True, "others": []}
-    if new is None:
-        values["others"] = _versions(old, known.cards, desk)
-    elif new.doc_id != old.doc_id:
+    old, new = document_meant(given.old, cards), None
+    part = normalize_name(given.new)
+    others = [c for c in cards if part in normalize_name(c.title)] if part else ()
+    try:
+        new = document_meant(given.new, cards) if part else None
+    except NotFoundError:
+        if not others:
+            raise
+    values: dict[str, object] = {"sections": (), "whole": True}
+    values["others"] = others if part else _versions(old, known.cards, desk)
+    if new and new.doc_id != old.doc_id:
         ids = [old.doc_id, new.doc_id]
         read = {document.doc_id: document for document in desk.base.store.documents(ids)}
         headings = desk.base.store.headings(ids)

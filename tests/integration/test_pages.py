@@ -197,7 +197,7 @@ def test_a_figure_and_an_event_open_their_clause_beside_them(page, site):
 
 
 def test_a_comparison_is_printed_on_one_page(page, site):
-    """On a broad one, without menu and form, and with its heading."""
+    """On a broad one, without menu and form, and with its heading; heads stand on every page."""
     page.goto(f"{site}tables/compare?indicator={quote('绿色工厂')}")
     printed = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
     assert len(printed) == 1
@@ -206,6 +206,11 @@ def test_a_comparison_is_printed_on_one_page(page, site):
     said = printed[0].get_textpage().get_text_bounded()
     assert "对比 绿色工厂" in said
     assert "菜单" not in said
+    page.goto(f"{site}tables/timeline?since=2000")
+    printed = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
+    texts = [one.get_textpage().get_text_bounded() for one in printed]
+    assert len(texts) > 1
+    assert all("日期" in text and "事件" in text for text in texts)
 
 
 def test_documents_are_found_by_facets(page, site):

@@ -185,7 +185,7 @@ def test_tables_lead_to_clauses_and_files(site):
 
 def test_a_comparison_is_a_matrix_of_figures(site):
     """Each with its words and its document's number; a place without figures says why."""
-    asked = {"indicator": "森林覆盖率", "places": ["四川", "云南", "西藏"]}
+    asked = {"indicator": "森林覆盖率", "places": "四川、云南 西藏"}
     tree = html.fromstring(site.get("/tables/compare", params=asked).text)
     rows = {row.xpath("string(th)"): row for row in tree.xpath("//tbody/tr")}
     assert "未读出数字" in rows["云南省"].text_content()
@@ -301,6 +301,9 @@ def test_documents_stand_beside_each_other(site, policies):
     assert shown.xpath("string(//mark)").split() == [
         "".join(tree.xpath("//td[@class='ins']")[0].itertext()).replace("§", "").strip()
     ]
+    several = html.fromstring(site.get("/beside", params={"old": old, "new": "绿色"}).text)
+    assert len(several.xpath("//main//li/a")) > 1
+    assert site.get("/beside", params={"old": old, "new": "火星"}).status_code == 404
     same = site.get("/beside", params={"old": old, "new": old})
     assert "对照的文件" in text_of(same)
 
