@@ -174,10 +174,9 @@ def beside_page(desk: Desk, request: Request, given: Besides) -> Response:
     values: dict[str, object] = {"sections": (), "whole": True}
     values["others"] = others if part else _versions(old, known.cards, desk)
     if new and new.doc_id != old.doc_id:
-        ids = [old.doc_id, new.doc_id]
-        read = {document.doc_id: document for document in desk.base.store.documents(ids)}
-        headings = desk.base.store.headings(ids)
-        sections, whole = beside(read[old.doc_id], read[new.doc_id], headings)
+        first, second = (desk.base.document(card.doc_id) for card in (old, new))
+        headings = desk.base.store.headings([old.doc_id, new.doc_id])
+        sections, whole = beside(first, second, headings)
         values |= {"sections": sections, "whole": whole}
     return page(desk, request, "beside.html", old=old, new=new, **values)
 

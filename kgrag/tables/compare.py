@@ -177,7 +177,8 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
         compared = sizes[f.measure] is usual and min(usual) >= 0 < max(usual) and len(usual) > 1
         share = f.amount / max(usual) if compared else None
         words = tuple(w for w in f.words if w not in common)
-        cells[f.row][f.head].append(Value(f.value, words, share, row.sources))
+        if row.sources:  # of a document that is deleted meanwhile there are none
+            cells[f.row][f.head].append(Value(f.value, words, share, row.sources))
     named = {called(r) for c in chosen.cards.values() for r in c.metadata.regions}
     named |= {called(label) for label in labels.values()}
     lacking = [r for r in wanted.regions if by in ("province", "region") and called(r) not in named]

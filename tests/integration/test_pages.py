@@ -364,4 +364,12 @@ def test_without_a_script_it_answers_too(browser, site):
     assert "38%" in page.inner_text(".answer .body")
     page.click(".answer .body .cite")
     assert "38%" in page.inner_text("mark.quote")
+    page.goto(f"{site}?question={quote(FIGURE)}")
+    page.click(".later summary")
+    page.click(".later a")
+    assert page.locator(".edge").count() > 0
+    assert page.locator(".menu a >> nth=1").is_visible()
+    page.goto(f"{site}tables/timeline?since=2000")
+    page.locator(".event.year").first.click()
+    assert page.locator("mark.quote").is_visible()
     context.close()
