@@ -6,11 +6,12 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
 
+from kgrag.text.facets import called
 from kgrag.text.visible import visible_line
 from kgrag.types import Entity, Fact
 
@@ -28,6 +29,7 @@ _LINE = 15.0  # height of a caption's line
 _MARGIN = (150.0, 80.0)  # beside and above the outermost nodes: room for captions
 _LEAST = (1000.0, 560.0)  # a drawing of few nodes is not blown up
 _CAPTION, _CENTER_CAPTION, _PREDICATE = (8, 3), (6, 4), (12, 1)  # wide characters, lines
+_PLACES = 2  # of a figure that are named
 # What a line is not broken in: a word or number, or any other character; with its marks.
 _PIECE = re.compile(
     r"[（《「『【“‘]*(?:[0-9A-Za-z.%—–-]+[年月日]?|.)[，。、；：！？）》」』】”’…]*"
@@ -206,13 +208,44 @@ def in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
     return sorted({fact.fact_id: fact for fact in facts}.values(), key=place)
 
 
-def drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
+def places(fact: Fact) -> str:
+    """Return the places of a figure, the first two by name; empty for other facts.
+
+    >>> from kgrag.qualifiers import Qualifiers
+    >>> from kgrag.types import Evidence
+    >>> told = (Qualifiers("target", region=name) for name in ("四川省", "云南省", "海南省"))
+    >>> stated = tuple(Evidence("d", 0, 1, "c", qualifiers=q) for q in told)
+    >>> places(Fact("f", Entity("a", "覆盖率"), "目标为", Entity("b", "41%"), stated))
+    '四川、云南等3地'
+    """
+    return _some(e.qualifiers.region for e in fact.evidence if e.qualifiers.kind == "target")
+
+
+def _some(regions: Iterable[str]) -> str:
+    names = list(dict.fromkeys(called(region) for region in regions if region))
+    return "、".join(names[:_PLACES]) + (f"等{len(names)}地" if len(names) > _PLACES else "")
+
+
+def drawing(
+    facts: Sequence[Fact],
+    nodes: Mapping[str, Node],
+    *,
+    link: Callable[[Entity], str] | None = None,
+    word: Callable[[str], str] = str,
+) -> str:
     """Return the SVG element, in which edges are below nodes and link to `#fact-1` and so on.
 
     Args:
         facts: From `in_order`.
         nodes: From `lay_out`.
+        link: Returns the address that a caption links to; None for no links.
+        word: Returns a type of entity in words.
     """
+    stated: defaultdict[str, list[str]] = defaultdict(list)
+    for fact in facts:
+        figures = (e.qualifiers for e in fact.evidence if e.qualifiers.kind == "target")
+        stated[fact.object.entity_id] += [told.region for told in figures]
+    values = {entity_id: _some(regions) for entity_id, regions in stated.items()}
     name = _escape(next(iter(nodes.values())).entity.name)
     box = " ".join(f"{number:.0f}" for number in _box([node.at for node in nodes.values()]))
     return "\n".join(
@@ -222,7 +255,7 @@ def drawing(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> str:
             'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
             '<path d="M0,0 L8,4 L0,8 z" fill="#8a929d"/></marker></defs>',
             *_edges(facts, nodes),
-            *(_circle(node) for node in nodes.values()),
+            *(_circle(n, values.get(n.entity.entity_id, ""), link, word) for n in nodes.values()),
             "</svg>",
         ]
     )
@@ -298,23 +331,26 @@ def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
 
 def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
     """Return a path with its predicate, linked to the fact's row in the table."""
-    full = _escape(f"{fact.subject.name} — {fact.predicate} → {fact.object.name}")
+    told = "·".join(filter(None, (fact.predicate, places(fact))))
+    full = _escape(f"{fact.subject.name} — {told} → {fact.object.name}")
     return (
         f'<g class="edge" {data}><path d="{path}" marker-end="url(#tip)"/>'
         f'<a href="#fact-{number}" aria-label="{full}"><text transform="{transform}" dy="4">'
-        f"<title>{full}</title>{_escape(_wrap(fact.predicate, *_PREDICATE)[0])}"
+        f"<title>{full}</title>{_escape(_wrap(told, *_PREDICATE)[0])}"
         "</text></a></g>"
     )
 
 
-def _circle(node: Node) -> str:
+def _circle(
+    node: Node, where: str, link: Callable[[Entity], str] | None, word: Callable[[str], str]
+) -> str:
     entity = node.entity
     kind = "document" if entity.type == "document" else "entity"
     if node.ring == 0:
         lines, anchor, x = _wrap(entity.name, *_CENTER_CAPTION), "middle", 0.0
         top = -len(lines) / 2 * _LINE
     else:
-        lines = _wrap(entity.name, *_CAPTION)
+        lines = [*_wrap(entity.name, *_CAPTION), *([where] if where else [])]
         direction = node.at / abs(node.at)
         gap = node.radius + 6
         if abs(direction.real) < 0.8:  # above or below
@@ -327,12 +363,16 @@ def _circle(node: Node) -> str:
         f'<tspan x="{x:.0f}" y="{top + (i + 0.78) * _LINE:.1f}">{_escape(line)}</tspan>'
         for i, line in enumerate(lines)
     )
+    title = _escape(f"{entity.name} ({word(entity.type)})")
+    caption = f'<text text-anchor="{anchor}">{text}</text>'
+    if link:
+        caption = f'<a href="{html.escape(link(entity))}" aria-label="{title}">{caption}</a>'
     return (
         f'<g class="node{" center" if node.ring == 0 else ""}" transform="translate'
         f'({_point(node.at)})" data-x="{node.at.real:.1f}" data-y="{node.at.imag:.1f}" '
-        f'data-r="{node.radius:.0f}"><title>{_escape(f"{entity.name} ({entity.type})")}</title>'
+        f'data-r="{node.radius:.0f}"><title>{title}</title>'
         f'<circle class="{kind}" r="{node.radius:.0f}"/>'
-        f'<text text-anchor="{anchor}">{text}</text></g>'
+        f"{caption}</g>"
     )
 
 
@@ -388,6 +428,12 @@ def _row(number: int, fact: Fact, titles: Mapping[str, str]) -> str:
         f'<span class="at">{start}\N{EN DASH}{end}, {_escape(extractor)}</span></p>'
         for doc_id, start, end, extractor in spots
     )
-    cells = (str(number), fact.subject.name, fact.predicate, fact.object.name)
+    where = places(fact)
+    cells = (
+        str(number),
+        fact.subject.name,
+        fact.predicate + (f"（{where}）" if where else ""),
+        fact.object.name,
+    )
     plain = "".join(f"<td>{_escape(cell)}</td>" for cell in cells)
     return f'<tr id="fact-{number}">{plain}<td>{stated}</td></tr>'

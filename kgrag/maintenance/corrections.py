@@ -236,7 +236,7 @@ def _named(counted: Iterable[CountedEntity], store: Store, *, merged: bool) -> I
     rest = iter(counted)
     while some := list(islice(rest, _PAGE)):
         ids = [c.entity.entity_id for c in some]
-        written = _written(ids, store)
+        written = spellings(ids, store)
         uses = store.entity_uses(ids)
         for entity, n_facts in some:
             other = written.get(entity.entity_id, {})
@@ -245,7 +245,7 @@ def _named(counted: Iterable[CountedEntity], store: Store, *, merged: bool) -> I
                 yield Named(entity.name, entity.type, n_facts, n_documents, other)
 
 
-def _written(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int]]:
+def spellings(entity_ids: Sequence[str], store: Store) -> dict[str, dict[str, int]]:
     """Return the number of occurrences by spelling of each entity, most frequent first."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     wanted = set(entity_ids)

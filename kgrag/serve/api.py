@@ -19,7 +19,6 @@ from kgrag.errors import (
     NotFoundError,
     StoreUnavailableError,
 )
-from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import documents_within
 from kgrag.serve.answers import answer_dict, answered, card_shown, place_url
 from kgrag.serve.desk import Desk, EventStream
@@ -242,19 +241,9 @@ def saved(data: bytes, name: str) -> Response:
     return Response(data, media_type=_MEDIA[name.rpartition(".")[2]], headers=headers)
 
 
-def _figures(given: Tabled) -> dict[str, Any]:
-    standing: Standing = given.standing
-    return {
-        "regions": given.places,
-        "years": given.due_years,
-        "standing": standing,
-        "within": given.filter,
-    }
-
-
 _TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
-    "targets": lambda tables, g: tables.targets(g.indicator, **_figures(g)),
-    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **_figures(g)),
+    "targets": lambda tables, g: tables.targets(g.indicator, **g.figures),
+    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **g.figures),
     "duties": lambda tables, g: tables.duties(g.organ, role=g.role, within=g.filter),
     "timeline": lambda tables, g: tables.timeline(
         g.indicator,

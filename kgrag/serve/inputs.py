@@ -1,5 +1,6 @@
 """What requests may ask for, checked with pydantic."""
 
+import re
 from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
@@ -172,10 +173,25 @@ class Tabled(Within):
             parse_years(text)
         return text
 
+    @field_validator("places")
+    @classmethod
+    def _places(cls, given: _Words) -> _Words:
+        return tuple(name for text in given for name in re.split("[、，,；\\s]+", text) if name)
+
     @property
     def due_years(self) -> tuple[int, int] | None:
         """Return the first and last year of figures."""
         return parse_years(self.due) if self.due else None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Return which figures a table is of."""
+        return {
+            "regions": self.places,
+            "years": self.due_years,
+            "standing": self.standing,
+            "within": self.filter,
+        }
 
 
 class Around(Given):

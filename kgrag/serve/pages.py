@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -49,15 +50,17 @@ from kgrag.serve.inputs import (
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import page, rendered, said
+from kgrag.serve.views import Besides, beside_page, entity, graph
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
+from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
 from kgrag.text.visible import visible
-from kgrag.types import Document, Fact, Heading
+from kgrag.types import Document, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
-_MOST_FACTS = 60
+_DRAWN_EVENTS = 1500
 _NO_CITATIONS: tuple[Cited, ...] = ()
 
 
@@ -308,7 +311,7 @@ def document_page(
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
-        entity=_entity_of(desk, card),
+        node=_entity_of(desk, card),
         corrections=_corrections(desk, card, typed or {}, wrong or {}),
     )
 
@@ -352,11 +355,14 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     if name not in _FIELDS:
         raise NotFoundError(f"no table is called {name!r}: {', '.join(_FIELDS)}")
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
-    table = None
+    values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
-        table = table_of(desk.base.tables(), name, given)
         if given.form != "json":
-            return exported(table, given.form, language)
+            return exported(table_of(desk.base.tables(), name, given), given.form, language)
+        values |= _matrix(desk, given) if name == "compare" else _rows(desk, name, given)
+        if name == "timeline" and values["n"]:
+            values |= _axis(values["table"])
+        values["notes"] = worded(values["notes"], language)
     return page(
         desk,
         request,
@@ -364,12 +370,55 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         name=name,
         names=list(_FIELDS),
         fields=_FIELDS.get(name, ()),
-        table=table,
-        columns=table.filled if table else (),
+        given=given,
         shown=shown,
-        notes=worded(table.notes, language) if table else (),
         most=_SHOWN_ROWS,
+        **values,
     )
+
+
+def _rows(desk: Desk, name: str, given: Tabled) -> dict[str, Any]:
+    table = table_of(desk.base.tables(), name, given)
+    n = len(table.rows)
+    return {"table": table, "columns": table.filled, "notes": table.notes, "n": n}
+
+
+# Lanes of a timeline, with the events of each.
+_LANES: Mapping[str, tuple[Event, ...]] = {
+    "Issue": ("written", "issued"),
+    "Validity": ("effective", "expires"),
+    "Deadlines": ("due",),
+    "Targets": ("target",),
+}
+
+
+def _axis(table: Table) -> dict[str, Any]:
+    """Return a drawing of the events of a timeline."""
+    from kgrag.drawing.axis import STEP, axis
+
+    lanes = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
+    events = [(str(r.cells[0]), lanes[str(r.cells[1])]) for r in table.rows[:_DRAWN_EVENTS]]
+    return {
+        "axis": axis(events, day=date.today()),
+        "step": STEP,
+        "lanes": _LANES,
+        "drawn": len(events),
+    }
+
+
+def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
+    """Return a comparison, and the documents that it rests on with a number each."""
+    made = desk.base.tables().matrix(given.indicator, by=given.by, **given.figures)
+    cited = {
+        source.doc_id: source
+        for line in made.lines
+        for head in made.heads
+        for value in line.cells.get(head, ())
+        for source in value.sources
+    }
+    numbers = {doc_id: n for n, doc_id in enumerate(cited, 1)}
+    values = {"matrix": made, "cited": list(cited.values()), "numbers": numbers}
+    return {**values, "notes": made.notes, "n": len(made.lines)}
 
 
 # The fields of the forms of tables, and tables that are shown without any being given.
@@ -385,45 +434,6 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "digest": ("old", "new"),
 }
 _AT_ONCE = ("conflicts",)
-
-
-def _graph(desk: Desk, request: Request, given: Given) -> Response:
-    from kgrag.drawing.page import drawing, in_order, lay_out
-
-    if not request.query_params.get("name", "").strip():
-        return page(desk, request, "graph.html", center=None, named=desk.base.entities(limit=60))
-    wanted = checked(Around, request.query_params)
-    center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
-    facts = in_order(center, around)
-    svg = drawing(facts, lay_out(center, facts))
-    return page(
-        desk,
-        request,
-        "graph.html",
-        center=center,
-        drawing=Markup(svg),
-        facts=list(_stated(desk, facts)),
-        named=(),
-    )
-
-
-def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[tuple[Fact, list[tuple[str, str, str]]]]:
-    """Yield facts with title, address and sentence of where they are stated."""
-    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
-    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
-    for fact in facts:
-        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
-        yield (
-            fact,
-            [
-                (
-                    held[d].title,
-                    str(Address(d, start, end)),
-                    " ".join(held[d].text[start:end].split()),
-                )
-                for d, start, end in places
-            ],
-        )
 
 
 def _problems(desk: Desk, request: Request, given: Given) -> Response:
@@ -468,7 +478,9 @@ _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
     ("/picture/{address:path}", Given, picture),
     ("/page/{address:path}", Given, page_view),
     ("/tables/{name}", Tabled, _table),
-    ("/graph", Given, _graph),
+    ("/graph", Given, graph),
+    ("/entity", Around, entity),
+    ("/beside", Besides, beside_page),
     ("/problems", Given, _problems),
     (LOGIN, Given, _login),
 )

@@ -66,6 +66,11 @@ def said(text: str, language: Language) -> str:
     return catalogue().get(text, text)
 
 
+def entity_url(root: str, name: str) -> str:
+    """Return where an entity is shown."""
+    return f"{root}/entity?{urlencode({'name': name})}"
+
+
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
     """Return a template as HTML."""
     language = language_of(desk, request)
@@ -86,6 +91,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             query=request.query_params,
             other_language=_with(request, lang="en" if language == "zh" else "zh"),
             place=partial(place_url, root),
+            entity=partial(entity_url, root),
             facets=lambda: desk.known().facets,
             this_year=date.today().year,
             mark=lambda status: mark(status, language),

@@ -1,18 +1,17 @@
 """Compare the figures of one indicator: places or documents as rows, years as columns."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, stated_place
-from kgrag.tables.figures import measured_of, value_words
+from kgrag.tables.figures import decimal_of, measured_of, value_words
 from kgrag.tables.sources import Spot, sourced, spot_of
-from kgrag.tables.table import Column, Table
+from kgrag.tables.table import Column, Source, Table
 from kgrag.tables.targets import (
     REGION,
     STANDINGS,
@@ -33,23 +32,89 @@ _ALIKE = 0.62  # of character pairs, from which names are like
 _UNDATED = Column("undated", "未注明年份", "no year")
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
+class _Figure(NamedTuple):
     """A figure and its cell in the table.
 
     Attributes:
         row: Place, document or year.
         head: Year, or the place where rows are years; empty without a year.
         inner: Whether its place lies within that of the row.
-        shown: Text of the cell.
+        value: As written, with its sign.
+        name: Of the indicator.
+        words: What tells it apart from others, in order.
+        measure: Unit and kind of change; figures with the same have bars of one scale.
+        amount: Its size; negative if it is no number.
         spot: Span of the statement.
     """
 
     row: str
     head: str
     inner: bool
-    shown: str
+    value: str
+    name: str
+    words: tuple[str, ...]
+    measure: tuple[str, str]
+    amount: float
     spot: Spot
+
+    @property
+    def shown(self) -> str:
+        """Text of the cell."""
+        return f"{self.value}（{'，'.join(self.words)}）"
+
+
+class Value(NamedTuple):
+    """A figure in a cell of a matrix.
+
+    Attributes:
+        value: As written, with its sign.
+        words: What tells it apart from the others of the matrix.
+        share: Of the largest comparable figure, 0 to 1; None if few are comparable.
+        sources: At least one.
+    """
+
+    value: str
+    words: tuple[str, ...]
+    share: float | None
+    sources: tuple[Source, ...]
+
+
+class Line(NamedTuple):
+    """A row of a matrix.
+
+    Attributes:
+        label: Place, document or year.
+        held: Whether a document of the place is held.
+        cells: Figures by head.
+    """
+
+    label: str
+    held: bool
+    cells: Mapping[str, Sequence[Value]]
+
+
+class Matrix(NamedTuple):
+    """A comparison with the figures of each cell apart.
+
+    Attributes:
+        heads: Of its columns; empty for figures without a year.
+        words: What all figures have in common, and the name of most; not in their own words.
+        lines: Its rows.
+        notes: As of the table.
+    """
+
+    heads: tuple[str, ...]
+    words: tuple[str, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+class _Grid(NamedTuple):
+    chosen: Chosen
+    figures: Sequence[_Figure]
+    heads: Sequence[str]
+    labels: Mapping[str, str]
+    notes: tuple[str, ...]
 
 
 def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
@@ -68,21 +133,12 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
         OutOfRangeError: If no indicator is given.
         NotFoundError: As for `kgrag.tables.targets.targets`.
     """
-    if not wanted.indicator.strip():
-        raise OutOfRangeError("a comparison is of an indicator, and none is given")
-    chosen = choose(store, wanted.within)
-    found = wanted_statements(store, wanted, chosen)
-    figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
-    figures.sort(key=lambda figure: figure.inner)
-    heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))
-    names = _rows({f.row for f in figures}, chosen, wanted, by)
+    _, figures, heads, labels, notes = _grid(store, wanted, by)
     cells: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for figure in figures:
         cells[figure.row, figure.head][figure.shown] = None
         spots[figure.row].append(figure.spot)
-    labels = {name: _label(name, chosen, by) for name in names}
-    silent = [labels[name] for name in names if not spots[name]]
     return Table(
         name="compare",
         columns=(
@@ -92,19 +148,72 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
         rows=sourced(
             store,
             (
-                ((labels[n], *("\n".join(cells[n, head]) or None for head in heads)), spots[n])
-                for n in names
+                ((label, *("\n".join(cells[n, head]) or None for head in heads)), spots[n])
+                for n, label in labels.items()
             ),
         ),
-        notes=(
-            chosen.note(
-                {s.doc_id for s in found},
-                note("figures-of", "zh", indicator=wanted.indicator),
-            ),
-            *([note("table-unread", "zh", names="、".join(silent))] if silent else []),
-            *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
-        ),
+        notes=notes,
     )
+
+
+def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
+    """Return what `compare` does with each figure by itself, beside its own sources.
+
+    Requested places of which no document is held have a row, too.
+    """
+    chosen, figures, heads, labels, notes = _grid(store, wanted, by)
+    spots: defaultdict[_Figure, list[Spot]] = defaultdict(list)
+    for figure in figures:
+        spots[figure._replace(spot=("", 0, 0))].append(figure.spot)
+    common = set.intersection(*({*f.words} for f in spots)) if spots else set()
+    common |= {name for name, _ in Counter(f.name for f in spots).most_common(1)}
+    sizes: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for f in spots:
+        sizes[f.measure].append(f.amount)
+    usual = max(sizes.values(), key=len, default=[])
+    rows = sourced(store, (((), of) for of in spots.values()))
+    cells: defaultdict[str, defaultdict[str, list[Value]]] = defaultdict(lambda: defaultdict(list))
+    for f, row in zip(spots, rows, strict=True):
+        compared = sizes[f.measure] is usual and min(usual) >= 0 < max(usual) and len(usual) > 1
+        share = f.amount / max(usual) if compared else None
+        words = tuple(w for w in f.words if w not in common)
+        if row.sources:  # of a document that is deleted meanwhile there are none
+            cells[f.row][f.head].append(Value(f.value, words, share, row.sources))
+    named = {called(r) for c in chosen.cards.values() for r in c.metadata.regions}
+    named |= {called(label) for label in labels.values()}
+    lacking = [r for r in wanted.regions if by in ("province", "region") and called(r) not in named]
+    return Matrix(
+        tuple(heads),
+        tuple(dict.fromkeys(w for f in figures for w in f.words if w in common)),
+        (
+            *(Line(label, held=True, cells=cells[n]) for n, label in labels.items()),
+            *(Line(place, held=False, cells={}) for place in lacking),
+        ),
+        notes,
+    )
+
+
+def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
+    """Return the figures, those of a row's own place first, with the heads and rows they need."""
+    if not wanted.indicator.strip():
+        raise OutOfRangeError("a comparison is of an indicator, and none is given")
+    chosen = choose(store, wanted.within)
+    found = wanted_statements(store, wanted, chosen)
+    figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
+    figures.sort(key=lambda figure: figure.inner)
+    heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))
+    names = _rows({f.row for f in figures}, chosen, wanted, by)
+    labels = {n: _label(n, chosen, by) for n in names}
+    stating = {figure.row for figure in figures}
+    silent = [label for name, label in labels.items() if name not in stating]
+    notes = (
+        chosen.note(
+            {s.doc_id for s in found}, note("figures-of", "zh", indicator=wanted.indicator)
+        ),
+        *([note("table-unread", "zh", names="、".join(silent))] if silent else []),
+        *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
+    )
+    return _Grid(chosen, figures, heads, labels, notes)
 
 
 def _like(
@@ -150,9 +259,18 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
         STANDINGS[told.standing],
         f"较{told.base_year}年" if told.base_year else "",
     )
-    words = "，".join(filter(None, beside))
-    shown = f"{sign_of(told)}{value_words(statement)}（{words}）"
-    return _Figure(row, head, inner, shown, spot_of(statement))
+    size = decimal_of(told.value)
+    return _Figure(
+        row=row,
+        head=head,
+        inner=inner,
+        value=f"{sign_of(told)}{value_words(statement)}",
+        name=name,
+        words=tuple(filter(None, beside)),
+        measure=(told.unit, told.comparator if told.comparator in ("+", "-") else ""),
+        amount=-1.0 if size is None else float(size),
+        spot=spot_of(statement),
+    )
 
 
 def _rows(named: set[str], chosen: Chosen, wanted: WantedTargets, by: By) -> list[str]:

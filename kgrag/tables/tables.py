@@ -13,7 +13,7 @@ from kgrag.retrieval.filter import Filter, document_called
 from kgrag.store.store import Store
 from kgrag.tables import compare, conflicts, digest, references, targets, timeline
 from kgrag.tables.choose import choose, names_all
-from kgrag.tables.compare import By
+from kgrag.tables.compare import By, Matrix
 from kgrag.tables.digest import Part
 from kgrag.tables.naming import called_so, document_meant
 from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
@@ -74,6 +74,22 @@ class Tables:
             checked_text("indicator", indicator), regions, years, standing, within
         )
         return compare.compare(self._store, wanted, by=by)
+
+    def matrix(
+        self,
+        indicator: str,
+        *,
+        by: By = "province",
+        regions: tuple[str, ...] = (),
+        years: tuple[int, int] | None = None,
+        standing: Standing = "",
+        within: Filter | None = None,
+    ) -> Matrix:
+        """Return a comparison with each figure by itself; see `kgrag.tables.compare.matrix`."""
+        wanted = WantedTargets(
+            checked_text("indicator", indicator), regions, years, standing, within
+        )
+        return compare.matrix(self._store, wanted, by=by)
 
     def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
         """Return the duties of an organ; see `duties` of this module."""

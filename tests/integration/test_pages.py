@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import openpyxl
+import pypdfium2
 import pytest
 
 from tests.fixtures.chromium import chromium, missing
@@ -33,8 +34,12 @@ PATHS = (
     "documents",
     f"search?question={quote('绿色工厂')}",
     f"tables/compare?indicator={quote('绿色工厂')}",
+    "tables/timeline?since=2000",
     f"graph?name={quote('云岭省碳达峰实施方案')}&hops=2",
     "graph",
+    f"entity?name={quote('云岭省碳达峰实施方案')}",
+    f"beside?old={quote('云岭省碳达峰实施方案')}",
+    f"beside?old={quote('云岭省碳达峰实施方案')}&new={quote('青川')}",
     "overview",
     "problems",
     "api",
@@ -161,9 +166,9 @@ def test_a_comparison_is_sorted_and_saved(page, site):
     rows = page.locator("table.sortable tbody tr")
     assert rows.count() > 1
     picture(page, "serve-compare.png")
-    before = rows.locator("td:first-child").all_inner_texts()
+    before = rows.locator("th").all_inner_texts()
     page.click("table.sortable th button >> nth=0")  # by sound: 青川 before 云岭
-    after = rows.locator("td:first-child").all_inner_texts()
+    after = rows.locator("th").all_inner_texts()
     assert after != before
     assert sorted(after) == sorted(before)
     with page.expect_download() as saving:
@@ -172,6 +177,40 @@ def test_a_comparison_is_sorted_and_saved(page, site):
     sheet = book.worksheets[0]
     told = [row[0] for row in sheet.iter_rows(min_row=2, values_only=True)]
     assert sorted(map(str, told)) == sorted(before)
+
+
+def test_a_figure_and_an_event_open_their_clause_beside_them(page, site):
+    """By pointer and keyboard; what an event is stands above the drawing."""
+    page.goto(f"{site}tables/compare?indicator={quote('绿色工厂')}")
+    figure = page.locator(".figure a").first
+    value = figure.inner_text().strip("≥约")
+    figure.click()
+    page.wait_for_selector("#panel mark")
+    assert value in page.inner_text("#panel mark")
+    page.goto(f"{site}tables/timeline?since=2000")
+    page.locator(".event.year").first.focus()
+    assert page.inner_text(".told").startswith("20")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel mark")
+    page.keyboard.press("Escape")
+    assert page.locator(".event.year").first.evaluate("e => e === document.activeElement")
+
+
+def test_a_comparison_is_printed_on_one_page(page, site):
+    """On a broad one, without menu and form, and with its heading; heads stand on every page."""
+    page.goto(f"{site}tables/compare?indicator={quote('绿色工厂')}")
+    printed = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
+    assert len(printed) == 1
+    width, height = printed[0].get_size()
+    assert width > height
+    said = printed[0].get_textpage().get_text_bounded()
+    assert "对比 绿色工厂" in said
+    assert "菜单" not in said
+    page.goto(f"{site}tables/timeline?since=2000")
+    printed = pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True))
+    texts = ["".join(one.get_textpage().get_text_bounded().split()) for one in printed]
+    assert len(texts) > 1
+    assert all("日期事件内容" in text for text in texts)
 
 
 def test_documents_are_found_by_facets(page, site):
@@ -209,6 +248,24 @@ def test_the_graph_is_zoomed_and_leads_to_the_sentence(page, site):
     page.locator(".edge a").first.click()
     assert "#fact-" in page.url
     assert page.locator("tr:target td").nth(4).inner_text()
+
+
+def test_the_graph_of_an_answer_is_opened_below_it(page, site):
+    """Its sentences open beside it, as those of the answer do; a caption leads to its entity."""
+    ask(page, site, FIGURE)
+    page.click(".later summary")
+    page.wait_for_selector(".later .canvas svg")
+    n = page.locator(".later .edge").count()
+    assert n > 0
+    page.click(".later .cite")
+    page.wait_for_selector("#panel mark")
+    page.keyboard.press("Escape")
+    page.click(".later summary")
+    page.click(".later summary")
+    assert page.locator(".later .edge").count() == n
+    page.locator(".later .node a").first.click()
+    page.wait_for_selector(".relation")
+    assert "/entity?" in page.url
 
 
 def test_captions_of_two_hundred_nodes_can_be_read_and_do_not_overlap(browser, tmp_path):
@@ -260,6 +317,10 @@ def test_it_can_be_used_on_a_phone_in_the_dark(page, site):
     for path in PATHS:
         page.goto(site + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        assert page.locator(".top").bounding_box()["height"] < 60, path
+    page.click(".menu summary")
+    page.click(".menu >> text=文件")
+    assert page.url.endswith("/documents")
     ask(page, site, FIGURE)
     page.click(".answer .body .cite")
     page.wait_for_selector("#panel mark")
@@ -284,6 +345,8 @@ def test_axe_finds_nothing_serious(page, site, lang):
     for path in PATHS:
         page.goto(f"{site}{path}{'&' if '?' in path else '?'}lang={lang}")
         if "?question" in path and not path.startswith("search"):
+            page.click(".later summary")
+            page.wait_for_selector(".later .canvas svg")
             page.click(".answer .body .cite")
             page.wait_for_selector("#panel mark")
         for violation in Axe().run(page).response["violations"]:
@@ -301,4 +364,12 @@ def test_without_a_script_it_answers_too(browser, site):
     assert "38%" in page.inner_text(".answer .body")
     page.click(".answer .body .cite")
     assert "38%" in page.inner_text("mark.quote")
+    page.goto(f"{site}?question={quote(FIGURE)}")
+    page.click(".later summary")
+    page.click(".later a")
+    assert page.locator(".edge").count() > 0
+    assert page.locator(".menu a >> nth=1").is_visible()
+    page.goto(f"{site}tables/timeline?since=2000")
+    page.locator(".event.year").first.click()
+    assert page.locator("mark.quote").is_visible()
     context.close()

@@ -47,7 +47,8 @@ THIRD_PARTY = {
     "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
     "jinja2": ("kgrag.serve.rendering",),
-    "markupsafe": ("kgrag.serve.pages", "kgrag.serve.rendering"),  # which jinja2 needs anyway
+    # which jinja2 needs anyway
+    "markupsafe": ("kgrag.serve.pages", "kgrag.serve.rendering", "kgrag.serve.views"),
     "huggingface_hub": ("kgrag.embedding.pull",),
     "ahocorasick_rs": ("kgrag.text.terms",),
     "jieba": ("kgrag.text.words",),

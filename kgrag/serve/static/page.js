@@ -1,4 +1,5 @@
 "use strict";
+if (matchMedia("(max-width: 820px)").matches) document.querySelector(".menu")?.removeAttribute("open");
 const root = document.body.dataset.root;
 const answer = document.getElementById("answer");
 const panel = document.getElementById("panel");
@@ -129,14 +130,14 @@ if (form) {
 let shown = 0;
 
 function citations() {
-  const numbers = [...document.querySelectorAll("#answer .sources .cite")].map(a => +a.dataset.n);
+  const numbers = [...document.querySelectorAll(".cite[data-n]")].map(a => +a.dataset.n);
   return [...new Set(numbers)];
 }
 
 async function show(number) {
-  const link = document.querySelector(`#answer .sources .cite[data-n="${number}"]`);
+  const link = document.querySelector(`.cite[data-n="${number}"]`);
   if (!link) return;
-  const response = await fetch(link.href + "?panel=1");
+  const response = await fetch(link.getAttribute("href").split("#")[0] + "?panel=1");
   panel.innerHTML = await response.text();
   shown = number;
   panel.hidden = false;
@@ -159,7 +160,7 @@ function closePanel() {
   if (!panel || panel.hidden) return;
   panel.hidden = true;
   for (const a of document.querySelectorAll(".cite.current")) a.classList.remove("current");
-  document.querySelector(`#answer .cite[data-n="${shown}"]`)?.focus();
+  document.querySelector(`.cite[data-n="${shown}"]`)?.focus();
 }
 
 function listen(part) {
@@ -186,7 +187,25 @@ async function copy(button) {
   }
 }
 
+// On other pages than that of an answer citations are numbered here.
+
+document.querySelectorAll("a.cite:not([data-n])").forEach((link, at) => { link.dataset.n = at + 1; });
 listen(document);
+
+// The graph of an answer is fetched when it is opened.
+
+addEventListener("toggle", async event => {
+  const part = event.target, from = part.dataset?.from;
+  if (!from || !part.open) return;
+  delete part.dataset.from;
+  const response = await fetch(from), place = document.createElement("div");
+  if (response.ok) place.innerHTML = await response.text();  // rendered and escaped by the server
+  else place.append(told("quiet", part.dataset.none));
+  part.append(place);
+  let n = Math.max(0, ...citations());
+  for (const link of place.querySelectorAll("a.cite")) link.dataset.n = ++n;
+  listen(place);
+}, true);
 
 addEventListener("keydown", event => {
   if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -200,6 +219,15 @@ addEventListener("keydown", event => {
     if (next) show(next);
   }
 });
+
+// What an event of a timeline is stands above it while it is pointed at.
+
+for (const name of ["pointerover", "focusin"]) {
+  document.querySelector(".axis")?.addEventListener(name, event => {
+    const title = event.target.closest("a")?.querySelector("title");
+    if (title) document.querySelector(".told").textContent = title.textContent;
+  });
+}
 
 // The slider sets the day as of which is asked; its end is today, without a day.
 
@@ -230,7 +258,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const down = cell.getAttribute("aria-sort") === "ascending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const rows = [...table.tBodies[0].rows].map(row => [value(row.cells[at].textContent.trim()), row]);
+      const rows = [...table.tBodies[0].rows].map(row => [value((row.cells[at]?.textContent ?? "").trim()), row]);
       rows.sort(([a], [b]) => compared(a, b) * (down && a !== "" && b !== "" ? -1 : 1));
       table.tBodies[0].append(...rows.map(([, row]) => row));
     });
@@ -253,15 +281,16 @@ function compared(a, b) {
 
 document.querySelector("mark.quote")?.scrollIntoView({ block: "center" });
 
-// Files are dropped on the form; how far they are taken in is asked for until that has ended.
+// Files are dropped on the page; how far they are taken in is asked for until that has ended.
 
 const upload = document.getElementById("upload"), ingest = document.getElementById("ingest");
 
 if (upload) {
-  for (const name of ["dragover", "drop"]) {
-    upload.addEventListener(name, event => {
+  for (const name of ["dragover", "dragleave", "drop"]) {  // anywhere on the page: beside the form a browser would leave it
+    addEventListener(name, event => {
       event.preventDefault();
-      if (name === "drop") upload.elements.files.files = event.dataTransfer.files;
+      upload.classList.toggle("dropping", name === "dragover");
+      if (name === "drop" && event.dataTransfer.files.length) upload.elements.files.files = event.dataTransfer.files;
     });
   }
   upload.addEventListener("submit", () => { upload.querySelector(".go").disabled = true; });

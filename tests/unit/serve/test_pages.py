@@ -5,12 +5,13 @@ import inspect
 import json
 import re
 from importlib import resources
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from lxml import html
 
 from kgrag import errors as errors_module
+from kgrag.answer.address import Address
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
@@ -73,6 +74,8 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
         "in_force", "not_yet", "expired", "repealed", "superseded", "over", "amended", "draft",
         "unknown", "unread", "skipped", "warning", "title", "issuer", "date", "region", "short",
         "headings", "passages", "twin", "edition",
+        "agency", "entity", "target", "value", "measure", "project", "technology", "standard",
+        "deadline", "industry",
         "added", "replaced", "unchanged", "duplicate", "search index",
     }  # fmt: skip
     errors = {name for name in vars(errors_module) if name.endswith("Error")}
@@ -168,14 +171,47 @@ def test_a_document_shows_outline_citations_and_standing(site, policies):
 def test_tables_lead_to_clauses_and_files(site):
     asked = {"indicator": "森林覆盖率"}
     tree = html.fromstring(site.get("/tables/compare", params=asked).text)
-    links = tree.xpath("//td[@class='clauses']/a/@href")
+    links = tree.xpath("//div[@class='figure']//a/@href")
     assert links
+    listed = html.fromstring(site.get("/tables/targets", params=asked).text)
+    links += listed.xpath("//td[@class='clauses']/a/@href")
     assert all(site.get(link.partition("#")[0]).status_code == 200 for link in links)
     saved = tree.xpath("//p[@class='actions']/a/@href")
     kinds = [site.get("/tables/compare" + link).headers["content-type"] for link in saved]
     assert [kind.partition(";")[0].rpartition(".")[2] for kind in kinds] == [
         "sheet", "document", "text/csv", "text/html",
     ]  # fmt: skip
+
+
+def test_a_comparison_is_a_matrix_of_figures(site):
+    """Each with its words and its document's number; a place without figures says why."""
+    asked = {"indicator": "森林覆盖率", "places": "四川、云南 西藏"}
+    tree = html.fromstring(site.get("/tables/compare", params=asked).text)
+    rows = {row.xpath("string(th)"): row for row in tree.xpath("//tbody/tr")}
+    assert "未读出数字" in rows["云南省"].text_content()
+    assert "没有该地区的文件" in rows["西藏"].text_content()
+    figures = rows["四川省"].xpath(".//div[@class='figure']")
+    assert [f.xpath("string(a)") for f in figures] == ["40%", "41%", "≥40.5%"]
+    assert figures[2].xpath("string(small)") == "成都，目标"
+    numbers = [int(f.xpath("string(sup)")) for f in figures]
+    named = tree.xpath("//ol[@class='numbered']/li")
+    assert "成都市" in named[numbers[2] - 1].text_content()
+    widths = [float(w) for w in tree.xpath("//div[@class='figure']//*[name()='rect']/@width")]
+    assert max(widths) == 100
+
+
+def test_a_timeline_is_drawn_and_listed(site):
+    """Every event of the list stands in a lane, and leads to its clause."""
+    tree = html.fromstring(site.get("/tables/timeline", params={"since": "2000"}).text)
+    events = tree.xpath("//*[contains(@class,'event')]")
+    rows = tree.xpath("//table[contains(@class,'sortable')]/tbody/tr")
+    assert len(events) == len(rows) > 5
+    told = {event.get("aria-label").split(" · ")[2] for event in events}
+    assert told == {row.xpath("string(td[3])") for row in rows}
+    assert {"day", "year"} <= {name for e in events for name in e.get("class").split()}
+    assert all(site.get(e.get("href").partition("#")[0]).status_code == 200 for e in events[:5])
+    lanes = tree.xpath("//div[contains(@class,'axis')]//tbody//th/text()")
+    assert "".join(lanes).split() == ["成文、印发", "目标"]
 
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
@@ -187,10 +223,96 @@ def test_the_graph_shows_the_sentence_of_every_fact(site):
     assert "森林覆盖率" in text_of(site.get("/graph"))
 
 
+def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
+    """A figure's place stands below it; the kind of an entity is told in the reader's language."""
+    tree = html.fromstring(site.get("/graph", params={"name": "森林覆盖率"}).text)
+    nodes = tree.xpath("//*[contains(@class,'node')]")
+    told = {"".join(n.xpath("./title/text()")): n.xpath("string(.//text)") for n in nodes}
+    assert "森林覆盖率 (指标)" in told
+    assert any(caption.endswith("41%四川") for caption in told.values())
+    assert any("·四川 →" in a for a in tree.xpath("//*[contains(@class,'edge')]/a/@aria-label"))
+    links = tree.xpath("//*[contains(@class,'node')]/a/@href")
+    assert len(links) == len(nodes)
+    assert {site.get(link).status_code for link in links} == {200}
+    assert "(target)" in site.get("/graph", params={"name": "森林覆盖率", "lang": "en"}).text
+    site.cookies.clear()
+
+
+def test_the_graph_of_an_answer_has_what_its_citations_state(site, policies):
+    """No statement from elsewhere; as a part of the page, and as a page."""
+    tree = html.fromstring(site.get("/", params={"question": QUESTION}).text)
+    (part,) = tree.xpath("//details[@class='later']")
+    spans = [
+        Address.parse(unquote(url.rpartition("/")[2]))
+        for url in tree.xpath("//ol[@class='sources']//a[contains(@class,'reference')]/@href")
+    ]
+    for url in (part.get("data-from"), *part.xpath(".//a/@href")):
+        drawn = html.fromstring(site.get(url).text)
+        assert len(drawn.xpath("//*[contains(@class,'edge')]")) > 0
+        places = [
+            Address.parse(unquote(link.partition("#")[0].rpartition("/")[2]))
+            for link in drawn.xpath("//table//a[@class='cite']/@href")
+        ]
+        assert places
+        assert all(
+            any(s.document == p.document and s.start <= p.start <= p.end <= s.end for s in spans)
+            for p in places
+        )
+    assert not html.fromstring(site.get(part.get("data-from")).text).xpath("//header")
+    (card,) = [c for c in policies.documents() if c.title.startswith("云南")]
+    none = site.get("/graph", params={"at": f"{card.doc_id}:0-2"}, headers={"accept": "text/html"})
+    assert none.status_code == 404
+
+
+def test_an_entity_has_its_statements_by_relation_and_its_documents(site):
+    """Tables lead to it."""
+    listed = html.fromstring(site.get("/tables/targets", params={"indicator": "森林"}).text)
+    link = listed.xpath("//td/a[contains(@href,'/entity')]/@href")[0]
+    tree = html.fromstring(site.get(link).text)
+    assert tree.xpath("normalize-space(//h1)") == "森林覆盖率 指标"
+    groups = {
+        g.xpath("string(h2)").split()[0]: g for g in tree.xpath("//section[@class='relation']")
+    }
+    assert "目标为" in groups
+    (said,) = [li for li in groups["目标为"].xpath(".//li") if "41%" in li.text_content()]
+    assert "四川" in said.xpath("string(small)")
+    (clause,) = said.xpath(".//a[@class='cite']")
+    assert "森林覆盖率" in clause.get("title")
+    assert site.get(clause.get("href").partition("#")[0]).status_code == 200
+    assert "成都市绿色发展工作方案" in tree.xpath("string(//ul[@class='names'])")
+    assert site.get("/entity?name=没有的东西", headers={"accept": "text/html"}).status_code == 404
+
+
+def test_documents_stand_beside_each_other(site, policies):
+    """One asks for another; what differs is marked on each side, and leads to its place."""
+    old, new = (
+        policies.find_document(title).doc_id
+        for title in ("四川省绿色发展实施方案", "成都市绿色发展工作方案")
+    )
+    assert "对照的文件" in text_of(site.get(f"/beside?old={old}"))
+    tree = html.fromstring(site.get("/beside", params={"old": old, "new": "成都市绿色"}).text)
+    heads = tree.xpath("//thead/tr/th/a/@href")
+    assert heads == [f"/documents/{old}", f"/documents/{new}"]
+    gone, come = ("".join(tree.xpath(f"//td//{tag}/text()")) for tag in ("del", "ins"))
+    assert "41" in gone
+    assert "40.5" in come
+    link = tree.xpath("//td[@class='ins']/a/@href")[0]
+    shown = html.fromstring(site.get(link.partition("#")[0]).text)
+    assert shown.xpath("string(//mark)").split() == [
+        "".join(tree.xpath("//td[@class='ins']")[0].itertext()).replace("§", "").strip()
+    ]
+    several = html.fromstring(site.get("/beside", params={"old": old, "new": "绿色"}).text)
+    assert len(several.xpath("//main//li/a")) > 1
+    assert site.get("/beside", params={"old": old, "new": "火星"}).status_code == 404
+    same = site.get("/beside", params={"old": old, "new": old})
+    assert "对照的文件" in text_of(same)
+
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
 HOSTILE = {
     "a": f"某省{EVIL}绿色发展实施方案\n一、目标{EVIL}\n到2025年，森林覆盖率达到41%{EVIL}。\n"
     f"根据《绿色{EVIL}发展办法》，省林业局负责森林保护{EVIL}工作。\n",
+    "b": f"乙省{EVIL}绿色发展实施方案\n一、目标{EVIL}\n到2030年，森林覆盖率达到51%{EVIL}。\n",
 }
 
 
@@ -198,17 +320,17 @@ HOSTILE = {
 def hostile(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    (file,) = write(folder, HOSTILE)
+    file, other = write(folder, HOSTILE)
     named = file.rename(folder / "<b onclick=alert(3)>&quot;.txt")
     with KnowledgeBase.open(folder / "kb", config=config) as base:
-        assert not base.ingest([named]).failed
+        assert not base.ingest([named, other]).failed
         with served(base) as made:
             yield made, base
 
 
 def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile):
     site, base = hostile
-    (card,) = base.documents()
+    card, other = base.documents()
     names = [named.name for named in base.entities(limit=50)]
     paths = [
         *PATHS,
@@ -218,9 +340,17 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
         f"/documents/{card.doc_id}",
         f"/documents/{card.doc_id}:0-40?panel=1",
         "/tables/targets?indicator=森林",
+        "/tables/compare?indicator=森林",
+        f"/tables/compare?indicator={quote(EVIL)}",
+        "/tables/timeline?since=2000",
         f"/tables/cites?document={card.doc_id}",
         f"/documents?words={quote(EVIL)}",
         *(f"/graph?name={quote(name)}" for name in names),
+        *(f"/entity?name={quote(name)}" for name in names),
+        f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&of={quote(EVIL)}",
+        f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&panel=1",
+        f"/beside?old={card.doc_id}&new={other.doc_id}",
+        f"/beside?old={card.doc_id}",
     ]
     told = 0
     for path in paths:
@@ -244,7 +374,7 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
 
 def test_the_file_is_given_as_it_is_and_not_as_a_page(hostile):
     site, base = hostile
-    (card,) = base.documents()
+    card = next(card for card in base.documents() if card.file.endswith("&quot;.txt"))
     given = site.get(f"/original/{card.doc_id}")
     assert given.content == (HOSTILE["a"]).encode()
     assert given.headers["content-disposition"].startswith("attachment")

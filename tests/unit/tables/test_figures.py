@@ -88,6 +88,28 @@ def test_provinces_are_compared(tables):
     assert [len(row.sources) for row in found.rows] == [0, 1, 3]
 
 
+def test_a_matrix_has_each_figure_with_its_own_clause(tables):
+    """What all have in common is said once; places without figure or document are told apart."""
+    made = tables.matrix(COVER, regions=("四川", "云南", "西藏"))
+    assert (made.heads, made.words) == (("2020", "2025"), (COVER,))
+    assert [(line.label, line.held) for line in made.lines] == [
+        ("云南省", True), ("四川省", True), ("西藏", False),
+    ]  # fmt: skip
+    silent, province, lacking = (line.cells for line in made.lines)
+    assert not silent
+    assert not lacking
+    cells = {head: [(v.value, v.words) for v in of] for head, of in province.items()}
+    assert cells == {
+        "2020": [("40%", ("完成",))],
+        "2025": [("41%", ("目标",)), ("≥40.5%", ("成都", "目标"))],
+    }
+    assert [v.share for v in province["2025"]] == [1.0, 40.5 / 41]
+    assert [s.title for v in province["2025"] for s in v.sources] == [
+        "四川省绿色发展实施方案", "成都市绿色发展工作方案",
+    ]  # fmt: skip
+    assert all("40.5%" in s.quote for s in province["2025"][1].sources)
+
+
 def test_years_and_documents_are_compared(tables):
     """Years down and places across, or a row for each document that was asked for."""
     by_year = tables.compare(COVER, by="year", standing="planned")
