@@ -17,6 +17,7 @@ from kgrag.retrieval.search import Search
 from kgrag.status import Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
+from kgrag.tables.choose import names_organ
 from kgrag.tables.naming import issue_date
 from kgrag.tables.references import BASIS, by_node, citation_chain
 from kgrag.tables.sources import Spot, object_of, role_of, subject_of
@@ -25,7 +26,6 @@ from kgrag.tables.tables import Tables
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import document_facets
-from kgrag.text.organs import canonical_organ
 from kgrag.text.plan_periods import plan_ending
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
@@ -346,9 +346,21 @@ _ALL = (
     r"(?:在)?(?:这些|各个?|所有|全部|库里?的?|不同)(?:省份?|城市|市|地区?|地方)?的?"
     r"(?:文件|政策|方案)?(?:里面|里|中|内)?"
 )
+_OF_DOCUMENT = (
+    r"(?:在?(?:《[^》]+》|(?P<document>[^，。《》]{4,60}?"
+    r"(?:方案|规划|意见|计划|办法|通知|要点|规定|条例|措施|清单|分工|纲要))(?=[中里内，,由的要明]))"
+    r"(?:[中里内的由，,]|里面|要求|明确)*)?"
+)
+# 何时完成, 完成时限是什么: the question asks until when, too.
+_WHEN = re.compile(
+    r"[，,、；;]?(?:以及|并且?|分别|各自|都|应|须|要|需|和|及|在|于)*"
+    r"(?:(?:何时|几时|哪一?年|多久|什么(?:时候|时间))(?:之?前)?(?:要|应|须|需|能)?(?:完成|办结|做完|落实|到期)?"
+    r"|的?(?:完成|办结)?(?:的)?(?:时限|期限|时间|日期|时间节点)(?:要求|安排|节点)?"
+    r"(?:分别|各|又|都)?(?:是|有|为)?(?:什么|哪些|多少|多久|如何|怎样)?(?:时候|时间)?)(?=[？?。，,]|$)"
+)
 # 生态环境部负责哪些工作, 四川省生态环境厅牵头哪些任务: what does an organ do.
 _WHAT = re.compile(
-    r"^(?:请问|列出)?(?P<organ>[一-鿿（）()]{2,24}?"
+    rf"^(?:请问|列出)?{_OF_DOCUMENT}(?P<organ>[一-鿿（）()]{{2,24}}?"
     r"(?:部|委|厅|局|署|院|办|委员会|办公室|银行|政府|公司|总局))"
     rf"(?:{_ALL})?(?:都|主要|具体|一共|共|分别|应当|应|要|需要|需)*(?:"
     r"(?P<role>牵头|负责|配合|承担|参与|做)(?:了|的)?"
@@ -388,28 +400,32 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query = search.query
-    if query.titles:
+    text = _WHEN.sub("", query.text)
+    what, who, when = _WHAT.match(text), _WHO.search(text), text != query.text
+    if not what and not (who and not query.titles and (when or _SCOPE.search(text))):
         return None
-    what, who = _WHAT.match(query.text), _WHO.search(query.text)
-    if not what and not (who and _SCOPE.search(query.text)):
-        return None
-    cards = knowledge.cards()
+    cards, notes = knowledge.cards(), tuple[str, ...]()
+    if query.titles or (what and what["document"]):
+        meant = document_meant(search, knowledge)
+        if not meant:
+            return None
+        cards, notes = {meant.card.doc_id: meant.card}, meant.notes
     held = [s for s in knowledge.store.statements("duty") if s.doc_id in cards]
     if what:
         shown = what["organ"]
-        found = _of_organ(held, shown, what["role"] or "")
+        found = _of_organ(held, cards, shown, what["role"] or "")
     else:
-        left = _SCOPE.sub(" ", _WHO.sub(" ", query.text))
-        task = "".join(_ASKING.sub(" ", left).split())
-        shown = task
+        left = _SCOPE.sub(" ", _WHO.sub(" ", text))
+        shown = task = "".join(_ASKING.sub(" ", left).split())
         found = _of_task(held, task) if len(task) > 1 else []
-        if len({s.doc_id for s in found}) < 2:
+        if len({s.doc_id for s in found}) < 2 - when:
             return None
     if not found:
         return None
-    rows = _rows(_by_date(found, cards), with_organ=not what)
+    rows = _rows(_by_date(found, cards), with_organ=not what, with_deadline=when)
     about = f"{shown}职责" if what else f"{shown}由谁负责"
-    return _first_rows(rows, "duties", query, total=len(cards), what=about)
+    told = _first_rows(rows, "duties", query, total=len(cards), what=about)
+    return replace(told, counted=(*notes, *told.counted))
 
 
 def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:
@@ -425,14 +441,15 @@ def _first_rows(rows: Sequence[Stated], kind: str, query: Query, **counted: obje
     return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), kind)
 
 
-def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statement]:
-    """Return the duties of an organ, by its full name or as documents write it."""
-    wanted = {normalize_name(organ), normalize_name(canonical_organ(organ, regions=()))}
+def _of_organ(
+    held: Sequence[Statement], cards: Mapping[str, Document], organ: str, role: str
+) -> list[Statement]:
+    """Return the duties of an organ, as the table of duties has them."""
+    is_of = names_organ(organ)
     return [
         s
         for s in held
-        if {normalize_name(s.fact.subject.name), normalize_name(s.qualifiers.subject)} & wanted
-        and (role not in ("牵头", "配合") or role_of(s) == role)
+        if is_of(s, cards[s.doc_id]) and (role not in ("牵头", "配合") or role_of(s) == role)
     ]
 
 
@@ -442,7 +459,7 @@ def _of_task(held: Sequence[Statement], task: str) -> list[Statement]:
     return [s for s in held if wanted and wanted <= set(words(object_of(s)))]
 
 
-def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
+def _rows(found: Sequence[Statement], *, with_organ: bool, with_deadline: bool) -> list[Stated]:
     """Return a row for each task of a document; for who does it, one with all organs."""
     first: dict[tuple[str, str, int], Statement] = {}
     said: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
@@ -455,9 +472,14 @@ def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
             place_of(s),
             about=object_of(s),
             lead=(_WHO_DOES if with_organ else _DOES).format(object_of(s), "、".join(said[key])),
+            aside=_until(s) if with_deadline else "",
         )
         for key, s in first.items()
     ]
+
+
+def _until(duty: Statement) -> str:
+    return f"时限：{duty.qualifiers.deadline}" if duty.qualifiers.deadline else "未读出时限"
 
 
 def citing(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -586,10 +608,10 @@ def _punished_who(statement: Statement) -> str:
 
 
 _Intent = Callable[[Search, SearchContext], Complete | None]
-# Which documents cite one, what one cites, its points in time, figures of several places, duties of
-# an organ, what is punished how, headings under a part: the first that is sure answers. A new kind
-# of question that statements answer is a function here.
-INTENTS: Sequence[_Intent] = (citing, cited, validity, times, figures, duties, penalties, sections)
+# Which documents cite one, what one cites, duties of an organ, a document's points in time, figures
+# of several places, what is punished how, headings under a part: the first that is sure answers. A
+# new kind of question that statements answer is a function here.
+INTENTS: Sequence[_Intent] = (citing, cited, validity, duties, times, figures, penalties, sections)
 
 
 def complete(search: Search, knowledge: SearchContext) -> Complete | None:

@@ -9,9 +9,12 @@ from kgrag.answer.notes import Note, note
 from kgrag.errors import NotFoundError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
+from kgrag.tables.sources import subject_of
 from kgrag.text.facets import NATIONAL, called
+from kgrag.text.organs import canonical_organ
 from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.text.words import normalize_name
@@ -69,6 +72,25 @@ def names_all(wanted: str) -> Callable[[str], bool]:
     """
     pieces = [normalize_name(piece) for piece in wanted.split()]
     return lambda name: all(piece in normalize_name(name) for piece in pieces)
+
+
+def names_organ(wanted: str) -> Callable[[Statement, Document], bool]:
+    """Return a predicate: whether a duty in a document is of an organ.
+
+    Args:
+        wanted: Words of its name, or how documents of its place call it: 住建局.
+    """
+    named = names_all(wanted)
+
+    def told(name: str) -> bool:
+        return named(name if "部门" in wanted else name.replace("部门", ""))  # 商务部 is none
+
+    def is_of(duty: Statement, card: Document) -> bool:
+        name = duty.fact.subject.name
+        full = canonical_organ(wanted, regions=card.metadata.regions)
+        return told(name) or told(subject_of(duty)) or name == full
+
+    return is_of
 
 
 def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]], bool]:

@@ -184,7 +184,8 @@ def _duties(
     for statement in store.statements("duty", sorted(chosen.cards) if wanted.within else None):
         told = statement.qualifiers
         task = object_of(statement)
-        if not told.deadline or not named(task):
+        clause = next(due_clauses(told.deadline), None)  # is read from the text, too
+        if not told.deadline or clause or not named(task):
             continue
         date, certainty = _deadline(told.deadline, chosen.cards[statement.doc_id])
         if date:
