@@ -354,7 +354,7 @@ def _of_sentence(text: str, start: int, end: int) -> Iterator[Duty]:
         holders, task, at = read
         task = _whole(task, sentence, opening.start())
         if holders and len(task) > 1:
-            deadline = _one_due(sentence.text[since:at])
+            deadline = _one_due(f"{sentence.text[since:at]}，{task}")
             yield Duty(start, end, Roles(tuple(dict.fromkeys(holders)), deadline), task)
 
 

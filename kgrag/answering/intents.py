@@ -376,6 +376,7 @@ _WHO = re.compile(
 _SCOPE = re.compile(rf"{_ALL}|分别|各自")
 _ASKING = re.compile(
     r"的?(?:牵头|责任|配合|主管)(?:单位|部门)|负责|牵头|分别|是|都|由|[，,。？?的中里在 ]|工作|建设"
+    r"|推进|推动|实施"
 )
 _DOES, _WHO_DOES = "{}（{}）", "{}：{}"
 _MOST_ROWS = 60  # rows

@@ -27,7 +27,7 @@ _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
-_LONGEST_ITEM = 600  # characters of an item; of a longer one, who is responsible
+_LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 
 
 @dataclass(frozen=True, slots=True)

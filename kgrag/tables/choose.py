@@ -1,5 +1,6 @@
 """Select the statements of a table: by document, place, year and name."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -7,6 +8,7 @@ from functools import partial
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import NotFoundError
+from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.graph import Statement
@@ -19,6 +21,8 @@ from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
+
+_BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,12 @@ def names_organ(wanted: str) -> Callable[[Statement, Document], bool]:
     Args:
         wanted: Words of its name, or how documents of its place call it: 住建局.
     """
-    named = names_all(wanted)
+    named, last = names_all(wanted), (wanted.split() or [""])[-1]
+    end = normalize_name(last) if is_organ(last) else ""  # 商务部 is no 商务部门
 
     def told(name: str) -> bool:
-        return named(name if "部门" in wanted else name.replace("部门", ""))  # 商务部 is none
+        ends = (_BRACKET.sub("", name), name.rstrip("）)"))
+        return named(name) and any(normalize_name(bare).endswith(end) for bare in ends)
 
     def is_of(duty: Statement, card: Document) -> bool:
         name = duty.fact.subject.name
