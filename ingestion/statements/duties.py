@@ -74,9 +74,9 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
 
     Subject is the organ as written, predicate and `role` 牵头, 负责 or 配合, object the task: the
     lead of the item that a bracket closes, or what a sentence says that the organ does (at most
-    60 characters). The span is the bracket, the labelled lines, the row or the sentence. The deadline
-    is as written there, else the clauses of the item that name one, joined by ；. Organs that a
-    document names once for all its items (以下均需…落实，不再列出) have the task 以下各项任务.
+    60 characters). The span is the bracket, the labelled lines, the row or the sentence. The
+    deadline is as written there, else the clauses of the item that name one, joined by ；. Organs
+    that a document names once for all items (以下均需…落实，不再列出) have the task 以下各项任务.
 
     Args:
         text: Of the document, or any part of it.

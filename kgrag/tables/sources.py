@@ -21,6 +21,7 @@ _BEGINNING = 8  # characters of a task by which its item is found again
 _REMARK = re.compile(
     r"[（(〔【\[]|[^，。；：:\n]{1,12}[：:]"
 )  # （市工信局负责）, 责任单位：市工信局
+_GOES_ON = re.compile(r"[一-鿿，]")  # before words that begin no item
 _REACH = 1500  # characters before a remark in which its item begins
 
 Spot = tuple[str, int, int]  # document, start, end
@@ -74,7 +75,8 @@ def item_start(text: str, start: int, end: int, about: str) -> int:
     if not about or not _REMARK.match(text, start) or task.search(text, start, end):
         return start
     found = [match.start() for match in task.finditer(text, max(0, start - _REACH), start)]
-    return found[-1] if found else start
+    opening = [at for at in found if not _GOES_ON.match(text, at - 1)]
+    return (opening or found or [start])[-1]
 
 
 def quoted(

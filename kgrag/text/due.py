@@ -26,8 +26,8 @@ _DUE = re.compile(
 _CLAUSE_END = re.compile(r"[。；;！!\n]|(?<!\d)[.．](?!\d)")
 _BASE = re.compile(
     r"(?:比|较|与|同|相比|自|从|由|对|以|锚定|围绕|聚焦|按照|根据|响应|落实|截止)$|[〔\[(（]$"
-    r"|[年日][、和及]$"  # the last of several
 )
+_ONE_OF = re.compile("[年日][、和及]")  # before the last of several days
 _PAST = re.compile(
     r"基础上|水平|相比|以来|年度|基期|数据|价格?[）)]|的|[^，。；]{0,6}建成的|碳?达峰行动"
 )
@@ -96,7 +96,7 @@ def due_clauses(text: str) -> Iterator[Due]:
         following = matches[at + 1].start() if at + 1 < len(matches) else end
         if following < end:  # what stands between the last comma and a day is said of that day
             comma = max(flat.rfind(mark, match.end(), following) for mark in "，,")
-            end = comma if comma > 0 else following
+            end = comma if comma > match.end() + 1 else following
         said = flat[match.end() : end].strip("，,、 \n")
         begin = _sentence_start(flat, match.start())
         if (
@@ -107,7 +107,7 @@ def due_clauses(text: str) -> Iterator[Due]:
             continue
         start = match.start() if len(said) >= _ENOUGH else max(begin, taken)
         start += len(flat[start:end]) - len(flat[start:end].lstrip("，,、 \n"))
-        if match.start() - start + len(said) >= _SHORTEST:
+        if len(said) > 1 and match.start() - start + len(said) >= _SHORTEST:
             yield Due(start, end, _date_of(match, None))
         taken = end
 
@@ -118,8 +118,11 @@ def due_words(text: str) -> list[str]:
     >>> due_words("2025年底前完成改造，每年3月底前报告")
     ['2025年底前', '每年3月底前']
     """
+    flat = narrow(text)
     return [
-        text[match.start() : match.end()].strip().lstrip("于在") for match in _dues(narrow(text))
+        text[match.start() : match.end()].strip().lstrip("于在")
+        for match in _dues(flat)
+        if not _ONE_OF.match(flat, match.start() - 2)
     ]
 
 
