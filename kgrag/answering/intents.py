@@ -346,27 +346,35 @@ _ALL = (
     r"(?:在)?(?:这些|各个?|所有|全部|库里?的?|不同)(?:省份?|城市|市|地区?|地方)?的?"
     r"(?:文件|政策|方案)?(?:里面|里|中|内)?"
 )
-_OF_DOCUMENT = (
-    r"(?:在?(?:《[^》]+》|(?P<document>[^，。《》]{4,60}?"
+# 在《…》中, 节能方案要求: of which document a question asks.
+_IN_DOCUMENT = re.compile(
+    r"^(?:请问|列出)?在?(?:《[^》]+》|(?P<document>[^，。《》]{4,60}?"
     r"(?:方案|规划|意见|计划|办法|通知|要点|规定|条例|措施|清单|分工|纲要))(?=[中里内，,由的要明]))"
-    r"(?:[中里内的由，,]|里面|要求|明确)*)?"
+    r"(?:[中里内的由，,]|里面|要求|明确)*"
 )
 # 何时完成, 完成时限是什么: the question asks until when, too.
 _WHEN = re.compile(
-    r"[，,、；;]?(?:以及|并且?|分别|各自|都|应|须|要|需|和|及|在|于){0,4}"
+    r"[，,、；;？?]?(?:以及|并且?|分别|各自|各|都|应|须|要|需|和|及|在|于|到|至){0,4}"
     r"(?:(?:何时|几时|哪一?年|多久|什么(?:时候|时间))(?:之?前)?(?:要|应|须|需|能)?(?:完成|办结|做完|落实|到期)?"
+    r"|有?(?:什么|哪些)(?:时限|时间|期限)(?:要求|安排|节点)?"
     r"|的?(?:完成|办结)?(?:的)?(?:时限|期限|时间|日期|时间节点)(?:要求|安排|节点)?"
     r"(?:分别|各|又|都)?(?:是|有|为)?(?:什么|哪些|多少|多久|如何|怎样)?(?:时候|时间)?)(?=[？?。，,]|$)"
 )
 # 生态环境部负责哪些工作, 四川省生态环境厅牵头哪些任务: what does an organ do.
 _WHAT = re.compile(
-    rf"^(?:请问|列出)?{_OF_DOCUMENT}(?P<organ>[一-鿿（）()]{{2,24}}?"
+    r"^(?:请问|列出)?(?P<organ>[一-鿿（）()]{2,24}?"
     r"(?:部|委|厅|局|署|院|办|委员会|办公室|银行|政府|公司|总局))"
     rf"(?:{_ALL})?(?:都|主要|具体|一共|共|分别|应当|应|要|需要|需)*(?:"
     r"(?P<role>牵头|负责|配合|承担|参与|做)(?:了|的)?"
     r"(?:哪些|什么|哪几|的?(?:任务|工作|事项|职责)(?:有哪些|是什么|有什么))"
     r"(?:任务|工作|事项|职责|事|内容)*"
-    r"|的?(?:主要|具体)?(?:职责|任务|分工)(?:有哪些|是什么|有什么|包括什么|包括哪些)?)[?？。]?$"
+    r"|的?(?:主要|具体)?(?:职责|任务|分工)(?:有哪些|是什么|有什么|包括什么|包括哪些)?"
+    r"|有(?:哪些|什么)(?:职责|任务|分工|工作))[?？。]?$"
+)
+# 哪些任务由市生态环境局牵头
+_BY_WHOM = re.compile(
+    r"^(?:请问|列出|有)?哪些(?:任务|工作|事项|职责)(?:是|都|分别)?由"
+    r"(?P<organ>[一-鿿（）()]{2,24})(?P<role>牵头|负责|配合)[?？。]?$"
 )
 # 各地的充电桩由哪个部门负责: who does a thing, of all documents.
 _WHO = re.compile(
@@ -402,11 +410,15 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     """
     query = search.query
     text = _WHEN.sub("", query.text)
-    what, who, when = _WHAT.match(text), _WHO.search(text), text != query.text
-    if not what and not (who and not query.titles and (when or _SCOPE.search(text))):
+    when, place = text != query.text, _IN_DOCUMENT.match(text)
+    if place and _SCOPE.match(place["document"] or ""):
+        place = None  # 各地的规划
+    text = text[place.end() :] if place else text
+    what, who = _WHAT.match(text) or _BY_WHOM.match(text), _WHO.search(text)
+    if not what and not (who and (when or (not query.titles and _SCOPE.search(text)))):
         return None
     cards, notes = knowledge.cards(), tuple[str, ...]()
-    if query.titles or (what and what["document"]):
+    if query.titles or place:
         meant = document_meant(search, knowledge)
         if not meant:
             return None
