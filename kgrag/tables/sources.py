@@ -17,7 +17,7 @@ from kgrag.types import Document, Heading
 _BATCH = 64  # documents whose texts are held at once
 _LONGEST = 300  # characters of a quote
 _MORE = "…"
-_BEGINNING = 8  # characters of a task by which its item is found again
+_BEGINNING = 12  # characters of a task by which its item is found again
 _REMARK = re.compile(
     r"[（(〔【\[]|[^，。；：:\n]{1,12}[：:]"
 )  # （市工信局负责）, 责任单位：市工信局
@@ -145,12 +145,14 @@ def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> So
 def _quote(text: str, start: int, end: int, remark: int) -> str:
     """Return the sentences around a span on one line; only the span if they are long.
 
-    Of a long item its beginning and its remark are left.
+    An item is quoted from its task on; of a long one its beginning and its remark are left.
     """
-    first, last = sentence_around(text, start, end, longest=_LONGEST)
+    first, last = (
+        (start, end) if start < remark else sentence_around(text, start, end, longest=_LONGEST)
+    )
     line = " ".join(text[first:last].split())
     if len(line) <= _LONGEST:
         return line
-    kept = " ".join(text[remark:last].split()) if first < remark else ""
+    kept = " ".join(text[remark:end].split()) if start < remark else ""
     kept = kept if len(kept) < _LONGEST // 2 else ""
     return line[: _LONGEST - len(_MORE) - len(kept)] + _MORE + kept
