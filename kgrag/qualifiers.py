@@ -44,7 +44,8 @@ class Qualifiers(JsonReady):
         condition: Under which it holds.
         role: Of an organ in a duty: 牵头, 负责, 配合. Of a citation: 依据, 落实, 修订, 废止, 转发,
             印发, 参照, 提及.
-        deadline: Until when a duty is due, as written.
+        deadline: Until when a duty is due, as written: a date, or its item's clauses with dates,
+            joined by ；.
         number: 文号 that a citation gives.
         issuer: The organ that a citation names right before the title.
         match: How a citation was resolved to a held document: `exact`, `normalised`, `number`,

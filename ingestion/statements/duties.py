@@ -12,12 +12,14 @@ from kgrag.ingestion.statements.duty_sentences import (
     LEADS,
     Duty,
     Roles,
+    due_in,
     is_organ,
+    item_before,
     lead,
+    organs,
     role_of_label,
     roles,
     stated,
-    task_before,
 )
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
@@ -54,13 +56,27 @@ _FIRST_LEADS = re.compile(
     r"|(?:第一|首)个?(?:责任)?(?:单位|部门)(?:为|是)牵头"
 )
 
+# 以下均需各市人民政府落实，不再列出: of all items; what stands before 不再列出, by whom.
+_NOT_AGAIN = re.compile(r"[，,]?(?:以下|后面|下文)?不再[^，。；\n]{0,4}列[出示举明]?")
+_REACH_OF_ALL = 120  # characters
+_FOR_ALL = (
+    re.compile(
+        r".{0,40}?以下[^，。（）]{0,8}?均?[需须由](?P<who>.{2,110}?)(?:负责|组织|抓好)*落实$"
+    ),
+    re.compile(r"(?P<who>.{2,110}?)均[为是][^，。]{0,8}(?:责任|落实|实施)(?:单位|部门|主体)$"),
+    re.compile(r"(?P<who>.{2,110}?)按[^，。]{0,6}职责[^，。]{0,6}落实$"),
+)
+_NAMED_AS = re.compile(r"[（(][^（）()]*(?:含|以下|统称|下同)[^（）()]*[）)]")
+
 
 def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     """Return who has which role in which task, one finding for each organ, in text order.
 
     Subject is the organ as written, predicate and `role` 牵头, 负责 or 配合, object the task: the
     lead of the item that a bracket closes, or what a sentence says that the organ does (at most
-    60 characters). The span is the bracket, the labelled lines, the row or the sentence.
+    60 characters). The span is the bracket, the labelled lines, the row or the sentence. The
+    deadline is as written there, else the clauses of the item that name one, joined by ；. Organs
+    that a document names once for all items (以下均需…落实，不再列出) have the task 以下各项任务.
 
     Args:
         text: Of the document, or any part of it.
@@ -78,7 +94,12 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     places = [*_read(flat, spots, first_leads), *_of_rows(text, flat, first_leads)]
     places.sort(key=lambda p: p.start)
     taken = [(p.start, p.end) for p in places]
-    found = [(place, CONFIDENCE) for place in places]
+    of_all = list(_of_all(flat.text))
+    apart = [
+        (p.start, p.end) for p in of_all if not any(a < p.end and p.start < b for a, b in taken)
+    ]
+    taken = sorted([*taken, *apart])
+    found = [(place, CONFIDENCE) for place in (*places, *of_all)]
     found += [(place, IN_SENTENCES) for place in stated(flat.text, taken)]
     found.sort(key=lambda each: each[0].start)
     return [f for place, confidence in found for f in _findings(flat, place, confidence)]
@@ -106,7 +127,9 @@ def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -
             continue
         if first_leads and not held.led:
             held = _led(held)
-        yield Duty(start, end, held, task_before(flat.text, start, since, headings))
+        begin, task = item_before(flat.text, start, since, headings)
+        held = held if held.deadline else replace(held, deadline=due_in(flat.text[begin:start]))
+        yield Duty(start, end, held, task)
         since = end
 
 
@@ -116,6 +139,18 @@ def _of_rows(text: str, flat: Unwrapped, first_leads: bool) -> Iterator[Duty]:
         held = _led(row.roles) if first_leads and not row.roles.led else row.roles
         start, end = (bisect.bisect_left(flat.offsets, at) for at in (row.start, row.end))
         yield Duty(start, end, held, row.task)
+
+
+def _of_all(text: str) -> Iterator[Duty]:
+    """Yield what a document states once for all its items, with the words that say so."""
+    for match in _NOT_AGAIN.finditer(text):
+        low = max(0, match.start() - _REACH_OF_ALL)
+        low = max(low, *(text.rfind(mark, low, match.start()) + 1 for mark in "。；;：:\n〈"))
+        said = next((m for p in _FOR_ALL if (m := p.match(text, low, match.start()))), None)
+        names = organs(_NAMED_AS.sub("", said["who"])) if said else []
+        if said and names:
+            task = "以下各项任务" if "以下" in text[low : match.end()] else "各项任务"
+            yield Duty(low, match.end(), Roles(tuple((n, DOES) for n in names)), task)
 
 
 def _led(held: Roles) -> Roles:
@@ -284,4 +319,6 @@ def _roles(cells: list[str], columns: _Columns) -> Roles:
     holders = tuple(dict.fromkeys(h for held in found for h in held.holders))
     due = cells[columns.due] if 0 <= columns.due < len(cells) else ""
     due = due or next((held.deadline for held in found if held.deadline), "")
+    others = (c for i, c in enumerate(cells) if i not in columns.organs)
+    due = due or due_in("。".join(cell[:_LONGEST_CELL] for cell in others))
     return replace(Roles(holders, due), led=any(held.led for held in found))

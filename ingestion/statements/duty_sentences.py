@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kgrag.ingestion.self_names import names_nothing
+from kgrag.text.due import due_clauses, due_words
 from kgrag.text.grammar import Grammar
 from kgrag.text.numbering import item_end, without_numbering
 from kgrag.text.tagged import Tagged
@@ -177,6 +178,7 @@ _DUE_WORDS = re.compile(
 _ONE_LEADS = re.compile(r"[（(](?:牵头|主办|负责牵头)(?:单位|部门)?[）)]")
 
 _LONGEST_TASK = 60  # characters
+_LONGEST_DUE = 80  # characters of a clause that names a deadline
 _RUN_IN = 28  # characters; a first sentence up to here, without a comma, is its paragraph's title
 _ITEM_REACH = 6000  # characters before the bracket in which its item begins
 _DOT = r"(?<=[一-鿿])\.(?=[一-鿿（(])"  # a scan has it for 。
@@ -235,10 +237,6 @@ _GLUED = re.compile(r"^(?:负责|实施|组织|抓总)?(?:，|,)?")
 _EXPLAINED = re.compile(r"(?P<what>本[^\s，。由]{1,6}).{0,8}由")
 # A scan has . for 。; between digits it is a decimal point.
 _SENTENCE = re.compile(r"(?:[^。；;！!？?\n.]|\.(?![一-鿿（(\n]))+")
-_DUE = re.compile(
-    r"(?:每年|20\d\d年|当年|次年|本?年)?(?:\d{1,2}月(?:\d{1,2}日|底|末|中旬|上旬|下旬)?|底|末)(?:之?前|以前)"
-    r"|长期坚持|持续推进"
-)
 # Where the next organ's duty begins.
 _OTHERS = re.compile(
     r"[，,](?=[^，,]{1,40}(?:部门|委员会|政府|管委会|中心|局|厅|委|部|办|处|院)[^，,]{0,8}(?:负责|牵头|配合|应当|要))"
@@ -345,19 +343,44 @@ def stated(text: str, taken: list[tuple[int, int]]) -> Iterator[Duty]:
 
 def _of_sentence(text: str, start: int, end: int) -> Iterator[Duty]:
     sentence = _Sentence(text[start:end])
-    due = _DUE.search(sentence.text)
-    deadline = due[0] if due else ""
     at = 0
     for opening in _START.finditer(sentence.text) if sentence.verbs else ():
         if opening.end() < at:
             continue
+        since = at
         read = _at(sentence, opening.end(), is_by=opening.group().endswith("由"))
         if read is None:
             continue
         holders, task, at = read
         task = _whole(task, sentence, opening.start())
         if holders and len(task) > 1:
+            deadline = _one_due(f"{sentence.text[since:at]}，{task}")
             yield Duty(start, end, Roles(tuple(dict.fromkeys(holders)), deadline), task)
+
+
+def _one_due(text: str) -> str:
+    """Return the deadline that a text names; empty for several, of which none is sure."""
+    told = list(dict.fromkeys(due_words(text)))
+    return told[0] if len(told) == 1 else ""
+
+
+def due_in(text: str) -> str:
+    """Return the clauses of an item that name a deadline, as written; empty for none.
+
+    >>> due_in("推进节能。2023年底前完成100家企业诊断。到2025年，能耗下降14%。")
+    '2023年底前完成100家企业诊断；到2025年，能耗下降14%'
+    """
+    told = (_short_due(text[due.start : due.end]) for due in due_clauses(text))
+    return "；".join(dict.fromkeys(told))
+
+
+def _short_due(clause: str) -> str:
+    """Return a clause cut at a comma, at most `_LONGEST_DUE` characters with its deadline."""
+    cut = shortened(clause, most=_LONGEST_DUE)
+    if due_words(cut):
+        return cut
+    tail = clause[-_LONGEST_DUE:]
+    return tail[tail.find("，") + 1 :].strip(_TRIM)
 
 
 def _whole(task: str, sentence: _Sentence, end: int) -> str:
@@ -530,17 +553,19 @@ def lead(text: str) -> str:
     return shortened(_WHO.sub("", text))
 
 
-def shortened(text: str) -> str:
-    """Return a task cut at its last comma within `_LONGEST_TASK`, or there."""
+def shortened(text: str, *, most: int = _LONGEST_TASK) -> str:
+    """Return a task cut at its last comma within `most` characters, or there."""
     text = text.strip(_TRIM)
-    if len(text) <= _LONGEST_TASK:
+    if len(text) <= most:
         return text
-    cut = max(text.rfind("，", 8, _LONGEST_TASK), text.rfind(",", 8, _LONGEST_TASK))
-    return text[: cut if cut > 0 else _LONGEST_TASK].strip(_TRIM)
+    cut = max(text.rfind("，", 8, most), text.rfind(",", 8, most))
+    return text[: cut if cut > 0 else most].strip(_TRIM)
 
 
-def task_before(text: str, start: int, since: int, headings: Sequence[tuple[int, int]]) -> str:
-    """Return the task of what stands at `start`: the lead of the item that it closes.
+def item_before(
+    text: str, start: int, since: int, headings: Sequence[tuple[int, int]]
+) -> tuple[int, str]:
+    """Return where the item begins that what stands at `start` closes, and its lead: the task.
 
     That is a title run into the paragraph, the beginning of the item where that goes on over
     several, else the nearest heading behind the last bracket, else the first sentence behind it.
@@ -563,17 +588,17 @@ def task_before(text: str, start: int, since: int, headings: Sequence[tuple[int,
     is_whole = under or opens == since or text[opens - 2] in _ENDS
     run_in = _run_in_title(text[opens:end]) if is_whole else ""
     if run_in:
-        return run_in
+        return opens, run_in
     item = opens if under else _item(text, opens, since)
     if item < opens:
         first = text[item:end].partition("\n")[0]
-        return _run_in_title(first) or lead(first)
+        return item, _run_in_title(first) or lead(first)
     while last >= 0 and headings[last][0] >= since:
         if named := lead(text[headings[last][0] : headings[last][1]]):
-            return named
+            return headings[last][1], named
         last -= 1
     first = lead(text[opens:end])
-    return first if len(first) > 3 else lead(text[since:end])
+    return (opens, first) if len(first) > 3 else (since, lead(text[since:end]))
 
 
 def _item(text: str, opens: int, since: int) -> int:

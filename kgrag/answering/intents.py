@@ -18,6 +18,7 @@ from kgrag.retrieval.search import Search
 from kgrag.status import Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
+from kgrag.tables.choose import names_organ
 from kgrag.tables.naming import issue_date
 from kgrag.tables.references import BASIS, by_node, citation_chain
 from kgrag.tables.sources import Spot, object_of, role_of, subject_of
@@ -26,7 +27,6 @@ from kgrag.tables.tables import Tables
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import document_facets
-from kgrag.text.organs import canonical_organ
 from kgrag.text.plan_periods import plan_ending
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
@@ -347,6 +347,20 @@ _ALL = (
     r"(?:在)?(?:这些|各个?|所有|全部|库里?的?|不同)(?:省份?|城市|市|地区?|地方)?的?"
     r"(?:文件|政策|方案)?(?:里面|里|中|内)?"
 )
+# 在《…》中, 节能方案要求: of which document a question asks.
+_IN_DOCUMENT = re.compile(
+    r"^(?:请问|列出)?在?(?:《[^》]+》|(?P<document>[^，。《》]{4,60}?"
+    r"(?:方案|规划|意见|计划|办法|通知|要点|规定|条例|措施|清单|分工|纲要))(?=[中里内，,由的要明]))"
+    r"(?:[中里内的由，,]|里面|要求|明确)*"
+)
+# 何时完成, 完成时限是什么: the question asks until when, too.
+_WHEN = re.compile(
+    r"[，,、；;？?]?(?:以及|并且?|分别|各自|各|都|应|须|要|需|和|及|在|于|到|至){0,4}"
+    r"(?:(?:何时|几时|哪一?年|多久|什么(?:时候|时间))(?:之?前)?(?:要|应|须|需|能)?(?:完成|办结|做完|落实|到期)?"
+    r"|有?(?:什么|哪些)(?:时限|时间|期限)(?:要求|安排|节点)?"
+    r"|的?(?:完成|办结)?(?:的)?(?:时限|期限|时间|日期|时间节点)(?:要求|安排|节点)?"
+    r"(?:分别|各|又|都)?(?:是|有|为)?(?:什么|哪些|多少|多久|如何|怎样)?(?:时候|时间)?)(?=[？?。，,]|$)"
+)
 # 生态环境部负责哪些工作, 四川省生态环境厅牵头哪些任务: what does an organ do.
 _WHAT = re.compile(
     r"^(?:请问|列出)?(?P<organ>[一-鿿（）()]{2,24}?"
@@ -355,7 +369,13 @@ _WHAT = re.compile(
     r"(?P<role>牵头|负责|配合|承担|参与|做)(?:了|的)?"
     r"(?:哪些|什么|哪几|的?(?:任务|工作|事项|职责)(?:有哪些|是什么|有什么))"
     r"(?:任务|工作|事项|职责|事|内容)*"
-    r"|的?(?:主要|具体)?(?:职责|任务|分工)(?:有哪些|是什么|有什么|包括什么|包括哪些)?)[?？。]?$"
+    r"|的?(?:主要|具体)?(?:职责|任务|分工)(?:有哪些|是什么|有什么|包括什么|包括哪些)?"
+    r"|有(?:哪些|什么)(?:职责|任务|分工|工作))[?？。]?$"
+)
+# 哪些任务由市生态环境局牵头
+_BY_WHOM = re.compile(
+    r"^(?:请问|列出|有)?哪些(?:任务|工作|事项|职责)(?:是|都|分别)?由"
+    r"(?P<organ>[一-鿿（）()]{2,24})(?P<role>牵头|负责|配合)[?？。]?$"
 )
 # 各地的充电桩由哪个部门负责: who does a thing, of all documents.
 _WHO = re.compile(
@@ -365,6 +385,7 @@ _WHO = re.compile(
 _SCOPE = re.compile(rf"{_ALL}|分别|各自")
 _ASKING = re.compile(
     r"的?(?:牵头|责任|配合|主管)(?:单位|部门)|负责|牵头|分别|是|都|由|[，,。？?的中里在 ]|工作|建设"
+    r"|推进|推动|实施"
 )
 _DOES, _WHO_DOES = "{}（{}）", "{}：{}"
 _MOST_ROWS = 60  # rows
@@ -389,28 +410,36 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query = search.query
-    if query.titles:
+    text = _WHEN.sub("", query.text)
+    when, place = text != query.text, _IN_DOCUMENT.match(text)
+    if place and _SCOPE.match(place["document"] or ""):
+        place = None  # 各地的规划
+    text = text[place.end() :] if place else text
+    what, who = _WHAT.match(text) or _BY_WHOM.match(text), _WHO.search(text)
+    if not what and not (who and (when or (not query.titles and _SCOPE.search(text)))):
         return None
-    what, who = _WHAT.match(query.text), _WHO.search(query.text)
-    if not what and not (who and _SCOPE.search(query.text)):
-        return None
-    cards = knowledge.cards()
+    cards, notes = knowledge.cards(), tuple[str, ...]()
+    if query.titles or place:
+        meant = document_meant(search, knowledge)
+        if not meant:
+            return None
+        cards, notes = {meant.card.doc_id: meant.card}, meant.notes
     held = [s for s in knowledge.store.statements("duty") if s.doc_id in cards]
     if what:
         shown = what["organ"]
-        found = _of_organ(held, shown, what["role"] or "")
+        found = _of_organ(held, cards, shown, what["role"] or "")
     else:
-        left = _SCOPE.sub(" ", _WHO.sub(" ", query.text))
-        task = "".join(_ASKING.sub(" ", left).split())
-        shown = task
+        left = _SCOPE.sub(" ", _WHO.sub(" ", text))
+        shown = task = "".join(_ASKING.sub(" ", left).split())
         found = _of_task(held, task) if len(task) > 1 else []
-        if len({s.doc_id for s in found}) < 2:
+        if len({s.doc_id for s in found}) < 2 - when:
             return None
     if not found:
         return None
-    rows = _rows(_by_date(found, cards), with_organ=not what)
+    rows = _rows(_by_date(found, cards), with_organ=not what, with_deadline=when)
     about = f"{shown}职责" if what else f"{shown}由谁负责"
-    return _first_rows(rows, "duties", query, total=len(cards), what=about)
+    told = _first_rows(rows, "duties", query, total=len(cards), what=about)
+    return replace(told, counted=(*notes, *told.counted))
 
 
 def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:
@@ -426,14 +455,15 @@ def _first_rows(rows: Sequence[Stated], kind: str, query: Query, **counted: obje
     return Complete(tuple(rows[:_MOST_ROWS]), tuple(notes), kind)
 
 
-def _of_organ(held: Sequence[Statement], organ: str, role: str) -> list[Statement]:
-    """Return the duties of an organ, by its full name or as documents write it."""
-    wanted = {normalize_name(organ), normalize_name(canonical_organ(organ, regions=()))}
+def _of_organ(
+    held: Sequence[Statement], cards: Mapping[str, Document], organ: str, role: str
+) -> list[Statement]:
+    """Return the duties of an organ, as the table of duties has them."""
+    is_of = names_organ(organ)
     return [
         s
         for s in held
-        if {normalize_name(s.fact.subject.name), normalize_name(s.qualifiers.subject)} & wanted
-        and (role not in ("牵头", "配合") or role_of(s) == role)
+        if is_of(s, cards[s.doc_id]) and (role not in ("牵头", "配合") or role_of(s) == role)
     ]
 
 
@@ -443,7 +473,7 @@ def _of_task(held: Sequence[Statement], task: str) -> list[Statement]:
     return [s for s in held if wanted and wanted <= set(words(object_of(s)))]
 
 
-def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
+def _rows(found: Sequence[Statement], *, with_organ: bool, with_deadline: bool) -> list[Stated]:
     """Return a row for each task of a document; for who does it, one with all organs."""
     first: dict[tuple[str, str, int], Statement] = {}
     said: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
@@ -456,9 +486,14 @@ def _rows(found: Sequence[Statement], *, with_organ: bool) -> list[Stated]:
             place_of(s),
             about=object_of(s),
             lead=(_WHO_DOES if with_organ else _DOES).format(object_of(s), "、".join(said[key])),
+            aside=_until(s) if with_deadline else "",
         )
         for key, s in first.items()
     ]
+
+
+def _until(duty: Statement) -> str:
+    return f"时限：{duty.qualifiers.deadline}" if duty.qualifiers.deadline else "未读出时限"
 
 
 def citing(search: Search, knowledge: SearchContext) -> Complete | None:
@@ -613,11 +648,11 @@ def _punished_who(statement: Statement) -> str:
 
 
 _Intent = Callable[[Search, SearchContext], Complete | None]
-# Which documents cite one, what one cites, its points in time, figures of several places, duties of
-# an organ, what is punished how, what a term means, headings under a part: the first that is sure
-# answers. A new kind of question that statements answer is a function here.
+# Which documents cite one, what one cites, which are in force, duties of an organ, a document's
+# points in time, figures of several places, what is punished how, what a term means, headings under
+# a part: the first that is sure answers. A new kind of question is a function here.
 INTENTS: Sequence[_Intent] = (
-    citing, cited, validity, times, figures, duties, penalties, definitions, sections
+    citing, cited, validity, duties, times, figures, penalties, definitions, sections
 )  # fmt: skip
 
 

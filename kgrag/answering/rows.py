@@ -15,22 +15,19 @@ from kgrag.answering.quotes import METHOD
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
+from kgrag.tables.sources import item_start
 from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import narrow
-from kgrag.text.words import (
-    normalize_name,
-    sentence_around,
-    sentence_spans,
-)
+from kgrag.text.words import normalize_name, sentence_around
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_BEGINNING = 8  # characters by which a text is found again
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
+_LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,15 +293,12 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
 
 
 def _span(text: str, place: Place, about: str) -> tuple[int, int]:
-    """Return the sentences around a place; a remark in brackets includes what it refers to.
+    """Return the sentences around a place; a remark includes the item that it closes.
 
     （责任单位：省林业局） comes after the end of its sentence, or far below its heading.
     """
     start, end = place.start, place.end
-    if not about or text[start] not in "（(":
+    begin = item_start(text, start, end, about)
+    if begin == start:
         return sentence_around(text, start, end, longest=_LONGEST)
-    line = text.rfind("\n", 0, start) + 1
-    told = text.rfind(about[:_BEGINNING], line, start)
-    if told < 0 or end - told > 2 * _LONGEST:
-        return start, end
-    return line + next(a for a, b in sentence_spans(text[line:start]) if told < line + b), end
+    return (begin, end) if end - begin <= _LONGEST_ITEM else (start, end)

@@ -1,5 +1,6 @@
 """Select the statements of a table: by document, place, year and name."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -7,15 +8,21 @@ from functools import partial
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import NotFoundError
+from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
+from kgrag.tables.sources import subject_of
 from kgrag.text.facets import NATIONAL, called
+from kgrag.text.organs import canonical_organ
 from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
+
+_BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,27 @@ def names_all(wanted: str) -> Callable[[str], bool]:
     """
     pieces = [normalize_name(piece) for piece in wanted.split()]
     return lambda name: all(piece in normalize_name(name) for piece in pieces)
+
+
+def names_organ(wanted: str) -> Callable[[Statement, Document], bool]:
+    """Return a predicate: whether a duty in a document is of an organ.
+
+    Args:
+        wanted: Words of its name, or how documents of its place call it: 住建局.
+    """
+    named, last = names_all(wanted), (wanted.split() or [""])[-1]
+    end = normalize_name(last) if is_organ(last) else ""  # 商务部 is no 商务部门
+
+    def told(name: str) -> bool:
+        ends = (_BRACKET.sub("", name), name.rstrip("）)"))
+        return named(name) and any(normalize_name(bare).endswith(end) for bare in ends)
+
+    def is_of(duty: Statement, card: Document) -> bool:
+        name = duty.fact.subject.name
+        full = canonical_organ(wanted, regions=card.metadata.regions)
+        return told(name) or told(subject_of(duty)) or name == full
+
+    return is_of
 
 
 def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]], bool]:

@@ -1,6 +1,7 @@
 """Sources of statements: document, headings, sentence."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Protocol
@@ -16,6 +17,12 @@ from kgrag.types import Document, Heading
 _BATCH = 64  # documents whose texts are held at once
 _LONGEST = 300  # characters of a quote
 _MORE = "…"
+_BEGINNING = 12  # characters of a task by which its item is found again
+_REMARK = re.compile(
+    r"[（(〔【\[]|[^，。；：:\n]{1,12}[：:]"
+)  # （市工信局负责）, 责任单位：市工信局
+_GOES_ON = re.compile(r"[一-鿿，]")  # before words that begin no item
+_REACH = 1500  # characters before a remark in which its item begins
 
 Spot = tuple[str, int, int]  # document, start, end
 
@@ -52,10 +59,37 @@ def subject_of(statement: Statement) -> str:
     return statement.qualifiers.subject or statement.fact.subject.name
 
 
-def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
+def item_start(text: str, start: int, end: int, about: str) -> int:
+    """Return where the item begins that a remark on who is responsible closes: at its task.
+
+    Args:
+        text: Of the document.
+        start: Of the remark, as of what else states a duty.
+        end: Offset after it.
+        about: The task.
+
+    >>> item_start("一、推进节能。实施改造。（市工信局）", 12, 18, "推进节能")
+    2
+    """
+    task = re.compile(r"\s*".join(map(re.escape, about[:_BEGINNING])))
+    if not about or not _REMARK.match(text, start) or task.search(text, start, end):
+        return start
+    found = [match.start() for match in task.finditer(text, max(0, start - _REACH), start)]
+    opening = [at for at in found if not _GOES_ON.match(text, at - 1)]
+    return (opening or found or [start])[-1]
+
+
+def quoted(
+    store: QuotedStore, spots: Iterable[Spot], about: Mapping[Spot, str] | None = None
+) -> dict[Spot, Source]:
     """Return the source of each span; spans of deleted documents are left out.
 
     Texts are loaded in batches.
+
+    Args:
+        store: With the texts.
+        spots: The spans.
+        about: The task of which a span says who is responsible; the source begins there.
     """
     by_document: dict[str, list[Spot]] = {}
     for spot in dict.fromkeys(spots):
@@ -68,19 +102,21 @@ def quoted(store: QuotedStore, spots: Iterable[Spot]) -> dict[Spot, Source]:
         for document in store.documents(some):
             tree = HeadingTree(document.text, headings.get(document.doc_id, []))
             for spot in by_document[document.doc_id]:
-                found[spot] = _source(document, tree, spot)
+                found[spot] = _source(document, tree, spot, (about or {}).get(spot, ""))
     return found
 
 
 def sourced(
-    store: Store, rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
+    store: Store,
+    rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]],
+    about: Mapping[Spot, str] | None = None,
 ) -> tuple[Row, ...]:
     """Return rows of cells and spans with the distinct sources of their spans, in order.
 
-    Sources have the status of their documents today.
+    Sources have the status of their documents today; `about` as for `quoted`.
     """
     made = [(cells, tuple(spots)) for cells, spots in rows]
-    found = quoted(store, (spot for _, spots in made for spot in spots))
+    found = quoted(store, (spot for _, spots in made for spot in spots), about)
     day, in_force = date.today().isoformat(), InForce.read(store)
     for spot, source in found.items():
         found[spot] = replace(source, status=in_force.status(source.doc_id, day))
@@ -90,8 +126,9 @@ def sourced(
     )
 
 
-def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
-    _, start, end = spot
+def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> Source:
+    _, remark, end = spot
+    start = item_start(document.text, remark, end, about)
     return Source(
         doc_id=document.doc_id,
         title=document.title,
@@ -99,14 +136,23 @@ def _source(document: Document, tree: HeadingTree, spot: Spot) -> Source:
         start=start,
         end=end,
         heading_path=tree.path(start, end),
-        quote=_quote(document.text, start, end),
+        quote=_quote(document.text, start, end, remark),
         page=document.page_at(start),
         document_number=document.metadata.number,
     )
 
 
-def _quote(text: str, start: int, end: int) -> str:
-    """Return the sentences around a span on one line; only the span if they are long."""
-    first, last = sentence_around(text, start, end, longest=_LONGEST)
+def _quote(text: str, start: int, end: int, remark: int) -> str:
+    """Return the sentences around a span on one line; only the span if they are long.
+
+    An item is quoted from its task on; of a long one its beginning and its remark are left.
+    """
+    first, last = (
+        (start, end) if start < remark else sentence_around(text, start, end, longest=_LONGEST)
+    )
     line = " ".join(text[first:last].split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - len(_MORE)] + _MORE
+    if len(line) <= _LONGEST:
+        return line
+    kept = " ".join(text[remark:end].split()) if start < remark else ""
+    kept = kept if len(kept) < _LONGEST // 2 else ""
+    return line[: _LONGEST - len(_MORE) - len(kept)] + _MORE + kept

@@ -12,7 +12,7 @@ from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_called
 from kgrag.store.store import Store
 from kgrag.tables import compare, conflicts, digest, references, targets, timeline
-from kgrag.tables.choose import choose, names_all
+from kgrag.tables.choose import choose, names_organ
 from kgrag.tables.compare import By, Matrix
 from kgrag.tables.digest import Part
 from kgrag.tables.naming import called_so, document_meant
@@ -203,28 +203,31 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
 
     Args:
         store: The knowledge base.
-        organ: Words of its name, separated by blanks: 四川 生态环境厅. Empty for all.
+        organ: Words of its name, separated by blanks: 四川 生态环境厅; or what documents of
+            its place call it: 住建局. Empty for all.
         role: 牵头, 负责 or 配合; empty for all.
         within: Selects documents.
 
     Raises:
         NotFoundError: If the filter leaves no document.
     """
-    chosen, named = choose(store, within), names_all(organ)
+    chosen, is_of = choose(store, within), names_organ(organ)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
-    stating = set()
+    stating, tasks = set(), dict[Spot, str]()
     for statement in store.statements("duty", sorted(chosen.cards) if within else None):
         name, written, said = statement.fact.subject.name, subject_of(statement), role_of(statement)
-        if not (named(name) or named(written)) or (role and said != role):
+        if not is_of(statement, chosen.cards[statement.doc_id]) or (role and said != role):
             continue
         deadline = statement.qualifiers.deadline or None
-        rows[name, said, object_of(statement), deadline, written].append(spot_of(statement))
+        spot, task = spot_of(statement), object_of(statement)
+        rows[name, said, task, deadline, written].append(spot)
+        tasks[spot] = task
         stating.add(statement.doc_id)
     ordered = sorted(rows.items(), key=lambda row: _order(row[0], row[1][0]))
     return Table(
         name="duties",
         columns=_COLUMNS,
-        rows=sourced(store, ordered),
+        rows=sourced(store, ordered, tasks),
         notes=(
             chosen.note(stating, note("duties-of" if organ else "all-duties", "zh", organ=organ)),
         ),

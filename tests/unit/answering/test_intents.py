@@ -250,3 +250,55 @@ def test_a_title_that_is_not_to_the_letter_reaches_its_document(policies, questi
 )
 def test_a_name_that_no_title_has_is_taken_for_none(policies, question):
     assert not any("作答" in note or "之下共" in note for note in policies.ask(question).notes)
+
+
+TASKS = """成都市节能行动方案
+（一）推进工业节能。实施改造。2023年底前完成80家企业诊断。（市工业和信息化局牵头，市财政局配合）
+（二）推广绿色产品。开展宣传。（责任单位：市工业和信息化局）
+"""
+OTHER = """昆明市绿色产品实施方案
+（一）推广绿色产品。建立目录，到2025年覆盖各县。（市工业和信息化局牵头）
+"""
+
+
+# Return a knowledge base of two plans with duties.
+tasks = shared_base({"tasks": TASKS, "other": OTHER})
+SAVING = ("推进工业节能", "成都市节能行动方案", "时限：2023年底前完成80家企业诊断")
+PRODUCTS = ("推广绿色产品", "成都市节能行动方案", "未读出时限")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("《成都市节能行动方案》中市工业和信息化局负责哪些任务，何时完成？", [SAVING, PRODUCTS]),
+        ("成都市节能行动方案中工信局负责哪些任务，时间要求是什么？", [SAVING, PRODUCTS]),
+        ("成都市节能行动方案中，工信局牵头哪些任务，什么时候完成", [SAVING]),
+        ("《成都市节能行动方案》中工信局的任务有哪些，完成时限是什么？", [SAVING, PRODUCTS]),
+        ("在《成都市节能行动方案》中，工信局有哪些任务？分别什么时候完成？", [SAVING, PRODUCTS]),
+        ("成都市节能行动方案中哪些任务由工信局牵头，到什么时候完成？", [SAVING]),
+        ("成都市节能行动方案中谁牵头工业节能，有什么时限要求？", [SAVING]),
+        ("谁牵头推进工业节能，什么时候完成？", [SAVING]),
+        ("工业节能由哪个部门负责，何时完成？", [SAVING]),
+        ("成都市节能行动方案中工信局牵头哪些任务？", [(*SAVING[:2], "")]),  # nobody asks until when
+    ],
+)
+def test_until_when_an_organ_is_to_do_what(tasks, question, expected):
+    """The duties of a document, each with its deadline where the question asks for it."""
+    answer = tasks.ask(question)
+    rows = [block.to_dict() for block in answer.blocks]
+    assert [
+        (r["lead"].split("（")[0].split("：")[0], r["title"], r["aside"]) for r in rows
+    ] == expected
+    assert all(check.supported for check in answer.checks)
+    assert "80家" in rows[0]["text"]
+
+
+@pytest.mark.parametrize("organ", ["工业和信息化局", "市工业和信息化局", "财政局", "工信局"])
+def test_the_answer_has_the_rows_of_the_table(tasks, organ):
+    """Of what an organ is to do in all documents."""
+    rows = [block.to_dict() for block in tasks.ask(f"{organ}负责哪些任务，何时完成？").blocks]
+    table = tasks.tables().duties(organ)
+    at = [column.key for column in table.columns].index("task")
+    told = [(row.cells[at], source.title) for row in table.rows for source in row.sources]
+    assert sorted((r["lead"].split("（")[0], r["title"]) for r in rows) == sorted(told)
+    assert told

@@ -96,6 +96,16 @@ def test_a_file_that_cannot_be_written_is_told(folder, tmp_path):
     assert "no/t.csv: No such file or directory" in done.stderr
 
 
+def test_the_file_of_duties_says_until_when(tmp_path):
+    """As the item says it, with the item as the quote."""
+    item = "推进节能。2023年底前完成80家诊断。（市工信局负责）"
+    ingested(tmp_path, {"a": f"成都市节能方案\n（一）{item}\n"})
+    assert run(tmp_path, "who", "工信局", "--csv", tmp_path / "t.csv").exit_code == 0
+    (row,) = csv.DictReader((tmp_path / "t.csv").read_text("utf-8-sig").splitlines())
+    assert (row["任务"], row["时限"]) == ("推进节能", "2023年底前完成80家诊断")
+    assert any(item in cell for cell in row.values())
+
+
 def test_a_place_that_no_list_holds(tmp_path):
     """A county of a document, by its full or short name, and by the province around it."""
     ingested(tmp_path, {"a": "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"})

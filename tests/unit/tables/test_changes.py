@@ -7,7 +7,8 @@ from kgrag.retrieval.filter import Filter
 from kgrag.tables.conflicts import conflicts
 from kgrag.tables.digest import align, clauses
 from kgrag.tables.targets import WantedTargets
-from kgrag.tables.timeline import day_places, due_clauses, due_date
+from kgrag.tables.timeline import day_places
+from kgrag.text.due import due_clauses, due_date
 from kgrag.types import Heading
 from tests.unit.tables.plans import cells, plans_in
 

@@ -209,3 +209,43 @@ def test_a_figure_prints_as_the_text_says_it(told, words):
     entity = Entity("i", "指标", "target")
     stated = Statement("d", 0, 1, Triple("f", entity, "目标值", entity), q, "rule", "c", 1.0)
     assert value_words(stated) == words
+
+
+MEASURES = "推广节能技术，建设能耗监测系统，" * 24
+ITEMS = f"""成都市节能行动方案
+（一）推进工业节能。实施改造。2023年底前完成80家企业诊断。
+（市工信局负责。以下均需各区人民政府落实，不再列出）
+（二）推进建筑节能。{MEASURES}到2025年，新建建筑全面达标。（责任单位：市住建局）
+"""
+
+
+def test_duties_are_quoted_with_what_is_to_be_done(tmp_path):
+    """The source is the item up to who is responsible; of a long one the middle is left out."""
+    with knowledge_base(tmp_path / "kb", {"plan": ITEMS}) as base:
+        found = base.tables().duties("")
+    told = dict(zip(cells(found, "task", "deadline"), found.rows, strict=True))
+    assert list(told) == [
+        ("以下各项任务", None),
+        ("推进建筑节能", "到2025年，新建建筑全面达标"),
+        ("推进工业节能", "2023年底前完成80家企业诊断"),
+    ]
+    of_all, long, short = (row.sources[0] for row in told.values())
+    assert of_all.quote.startswith("以下均需各区人民政府落实，不再列出")
+    assert "推进工业节能。实施改造。2023年底前完成80家企业诊断。 （市工信局负责" in short.quote
+    assert ITEMS[long.start : long.end].startswith("推进建筑节能。推广")
+    begin, remark = long.quote.split("…")
+    assert begin in ITEMS
+    assert remark == "（责任单位：市住建局）"
+
+
+@pytest.mark.parametrize(
+    ("organ", "n"),
+    [("市住建局", 1), ("住建局", 1), ("住建", 1), ("住房和城乡建设局", 1), ("建局部", 0)],
+)
+def test_an_organ_is_called_as_documents_call_it(tmp_path, organ, n):
+    """Its written, short and full names; 商务部 is no 商务部门."""
+    text = f"{ITEMS}由市商务部门负责统计工作。"
+    with knowledge_base(tmp_path / "kb", {"plan": text}) as base:
+        assert len(base.tables().duties(organ).rows) == n
+        assert not base.tables().duties("商务部").rows
+        assert len(base.tables().duties("商务部门").rows) == 1
