@@ -43,7 +43,7 @@ from kgrag.maintenance.problems import (
 )
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.filter import Filter, document_called
+from kgrag.retrieval.filter import Filter, document_called, document_meant
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
@@ -275,12 +275,12 @@ class KnowledgeBase:
         return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
 
     def find_document(self, name: str) -> Document:
-        """Return the card of the one document with this id, file, file name or title.
+        """Return the card of a document by id, file, number (文号), title or words of its title.
 
         Raises:
-            NotFoundError: If no document, or more than one, matches.
+            NotFoundError: If no document, or more than one, matches; with `nearest` names.
         """
-        return document_called(name, self.store.document_cards())
+        return document_meant(name, self.store.document_cards())
 
     def document(self, name: str) -> Document:
         """Return a document with its text, named as for `find_document`.
@@ -405,8 +405,12 @@ class KnowledgeBase:
         return self.store.export()
 
     def delete(self, name: str) -> Document:
-        """Delete a document, named as for `find_document`, and return its card."""
-        card = self.find_document(name)
+        """Delete a document and return its card; part of its title does not name it.
+
+        Raises:
+            NotFoundError: If no document, or more than one, matches.
+        """
+        card = document_called(name, self.store.document_cards())
         from kgrag.ingestion.connect import connect
 
         self.store.delete_document(card.doc_id)

@@ -18,6 +18,7 @@ from kgrag.tables.targets import (
     STANDINGS,
     YEAR,
     WantedTargets,
+    check_indicator,
     sign_of,
     wanted_statements,
 )
@@ -72,6 +73,8 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
         raise OutOfRangeError("a comparison is of an indicator, and none is given")
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
+    if not found:
+        check_indicator(store, wanted.indicator)
     figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
     figures.sort(key=lambda figure: figure.inner)
     heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))

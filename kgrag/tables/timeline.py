@@ -16,7 +16,7 @@ from kgrag.tables.figures import figure_words
 from kgrag.tables.naming import issue_date
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
 from kgrag.tables.table import Column, Table
-from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
+from kgrag.tables.targets import REGION, WantedTargets, check_indicator, wanted_statements
 from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, whole_number
@@ -250,7 +250,7 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
     note.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is unknown.
+        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
     """
     chosen = choose(store, wanted.within)
     asked = wanted.events or tuple(EVENTS)
@@ -263,6 +263,8 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
         *duties,
         *_from_texts(store, wanted, chosen, [*figures, *duties], stating),
     ]
+    if not entries:
+        check_indicator(store, wanted.indicator)
     kept = [e for e in entries if e.event in asked and here(e.place) and _is_within(e.date, wanted)]
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
