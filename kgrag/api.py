@@ -15,7 +15,7 @@ from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
-from kgrag.answering.notes import answer_notes
+from kgrag.answering.notes import answer_notes, what_was_searched
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
@@ -192,9 +192,12 @@ class KnowledgeBase:
         """Return notes on how questions are answered, for the user."""
         return self._notes(self._knowledge, within)
 
-    def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
+    def _notes(
+        self, knowledge: SearchContext, within: Filter | None, question: str = ""
+    ) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
-        return answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        told = answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        return [*what_was_searched(question, knowledge, within), *told]
 
     def ingest(
         self,
@@ -530,7 +533,7 @@ class KnowledgeBase:
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
-        notes = worded(self._notes(knowledge, within), found.language)
+        notes = worded(self._notes(knowledge, within, found.question), found.language)
         return replace(found, notes=(*found.notes, *levels, *notes))
 
     def query_from(

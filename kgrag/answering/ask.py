@@ -163,6 +163,7 @@ def _quoted(
             embedder=knowledge.embedder(),
             max_sentences=most,
             facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
+            absent=lambda: knowledge.absent(search.query),
         )
         return replace(told, answer=naming_copies(told.answer, found.results))
 

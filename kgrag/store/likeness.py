@@ -54,6 +54,8 @@ def not_called(what: str, name: str, names: Iterable[str], *, remedy: str = "") 
     for one in set(names):
         bare = normalize_name(one)
         share = sum(pair in bare for pair in pairs) / len(pairs) if pairs else 0.0
+        if wanted.isascii():  # letters are in any long title
+            share = likeness(wanted, bare)
         if share >= _LEAST_SHARED:
             like.append((-share, -likeness(wanted, bare), one))
     nearest = [one for *_, one in sorted(like)[:_SUGGESTED]]

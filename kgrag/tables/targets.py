@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
@@ -58,6 +58,13 @@ class WantedTargets:
     standing: Standing = ""
     within: Filter | None = None
 
+    def named(self, what: Note) -> Note:
+        """Return what is counted, with the places, years and standing that it is limited to."""
+        years = "-".join(map(str, dict.fromkeys(self.years or ())))
+        standing = note(self.standing, "zh") if self.standing else ""
+        conditions = tuple(filter(None, (*self.regions, years, standing)))
+        return note("selected", "zh", what=what, conditions=conditions) if conditions else what
+
 
 def targets(store: Store, wanted: WantedTargets) -> Table:
     """Return the selected figures, a row for each indicator, place, year and value.
@@ -78,7 +85,10 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
         name="targets",
         columns=_COLUMNS,
         rows=sourced(store, sorted(rows.items(), key=lambda item: _order(item[0]))),
-        notes=(chosen.note({s.doc_id for s in found}, note("such-figures", "zh")),),
+        notes=(
+            chosen.note({s.doc_id for s in found}, wanted.named(note("such-figures", "zh"))),
+            *chosen.place_notes(wanted.regions),
+        ),
     )
 
 

@@ -269,10 +269,17 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    return Table("timeline", _COLUMNS, sourced(store, rows.items()), _notes(chosen, kept, n_open))
+    return Table(
+        "timeline",
+        _COLUMNS,
+        sourced(store, rows.items()),
+        _notes(chosen, kept, n_open, wanted.regions),
+    )
 
 
-def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, ...]:
+def _notes(
+    chosen: Chosen, kept: Collection[_Entry], n_open: int, regions: Collection[str]
+) -> tuple[str, ...]:
     cards = chosen.cards.values()
     silent = sum(card.metadata.year is None for card in cards)
     guessed = sum(
@@ -281,6 +288,8 @@ def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, 
     n_kept, n_chosen = len({e.spot[0] for e in kept}), len(chosen.cards)
     notes = [
         note("in-table", "zh", n=n_kept, chosen=n_chosen),
+        *chosen.filter_notes(),
+        *chosen.place_notes(regions),
         note("dates-of-issue", "zh", silent=silent, inferred=guessed),
     ]
     if n_open:
