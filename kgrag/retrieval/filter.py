@@ -163,7 +163,9 @@ def _one_called(
             more = f" and {len(found) - _MEANT} more" if len(found) > _MEANT else ""
             text = f"{name!r} may be any of {shown}{more}; say more of the title, or the id"
             raise NotFoundError(text, name=name, nearest=[c.doc_id for c in found[:_MEANT]])
-    raise not_called("document", name, (c.title for c in cards), remedy="`kgrag docs` lists them")
+    is_number = _bare(name).endswith("号")
+    names = (c.metadata.number if is_number else c.title for c in cards)
+    raise not_called("document", name, filter(None, names), remedy="`kgrag docs` lists them")
 
 
 def _bare(name: str) -> str:

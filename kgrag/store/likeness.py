@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from kgrag.errors import NotFoundError
 from kgrag.text.words import character_pairs, normalize_name
-from kgrag.vectors.vector import Hit
+
+if TYPE_CHECKING:  # numpy takes long to import, and filters need none
+    from kgrag.vectors.vector import Hit
 
 LEAST_LIKE = 0.3  # Dice of character pairs below which a name is not like another
 _SUGGESTED = 5  # names in an error, each with so many of the character pairs that are asked for
@@ -24,7 +27,7 @@ def likeness(a: str, b: str) -> float:
     return max(dice, min(len(a), len(b)) / max(len(a), len(b)) if inside else 0.0)
 
 
-def most_alike(wanted: str, names: Mapping[str, str], top_k: int) -> list[Hit]:
+def most_alike(wanted: str, names: Mapping[str, str], top_k: int) -> "list[Hit]":
     """Return (entity_id, likeness) of names that contain or resemble a text, best first.
 
     Args:

@@ -181,8 +181,15 @@ class Tables:
         cards = self._store.document_cards()
         with suppress(NotFoundError):
             return called_so(self._store, document_meant(title, cards).doc_id)
-        names = [*(card.title for card in cards), *(e.name for e in named)]
-        raise not_called("document that is held or cited", title, names)
+        raise not_called(
+            "document that is held or cited",
+            title,
+            [
+                *(c.title for c in cards),
+                *(c.metadata.number for c in cards),
+                *(e.name for e in named),
+            ],
+        )
 
 
 def _checked(name: str) -> str:
