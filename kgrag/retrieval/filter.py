@@ -162,10 +162,12 @@ def _one_called(
             shown = ", ".join(f"{c.doc_id} 《{c.title}》 ({c.file})" for c in found[:_MEANT])
             more = f" and {len(found) - _MEANT} more" if len(found) > _MEANT else ""
             text = f"{name!r} may be any of {shown}{more}; say more of the title, or the id"
-            raise NotFoundError(text, name=name, nearest=[c.doc_id for c in found[:_MEANT]])
+            titles = dict.fromkeys(c.title for c in found)
+            named = titles if len(titles) == len(found) else [c.doc_id for c in found]
+            raise NotFoundError(text, name=name, nearest=[*named][:_MEANT])
     is_number = _bare(name).endswith("号")
-    names = (c.metadata.number if is_number else c.title for c in cards)
-    raise not_called("document", name, filter(None, names), remedy="`kgrag docs` lists them")
+    held = [c.metadata.number if is_number else c.title for c in cards]
+    raise not_called("document", name, held, remedy="`kgrag docs` lists them")
 
 
 def _bare(name: str) -> str:
