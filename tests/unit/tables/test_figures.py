@@ -91,12 +91,12 @@ def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
     found = tables.compare(COVER, regions=("山西", "成都"), within=Filter(regions=("全国",)))
     assert [row.cells[0] for row in found.rows] == []
     assert found.notes == (
-        "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（山西、成都）",
+        "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（限山西、成都）",
         "没有关于山西的文件",
         "关于成都的文件已按条件排除",
     )
     assert tables.targets(COVER, regions=("四川",)).notes == (
-        "共4份文件，其中读出这样的数字（四川）的有2份",
+        "共4份文件，其中读出这样的数字（限四川）的有2份",
     )
 
 
