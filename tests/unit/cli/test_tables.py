@@ -43,9 +43,10 @@ def test_headings_and_notes_are_in_english_where_that_is_asked(folder):
     words = ("targets", "--indicator", "森林", "--due", "2025", "--planned", "--english")
     done = run(folder, *words)
     assert done.stdout.splitlines()[0].split()[:3] == ["#", "indicator", "region"]
-    assert done.stderr.splitlines()[-1] == "3 of 4 documents state such figures (only 2025, planned)"
+    counted = "3 of 4 documents state such figures (only 2025, planned)"
+    assert done.stderr.splitlines()[-1] == counted
     told = json.loads(run(folder, *words, "--json").stdout)
-    assert told["notes"] == ["3 of 4 documents state such figures (only 2025, planned)"]
+    assert told["notes"] == [counted]
 
 
 TABLES = (
