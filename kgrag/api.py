@@ -15,7 +15,7 @@ from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
-from kgrag.answering.notes import answer_notes
+from kgrag.answering.notes import answer_notes, what_was_searched
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
@@ -43,7 +43,7 @@ from kgrag.maintenance.problems import (
 )
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.filter import Filter, document_called
+from kgrag.retrieval.filter import Filter, document_called, document_meant
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
@@ -192,9 +192,12 @@ class KnowledgeBase:
         """Return notes on how questions are answered, for the user."""
         return self._notes(self._knowledge, within)
 
-    def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
+    def _notes(
+        self, knowledge: SearchContext, within: Filter | None, question: str = ""
+    ) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
-        return answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        told = answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        return [*what_was_searched(question, knowledge, within), *told]
 
     def ingest(
         self,
@@ -275,12 +278,12 @@ class KnowledgeBase:
         return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
 
     def find_document(self, name: str) -> Document:
-        """Return the card of the one document with this id, file, file name or title.
+        """Return the card of a document by id, file, number (文号), title or words of its title.
 
         Raises:
-            NotFoundError: If no document, or more than one, matches.
+            NotFoundError: If no document, or more than one, matches; with `nearest` names.
         """
-        return document_called(name, self.store.document_cards())
+        return document_meant(name, self.store.document_cards())
 
     def document(self, name: str) -> Document:
         """Return a document with its text, named as for `find_document`.
@@ -405,8 +408,12 @@ class KnowledgeBase:
         return self.store.export()
 
     def delete(self, name: str) -> Document:
-        """Delete a document, named as for `find_document`, and return its card."""
-        card = self.find_document(name)
+        """Delete a document and return its card; part of its title does not name it.
+
+        Raises:
+            NotFoundError: If no document, or more than one, matches.
+        """
+        card = document_called(name, self.store.document_cards())
         from kgrag.ingestion.connect import connect
 
         self.store.delete_document(card.doc_id)
@@ -526,7 +533,7 @@ class KnowledgeBase:
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
-        notes = worded(self._notes(knowledge, within), found.language)
+        notes = worded(self._notes(knowledge, within, found.question), found.language)
         return replace(found, notes=(*found.notes, *levels, *notes))
 
     def query_from(

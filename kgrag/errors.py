@@ -26,7 +26,7 @@ KgragError
 └── EvaluationError             a query or run file is malformed
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 __all__ = [
@@ -172,7 +172,16 @@ class BusyError(KgragError):
 
 
 class NotFoundError(KgragError):
-    """A document, entity or chunk does not exist."""
+    """A document, entity or chunk does not exist.
+
+    Attributes:
+        name: What was asked for; empty if nothing could stand in its place.
+        nearest: Names there are that may be meant, the likeliest first.
+    """
+
+    def __init__(self, text: str, *, name: str = "", nearest: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.name, self.nearest = name, tuple(nearest)
 
 
 class EvaluationError(KgragError):

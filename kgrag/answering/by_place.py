@@ -122,5 +122,6 @@ def quote_results(
         embedder=knowledge.embedder(),
         max_sentences=most,
         facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
+        absent=lambda: knowledge.absent(query),
     )
     return replace(told, answer=naming_copies(told.answer, found.results)), found.documents

@@ -23,12 +23,13 @@ from kgrag.retrieval.search import Search
 from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import stated_place
+from kgrag.tables.choose import about, stated_place
 from kgrag.tables.sources import object_of
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
+from kgrag.text.places import with_places_inside
 from kgrag.text.plan_periods import plan_ending, plan_years
-from kgrag.text.regions import level_of, listed_regions
+from kgrag.text.regions import level_of, listed_regions, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
@@ -345,7 +346,13 @@ def _silent(
         }
         order = {region.name: n for n, region in enumerate(listed_regions())}
         around = [called(name) for name in sorted(held, key=lambda n: (order.get(n, -1), n))]
-    return tuple(place for place in around if place not in stating)
+    covered = about(cards.values())  # of others it is said that no document is about them
+    return tuple(
+        place
+        for place in around
+        if place not in stating
+        and (not regions_named(place) or with_places_inside([place]) & covered)
+    )
 
 
 def _notes(

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from datetime import date
 
+from kgrag.answer.notes import Note
 from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
+from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import stand_in_note
 from kgrag.embedding.embedder import Embedder
@@ -14,6 +16,7 @@ from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.retrieval.settings import chinese_share
 from kgrag.store.store import Store
+from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
 from kgrag.text.words import has_han
 from kgrag.types import Document, Query
@@ -63,6 +66,19 @@ def search_notes(
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
     return [note for note in (*read_as, left_out, later, other) if note]
+
+
+def what_was_searched(question: str, knowledge: SearchContext, within: Filter | None) -> list[Note]:
+    """Return notes on documents that a filter excludes, and places that no document is about.
+
+    Args:
+        question: As asked.
+        knowledge: What was searched.
+        within: The filter.
+    """
+    chosen = Chosen(knowledge.cards(), knowledge.settings().cards)
+    places = chosen.place_notes(sorted(knowledge.query(question).places))
+    return [*places, *(chosen.filter_notes() if within else ())]
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:

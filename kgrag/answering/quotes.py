@@ -41,6 +41,7 @@ _REACH = 0.8  # of the best score, within which what is asked for must be found
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
 _SUPPORT = 0.55
 _SUPPORT_STAND_IN = 0.3
+_SUPPORT_MEASURED = 0.65  # with the encoder below; no title is quoted
 _QUOTED = 0.5  # of that threshold, where the question quotes a title
 # The four below are cosines of this encoder over Chinese text, and count there alone.
 _ENCODER = "bge-small-zh"
@@ -53,6 +54,10 @@ _LIKE = 0.58
 _WEAK = 0.68
 _UNLIKE = 0.5
 _MOST_COMPARED = 6  # sentences
+# A question that begins with what no document names (a character may stand before the word: 元宇宙,
+# 在火星) is answered where a sentence scores more, or
+# is more like the question with that word than without it.
+_CERTAIN = 0.82
 _PHYSICAL = ("energy", "power", "mass", "volume", "length", "area")
 _FIGURES = frozenset(
     (*_PHYSICAL, "money", "age", "share", "duration", "day", "date", "number", "count")
@@ -73,10 +78,17 @@ class Scored:
     score: float
 
 
-def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
+def is_answered(
+    scored: Sequence[Scored],
+    query: Query,
+    embedder: Embedder,
+    absent: Callable[[], Sequence[str]] = tuple,
+) -> bool:
     """Return whether sentences answer a question.
 
     The best must score enough, or one of the good ones resemble the question without its places.
+    If the question begins with a word that no document has, its subject is not held, unless a
+    sentence is more like the question for it (`benchmarks/decisions.md`).
     If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
     requested unit, and score well or resemble the question: another figure of the same place is no
     answer. Resemblance counts only with the encoder that it was measured with, for Chinese
@@ -86,14 +98,19 @@ def is_answered(scored: Sequence[Scored], query: Query, embedder: Embedder) -> b
         scored: Best first; may be empty.
         query: The question.
         embedder: Measures the resemblance.
+        absent: Returns the words of the question that no document has; called for weak answers.
     """
+    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
     support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
     if query.titles:  # the document is named: only the rest of the question is to be met
         support *= _QUOTED
-    if not scored or scored[0].score < support:
+    if not scored or scored[0].score < (_SUPPORT_MEASURED if measured else support):
         return False
-    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
+    if measured and near[0].score <= _CERTAIN:
+        subject = next((word for word in absent() if 0 <= query.text.find(word) < 2), "")
+        if subject and not _draws_on(subject, near[:_MOST_COMPARED], query, embedder):
+            return False
     weak = measured and near[0].score <= _WEAK
     if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
         return False
@@ -143,8 +160,19 @@ def _likeness(held: Sequence[Scored], query: Query, embedder: Embedder) -> float
     asked = query.text
     for place in sorted(query.places, key=len, reverse=True):
         asked = asked.replace(place, "")
+    return _cosines(held, [asked], embedder)[0]
+
+
+def _draws_on(word: str, held: Sequence[Scored], query: Query, embedder: Embedder) -> bool:
+    """Return whether a sentence is more like the question with a word than any is without it."""
+    cosines = _cosines(held, [query.text, query.text.replace(word, "")], embedder)
+    return cosines[0] > cosines[1]
+
+
+def _cosines(held: Sequence[Scored], asked: list[str], embedder: Embedder) -> list[float]:
+    """Return for each question the highest cosine of a sentence."""
     vectors = embedder.embed([s.sentence.text for s in held], "passage")
-    return float((vectors @ embedder.embed([asked], "query")[0]).max())
+    return [float(best) for best in (vectors @ embedder.embed(asked, "query").T).max(axis=0)]
 
 
 def is_title_meant(quoted: str, title: str) -> bool:
@@ -163,15 +191,19 @@ def is_title_meant(quoted: str, title: str) -> bool:
     return sum(pair in own for pair in pairs) > _ALIKE * len(pairs)
 
 
-def _instead(scored: Sequence[Scored], query: Query, titles: Mapping[str, str]) -> tuple[str, ...]:
+def _instead(
+    scored: Sequence[Scored], query: Query, titles: Mapping[str, str], absent: Sequence[str]
+) -> tuple[str, ...]:
     """Return notes on what was found instead: a missing document, the nearest sentence.
 
     Args:
         scored: Best first; may be empty.
         query: The question.
         titles: By document.
+        absent: Words of the question that no document has.
     """
-    notes = [
+    notes = [note("absent", query.language, words=tuple(absent))] if absent else []
+    notes += [
         note("title-missing", query.language, title=title)
         for title in query.titles
         if not any(is_title_meant(title, own) for own in titles.values())
@@ -237,6 +269,7 @@ def quoted(
     embedder: Embedder,
     max_sentences: int = 7,
     facts: Sequence[Fact] = (),
+    absent: Callable[[], Sequence[str]] = tuple,
 ) -> Quoted:
     """Return an answer of sentences quoted from results, each with its citation.
 
@@ -253,6 +286,7 @@ def quoted(
         embedder: Encoder of question and sentences.
         max_sentences: Maximum number of quotes, at least 1.
         facts: Stated in the results: which figures are planned, and for which year.
+        absent: As for `is_answered`.
 
     Raises:
         ValueError: If max_sentences < 1.
@@ -275,12 +309,12 @@ def quoted(
     citations = [_cited(place, documents, headings) for place in places]
     if (
         (other_year and asks_for_figure(query.text))
-        or not is_answered(scored, query, embedder)
+        or not is_answered(scored, query, embedder, absent)
         or not names_what_is_counted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        notes = tuple(filter(None, (other_year, *_instead(scored, query, titles))))
+        notes = tuple(filter(None, (other_year, *_instead(scored, query, titles, absent()))))
         return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
     told = Answer(
         query.text, tuple(map(Quote, citations)), METHOD, notes=(counted,) if counted else ()

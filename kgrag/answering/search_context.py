@@ -1,5 +1,6 @@
 """Dependencies of question answering: store, encoder, settings, validity."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -19,6 +20,7 @@ from kgrag.retrieval.several import retrieve_several
 from kgrag.status import mark
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
+from kgrag.text.official_terms import official_terms
 from kgrag.text.words import words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
@@ -66,6 +68,8 @@ class CurrentInForce:
 
 
 _COMMON = 3_000  # passages from which a word is as common as any
+# Numbers, and what a question asks with: 怎么办, 什么样.
+_NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
 _ALL_LATER = "all documents were issued after {}; give a later date"
 
 
@@ -111,6 +115,31 @@ class SearchContext:
             hypothetical=hypothetical,
             queried=queried,
             doc_ids=self.doc_ids,
+        )
+
+    def absent(self, query: Query) -> tuple[str, ...]:
+        """Return the words of a question that no searched document has, in order.
+
+        Left out are names of documents and places, numbers, and everyday wordings of terms.
+        """
+        told = query.remainder if query.titles else query.text
+        known = [told[found.start : found.end] for found in official_terms(told)]
+        asked = dict.fromkeys(words(told))
+        content = [
+            word
+            for word in asked
+            if len(word) > 1
+            and not _NO_CONTENT.search(word)
+            and not any(word != other and word in other for other in (*asked, *known))
+            and not any(word in place or place in word for place in query.places)
+        ]
+        size, doc_ids = self.settings().leaf, self.doc_ids
+        return tuple(
+            word
+            for word in content
+            if not self.store.search_phrase(
+                word, field="text", size=size, top_k=1, doc_ids=doc_ids and sorted(doc_ids)
+            )
         )
 
     def cards(self) -> dict[str, Document]:

@@ -200,7 +200,7 @@ class FilterOptions:
     """Which documents to search; all options must match, each with one of its values."""
 
     documents: tuple[str, ...] = option(
-        "Only this document: id, file, file name or title.", "--doc", metavar="NAME"
+        "Only this document: id, file, number, title or words of it.", "--doc", metavar="NAME"
     )
     regions: tuple[str, ...] = option(
         "Only documents about this place, a province with its cities; 全国 for those about none.",

@@ -156,7 +156,7 @@ def who(
 
 @command(served=True)
 def cites(*, document: str = argument(metavar="DOC"), shown: _TableOptions) -> None:
-    """List what a document (id, file, file name or title) cites."""
+    """List what a document (id, file, number, title or words of it) cites."""
     shown.show(lambda tables: tables.cites(document))
 
 
@@ -213,7 +213,7 @@ def digest(
     ),
     shown: _TableOptions,
 ) -> None:
-    """List what a document (id, file, title or part of it) changes of another."""
+    """List what a document (id, file, title or words of it) changes of another."""
     shown.show(lambda tables: tables.digest(old, new, parts=parts))
 
 

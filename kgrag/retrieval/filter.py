@@ -8,6 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
+from kgrag.store.likeness import not_called
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
@@ -16,6 +17,7 @@ from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 _SHOWN = 12  # of the values that there are, in an error
+_MEANT = 5  # documents that a name may mean, in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Filter:
     """A conjunction of conditions on documents.
 
     Attributes:
-        documents: Ids, files, file names or titles; any of them matches.
+        documents: Named as for `document_meant`; any of them matches.
         regions: Places that a document is about, such as 四川 or 四川省; any of them matches. A
             province includes its prefecture-level cities. 全国 and 国家 match documents about no
             place.
@@ -81,7 +83,7 @@ def documents_within(
     check_whole("filter", *wanted.regions, *wanted.kinds, *wanted.issuers)
     conditions: list[tuple[str, frozenset[str]]] = []
     if wanted.documents:
-        found = {document_called(name, cards).doc_id for name in wanted.documents}
+        found = {document_meant(name, cards).doc_id for name in wanted.documents}
         conditions.append((f"document {', '.join(wanted.documents)}", frozenset(found)))
     for name, values, matching in (
         ("region", wanted.regions, _about),
@@ -97,7 +99,7 @@ def documents_within(
     if wanted.in_force:
         conditions.append(("in force", in_force()))
     if wanted.without:
-        named = {document_called(name, cards).doc_id for name in wanted.without}
+        named = {document_meant(name, cards).doc_id for name in wanted.without}
         others = frozenset(card.doc_id for card in cards if card.doc_id not in named)
         conditions.append((f"all without {', '.join(wanted.without)}", others))
     left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
@@ -122,21 +124,59 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file, file name with or without suffix, or title.
+    """Return the one document with this id, file, file name, title or number (文号).
+
+    The suffix of the file, and 《》, are optional.
 
     Raises:
-        NotFoundError: If none or several match.
+        NotFoundError: If none or several match; with the titles that are like it, or these.
         GarbledTextError: If the name has a broken encoding.
     """
+    return _one_called(name, cards, _ways_to_name(name))
+
+
+def document_meant(name: str, cards: Sequence[Document]) -> Document:
+    """Return the document of `document_called`, else the one whose title has all words of a name.
+
+    Raises:
+        NotFoundError: As for `document_called`.
+        GarbledTextError: If the name has a broken encoding.
+    """
+    words = [normalize_name(word) for word in _bare(name).split()]
+
+    def has_words(card: Document) -> bool:
+        return bool(words) and _has_all(words, card.title)
+
+    return _one_called(name, cards, (*_ways_to_name(name), has_words))
+
+
+def _one_called(
+    name: str, cards: Sequence[Document], ways: Sequence[Callable[[Document], bool]]
+) -> Document:
     check_whole("document's name", name)
-    for names in _ways_to_name(name):
+    for names in ways:
         found = [card for card in cards if names(card)]
         if len(found) == 1:
             return found[0]
         if found:
-            ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
-            raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
-    raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+            shown = ", ".join(f"{c.doc_id} 《{c.title}》 ({c.file})" for c in found[:_MEANT])
+            more = f" and {len(found) - _MEANT} more" if len(found) > _MEANT else ""
+            text = f"{name!r} may be any of {shown}{more}; say more of the title, or the id"
+            titles = dict.fromkeys(c.title for c in found)
+            named = titles if len(titles) == len(found) else [c.doc_id for c in found]
+            raise NotFoundError(text, name=name, nearest=[*named][:_MEANT])
+    is_number = _bare(name).endswith("号")
+    held = [c.metadata.number if is_number else c.title for c in cards]
+    raise not_called("document", name, held, remedy="`kgrag docs` lists them")
+
+
+def _bare(name: str) -> str:
+    return name.strip().removeprefix("《").removesuffix("》")
+
+
+def _has_all(words: Sequence[str], name: str) -> bool:
+    told = normalize_name(name)
+    return all(word in told for word in words)
 
 
 def parse_years(text: str) -> tuple[int, int]:
@@ -159,13 +199,14 @@ def parse_years(text: str) -> tuple[int, int]:
 
 def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
     """Return predicates for a document's name, the most exact first."""
-    path = str(Path(name).absolute())
+    path, title, number = str(Path(name).absolute()), _bare(name), normalize_name(name)
     return (
         lambda card: card.doc_id == name,
         lambda card: card.file in (name, path),
         lambda card: Path(card.file).name == name,
         lambda card: Path(card.file).stem == name,
-        lambda card: card.title == name,
+        lambda card: card.title in (name, title),
+        lambda card: bool(card.metadata.number) and normalize_name(card.metadata.number) == number,
     )
 
 
@@ -204,14 +245,13 @@ def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
         words = [normalize_name(word) for word in name.split()]
         found = [card for card in cards if words and _has_issuer_with(words, card)]
     if not found:
-        known = _listed(issuer for card in cards for issuer in card.metadata.issuers)
-        raise NotFoundError(f"no document is by an issuer {name!r}; issuers: {known}")
+        issuers = [issuer for card in cards for issuer in card.metadata.issuers]
+        raise not_called("issuer", name, issuers, remedy=f"issuers: {_listed(issuers)}")
     return frozenset(card.doc_id for card in found)
 
 
 def _has_issuer_with(words: Sequence[str], card: Document) -> bool:
-    names = map(normalize_name, card.metadata.issuers)
-    return any(all(word in name for word in words) for name in names)
+    return any(_has_all(words, name) for name in card.metadata.issuers)
 
 
 def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:

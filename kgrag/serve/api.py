@@ -104,7 +104,10 @@ class Endpoint:
 
 def failure(exc: Exception) -> Response:
     """Return an error as JSON, with the status for its kind."""
-    told = {"error": {"type": type(exc).__name__, "message": str(exc)}}
+    error: dict[str, object] = {"type": type(exc).__name__, "message": str(exc)}
+    if isinstance(exc, NotFoundError) and exc.nearest:
+        error["nearest"] = exc.nearest
+    told = {"error": error}
     retry = {"retry-after": "2"} if isinstance(exc, BusyError) else {}
     return Json(told, status_of(exc), retry)
 

@@ -18,7 +18,7 @@ from kgrag.answering.notes import search_notes
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_count, checked_text
 from kgrag.qualifiers import Standing
-from kgrag.retrieval.filter import Filter, document_called, documents_within, parse_years
+from kgrag.retrieval.filter import Filter, document_meant, documents_within, parse_years
 from kgrag.serve.answers import place_url
 from kgrag.serve.desk import Desk
 from kgrag.status import Status, mark
@@ -424,8 +424,8 @@ class McpTools:
             except OutOfRangeError:
                 pass
             else:
-                return document_called(at.document, cards).doc_id, at.start, at.end
-        return document_called(id, cards).doc_id, 0, None
+                return document_meant(at.document, cards).doc_id, at.start, at.end
+        return document_meant(id, cards).doc_id, 0, None
 
     def _place(self, found: Excerpt) -> Found:
         """Return what is told of a place besides its text."""

@@ -49,7 +49,7 @@ from kgrag.serve.inputs import (
     read,
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
-from kgrag.serve.rendering import page, rendered, said
+from kgrag.serve.rendering import instead, page, rendered, said
 from kgrag.serve.views import Besides, beside_page, entity, graph
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
@@ -500,7 +500,9 @@ def nowhere(desk: Desk) -> Route:
 
 def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
     """Return an error as a page, with the status for its kind."""
-    response = page(desk, request, "error.html", message=str(exc), kind=type(exc).__name__)
+    nearest = instead(request, exc) if isinstance(exc, NotFoundError) else ()
+    told = {"message": str(exc), "kind": type(exc).__name__, "nearest": nearest}
+    response = page(desk, request, "error.html", **told)
     response.status_code = status_of(exc)
     return response
 

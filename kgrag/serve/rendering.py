@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from datetime import date
 from functools import cache, partial
 from importlib import resources
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from kgrag.errors import NotFoundError
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
@@ -105,6 +106,15 @@ def _with(request: Request, **changed: str) -> str:
     """Return the address of this page with other fields of its query; empty ones are dropped."""
     fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
     return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
+
+
+def instead(request: Request, exc: NotFoundError) -> list[tuple[str, str]]:
+    """Return the nearest names, each with the address of this page for it."""
+    fields = [k for k, v in request.query_params.items() if v.strip() == exc.name]
+    if fields:
+        return [(n, _with(request, **dict.fromkeys(fields, n))) for n in exc.nearest]
+    root = request.scope.get("root_path", "")
+    return [(n, f"{root}/documents/{quote(n, safe='')}") for n in exc.nearest]
 
 
 def page(desk: Desk, request: Request, template: str, **values: object) -> Response:

@@ -15,12 +15,12 @@ from kgrag.answer.address import Address
 from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.maintenance.corrections import spellings
+from kgrag.retrieval.filter import document_meant
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Around, Given, checked
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
-from kgrag.tables.naming import document_meant
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
 

@@ -27,6 +27,7 @@ from kgrag.ingestion.load.formats import media_type_of, suffixes
 from kgrag.ingestion.load.source import unsupported_reason
 from kgrag.ingestion.report import Outcome
 from kgrag.maintenance.corrections import checked_corrections
+from kgrag.retrieval.filter import document_called
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import Endpoint, Json, status_of
 from kgrag.serve.desk import Desk
@@ -264,7 +265,7 @@ def _held(desk: Desk) -> set[str]:
 
 def _delete(desk: Desk, name: str) -> Document:
     """Delete a document, and its file if it was uploaded."""
-    card = desk.base.find_document(name)
+    card = document_called(name, desk.base.store.document_cards())
     sources = [s.source for s in desk.base.store.sources() if s.doc_id == card.doc_id]
     desk.base.delete(card.doc_id)
     held, folder = _held(desk), _folder(desk)
@@ -284,7 +285,7 @@ def _correct(desk: Desk, name: str, told: dict[str, str], reset: Sequence[str]) 
         )
     if not told and not reset:
         raise OutOfRangeError("give fields to correct, or reset")
-    curator, card = desk.base.curator(), desk.base.find_document(name)
+    curator, card = desk.base.curator(), document_called(name, desk.base.store.document_cards())
     if reset:
         card = curator.reset(card.doc_id, reset)
     return curator.correct(card.doc_id, told) if told else card

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_HOPS, MOST_RESULTS, checked_count, checked_text
+from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.titles import CITING_PREDICATES
@@ -50,8 +50,7 @@ def _entity(store: Store, name: str) -> Entity:
     like = store.entities([e for e, _ in store.search_entities(name, top_k=5)])
     if len(like) == 1:
         return like[0]
-    hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
-    raise NotFoundError(f"no entity is called {name!r}{hint}")
+    raise not_called("entity", name, (entity.name for entity in like))
 
 
 def to_networkx(store: Store) -> "MultiDiGraph[str]":

@@ -1,7 +1,7 @@
 """Select the statements of a table: by document, place, year and name."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -15,9 +15,9 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.sources import subject_of
-from kgrag.text.facets import NATIONAL, called
+from kgrag.text.facets import NATIONAL, called, document_facets
 from kgrag.text.organs import canonical_organ
-from kgrag.text.places import asks_nationally, question_places
+from kgrag.text.places import asks_nationally, question_places, with_places_inside
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
@@ -31,11 +31,21 @@ class Chosen:
 
     Attributes:
         cards: Documents without texts, by id.
-        total: Number of documents in the knowledge base.
+        held: All documents of the knowledge base, without texts.
     """
 
     cards: dict[str, Document]
-    total: int
+    held: Sequence[Document]
+
+    @property
+    def total(self) -> int:
+        """The number of documents in the knowledge base."""
+        return len(self.held)
+
+    @property
+    def excluded(self) -> int:
+        """The number of documents that the filter excludes."""
+        return len(self.held) - len(self.cards)
 
     def note(self, stating: Collection[str], what: Note) -> Note:
         """Return a note on how many documents the table covers.
@@ -44,10 +54,35 @@ class Chosen:
             stating: Ids of the documents with rows.
             what: What they state.
         """
-        chosen, total = len(self.cards), self.total
         kind = "table-read" if stating else "table-none-read"
-        part = "" if chosen == total else "-of"
-        return note(kind + part, "zh", total=total, chosen=chosen, n=len(stating), what=what)
+        told = {"total": self.total, "chosen": len(self.cards), "excluded": self.excluded}
+        part = "-of" if self.excluded else ""
+        return note(kind + part, "zh", **told, n=len(stating), what=what)
+
+    def filter_notes(self) -> list[Note]:
+        """Return a note on how many documents the filter excludes, if it does."""
+        told = {"excluded": self.excluded, "total": self.total}
+        return [note("excluded", "zh", **told)] if self.excluded else []
+
+    def place_notes(self, places: Collection[str]) -> list[Note]:
+        """Return notes on the places that no document, or none that is covered, is about.
+
+        Args:
+            places: Full or short names; those that are no province or city of China are left out.
+        """
+        listed = [p for p in places if any(r.level != "县" for r in regions_named(p))]
+        missing = {
+            kind: tuple(p for p in listed if not with_places_inside([called(p)]) & about(cards))
+            for kind, cards in (("held", self.held), ("covered", self.cards.values()))
+        }
+        excluded = tuple(p for p in missing["covered"] if p not in missing["held"])
+        kinds = (("place-not-held", missing["held"]), ("place-excluded", excluded))
+        return [note(kind, "zh", places=names) for kind, names in kinds if names]
+
+
+def about(cards: Iterable[Document]) -> frozenset[str]:
+    """Return the short names of the places that documents are about, provinces around included."""
+    return frozenset(r for c in cards for r in document_facets(c.title, c.metadata).regions)
 
 
 def choose(store: Store, within: Filter | None) -> Chosen:
@@ -59,9 +94,7 @@ def choose(store: Store, within: Filter | None) -> Chosen:
     cards = store.document_cards()
     in_force = partial(_in_force_today, store, cards)
     doc_ids = documents_within(within, cards, in_force=in_force) if within else None
-    return Chosen(
-        {c.doc_id: c for c in cards if doc_ids is None or c.doc_id in doc_ids}, len(cards)
-    )
+    return Chosen({c.doc_id: c for c in cards if doc_ids is None or c.doc_id in doc_ids}, cards)
 
 
 def _in_force_today(store: Store, cards: Sequence[Document]) -> frozenset[str]:
@@ -109,7 +142,7 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
     Raises:
         NotFoundError: If a text names no place.
 
-    >>> here = in_places(["四川"], Chosen({}, 0))
+    >>> here = in_places(["四川"], Chosen({}, ()))
     >>> here(("四川省", "成都市")), here(("云南省",))
     (True, False)
     """

@@ -8,7 +8,7 @@ from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, stated_place
+from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.figures import decimal_of, measured_of, value_words
 from kgrag.tables.sources import Spot, sourced, spot_of
 from kgrag.tables.table import Column, Source, Table
@@ -17,6 +17,7 @@ from kgrag.tables.targets import (
     STANDINGS,
     YEAR,
     WantedTargets,
+    check_indicator,
     sign_of,
     wanted_statements,
 )
@@ -199,6 +200,8 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         raise OutOfRangeError("a comparison is of an indicator, and none is given")
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
+    if not found:
+        check_indicator(store, wanted.indicator)
     figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
     figures.sort(key=lambda figure: figure.inner)
     heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))
@@ -208,9 +211,11 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
     silent = [label for name, label in labels.items() if name not in stating]
     notes = (
         chosen.note(
-            {s.doc_id for s in found}, note("figures-of", "zh", indicator=wanted.indicator)
+            {s.doc_id for s in found},
+            wanted.named(note("figures-of", "zh", indicator=wanted.indicator)),
         ),
-        *([note("table-unread", "zh", names="、".join(silent))] if silent else []),
+        *chosen.place_notes(wanted.regions),
+        *([wanted.named(note("table-unread", "zh", names="、".join(silent)))] if silent else []),
         *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
     )
     return _Grid(chosen, figures, heads, labels, notes)
@@ -225,12 +230,13 @@ def _like(
     """
     found = store.search_entities(wanted.indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
+    is_asked = names_all(wanted.indicator)
     stating: defaultdict[str, set[str]] = defaultdict(set)
     for s in store.statements("target", sorted(chosen.cards), around=like):
         name = s.fact.subject.name
-        if s.fact.subject.entity_id in like and is_indicator(name) == is_indicator(
-            wanted.indicator
-        ):
+        if s.fact.subject.entity_id not in like or is_asked(name):
+            continue  # the one that is asked for may be of other places
+        if is_indicator(name) == is_indicator(wanted.indicator):
             stating[name].add(s.doc_id)
     ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
     if ordered:

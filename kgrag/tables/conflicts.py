@@ -16,7 +16,14 @@ from kgrag.tables.in_force import InForce
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, quoted, spot_of
 from kgrag.tables.table import Column, Row, Source, Table
-from kgrag.tables.targets import INDICATOR, REGION, YEAR, WantedTargets, wanted_statements
+from kgrag.tables.targets import (
+    INDICATOR,
+    REGION,
+    YEAR,
+    WantedTargets,
+    check_indicator,
+    wanted_statements,
+)
 from kgrag.text.facets import NATIONAL
 from kgrag.text.quantities import narrow
 
@@ -89,11 +96,13 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
         day: ISO 8601 date at which the status of documents is determined.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is unknown.
+        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
     """
     chosen, everything = choose(store, wanted.within), choose(store, None)
     asked = WantedTargets(indicator=wanted.indicator, standing="planned")
     statements = wanted_statements(store, asked, everything)
+    if not statements:
+        check_indicator(store, wanted.indicator)
     here = in_places(wanted.regions, everything)
     groups: defaultdict[Measured, list[Figure]] = defaultdict(list)
     figures = list(planned_figures(statements, everything.cards))

@@ -1,6 +1,5 @@
 """Find documents by name, and show their dates of issue."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 from kgrag.errors import NotFoundError
@@ -18,32 +17,9 @@ from kgrag.text.title_keys import (
     same_work,
     without_edition,
 )
-from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
 _LIKE = 50  # names that are looked at
-_SHOWN = 5  # of the documents that a part may mean, in an error
-
-
-def document_meant(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file or title, else the one whose title contains it.
-
-    Raises:
-        NotFoundError: If no document matches, or several do; the message lists those.
-    """
-    bare = name.strip().removeprefix("《").removesuffix("》")
-    try:
-        return document_called(bare, cards)
-    except NotFoundError:
-        part = normalize_name(bare)
-        found = [card for card in cards if part and part in normalize_name(card.title)]
-        if not found or any(card.title == bare for card in found):
-            raise
-    if len(found) == 1:
-        return found[0]
-    told = "、".join(f"《{card.title}》({card.doc_id})" for card in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    raise NotFoundError(f"{name!r} may be any of {told}{more}; say more of the title, or the id")
 
 
 def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:

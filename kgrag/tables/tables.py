@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from datetime import date
 
 from kgrag.answer.notes import note
@@ -9,19 +10,19 @@ from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
-from kgrag.retrieval.filter import Filter, document_called
+from kgrag.retrieval.filter import Filter, document_meant
+from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.tables import compare, conflicts, digest, references, targets, timeline
 from kgrag.tables.choose import choose, names_organ
 from kgrag.tables.compare import By, Matrix
 from kgrag.tables.digest import Part
-from kgrag.tables.naming import called_so, document_meant
+from kgrag.tables.naming import called_so
 from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
 from kgrag.tables.table import Cell, Column, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
 from kgrag.text.words import normalize_name
-from kgrag.types import Entity
 
 _ROLES = ("牵头", "负责", "配合")
 _COLUMNS = (
@@ -33,7 +34,6 @@ _COLUMNS = (
 )
 
 _CANDIDATES = 50  # titles that are looked at where nothing is called so
-_SHOWN = 5  # of them, in an error
 _DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 
 
@@ -96,19 +96,20 @@ class Tables:
         return duties(self._store, _checked(organ), role=role, within=within)
 
     def cites(self, document: str) -> Table:
-        """Return the citations of a document (id, file, file name or title).
+        """Return the citations of a document; see `kgrag.retrieval.filter.document_meant`.
 
         Raises:
             NotFoundError: If no document has this name, or several have.
         """
-        card = document_called(document, self._store.document_cards())
+        card = document_meant(document, self._store.document_cards())
         return references.cites(self._store, card.doc_id)
 
     def cited_by(self, title: str) -> Table:
         """Return the documents that cite one.
 
         Args:
-            title: Title of the cited document; id, file or file name if it is stored.
+            title: Title of the cited document; id, file, number or part of the title if it is
+                stored.
 
         Raises:
             NotFoundError: If no stored or cited document has this name; lists similar ones.
@@ -117,7 +118,7 @@ class Tables:
         bare = title.strip().removeprefix("《").removesuffix("》")
         held, nodes = called_so(self._store, bare)
         if not nodes:
-            nodes = [entity.entity_id for entity in self._titled(bare)]
+            held, nodes = self._titled(bare)
         return references.cited_by(self._store, held, node_ids=nodes)
 
     def basis(self, document: str, *, hops: int = 3) -> Table:
@@ -128,7 +129,7 @@ class Tables:
             OutOfRangeError: If hops are not from 1 to `limits.MOST_HOPS`.
         """
         checked_count("hops", hops, most=MOST_HOPS)
-        card = document_called(document, self._store.document_cards())
+        card = document_meant(document, self._store.document_cards())
         return references.basis(self._store, card.doc_id, hops=hops)
 
     def timeline(
@@ -156,7 +157,7 @@ class Tables:
         """Return what a document adds, removes and changes with respect to another one.
 
         Args:
-            old: Id, file, file name, title, or part of a title.
+            old: As for `kgrag.retrieval.filter.document_meant`.
             new: The same of the document to compare with it.
             parts: What to compare; empty for all. See `kgrag.tables.digest.digest`.
 
@@ -182,15 +183,29 @@ class Tables:
         wanted = WantedTargets(_checked(indicator), regions, years, within=within)
         return conflicts.conflicts(self._store, wanted, day=date.today().isoformat())
 
-    def _titled(self, title: str) -> list[Entity]:
-        """Return the cited titles that contain a text."""
+    def _titled(self, title: str) -> tuple[list[str], list[str]]:
+        """Return what `called_so` does for the cited titles, else the one held, with a text in it.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
         like = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
         named = [e for e in self._store.entities(like) if e.type == DOCUMENT_TYPE]
         within = [e for e in named if normalize_name(title) in normalize_name(e.name)]
         if within:
-            return within
-        hint = f"; like it: {'、'.join(e.name for e in named[:_SHOWN])}" if named else ""
-        raise NotFoundError(f"no document that is held or cited is called {title!r}{hint}")
+            return [], [entity.entity_id for entity in within]
+        cards = self._store.document_cards()
+        with suppress(NotFoundError):
+            return called_so(self._store, document_meant(title, cards).doc_id)
+        raise not_called(
+            "document that is held or cited",
+            title,
+            [
+                *(c.title for c in cards),
+                *(c.metadata.number for c in cards),
+                *(e.name for e in named),
+            ],
+        )
 
 
 def _checked(name: str) -> str:
@@ -209,7 +224,7 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
         within: Selects documents.
 
     Raises:
-        NotFoundError: If the filter leaves no document.
+        NotFoundError: If the filter leaves no document, or no document names the organ.
     """
     chosen, is_of = choose(store, within), names_organ(organ)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
@@ -223,6 +238,11 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
         rows[name, said, task, deadline, written].append(spot)
         tasks[spot] = task
         stating.add(statement.doc_id)
+    if organ and not rows:
+        cards = {card.doc_id: card for card in store.document_cards()}
+        held = [s for s in store.statements("duty") if s.doc_id in cards]
+        if not any(is_of(s, cards[s.doc_id]) for s in held):
+            raise not_called("organ with duties", organ, {s.fact.subject.name for s in held})
     ordered = sorted(rows.items(), key=lambda row: _order(row[0], row[1][0]))
     return Table(
         name="duties",

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement
+from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
@@ -57,6 +58,13 @@ class WantedTargets:
     standing: Standing = ""
     within: Filter | None = None
 
+    def named(self, what: Note) -> Note:
+        """Return what is counted, with the places, years and standing that it is limited to."""
+        years = "-".join(map(str, dict.fromkeys(self.years or ())))
+        standing = note(self.standing, "zh") if self.standing else ""
+        conditions = tuple(filter(None, (*self.regions, years, standing)))
+        return note("selected", "zh", what=what, conditions=conditions) if conditions else what
+
 
 def targets(store: Store, wanted: WantedTargets) -> Table:
     """Return the selected figures, a row for each indicator, place, year and value.
@@ -64,10 +72,12 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
     Equal statements are one row with several sources.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is unknown.
+        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
     """
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
+    if not found:
+        check_indicator(store, wanted.indicator)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for statement in found:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
@@ -75,7 +85,10 @@ def targets(store: Store, wanted: WantedTargets) -> Table:
         name="targets",
         columns=_COLUMNS,
         rows=sourced(store, sorted(rows.items(), key=lambda item: _order(item[0]))),
-        notes=(chosen.note({s.doc_id for s in found}, note("such-figures", "zh")),),
+        notes=(
+            chosen.note({s.doc_id for s in found}, wanted.named(note("such-figures", "zh"))),
+            *chosen.place_notes(wanted.regions),
+        ),
     )
 
 
@@ -92,6 +105,18 @@ def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> li
         and (not wanted.standing or s.qualifiers.standing == wanted.standing)
         and _in_years(s.qualifiers, wanted.years)
     ]
+
+
+def check_indicator(store: Store, indicator: str) -> None:
+    """Raise NotFoundError, with names that are like it, if no document has figures of an indicator.
+
+    Args:
+        store: The knowledge base.
+        indicator: As in `WantedTargets`; empty for any.
+    """
+    stated, named = store.statements("target"), _named(indicator)
+    if indicator.strip() and not any(map(named, stated)):
+        raise not_called("indicator", indicator, (s.fact.subject.name for s in stated))
 
 
 def _named(wanted: str) -> Callable[[Statement], bool]:

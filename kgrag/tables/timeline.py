@@ -16,7 +16,7 @@ from kgrag.tables.figures import figure_words
 from kgrag.tables.naming import issue_date
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
 from kgrag.tables.table import Column, Table
-from kgrag.tables.targets import REGION, WantedTargets, wanted_statements
+from kgrag.tables.targets import REGION, WantedTargets, check_indicator, wanted_statements
 from kgrag.text.document_nodes import node_id
 from kgrag.text.due import due_clauses, due_date
 from kgrag.text.facets import NATIONAL
@@ -122,7 +122,7 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
     note.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place is unknown.
+        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
     """
     chosen = choose(store, wanted.within)
     asked = wanted.events or tuple(EVENTS)
@@ -135,14 +135,23 @@ def timeline(store: Store, wanted: WantedTimes) -> Table:
         *duties,
         *_from_texts(store, wanted, chosen, [*figures, *duties], stating),
     ]
+    if not entries:
+        check_indicator(store, wanted.indicator)
     kept = [e for e in entries if e.event in asked and here(e.place) and _is_within(e.date, wanted)]
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    return Table("timeline", _COLUMNS, sourced(store, rows.items()), _notes(chosen, kept, n_open))
+    return Table(
+        "timeline",
+        _COLUMNS,
+        sourced(store, rows.items()),
+        _notes(chosen, kept, n_open, wanted.regions),
+    )
 
 
-def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, ...]:
+def _notes(
+    chosen: Chosen, kept: Collection[_Entry], n_open: int, regions: Collection[str]
+) -> tuple[str, ...]:
     cards = chosen.cards.values()
     silent = sum(card.metadata.year is None for card in cards)
     guessed = sum(
@@ -151,6 +160,8 @@ def _notes(chosen: Chosen, kept: Collection[_Entry], n_open: int) -> tuple[str, 
     n_kept, n_chosen = len({e.spot[0] for e in kept}), len(chosen.cards)
     notes = [
         note("in-table", "zh", n=n_kept, chosen=n_chosen),
+        *chosen.filter_notes(),
+        *chosen.place_notes(regions),
         note("dates-of-issue", "zh", silent=silent, inferred=guessed),
     ]
     if n_open:

@@ -98,12 +98,24 @@ def test_without_a_place_the_country_comes_first_then_all_places(policies):
     assert not any(isinstance(b, Row) for b in policies.ask("什么是森林覆盖率？").blocks)
 
 
+def test_absent_words_excluded_documents_and_places_are_told(policies):
+    """Of an answer and of a refusal; in the language of the question."""
+    told = policies.ask("火星移民基地的食堂由谁管？")
+    assert not told.found
+    assert "这些文件中没有出现：火星、移民、基地、食堂" in told.notes
+    within = Filter(regions=("四川",))
+    notes = policies.ask("比较山西和全国2025年森林覆盖率目标", within=within).notes
+    assert "没有关于山西的文件" in notes
+    assert any(str(note).startswith("按条件排除") for note in notes)
+
+
 def test_a_sentence_of_the_text_is_shown_for_its_own_place_only(policies):
     """Of places that no row is of; more places than a plan has sides are named alone."""
     places = "四川、云南、贵州、广东、湖南、湖北、江西"
     answer = policies.ask(f"{places}2025年森林覆盖率目标分别是多少？")
     assert [c.title for c in answer.citations] == ["四川省绿色发展实施方案"]
-    assert answer.notes[1].endswith("：云南、贵州、广东、湖南、湖北、江西")
+    assert answer.notes[1].endswith("：云南")
+    assert "没有关于广东、江西、湖北、湖南、贵州的文件" in answer.notes
 
 
 def test_all_documents_are_asked_within_a_filter(policies):

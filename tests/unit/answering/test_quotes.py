@@ -353,6 +353,42 @@ def test_a_sentence_answers_by_its_score_or_by_its_likeness(question, score, cos
     assert is_answered(scored, query, Alike(cosine)) == answers
 
 
+class Words(Alike):
+    """Sentences are like a question as far as it has one of the words."""
+
+    def __init__(self, *words):
+        super().__init__(0.0)
+        self.words = words
+
+    def embed(self, texts, task):
+        """Return vectors of one dimension."""
+        told = [
+            [1.0 if task == "passage" else float(any(w in t for w in self.words))] for t in texts
+        ]
+        return np.array(told, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("question", "absent", "score", "answers"),
+    [
+        ("火星基地有哪些要求", ["火星"], 0.75, False),
+        ("元火星基地有哪些要求", ["火星"], 0.75, False),
+        ("火星基地有哪些要求", [], 0.75, True),
+        ("火星基地有哪些要求", ["火星"], 0.85, True),  # a sentence that is sure
+        ("村里火星有哪些要求", ["火星"], 0.75, True),  # not what it is about
+        ("节电火星有哪些要求", ["节电"], 0.75, True),  # another word for what is there
+        ("有哪些要求", [], 0.6, False),
+    ],
+)
+def test_a_question_on_what_no_document_names_is_not_answered(question, absent, score, answers):
+    """If it begins with the word, and sentences are like it without the word, too."""
+    text = "各基地应当节能。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
+    embedder = Words("节电")
+    assert is_answered(scored, analyse(question), embedder, lambda: absent) == answers
+
+
 def test_another_encoder_has_other_cosines():
     """What was measured with one says nothing of another: its figures are not refused."""
     text = "到2025年，全省建成光伏项目100个以上。"

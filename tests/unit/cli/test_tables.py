@@ -36,16 +36,17 @@ def test_figures_on_screen(folder):
     (first,) = [line for line in lines if line.startswith("[1] ")]
     assert first.startswith("[1] 《绿色发展行动方案》 › 一、主要目标（")
     assert first.endswith(sentence)
-    assert done.stderr.splitlines()[-1] == "共4份文件，其中读出这样的数字的有3份"
+    assert done.stderr.splitlines()[-1] == "共4份文件，其中读出这样的数字（限2025、目标）的有3份"
 
 
 def test_headings_and_notes_are_in_english_where_that_is_asked(folder):
     words = ("targets", "--indicator", "森林", "--due", "2025", "--planned", "--english")
     done = run(folder, *words)
     assert done.stdout.splitlines()[0].split()[:3] == ["#", "indicator", "region"]
-    assert done.stderr.splitlines()[-1] == "3 of 4 documents state such figures"
+    counted = "3 of 4 documents state such figures (only 2025, planned)"
+    assert done.stderr.splitlines()[-1] == counted
     told = json.loads(run(folder, *words, "--json").stdout)
-    assert told["notes"] == ["3 of 4 documents state such figures"]
+    assert told["notes"] == [counted]
 
 
 TABLES = (

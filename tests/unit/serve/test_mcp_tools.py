@@ -394,7 +394,7 @@ def test_sources_of_a_row_are_limited_and_counted(base, monkeypatch):
 
 def test_notes_of_tables_are_in_the_language_of_the_argument(base):
     assert "份文件" in call(base, "targets", indicator="森林覆盖率")["notes"][0]
-    assert "documents" in call(base, "targets", indicator="forest")["notes"][0]
+    assert "cited" in call(base, "cites", document="english")["notes"][0]
 
 
 def test_facts_say_if_there_are_more_than_were_looked_at(base, monkeypatch):

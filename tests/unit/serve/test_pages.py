@@ -5,7 +5,7 @@ import inspect
 import json
 import re
 from importlib import resources
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urljoin
 
 import pytest
 from lxml import html
@@ -145,6 +145,23 @@ def test_an_error_is_a_page_in_the_language_asked_for(site, path, status, says):
     assert shown.status_code == status
     assert says in text_of(shown)
     assert site.get("/nothing").json()["error"]["type"] == "NotFoundError"
+
+
+def test_a_name_that_is_not_held_leads_to_the_nearest_one(site):
+    """The link asks the same of the name that there is; the API lists the names."""
+    for path, name in (
+        ("/tables/targets?due=2025&indicator=森林复盖率", "森林覆盖率"),
+        ("/tables/cites?document=四川省绿色方案", "四川省绿色发展实施方案"),
+        ("/documents/四川省绿色方案", "四川省绿色发展实施方案"),
+    ):
+        told = site.get(path, headers={"accept": "text/html"})
+        assert told.status_code == 404
+        (link,) = html.fromstring(told.text).xpath(f"//main//li/a[text()='{name}']/@href")
+        shown = site.get(urljoin(path, link))
+        assert shown.status_code == 200
+        assert name in text_of(shown)
+    error = site.get("/api/tables/targets", params={"indicator": "森林复盖率"}).json()["error"]
+    assert error["nearest"][0] == "森林覆盖率"
 
 
 def test_documents_are_filtered_and_counted(site, policies):

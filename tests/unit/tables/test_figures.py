@@ -45,7 +45,6 @@ def test_every_figure_is_listed_with_its_clause(tables):
     [
         ({"indicator": "森林"}, 4),
         ({"indicator": "能源 比重"}, 1),
-        ({"indicator": "绿地"}, 0),
         ({"indicator": "非化石能源占一次能源消费的比重"}, 1),  # another name of it
         ({"regions": ("四川",)}, 4),  # with its cities
         ({"regions": ("成都市",)}, 1),
@@ -63,6 +62,42 @@ def test_every_figure_is_listed_with_its_clause(tables):
 def test_figures_are_chosen(tables, wanted, n):
     """By name, place, year and kind of figure, and of some documents only."""
     assert len(tables.targets(**wanted).rows) == n
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            lambda t: t.targets("森林复盖率"),
+            "no indicator is called '森林复盖率'; nearest: 森林覆盖率",
+        ),
+        (lambda t: t.compare("幸福"), "no indicator is called '幸福'$"),
+        (lambda t: t.timeline("森林复盖率"), "nearest: 森林覆盖率"),
+        (lambda t: t.conflicts("森林复盖率"), "nearest: 森林覆盖率"),
+        (lambda t: t.duties("四川省生态环镜厅"), "nearest: 四川省生态环境厅"),
+        (lambda t: t.cites("四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
+        (lambda t: t.cited_by("四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest(tables, asked, said):
+    """No empty table that looks as if documents were silent."""
+    with pytest.raises(NotFoundError, match=said) as told:
+        asked(tables)
+    assert all(name in str(told.value) for name in told.value.nearest)
+
+
+def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
+    """A place of which nothing is held, one whose documents are excluded, and how many are."""
+    found = tables.compare(COVER, regions=("山西", "成都"), within=Filter(regions=("全国",)))
+    assert [row.cells[0] for row in found.rows] == []
+    assert found.notes == (
+        "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（限山西、成都）",
+        "没有关于山西的文件",
+        "关于成都的文件已按条件排除",
+    )
+    assert tables.targets(COVER, regions=("四川",)).notes == (
+        "共4份文件，其中读出这样的数字（限四川）的有2份",
+    )
 
 
 def test_what_is_no_place_is_refused(tables):
@@ -162,7 +197,7 @@ DUTIES = [
         ("省林业局", {}, DUTIES[:1]),  # as it is written there
         ("", {"role": "牵头"}, [DUTIES[2], DUTIES[4]]),
         ("生态环境", {"within": Filter(regions=("成都",))}, DUTIES[3:4]),
-        ("水利厅", {}, []),
+        ("林业局", {"within": Filter(regions=("成都",))}, []),
     ],
 )
 def test_what_an_organ_is_to_do(tables, organ, told, n):
