@@ -19,8 +19,9 @@ from kgrag.ingestion.report import Outcome, Status
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
-from kgrag.text.visible import place_shown, shown_path
+from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
 
@@ -128,7 +129,7 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
-        task = Task(document=record, formerly=self._doc_of.get(_absolute(record.file), ""))
+        task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
 
@@ -141,7 +142,7 @@ class ChangeDetector:
         if ask.record:
             file, doc_id = ask.record.file, ask.record.doc_id
             wanted = self._wanted_of(ask.record)
-            task = Task(document=ask.record, formerly=self._doc_of.get(_absolute(file), ""))
+            task = Task(document=ask.record, formerly=self._doc_of.get(absolute(file), ""))
             clash = self._clash(ask.record)
             if clash is not None:
                 return ask.number, Outcome(file, "failed", doc_id, clash)
@@ -164,14 +165,14 @@ class ChangeDetector:
         """Return how to read a file, and the fingerprint that it should have."""
         source = ask.source or Source(Path())
         stated = dict(self._stated(source, ask.doc_id))
-        formerly = self._doc_of.get(_absolute(source.name), "")
+        formerly = self._doc_of.get(absolute(source.name), "")
         task = Task(source.path, source.within, stated, formerly=formerly)
         return task, self._wanted(ask.content_hash, source.media_type or "", stated)
 
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        source = _absolute(document.file)
+        source = absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = completed(
@@ -197,7 +198,7 @@ class ChangeDetector:
         held = self._held.get(doc_id)
         if held is None or not held.covers(wanted):
             return None
-        source = _absolute(file)
+        source = absolute(file)
         if self._doc_of.get(source) == doc_id:
             if source not in self._met:
                 self.waiting += len(held.failed)
@@ -209,7 +210,7 @@ class ChangeDetector:
 
     def _clash(self, document: Document) -> str | None:
         """Return an error if another record already uses a record's id."""
-        source = _absolute(document.file)
+        source = absolute(document.file)
         if document.media_type != "jsonl":
             return None
         if source in self._met:
@@ -237,7 +238,7 @@ class ChangeDetector:
 
         Copies are one document: otherwise each would undo the other's metadata in every run.
         """
-        own = shown_path(source.path.absolute())
+        own = absolute(source.path)
         places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}
         stated = (self._sidecars.stated(places[name]) for name in sorted(places))
         return next(filter(None, stated), {})
@@ -255,8 +256,3 @@ class ChangeDetector:
             model=self._model,
             stated=stated_digest(properties),
         )
-
-
-def _absolute(file: str) -> str:
-    """Return a file's absolute path; a record keeps its `#id`."""
-    return shown_path(Path(file).absolute())

@@ -21,6 +21,7 @@ from kgrag.ingestion.report import IngestReport, Outcome, Plan
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.visible import shown_path
 
@@ -307,4 +308,4 @@ def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
     file, _, _ = source.rpartition("#")
     places = {Path(source), *Path(source).parents, Path(file)}
-    return not paths or any(Path(shown_path(path.absolute())) in places for path in paths)
+    return not paths or any(Path(absolute(path)) in places for path in paths)

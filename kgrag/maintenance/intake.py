@@ -24,8 +24,8 @@ from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
 from kgrag.store.checks import check_encoder
+from kgrag.store.folders import FOLDERS, absolute, with_folders
 from kgrag.store.store import Store
-from kgrag.text.visible import shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
@@ -105,7 +105,7 @@ class Intake:
         sizes = KbMeta.of(chunk_sizes=self.sizes.every)
         wanted = vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
-        self.store.set_meta(wanted.changes(known))
+        self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
         settle(store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=vectors)
         with self._enricher(model) as enricher:
             report = ingest(
@@ -233,11 +233,22 @@ class Intake:
         cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
         return replace(report, model=replace(report.model, cost=cost))
 
+    def _new_folders(self, paths: Sequence[Path]) -> dict[str, str]:
+        """Return the note of the folders that paths are shown from, if it changes."""
+        given = {absolute(path): path.is_dir() for path in paths}
+        known = self.store.get_meta(FOLDERS)
+        files = (path for path, is_folder in given.items() if not is_folder)
+        sources = (*(state.source for state in self.store.sources()), *files)
+        note = with_folders(
+            known, (path for path, is_folder in given.items() if is_folder), sources
+        )
+        return {FOLDERS: note} if note != known else {}
+
     def _note_unread(self, report: IngestReport, paths: Sequence[Path]) -> None:
         """Record the files that could not be read, and drop those that now can."""
         known = unread_from(self.store.get_meta(UNREAD))
         found = [
-            Unread(shown_path(Path(o.source).absolute()), o.detail, o.status == "skipped")
+            Unread(absolute(o.source), o.detail, o.status == "skipped")
             for o in report.outcomes
             if o.status in ("failed", "skipped")
         ]

@@ -12,6 +12,7 @@ from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
+from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
@@ -136,7 +137,7 @@ class ReadingProblem(JsonReady):
             `issuer`, `date` or `region` unknown or inferred; `short` text; no `headings` in a long
             text; `passages` that a model failed to read; `twin` of another document; `edition`
             that shares a node in the graph with another one of its title and issuer.
-        file: As displayed; for a file without a document its absolute path.
+        file: As displayed.
         detail: What is wrong.
         remedy: What to do.
         doc_id: The document; empty for a file without one.
@@ -157,8 +158,7 @@ def card_problems(store: Store) -> list[ReadingProblem]:
     Files that were not read, warnings of loaders, and what is unknown or inferred of issuer, date
     and region.
     """
-    unread = unread_from(store.get_meta(UNREAD))
-    found = [_source_problem(one) for one in sorted(unread, key=lambda one: one.source)]
+    found = _unread_problems(store)
     for card in sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id)):
         found += _card_problems(card, of_text=False)
     return found
@@ -194,8 +194,7 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     Args:
         store: The knowledge base; texts are read in batches.
     """
-    unread = unread_from(store.get_meta(UNREAD))
-    yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
+    yield from _unread_problems(store)
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
     held: list[Candidate] = []
@@ -226,10 +225,15 @@ def _shared_problem(pair: Pair) -> ReadingProblem:
     return ReadingProblem(pair.kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
-def _source_problem(one: Unread) -> ReadingProblem:
-    if one.skipped:
-        return ReadingProblem("skipped", one.source, one.reason, "then ingest it")
-    return ReadingProblem("unread", one.source, one.reason, "then ingest it again")
+def _unread_problems(store: Store) -> list[ReadingProblem]:
+    shown = shown_from(store.get_meta(FOLDERS))
+    unread = sorted(unread_from(store.get_meta(UNREAD)), key=lambda one: one.source)
+    return [
+        ReadingProblem("skipped", shown(one.source), one.reason, "then ingest it")
+        if one.skipped
+        else ReadingProblem("unread", shown(one.source), one.reason, "then ingest it again")
+        for one in unread
+    ]
 
 
 def _document_problems(

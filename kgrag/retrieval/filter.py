@@ -8,6 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
+from kgrag.store.folders import absolute
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
@@ -122,7 +123,7 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file, file name with or without suffix, or title.
+    """Return the one document with this id, path (or its end), file name or title.
 
     Raises:
         NotFoundError: If none or several match.
@@ -159,10 +160,11 @@ def parse_years(text: str) -> tuple[int, int]:
 
 def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
     """Return predicates for a document's name, the most exact first."""
-    path = str(Path(name).absolute())
+    path = absolute(name)
     return (
         lambda card: card.doc_id == name,
         lambda card: card.file in (name, path),
+        lambda card: f"/{card.file}".endswith(f"/{name}") or path.endswith(f"/{card.file}"),
         lambda card: Path(card.file).name == name,
         lambda card: Path(card.file).stem == name,
         lambda card: card.title == name,

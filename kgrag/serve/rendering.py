@@ -17,7 +17,7 @@ from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
-from kgrag.text.visible import visible
+from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
 
 _NAME = re.compile("[a-z_]+")  # of a status or table
@@ -40,7 +40,7 @@ _ENGLISH = {
 @cache
 def _environment() -> jinja2.Environment:
     """Return the templates; every text in them is escaped, and made visible."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("kgrag.serve"),
         autoescape=True,
         trim_blocks=True,
@@ -50,6 +50,8 @@ def _environment() -> jinja2.Environment:
             visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
         ),
     )
+    made.filters["without_folders"] = without_folders
+    return made
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
+from kgrag.store.folders import shown_from
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
@@ -219,7 +220,7 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         doc_id=card["id"],
         title=card["title"],
         text=text,
-        file=card["file"] or "",
+        file=shown_from(card["folders"])(card["file"] or ""),
         media_type=card["media_type"],
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
