@@ -21,6 +21,7 @@ from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
+from kgrag.text.messages import message, without_start
 from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
@@ -119,8 +120,8 @@ class ChangeDetector:
             try:
                 doc_id, content_hash = fingerprint(source, max_bytes=max_bytes)
             except IngestionError as exc:
-                reason = str(exc).removeprefix(f"{source.name}: ")
-                yield _Asked(number, failure=Failure(source.name, reason))
+                failure = Failure(source.name, without_start(exc, source.name))
+                yield _Asked(number, failure=failure)
                 continue
             ask = _Asked(number, source=source, doc_id=doc_id, content_hash=content_hash)
             task, wanted = self._wanted_file(ask)
@@ -205,7 +206,7 @@ class ChangeDetector:
             self._met.add(source)
             return Outcome(file, "unchanged", doc_id)
         self._note(source, doc_id, held)
-        detail = f"same name and content as {self._source_of[doc_id]}"
+        detail = message("same name and content as {file}", file=self._source_of[doc_id])
         return PreparedDocument(source, Outcome(file, "duplicate", doc_id, detail), None)
 
     def _clash(self, document: Document) -> str | None:
@@ -214,16 +215,20 @@ class ChangeDetector:
         if document.media_type != "jsonl":
             return None
         if source in self._met:
-            return f"id {document.doc_id!r} stands twice in this file; give each record its own"
+            return message(
+                "id {id!r} stands twice in this file; give each record its own", id=document.doc_id
+            )
         owner = self._source_of.get(document.doc_id)
         held = self._held.get(document.doc_id)
         wanted = self._wanted_of(document)
         same = held is not None and held.offline == wanted.offline
         if owner is None or owner == source or same:
             return None
-        return (
-            f"id {document.doc_id!r} belongs to {owner}, with another text; change one of the "
-            "ids, delete that document, or use another knowledge base"
+        return message(
+            "id {id!r} belongs to {owner}, with another text; change one of the ids, delete that "
+            "document, or use another knowledge base",
+            id=document.doc_id,
+            owner=owner,
         )
 
     def _note(self, source: str, doc_id: str, now: Fingerprint) -> None:

@@ -23,6 +23,7 @@ from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
+from kgrag.text.messages import message
 from kgrag.text.visible import shown_path
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _not_read(found: Discovery, sidecars: Sidecars) -> list[Outcome]:
     failures = (*found.failures, *sidecars.failures(found))
     outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in failures]
     outcomes += [Outcome(shown_path(s.path), "skipped", detail=s.reason) for s in found.skipped]
-    detail = "a link out of the folder; --follow-links follows it"
+    detail = message("a link out of the folder; --follow-links follows it")
     return outcomes + [
         Outcome(shown_path(link), "not followed", detail=detail) for link in found.links
     ]
@@ -292,7 +293,7 @@ def _items(
 ) -> "Generator[Numbered, None, None]":
     for number, state in enumerate(states):
         if Fingerprint.parse(state.fingerprint).model != enricher.identity:
-            detail = (
+            detail = message(
                 "was read by another model or with other settings; ingest the file again, and "
                 "all of it is read as is set now"
             )

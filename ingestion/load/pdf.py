@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.text.messages import Message, message
 from kgrag.text.words import word_boundaries
 
 if TYPE_CHECKING:
@@ -52,15 +53,15 @@ _AFTER_END = 2048
 # A page of little text that pictures cover for this share is a picture.
 _MOSTLY = 0.4
 # What is said of one page, and of several, that have no text to read.
-_UNREAD = {
-    "empty": ("has no text layer", "have no text layer"),
+_UNREAD = {  # a page, and how many more
+    "empty": (message("has no text layer"), "{n} more pages have no text layer"),
     "garbage": (
-        "has a text layer that is no readable text (a wrong character map)",
-        "have a text layer that is no readable text",
+        message("has a text layer that is no readable text (a wrong character map)"),
+        "{n} more pages have a text layer that is no readable text",
     ),
     "picture": (
-        "is mostly a picture, which is not read",
-        "are mostly pictures, which are not read",
+        message("is mostly a picture, which is not read"),
+        "{n} more pages are mostly pictures, which are not read",
     ),
 }
 _DPI = 200
@@ -97,7 +98,11 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
                 document.close()
         except pypdfium2.PdfiumError as exc:
             raise IngestionError(
-                f"{name}: {_remedy(str(exc), is_cut=is_cut and b'%PDF-' in data[:1024])}"
+                message(
+                    "{name}: {what}",
+                    name=name,
+                    what=_remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024]),
+                )
             ) from exc
     pages = [items for items, _ in found]
     for number, (lines, _) in list(pictures.items()):
@@ -108,8 +113,14 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             del pictures[number]
     if list(unread.values()) == ["empty"] * len(pages):
         raise IngestionError(
-            f"{name}: none of its {len(pages)} pages has a text layer, and they cannot be read as "
-            f"pictures: {why_unread() or 'no text is found in them; scan them at 200 to 300 dpi'}"
+            message(
+                "{name}: none of its {n} pages has a text layer, and they cannot be read as "
+                "pictures: {why}",
+                name=name,
+                n=len(pages),
+                why=why_unread()
+                or message("no text is found in them; scan them at 200 to 300 dpi"),
+            )
         )
     text, segments = reflow(pages)
     text, warnings = replace_unusable(text)
@@ -119,21 +130,25 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         segments=segments,
         warnings=(
             *warnings,
-            *(["the file's end is missing or damaged: pages may be missing"] if is_cut else []),
+            *(
+                [message("the file's end is missing or damaged: pages may be missing")]
+                if is_cut
+                else []
+            ),
             *_recognised(pictures),
-            *_listed(unread, "empty", why_unread() or "no text is found in its picture"),
+            *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
             *_listed(unread, "garbage", why_unread()),
             *_listed(unread, "picture", ""),
         ),
     )
 
 
-def _remedy(message: str, *, is_cut: bool) -> str:
-    if "password" in message.lower():
-        return "is locked with a password; open it, print it to a new PDF without one"
+def _remedy(error: str, *, is_cut: bool) -> Message:
+    if "password" in error.lower():
+        return message("is locked with a password; open it, print it to a new PDF without one")
     if is_cut:
-        return f"is damaged: cut short ({message}); copy or download it again"
-    return f"is damaged or no PDF ({message}); open it and save it again"
+        return message("is damaged: cut short ({error}); copy or download it again", error=error)
+    return message("is damaged or no PDF ({error}); open it and save it again", error=error)
 
 
 def _problem(text: str, share: float) -> str:
@@ -149,10 +164,23 @@ def _recognised(pictures: Mapping[int, tuple[list[Line], list[str]]]) -> list[st
     """Return the warnings about pages that were read as pictures."""
     if not pictures:
         return []
-    n = len(pictures)
-    which = f"page {next(iter(pictures))}" if n == 1 else f"{n} pages"
-    said = f"{which} without readable text read as {'a picture' if n == 1 else 'pictures'}"
+    said = message("pages without readable text read as pictures: {pages}", pages=_ranges(pictures))
     return [said, *(warning for _, warnings in pictures.values() for warning in warnings)]
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return numbers of pages, neighbours together.
+
+    >>> _ranges([1, 3, 4, 5, 9])
+    '1, 3-5, 9'
+    """
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1] = [ranges[-1][0], number]
+        else:
+            ranges.append([number])
+    return ", ".join("-".join(map(str, one)) for one in ranges)
 
 
 def page_text(items: Sequence[Item]) -> str:
@@ -166,10 +194,11 @@ def page_text(items: Sequence[Item]) -> str:
 def _listed(unread: Mapping[int, str], kind: str, why: str) -> list[str]:
     one, many = _UNREAD[kind]
     pages = [number for number, problem in unread.items() if problem == kind]
-    found = [f"page {n} {one}{why and '; '}{why}" for n in pages[:_MOST_LISTED]]
+    said = "page {n} {problem}; {why}" if why else "page {n} {problem}"
+    found = [Message(said, {"n": n, "problem": one, "why": why}) for n in pages[:_MOST_LISTED]]
     if len(pages) > _MOST_LISTED:
-        found.append(f"{len(pages) - _MOST_LISTED} more pages {many}")
-    return found
+        found.append(Message(many, {"n": len(pages) - _MOST_LISTED}))
+    return [*found]
 
 
 def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]:

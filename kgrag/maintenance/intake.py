@@ -26,6 +26,7 @@ from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_fr
 from kgrag.store.checks import check_encoder
 from kgrag.store.folders import FOLDERS, absolute, with_folders
 from kgrag.store.store import Store
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
@@ -133,7 +134,9 @@ class Intake:
         began = time.monotonic()
         with self._enricher("auto") as enricher:
             if enricher is None:
-                raise ConfigError("no model is configured: name one in [llm] of kgrag.toml")
+                raise ConfigError(
+                    message("no model is configured: name one in [llm] of kgrag.toml")
+                )
             report = retry_failed(
                 paths,
                 store=self.store,

@@ -16,6 +16,7 @@ from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
+from kgrag.text.messages import message, packed, unpacked
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -78,14 +79,14 @@ def unread_from(text: str | None) -> list[Unread]:
     """
     try:
         rows = json.loads(text or "[]")
-        return [Unread(str(source), str(reason), bool(skipped)) for source, reason, skipped in rows]
+        return [Unread(str(file), unpacked(str(why)), bool(skipped)) for file, why, skipped in rows]
     except (ValueError, TypeError):
         return []
 
 
 def unread_text(unread: Iterable[Unread]) -> str:
     """Return the list as text to be stored."""
-    rows = [[one.source, one.reason, one.skipped] for one in unread]
+    rows = [[one.source, packed(one.reason), one.skipped] for one in unread]
     text = json.dumps(rows, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()  # half characters as JSON escapes them
 
@@ -106,11 +107,15 @@ def renewed_unread(
     roots = {Path(os.path.abspath(path)) for path in looked_at}  # noqa: PTH100 - links stay
     kept = [one for one in known if not roots & _around(one)]
     now = {
-        one.source: Unread(one.source, one.reason[:_LONGEST], one.skipped)
+        one.source: Unread(one.source, _shortened(one.reason), one.skipped)
         for one in (*kept, *found)
         if os.path.exists(_file(one))  # noqa: PTH110 - names may be none that a system has
     }
     return sorted(now.values(), key=lambda one: not one.skipped)[-MOST_UNREAD:]
+
+
+def _shortened(reason: str) -> str:
+    return reason if len(reason) <= _LONGEST else reason[:_LONGEST]  # else no message any more
 
 
 def _around(one: Unread) -> set[Path]:
@@ -217,11 +222,21 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
 def _shared_problem(pair: Pair) -> ReadingProblem:
     document, other = pair.document, pair.other
     if pair.kind == "twin":
-        same = "text" if pair.same_text else "title, issuer and number or date"
-        detail, remedy = f"has the {same} of {other.file}", f"kgrag delete {document.doc_id}"
+        detail = (
+            message("has the text of {file}", file=other.file)
+            if pair.same_text
+            else message("has the title, issuer and number or date of {file}", file=other.file)
+        )
+        remedy = f"kgrag delete {document.doc_id}"
     else:
-        detail = f"{other.file} has this title and issuer, too: they share a node in the graph"
-        remedy = f"kgrag docs set {document.doc_id} --title …, with its year behind it"
+        detail = message(
+            "another document has this title and issuer, too, and shares its node in the graph: "
+            "{name}",
+            name=other.file,
+        )
+        remedy = message(
+            "kgrag docs set {id} --title …, with its year behind it", id=document.doc_id
+        )
     return ReadingProblem(pair.kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
@@ -229,9 +244,11 @@ def _unread_problems(store: Store) -> list[ReadingProblem]:
     shown = shown_from(store.get_meta(FOLDERS))
     unread = sorted(unread_from(store.get_meta(UNREAD)), key=lambda one: one.source)
     return [
-        ReadingProblem("skipped", shown(one.source), one.reason, "then ingest it")
+        ReadingProblem("skipped", shown(one.source), one.reason, message("then ingest it"))
         if one.skipped
-        else ReadingProblem("unread", shown(one.source), one.reason, "then ingest it again")
+        else ReadingProblem(
+            "unread", shown(one.source), one.reason, message("then ingest it again")
+        )
         for one in unread
     ]
 
@@ -250,30 +267,34 @@ def _document_problems(
     n = len(document.text)
     if n < _SHORT:
         yield _problem(
-            document, "short", f"the text has {n} characters", "see whether the file has more"
+            document,
+            "short",
+            message("the text has {n} characters", n=n),
+            message("see whether the file has more"),
         )
     if n >= _LONG and not has_headings:
-        detail = f"no headings in {n:,} characters"
-        yield _problem(document, "headings", detail, "give the file headings, as 一、 or as styles")
+        detail = message("no headings in {n:,} characters", n=n)
+        yield _problem(
+            document, "headings", detail, message("give the file headings, as 一、 or as styles")
+        )
     if n_failed:
-        passages = "1 passage" if n_failed == 1 else f"{n_failed} passages"
-        detail = f"{passages} could not be read by a model"
+        detail = message("passages that a model could not read: {n}", n=n_failed)
         yield _problem(document, "passages", detail, "kgrag ingest --retry-failed")
 
 
 def _card_problems(document: Document, *, of_text: bool = True) -> Iterator[ReadingProblem]:
     """Yield warnings and what is unknown or inferred; `of_text` if the document has its text."""
     for warning in document.warnings:
-        remedy = "see to the file, then ingest it again"
+        remedy = message("see to the file, then ingest it again")
         yield _problem(document, "warning", warning, remedy)
-    for kind, check, remedy in _CHECKS:
+    for kind, check, template in _CHECKS:
         if (of_text or check is not _title) and (detail := check(document)):
-            yield _problem(document, kind, detail, remedy)
+            told = message(template, set=f"kgrag docs set {document.doc_id}")
+            yield _problem(document, kind, detail, told)
 
 
 def _problem(document: Document, kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
-    told = remedy.format(f"kgrag docs set {document.doc_id}")
-    return ReadingProblem(kind, document.file, detail, told, document.doc_id, document.title)
+    return ReadingProblem(kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
 def _title(document: Document) -> str:
@@ -283,33 +304,33 @@ def _title(document: Document) -> str:
     if document.title not in names or document.properties.get("stated.title"):
         return ""
     head = normalize_name(document.text[:_HEAD])
-    return "" if normalize_name(document.title) in head else "the title is the file's name"
+    return "" if normalize_name(document.title) in head else message("the title is the file's name")
 
 
 def _issuer(document: Document) -> str:
     if not document.metadata.issuers:
-        return "no issuer"
-    return "the issuer is inferred" if "issuers" in document.metadata.inferred else ""
+        return message("no issuer")
+    return message("the issuer is inferred") if "issuers" in document.metadata.inferred else ""
 
 
 def _date(document: Document) -> str:
     metadata = document.metadata
     if metadata.year is None and not document.properties.get("year"):
-        return "no date of issue"
-    return "the year is inferred" if {"written", "issued"} & {*metadata.inferred} else ""
+        return message("no date of issue")
+    return message("the year is inferred") if {"written", "issued"} & {*metadata.inferred} else ""
 
 
 def _region(document: Document) -> str:
     metadata, properties = document.metadata, document.properties
     told = metadata.regions or properties.get("places") or properties.get("stated.regions")
     if not told and (metadata.level in _LOCAL or not metadata.level):
-        return "no region"
-    return "the region is inferred" if {"regions", "level"} & {*metadata.inferred} else ""
+        return message("no region")
+    return message("the region is inferred") if {"regions", "level"} & {*metadata.inferred} else ""
 
 
 _CHECKS: tuple[tuple[ProblemKind, Callable[[Document], str], str], ...] = (
-    ("title", _title, "{} --title …"),
-    ("issuer", _issuer, "{} --issuer …"),
-    ("date", _date, "{} --date 2022-03-05"),
-    ("region", _region, "{} --region …, 全国 for a national document"),
+    ("title", _title, "{set} --title …"),
+    ("issuer", _issuer, "{set} --issuer …"),
+    ("date", _date, "{set} --date 2022-03-05"),
+    ("region", _region, "{set} --region …, 全国 for a national document"),
 )

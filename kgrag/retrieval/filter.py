@@ -10,6 +10,7 @@ from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
 from kgrag.store.folders import absolute
 from kgrag.text.facets import NATIONAL, Facets, document_facets
+from kgrag.text.messages import message
 from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
 from kgrag.text.titles import document_kinds, titles_within
@@ -54,9 +55,17 @@ class Filter:
     def __post_init__(self) -> None:
         for name in ("documents", "regions", "kinds", "without", "issuers"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
-                raise ValueError(f"{name} must be a tuple of names, got {value!r}: ({value!r},)")
+                raise ValueError(
+                    message(
+                        "{name} must be a tuple of names, got {value!r}: ({value!r},)",
+                        name=name,
+                        value=value,
+                    )
+                )
         if self.years is not None and not (isinstance(self.years, tuple) and len(self.years) == 2):
-            raise ValueError(f"years must be (first, last), got {self.years!r}")
+            raise ValueError(
+                message("years must be (first, last), got {years!r}", years=self.years)
+            )
 
     def __bool__(self) -> bool:
         return self != Filter()
@@ -104,7 +113,9 @@ def documents_within(
     left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
-        raise NotFoundError(f"no document fits all conditions (documents for {said}); drop one")
+        raise NotFoundError(
+            message("no document fits all conditions (documents for {said}); drop one", said=said)
+        )
     return left
 
 
@@ -136,8 +147,12 @@ def document_called(name: str, cards: Sequence[Document]) -> Document:
             return found[0]
         if found:
             ids = ", ".join(f"{card.doc_id} ({card.file})" for card in found[:5])
-            raise NotFoundError(f"{name!r} may be any of {ids}; use the id")
-    raise NotFoundError(f"no document is called {name!r}; `kgrag docs` lists them")
+            raise NotFoundError(
+                message("{name!r} may be any of {ids}; use the id", name=name, ids=ids)
+            )
+    raise NotFoundError(
+        message("no document is called {name!r}; `kgrag docs` lists them", name=name)
+    )
 
 
 def parse_years(text: str) -> tuple[int, int]:
@@ -151,10 +166,10 @@ def parse_years(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d{4})(?:\s*[-—–~至]\s*(\d{4}))?", text.strip())
     if not match:
-        raise ValueError(f"years are given as 2022 or 2020-2023, got {text!r}")
+        raise ValueError(message("years are given as 2022 or 2020-2023, got {text!r}", text=text))
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
-        raise ValueError(f"the first year comes first, got {text!r}")
+        raise ValueError(message("the first year comes first, got {text!r}", text=text))
     return first, last
 
 
@@ -180,7 +195,13 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
     if not asked and asks_nationally(region):
         found = {doc_id for doc_id, own in places.items() if not own}
     if not found:
-        raise NotFoundError(f"no document is about {region!r}; places: {_listed(known)}")
+        raise NotFoundError(
+            message(
+                "no document is about {region!r}; places: {known}",
+                region=region,
+                known=_listed(known),
+            )
+        )
     return frozenset(found)
 
 
@@ -188,7 +209,10 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
     found = frozenset(card.doc_id for card in cards if _is_of_kind(card.title, kind.strip()))
     if not kind.strip() or not found:
         raise NotFoundError(
-            f"no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法"
+            message(
+                "no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法",
+                kind=kind,
+            )
         )
     return found
 
@@ -207,7 +231,11 @@ def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
         found = [card for card in cards if words and _has_issuer_with(words, card)]
     if not found:
         known = _listed(issuer for card in cards for issuer in card.metadata.issuers)
-        raise NotFoundError(f"no document is by an issuer {name!r}; issuers: {known}")
+        raise NotFoundError(
+            message(
+                "no document is by an issuer {name!r}; issuers: {known}", name=name, known=known
+            )
+        )
     return frozenset(card.doc_id for card in found)
 
 
@@ -223,13 +251,19 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
     years = {c.doc_id: c.metadata.year for c in cards if c.metadata.year is not None}
     if not years:
         raise NotFoundError(
-            "no document says when it was issued; an older kgrag did not look: "
-            "`kgrag ingest` the files again"
+            message(
+                "no document says when it was issued; an older kgrag did not look: `kgrag ingest` "
+                "the files again"
+            )
         )
     silent = len(cards) - len(years)
     raise NotFoundError(
-        f"no document is of {_years(first, last)}; years: {_listed(map(str, years.values()))}; "
-        f"{silent} {'document does' if silent == 1 else 'documents do'} not say"
+        message(
+            "no document is of {first}; years: {known}; {silent} do not say",
+            first=_years(first, last),
+            known=_listed(map(str, years.values())),
+            silent=silent,
+        )
     )
 
 
@@ -251,5 +285,4 @@ def _facets(card: Document) -> Facets:
 
 def _listed(values: Iterable[str]) -> str:
     distinct = sorted(set(values))
-    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    return ", ".join(distinct[:_SHOWN]) + more if distinct else "none"
+    return "、".join(distinct[:_SHOWN]) + "…" * (len(distinct) > _SHOWN) or "-"

@@ -1,11 +1,8 @@
 """Templates, and words of pages in both languages."""
 
 import re
-import tomllib
-from collections.abc import Mapping
 from datetime import date
 from functools import cache, partial
-from importlib import resources
 from urllib.parse import urlencode
 
 import jinja2
@@ -17,6 +14,7 @@ from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
+from kgrag.text.messages import catalogue, in_language
 from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
 
@@ -54,18 +52,11 @@ def _environment() -> jinja2.Environment:
     return made
 
 
-@cache
-def catalogue() -> Mapping[str, str]:
-    """Return the Chinese of the English words in pages."""
-    file = resources.files("kgrag.serve").joinpath("chinese.toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
 def said(text: str, language: Language) -> str:
     """Return words of a page in a language; in English without a translation."""
     if language == "en":
         return _ENGLISH.get(text) or (text.replace("_", " ") if _NAME.fullmatch(text) else text)
-    return catalogue().get(text, text)
+    return str(catalogue("kgrag.serve").get(text, text))
 
 
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
@@ -84,6 +75,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             language=language,
             root=root,
             _=words,
+            in_language=partial(in_language, language=language),
             here=request.url.path.removeprefix(root),
             query=request.query_params,
             other_language=_with(request, lang="en" if language == "zh" else "zh"),

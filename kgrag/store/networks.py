@@ -7,6 +7,7 @@ from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_HOPS, MOST_RESULTS, checked_count, checked_text
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
+from kgrag.text.messages import message
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Entity, Fact
 
@@ -50,8 +51,10 @@ def _entity(store: Store, name: str) -> Entity:
     like = store.entities([e for e, _ in store.search_entities(name, top_k=5)])
     if len(like) == 1:
         return like[0]
-    hint = f"; like it: {'、'.join(e.name for e in like)}" if like else ""
-    raise NotFoundError(f"no entity is called {name!r}{hint}")
+    names = "、".join(e.name for e in like) or "-"
+    raise NotFoundError(
+        message("no entity is called {name!r}; like it: {names}", name=name, names=names)
+    )
 
 
 def to_networkx(store: Store) -> "MultiDiGraph[str]":

@@ -12,6 +12,7 @@ from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.text.facets import NATIONAL, called
+from kgrag.text.messages import message
 from kgrag.text.places import asks_nationally, question_places
 from kgrag.text.regions import path, region_of, regions_named
 from kgrag.text.words import normalize_name
@@ -91,7 +92,11 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
     asked = {NATIONAL if asks_nationally(text) else called(text.strip()) for text in wanted}
     for name, text in ((called(text.strip()), text) for text in wanted):
         if not (asks_nationally(text) or name in held or regions_named(name) or region_of(text)):
-            raise NotFoundError(f"{text!r} names no place; places are given as 四川, 成都市, 全国")
+            raise NotFoundError(
+                message(
+                    "{text!r} names no place; places are given as 四川, 成都市, 全国", text=text
+                )
+            )
     return lambda place: any(called(name) in asked for name in place)
 
 

@@ -23,6 +23,7 @@ from kgrag.tables.targets import (
 )
 from kgrag.text.facets import called
 from kgrag.text.indicators import is_indicator
+from kgrag.text.messages import message
 from kgrag.types import Document
 
 By = Literal["province", "region", "document", "year"]
@@ -69,7 +70,7 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
         NotFoundError: As for `kgrag.tables.targets.targets`.
     """
     if not wanted.indicator.strip():
-        raise OutOfRangeError("a comparison is of an indicator, and none is given")
+        raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
     figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]

@@ -11,6 +11,7 @@ from kgrag.retrieval.filter import document_called
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.leading_region import leading_region
+from kgrag.text.messages import message
 from kgrag.text.title_keys import (
     cited_name,
     issuer_before,
@@ -42,8 +43,12 @@ def document_meant(name: str, cards: Sequence[Document]) -> Document:
     if len(found) == 1:
         return found[0]
     told = "、".join(f"《{card.title}》({card.doc_id})" for card in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    raise NotFoundError(f"{name!r} may be any of {told}{more}; say more of the title, or the id")
+    told += "…" * (len(found) > _SHOWN)
+    raise NotFoundError(
+        message(
+            "{name!r} may be any of {told}; say more of the title, or the id", name=name, told=told
+        )
+    )
 
 
 def called_so(store: Store, name: str) -> tuple[list[str], list[str]]:

@@ -20,6 +20,7 @@ from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, sub
 from kgrag.tables.table import Cell, Column, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
+from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Entity
 
@@ -132,7 +133,11 @@ class Tables:
         """
         for name, day in (("since", since), ("until", until)):
             if day and not _DAY.fullmatch(day):
-                raise OutOfRangeError(f"{name} is 2022, 2022-06 or 2022-06-30, got {day!r}")
+                raise OutOfRangeError(
+                    message(
+                        "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
+                    )
+                )
         wanted = WantedTimes(_checked(indicator), regions, since, until, events, within)
         return timeline.timeline(self._store, wanted)
 
@@ -151,7 +156,11 @@ class Tables:
         cards = self._store.document_cards()
         first, second = (document_meant(name, cards).doc_id for name in (old, new))
         if first == second:
-            raise OutOfRangeError(f"{old!r} and {new!r} are one document: {first}")
+            raise OutOfRangeError(
+                message(
+                    "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
+                )
+            )
         return digest.digest(self._store, first, second, parts=parts)
 
     def conflicts(
@@ -168,13 +177,19 @@ class Tables:
 
     def _titled(self, title: str) -> list[Entity]:
         """Return the cited titles that contain a text."""
-        like = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
-        named = [e for e in self._store.entities(like) if e.type == DOCUMENT_TYPE]
+        found = [e for e, _ in self._store.search_entities(title, top_k=_CANDIDATES)]
+        named = [e for e in self._store.entities(found) if e.type == DOCUMENT_TYPE]
         within = [e for e in named if normalize_name(title) in normalize_name(e.name)]
         if within:
             return within
-        hint = f"; like it: {'、'.join(e.name for e in named[:_SHOWN])}" if named else ""
-        raise NotFoundError(f"no document that is held or cited is called {title!r}{hint}")
+        like = "、".join(e.name for e in named[:_SHOWN])
+        raise NotFoundError(
+            message(
+                "no document that is held or cited is called {title!r}; like it: {like}",
+                title=title,
+                like=like or "-",
+            )
+        )
 
 
 def _checked(name: str) -> str:

@@ -13,6 +13,7 @@ from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
 from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
 _T = TypeVar("_T")
@@ -224,7 +225,7 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         media_type=card["media_type"],
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
-        warnings=tuple(card["warnings"]),
+        warnings=tuple(map(unpacked, card["warnings"])),
         properties=told,
         metadata=told_metadata(metadata_of(card["metadata"]), told),
     )

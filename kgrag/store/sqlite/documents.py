@@ -17,6 +17,7 @@ from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 
@@ -153,7 +154,7 @@ def document(*row: Any) -> Document:
         media_type=media_type,
         content_hash=content_hash,
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
-        warnings=tuple(json.loads(warnings)),
+        warnings=tuple(map(unpacked, json.loads(warnings))),
         properties=told,
         metadata=told_metadata(known, told),
     )
