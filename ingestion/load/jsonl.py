@@ -7,6 +7,7 @@ from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import digest
+from kgrag.ingestion.load.legible import illegible
 from kgrag.ingestion.load.parsed import line_segments, replace_unusable
 from kgrag.ingestion.load.source import Failure, Source, open_regular
 from kgrag.ingestion.load.title import guess_title
@@ -132,7 +133,7 @@ def _document(file: str, values: dict[str, object]) -> Document:
         media_type="jsonl",
         content_hash="",
         segments=line_segments(text),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *illegible(text, ())),
         properties=properties,
     )
     return replace(document, content_hash=digest("record", document.title, text, length=64))

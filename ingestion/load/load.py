@@ -12,6 +12,8 @@ from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
 from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
+from kgrag.ingestion.load.legible import illegible
+from kgrag.ingestion.load.ocr.engine import why_unread
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.source import Failure, Source, open_regular, unsupported_reason
 from kgrag.ingestion.load.statement import stated_title
@@ -71,6 +73,7 @@ def load(
             message("{source}: has no text; check that it opens and shows some", source=source.name)
         )
     content_hash = hashlib.sha256(data).hexdigest()
+    why = why_unread() if media_type == "pdf" else ""
     return Document(
         doc_id=document_id(shown_path(source.path.name), content_hash),
         title=stated_title(stated) or parsed.title,
@@ -79,7 +82,7 @@ def load(
         media_type=media_type,
         content_hash=content_hash,
         segments=parsed.segments,
-        warnings=parsed.warnings,
+        warnings=(*parsed.warnings, *illegible(parsed.text, parsed.segments, why)),
         properties={**parsed.properties, **stated},
     )
 

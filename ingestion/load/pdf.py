@@ -2,13 +2,12 @@
 
 import re
 import threading
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
@@ -16,25 +15,11 @@ from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import Message, message
-from kgrag.text.words import word_boundaries
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
     from kgrag.ingestion.load.ocr.page_text import Picture
-
-_FEWEST = 50
-_MOST_ODD = 0.35
-_ODD = {"Co", "Cn", "Cs"}
-_RUN = re.compile("[\u4e00-\u9fff]{5,}")  # shorter ones are names and figures of lists and tables
-_FEWEST_IN_RUNS = 100
-# Of Chinese text 0.33 and more, of the same text with its characters exchanged 0.21 and less in
-# 99 of 100 pages; names of persons without anything between them 0.24.
-_LEAST_IN_WORDS = 0.2
-# The dictionary has few words in traditional characters: such text is known by these.
-_TRADITIONAL = frozenset("為與國學會對這說來時個們過發經現實後點從關開應當體業產")
-_MOST_TRADITIONAL = 0.03
-
 
 # PDFium's marks for a hyphen at a line's end.
 _HYPHENS = {0x02, 0xFFFE}
@@ -55,10 +40,6 @@ _MOSTLY = 0.4
 # What is said of one page, and of several, that have no text to read.
 _UNREAD = {  # a page, and how many more
     "empty": (message("has no text layer"), "{n} more pages have no text layer"),
-    "garbage": (
-        message("has a text layer that is no readable text (a wrong character map)"),
-        "{n} more pages have a text layer that is no readable text",
-    ),
     "picture": (
         message("is mostly a picture, which is not read"),
         "{n} more pages are mostly pictures, which are not read",
@@ -137,7 +118,6 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             ),
             *_recognised(pictures),
             *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
-            *_listed(unread, "garbage", why_unread()),
             *_listed(unread, "picture", ""),
         ),
     )
@@ -155,7 +135,7 @@ def _problem(text: str, share: float) -> str:
     """Return a key of `_UNREAD` for a page whose text layer is not enough, or ""."""
     if not text:
         return "empty"
-    if is_garbage(text):
+    if Legibility.of(text).is_garbage:
         return "garbage"
     return "picture" if share >= _MOSTLY and len(text) < _LITTLE_TEXT else ""
 
@@ -164,23 +144,8 @@ def _recognised(pictures: Mapping[int, tuple[list[Line], list[str]]]) -> list[st
     """Return the warnings about pages that were read as pictures."""
     if not pictures:
         return []
-    said = message("pages without readable text read as pictures: {pages}", pages=_ranges(pictures))
+    said = message("pages without readable text read as pictures: {pages}", pages=ranges(pictures))
     return [said, *(warning for _, warnings in pictures.values() for warning in warnings)]
-
-
-def _ranges(numbers: Iterable[int]) -> str:
-    """Return numbers of pages, neighbours together.
-
-    >>> _ranges([1, 3, 4, 5, 9])
-    '1, 3-5, 9'
-    """
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and ranges[-1][-1] == number - 1:
-            ranges[-1] = [ranges[-1][0], number]
-        else:
-            ranges.append([number])
-    return ", ".join("-".join(map(str, one)) for one in ranges)
 
 
 def page_text(items: Sequence[Item]) -> str:
@@ -306,37 +271,6 @@ def _takes_power(codes: Sequence[int], shown: Sequence[int], i: int) -> bool:
     """Return whether a power may follow: after 10, and after a unit of length."""
     last = chr(codes[shown[i - 1]])
     return last == "m" or (last == "0" and i > 1 and codes[shown[i - 2]] == ord("1"))
-
-
-def is_garbage(text: str) -> bool:
-    r"""Return whether a page's text is unreadable.
-
-    More than a third of it are private-use, unassigned, replacement or control characters, each
-    counted 20 times at most (a contents page may have hundreds of one dot); or Chinese characters
-    hardly ever make a word with the next, as where a map has exchanged them. Poor OCR is not
-    detected, and less than 50 characters are never garbage.
-
-    >>> is_garbage("".join(map(chr, range(0xE000, 0xE060)))), is_garbage("推进节能降碳。" * 9)
-    (True, False)
-    """
-    shown = [c for c in text if not c.isspace()]
-    if len(shown) < _FEWEST:
-        return False
-    odd = [c for c in shown if c == "\ufffd" or c < " " or unicodedata.category(c) in _ODD]
-    counted = sum(min(odd.count(c), 20) for c in set(odd))
-    return counted > _MOST_ODD * len(shown) or _is_exchanged(text)
-
-
-def _is_exchanged(text: str) -> bool:
-    """Return whether hardly any Chinese character is in a word of two or more."""
-    runs = "\n".join(_RUN.findall(text))
-    n = len(runs) - runs.count("\n")
-    if n < _FEWEST_IN_RUNS:
-        return False
-    if sum(c in _TRADITIONAL for c in runs) > _MOST_TRADITIONAL * n:
-        return False
-    lengths = (b - a for a, b in pairwise(sorted(word_boundaries(runs))))
-    return sum(length for length in lengths if length > 1) < _LEAST_IN_WORDS * n
 
 
 def recognised(

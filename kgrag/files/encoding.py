@@ -116,8 +116,8 @@ def decode_settings(data: bytes, *, name: str) -> str:
     if decoded.n_replaced:
         raise IngestionError(
             message(
-                "{name}: seems to be {encoding}, but not all of it can be read as that ({n} "
-                "places); save it as UTF-8",
+                "{name}: seems to be {encoding}, but not all of it can be read as that "
+                "(places: {n}); save it as UTF-8",
                 name=name,
                 encoding=decoded.encoding,
                 n=decoded.n_replaced,

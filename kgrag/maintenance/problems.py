@@ -10,13 +10,14 @@ from typing import Literal
 
 from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load.legible import ILLEGIBLE
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
 from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
-from kgrag.text.messages import message, packed, unpacked
+from kgrag.text.messages import Message, message, packed, unpacked
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -26,8 +27,8 @@ MOST_UNREAD = 1000
 _LONGEST = 500  # characters of a reason
 _LINE = re.compile(r":\d+$")
 ProblemKind = Literal[
-    "unread", "skipped", "warning", "title", "issuer", "date", "region", "short", "headings",
-    "passages", "twin", "edition",
+    "unread", "skipped", "illegible", "warning", "title", "issuer", "date", "region", "short",
+    "headings", "passages", "twin", "edition",
 ]  # fmt: skip
 
 _COLUMNS = (
@@ -40,6 +41,7 @@ _COLUMNS = (
 _WORDS: dict[str, tuple[str, str]] = {
     "unread": ("未能读取的文件", "files that could not be read"),
     "skipped": ("格式不支持的文件", "files of formats that are not read"),
+    "illegible": ("文字无法辨认", "text that cannot be read"),
     "warning": ("读取时有提示", "read with a warning"),
     "no issuer": ("无发文机关", "no issuer"),
     "no date of issue": ("无印发日期", "no date of issue"),
@@ -138,9 +140,9 @@ class ReadingProblem(JsonReady):
 
     Attributes:
         kind: `unread` (failed) and `skipped` (no loader) concern files without a document. The
-            others concern documents: `warning` of the loader; `title` is the file's name;
-            `issuer`, `date` or `region` unknown or inferred; `short` text; no `headings` in a long
-            text; `passages` that a model failed to read; `twin` of another document; `edition`
+            others concern documents: `illegible` text or numbers; `warning` of the loader; `title`
+            is the file's name; `issuer`, `date` or `region` unknown or inferred; `short` text; no
+            `headings` in a long text; `passages` that a model failed to read; `twin` of another document; `edition`
             that shares a node in the graph with another one of its title and issuer.
         file: As displayed.
         detail: What is wrong.
@@ -286,7 +288,8 @@ def _card_problems(document: Document, *, of_text: bool = True) -> Iterator[Read
     """Yield warnings and what is unknown or inferred; `of_text` if the document has its text."""
     for warning in document.warnings:
         remedy = message("see to the file, then ingest it again")
-        yield _problem(document, "warning", warning, remedy)
+        is_illegible = isinstance(warning, Message) and warning.template in ILLEGIBLE
+        yield _problem(document, "illegible" if is_illegible else "warning", warning, remedy)
     for kind, check, template in _CHECKS:
         if (of_text or check is not _title) and (detail := check(document)):
             told = message(template, set=f"kgrag docs set {document.doc_id}")

@@ -253,7 +253,7 @@ def doubts(page: PageText, number: int) -> list[str]:
     numbers = list(dict.fromkeys(name for piece in pieces for name in piece.doubtful))
     if numbers:
         named = ", ".join(numbers[:_MOST_NAMED]) + "…" * (len(numbers) > _MOST_NAMED)
-        said = "page {page}: {n} numbers read with doubt: {named}"
+        said = "page {page}: numbers read with doubt ({n}): {named}"
         found.append(message(said, page=number, n=len(numbers), named=named))
     return found
 

@@ -10,14 +10,14 @@ from typing import get_args
 import click
 import pytest
 
-from kgrag.cli import chinese
 from kgrag.cli.chinese import language, width
 from kgrag.cli.main import main
 from kgrag.metadata import Metadata
 from kgrag.store.contents import Counts
+from kgrag.text.messages import catalogue
 from tests.fixtures.kit import kgrag, write
 
-TABLES = chinese.catalogue("kgrag.cli")
+TABLES = catalogue("kgrag.cli")
 SOURCES = Path(__file__).parents[3] / "kgrag" / "cli"
 
 

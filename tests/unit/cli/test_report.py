@@ -184,7 +184,7 @@ def test_a_file_of_questions_that_is_damaged_says_so(folder, tmp_path):
     questions.write_bytes(f"{UNKNOWN}\n".encode() * 40 + b"# \xff\n")
     done = run(folder, "report", questions, "--out", tmp_path / "r.docx", code=0)
     lost, told = done.stderr.splitlines()
-    assert lost.startswith(f"{questions}: 1 place could not be decoded as utf-8")
+    assert lost.startswith(f"{questions}: places that could not be decoded as utf-8")
     assert told.endswith(": 1 question")
 
 

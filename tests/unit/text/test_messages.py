@@ -75,7 +75,7 @@ def templates():
                 first = node.args[0]
                 for part in (first.body, first.orelse) if isinstance(first, ast.IfExp) else [first]:
                     if isinstance(part, ast.Constant):
-                        yield key(part.value), file.relative_to(ROOT)
+                        yield key(str(part.value)), file.relative_to(ROOT)
 
 
 def has_words(template):
@@ -111,7 +111,7 @@ def test_no_chinese_is_stale_and_all_have_the_same_places():
 def is_bare(node):
     """Return whether an expression is an English text, and no message."""
     if isinstance(node, ast.JoinedStr):
-        text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+        text = "".join(str(p.value) for p in node.values if isinstance(p, ast.Constant))
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
     else:
