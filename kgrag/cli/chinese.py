@@ -129,7 +129,7 @@ class _Context(click.Context):
         return formatter.getvalue().rstrip("\n")
 
     def get_help(self) -> str:
-        told = help_of(self.command, self) if language() == "zh" else super().get_help()
+        told = _help_of(self.command, self) if language() == "zh" else super().get_help()
         return carried(told, encoding_of(err=False))
 
 
@@ -140,7 +140,7 @@ def encode_help(command: click.Command) -> None:
         encode_help(below)
 
 
-def help_of(command: click.Command, ctx: click.Context) -> str:
+def _help_of(command: click.Command, ctx: click.Context) -> str:
     """Return the help of a command in Chinese."""
     made = _told(command)
     made.params = [_with_help(option) for option in command.get_params(ctx)]

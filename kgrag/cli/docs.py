@@ -97,11 +97,9 @@ def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None
                 )
             )
     counts = Counter(problem.kind for problem in problems)
-    shown = ", ".join(f"{n} {_kind(kind)}" for kind, n in counts.items())
-    echo(
-        f"{amount(len(problems), 'problem')}: {shown}" if problems else told("all was read"),
-        err=as_json,
-    )
+    shown = told(", ").join(told("{n} {kind}", n=n, kind=_kind(k)) for k, n in counts.items())
+    n = amount(len(problems), "problem")
+    echo(told("{n}: {kinds}", n=n, kinds=shown) if problems else told("all was read"), err=as_json)
 
 
 @command("set", under=docs)

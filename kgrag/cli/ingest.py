@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, counted, said, told
+from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.failures import reporting_stored_documents
 from kgrag.cli.opened import index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
@@ -100,7 +100,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
     began = time.monotonic()
     with opened(given.kb, create=not given.retry_failed) as base:
         if note := stand_in_note(base.embedder):
-            echo(told("note: {note}", note=note), err=True)
+            echo(told("note: {note}", note=note.worded(language())), err=True)
         with progress_bar("ingest") as progress, reporting_stored_documents(base):
             report = given.ingest(base, progress)
     # Including opening and closing.

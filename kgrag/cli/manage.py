@@ -16,6 +16,7 @@ from kgrag.cli.options import FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.cli.query import table
 from kgrag.files.whole_file import write_whole
+from kgrag.text.messages import message
 from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def copy(
         began = time.monotonic()
         with progress_bar("copy") as progress:
             report = copying.copy(source.store, target.store, progress=progress)
-            progress("search index", report.documents, report.documents)
+            progress(message("search index"), report.documents, report.documents)
             copied = time.monotonic()
             target.store.refresh(sizes=target.sizes.searched)
         now = time.monotonic()

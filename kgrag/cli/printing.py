@@ -15,8 +15,9 @@ from pathlib import Path
 
 import click
 
-from kgrag.cli.chinese import told, with_names
+from kgrag.cli.chinese import in_words, told, with_names
 from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.text.messages import Message
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
@@ -98,7 +99,8 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def show(name: str, done: int, total: int) -> None:
             bar.total = total
-            shown = carried(visible_line(Path(name).name), encoding_of(err=True))
+            said = in_words(name) if isinstance(name, Message) else Path(name).name
+            shown = carried(visible_line(said), encoding_of(err=True))
             bar.set_postfix_str(shown[-40:], refresh=False)
             bar.update(done - bar.n)
             bar.refresh()

@@ -228,7 +228,7 @@ class Intake:
     ) -> IngestReport:
         """Update the search indexes, and add seconds and cost to the report."""
         if progress:  # the index of words takes a while after many documents
-            progress("search index", len(report.outcomes), len(report.outcomes))
+            progress(message("search index"), len(report.outcomes), len(report.outcomes))
         index_seconds = self._refreshed()
         report = replace(report, seconds=time.monotonic() - began, index_seconds=index_seconds)
         if report.model is None:

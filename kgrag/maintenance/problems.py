@@ -17,7 +17,7 @@ from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
-from kgrag.text.messages import Message, message, packed, unpacked
+from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -142,8 +142,9 @@ class ReadingProblem(JsonReady):
         kind: `unread` (failed) and `skipped` (no loader) concern files without a document. The
             others concern documents: `illegible` text or numbers; `warning` of the loader; `title`
             is the file's name; `issuer`, `date` or `region` unknown or inferred; `short` text; no
-            `headings` in a long text; `passages` that a model failed to read; `twin` of another document; `edition`
-            that shares a node in the graph with another one of its title and issuer.
+            `headings` in a long text; `passages` that a model failed to read; `twin` of another
+            document; `edition` that shares a node in the graph with another one of its title and
+            issuer.
         file: As displayed.
         detail: What is wrong.
         remedy: What to do.
@@ -188,8 +189,9 @@ def problem_table(problems: Iterable[ReadingProblem], language: Language = "zh")
         if several := groups.get(name):
             first = several[0]
             doc_ids = {p.doc_id or p.file for p in several}
-            remedy = first.remedy.replace(first.doc_id, "DOC") if first.doc_id else first.remedy
-            cells = words[language != "zh"], len(doc_ids), first.title or first.file, remedy
+            remedy = replaced(first.remedy, first.doc_id, "DOC") if first.doc_id else first.remedy
+            said = in_language(remedy, language)
+            cells = words[language != "zh"], len(doc_ids), first.title or first.file, said
             rows.append(Row(cells))
     heading = Column("missing", "缺失与未读", "missing and unread")
     return Table("missing", _COLUMNS, tuple(rows), (), heading)
