@@ -28,7 +28,9 @@ _GARBAGE_IN_WORDS = 0.2
 _TRADITIONAL = frozenset("為與國學會對這說來時個們過發經現實後點從關開應當體業產")
 _MOST_TRADITIONAL = 0.03
 # What stands in a number and only its font knows: a point, a minus.
-_IN_NUMBER = re.compile(r"[\d０-９]+([\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff])[\d０-９]+")
+_IN_NUMBER = re.compile(r"(?<=\d)[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff](?=\d)")
+_DIGITS = re.compile(r"\d+")
+_AROUND = 4  # digits of a number that are shown before and after the character
 # Templates of warnings, which problems of their own kind are made of.
 _CHARACTERS = (
     "text not readable on {pages}: up to {percent} % of the characters are private-use, "
@@ -117,17 +119,18 @@ def _warning(said: str, pages: Iterable[int], share: float, remedy: str) -> Mess
 
 def _numbers(text: str) -> list[Message]:
     """Return a warning about numbers with a character that only their font knows."""
-    numbers = list(_IN_NUMBER.finditer(text))
-    if not numbers:
+    places = [match.start() for match in _IN_NUMBER.finditer(text)]
+    if not places:
         return []
-    signs = ", ".join(sorted({f"U+{ord(match[1]):04X}" for match in numbers}))
-    first = numbers[0]
+    first, sign = places[0], text[places[0]]
+    before = _DIGITS.findall(text[max(0, first - _AROUND) : first])[-1]
+    behind = _DIGITS.findall(text[first + 1 : first + 1 + _AROUND])[0]
     return [
         message(
             _NUMBERS,
-            signs=signs,
-            number=first[0].replace(first[1], f"⟨U+{ord(first[1]):04X}⟩"),
-            n=len(numbers),
+            signs=", ".join(sorted({f"U+{ord(text[at]):04X}" for at in places})),
+            number=f"{before}⟨U+{ord(sign):04X}⟩{behind}",
+            n=len(places),
         )
     ]
 

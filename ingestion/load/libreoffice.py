@@ -93,23 +93,11 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
         made = _converted(program, Path(folder), data, suffix, name, time_s)
         size = made.stat().st_size if made.is_file() else 0
         if not size:
-            raise IngestionError(
-                message(
-                    "{name}: LibreOffice cannot open it; it is damaged, locked, or no .{suffix} "
-                    "file",
-                    name=name,
-                    suffix=suffix,
-                )
-            )
+            said = "{name}: LibreOffice cannot open it; it is damaged, locked, or no .{suffix} file"
+            raise IngestionError(message(said, name=name, suffix=suffix))
         if size > _MAX_OUTPUT:
-            raise IngestionError(
-                message(
-                    "{name}: comes to {size:,} bytes as .docx, more than {max_output:,}; split it",
-                    name=name,
-                    size=size,
-                    max_output=_MAX_OUTPUT,
-                )
-            )
+            said = "{name}: comes to {n:,} bytes as .docx, more than {most:,}; split it"
+            raise IngestionError(message(said, name=name, n=size, most=_MAX_OUTPUT))
         return made.read_bytes()
 
 

@@ -45,6 +45,10 @@ _UNREAD = {  # a page, and how many more
         "{n} more pages are mostly pictures, which are not read",
     ),
 }
+_CUT = message("the file's end is missing or damaged: pages may be missing")
+_NO_TEXT = (
+    "{name}: none of its {n} pages has a text layer, and they cannot be read as pictures: {why}"
+)
 _DPI = 200
 _LONGEST = 3000  # pixels of a page's longer side: posters and screens are no larger on paper
 
@@ -78,13 +82,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
-            raise IngestionError(
-                message(
-                    "{name}: {what}",
-                    name=name,
-                    what=_remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024]),
-                )
-            ) from exc
+            what = _remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024])
+            raise IngestionError(message("{name}: {what}", name=name, what=what)) from exc
     pages = [items for items, _ in found]
     for number, (lines, _) in list(pictures.items()):
         if unread[number] == "garbage" or len(page_text(lines)) > len(texts[number - 1]):
@@ -93,16 +92,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         else:
             del pictures[number]
     if list(unread.values()) == ["empty"] * len(pages):
-        raise IngestionError(
-            message(
-                "{name}: none of its {n} pages has a text layer, and they cannot be read as "
-                "pictures: {why}",
-                name=name,
-                n=len(pages),
-                why=why_unread()
-                or message("no text is found in them; scan them at 200 to 300 dpi"),
-            )
-        )
+        why = why_unread() or message("no text is found in them; scan them at 200 to 300 dpi")
+        raise IngestionError(message(_NO_TEXT, name=name, n=len(pages), why=why))
     text, segments = reflow(pages)
     text, warnings = replace_unusable(text)
     return Parsed(
@@ -111,11 +102,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         segments=segments,
         warnings=(
             *warnings,
-            *(
-                [message("the file's end is missing or damaged: pages may be missing")]
-                if is_cut
-                else []
-            ),
+            *([_CUT] if is_cut else []),
             *_recognised(pictures),
             *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
             *_listed(unread, "picture", ""),

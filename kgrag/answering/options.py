@@ -92,20 +92,10 @@ class AskOptions:
         chosen = verify or config.verify.method
         if chosen not in get_args(VerifyMethod):
             known = ", ".join(get_args(VerifyMethod))
-            raise ConfigError(
-                message(
-                    "no way to verify is called {chosen!r}; there are {known}",
-                    chosen=chosen,
-                    known=known,
-                )
-            )
-        if not 0 < config.answer.compress <= 1:
-            raise ConfigError(
-                message(
-                    "answer.compress must be in (0, 1], got {compress}",
-                    compress=config.answer.compress,
-                )
-            )
+            said = "no way to verify is called {name!r}; there are {known}"
+            raise ConfigError(message(said, name=chosen, known=known))
+        if not 0 < (n := config.answer.compress) <= 1:
+            raise ConfigError(message("answer.compress must be in (0, 1], got {n}", n=n))
         if has_model is None:
             has_model = config.model_of("answer").is_configured
         writer = _writer(writer, has_model=has_model)

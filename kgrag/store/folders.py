@@ -38,7 +38,7 @@ def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str])
         sources: All sources of the knowledge base. Those outside the folders are shown with their
             own folder.
 
-    >>> with_folders(None, ["/data/policies"], ["/data/policies/gd/a.docx", "/home/b.docx"])
+    >>> with_folders(None, ["/data/policies"], ["/data/policies/gd/a.docx", "/old/b.docx"])
     '[1, "/data/policies"]'
     >>> with_folders('[1, "/data/policies"]', ["/new/policies"], [])
     '[2, "/data/policies", "/new/policies"]'
@@ -59,7 +59,7 @@ def shown_from(note: str | None) -> Callable[[str], str]:
 
     >>> shown_from('[1, "/data/policies"]')("/data/policies/gd/a.docx")
     'policies/gd/a.docx'
-    >>> shown_from('[1, "/data/policies"]')("/home/me/b.docx")
+    >>> shown_from('[1, "/data/policies"]')("/old/me/b.docx")
     'me/b.docx'
     """
     n_parts, folders = _read(note)

@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag.types import Language
 
-_FIRST = re.compile(r"\{(\w+)\}: ")
+_FIRST = re.compile(r"^\{(\w+)\}: ")
 _PACKED = "\x1e"  # in a stored message, between the English text and the template with its values
 
 
@@ -110,19 +110,20 @@ def catalogue(package: str, file: str = "chinese.toml") -> Mapping[str, Any]:
 def packed(text: str) -> str:
     r"""Return a text to be stored; a message with its template and values behind the English.
 
-    >>> unpacked(packed(message("page {n}", n=3))).template, packed("plain")
-    ('page {n}', 'plain')
+    >>> unpacked(packed(message("page {n}: no text found", n=3))).template, packed("plain")
+    ('page {n}: no text found', 'plain')
     """
     return f"{text}{_PACKED}{json.dumps(_tree(text))}" if isinstance(text, Message) else text
 
 
 def unpacked(text: str) -> str:
     """Return a stored text, as a message if it was one; what an older kgrag stored is English."""
-    plain, mark, tree = text.partition(_PACKED)
+    plain, mark, tree = text.rpartition(_PACKED)
     try:
-        return _message(json.loads(tree)) if mark else text
+        made = _message(json.loads(tree)) if mark else text
     except (ValueError, TypeError, LookupError, AttributeError):
-        return plain
+        return text
+    return made if made == plain else text
 
 
 def _tree(said: Message) -> list[object]:
@@ -134,6 +135,8 @@ def _tree(said: Message) -> list[object]:
 
 def _message(tree: list[Any]) -> Message:
     template, values = tree
+    if _FIRST.sub("", template, count=1) not in catalogue("kgrag.text", "messages.toml"):
+        raise LookupError(template)  # it was not made here, and may hold anything
     return message(
         template, **{k: _message(v) if type(v) is list else v for k, v in values.items()}
     )

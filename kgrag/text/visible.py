@@ -171,7 +171,7 @@ def shown_path(path: str | PurePath) -> str:
 def without_folders(file: str) -> str:
     """Return a path as shown to others: of an absolute one (an older knowledge base) the name.
 
-    >>> without_folders("policies/gd/a.docx"), without_folders("/home/me/a.docx")
+    >>> without_folders("policies/gd/a.docx"), without_folders("/old/me/a.docx")
     ('policies/gd/a.docx', 'a.docx')
     """
     path = PurePath(file)

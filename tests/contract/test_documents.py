@@ -7,6 +7,7 @@ import pytest
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.store.contents import Counts, SourceState
 from kgrag.store.folders import FOLDERS, with_folders
+from kgrag.text.messages import in_language, message
 from kgrag.types import Segment
 
 TEXT = "到2025年建成绿色工厂500家。\n推进工业节能降碳，完善标准体系。"
@@ -319,7 +320,7 @@ def test_documents_show_the_path_from_the_folder_that_was_ingested(store, make):
     """Files outside show their own folder; with the note changed, so is what is shown."""
     put(store, make.bundle("a", TEXT), source="/archive/policies/gd/x.txt")
     put(store, make.bundle("b", TEXT + "b"), source="/archive/policies/sc/x.txt")
-    put(store, make.bundle("c", TEXT + "c"), source="/home/me/x.jsonl#a/b")
+    put(store, make.bundle("c", TEXT + "c"), source="/old/me/x.jsonl#a/b")
     sources = [state.source for state in store.sources()]
     note = with_folders(None, ["/archive/policies"], sources)
     store.set_meta({FOLDERS: note})
@@ -331,6 +332,20 @@ def test_documents_show_the_path_from_the_folder_that_was_ingested(store, make):
 
     store.set_meta({FOLDERS: with_folders(note, ["/other/policies"], sources)})
     assert [d.file for d in store.document_cards(["d-b"])] == ["archive/policies/sc/x.txt"]
-    assert store.document_cards()[2].file == "home/me/x.jsonl#a/b"
+    assert store.document_cards()[2].file == "old/me/x.jsonl#a/b"
     assert [state.source for state in store.sources()] == sources
     assert FOLDERS not in store.all_meta()
+
+
+def test_warnings_come_back_as_messages(store, make):
+    """Worded in any language when they are read; an export has English, a bundle the messages."""
+    warnings = (message("{n} note(s) put at the end of the text", n=2), "of a plugin")
+    bundle = make.bundle("a", TEXT)
+    put(store, replace(bundle, document=replace(bundle.document, warnings=warnings)))
+
+    for read in (*store.documents(), *store.document_cards(), store.bundle("d-a").document):
+        assert read.warnings == warnings
+        assert in_language(read.warnings[0], "zh") == "2 条注释，放在文末"
+        assert in_language(read.warnings[1], "zh") == "of a plugin"
+    (exported,) = [r for r in store.export() if r["record"] == "document"]
+    assert exported["warnings"] == ["2 note(s) put at the end of the text", "of a plugin"]

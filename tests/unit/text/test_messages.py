@@ -170,9 +170,14 @@ def test_messages_survive_processes_and_stores(way):
     assert in_language(kept, "zh") == "第 2 页没有文字层；x"
 
 
-@pytest.mark.parametrize("stored", ["plain", "said\x1e[", "said\x1e7", "said\x1e[1,2,3]"])
-def test_what_an_older_kgrag_stored_or_is_damaged_is_english(stored):
-    assert unpacked(stored) == stored.partition("\x1e")[0]
+@pytest.mark.parametrize(
+    "stored",
+    ["plain", "\x1e", "a\x1e[", "a\x1e7", "a\x1e[1,2,3]", 'a\x1e["{x:>99999999}", {"x": 1}]'],
+)
+def test_what_no_message_of_ours_was_is_a_text(stored):
+    """An older kgrag's, a damaged one, and a file name that pretends to be one."""
+    assert unpacked(stored) == stored
+    assert not isinstance(unpacked(stored), Message)
 
 
 def test_a_message_can_lose_its_file_and_its_folder():

@@ -100,5 +100,5 @@ def test_ingest_and_problems_name_what_cannot_be_read(tmp_path, monkeypatch):
     assert "如 ３１⟨U+1001B0⟩７４；请对照原件核对" in done.stderr
     shown = kgrag("docs", "--problems", language="zh", code=0).stdout
     assert shown.count("文字无法辨认：") == 2
-    assert "2 文字无法辨认" in shown
+    assert "文字无法辨认 2" in shown
     assert "illegible: " in kgrag("docs", "--problems", language="en", code=0).stdout
