@@ -77,6 +77,8 @@ class ChangeDetector:
         self._curation = Curation.of(store)
         states = store.sources()
         self._doc_of = {state.source: state.doc_id for state in states}
+        # An older kgrag stored `..` in paths; they are the same sources.
+        self._stored = {absolute(s.source): s.source for s in states if ".." in s.source}
         self._held = {state.doc_id: Fingerprint.parse(state.fingerprint) for state in states}
         self._source_of = {state.doc_id: state.source for state in states}
         self._sources_of: defaultdict[str, set[str]] = defaultdict(set)
@@ -130,7 +132,7 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
-        task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
+        task = Task(document=record, formerly=self._doc_of.get(self._place(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
 
@@ -143,7 +145,7 @@ class ChangeDetector:
         if ask.record:
             file, doc_id = ask.record.file, ask.record.doc_id
             wanted = self._wanted_of(ask.record)
-            task = Task(document=ask.record, formerly=self._doc_of.get(absolute(file), ""))
+            task = Task(document=ask.record, formerly=self._doc_of.get(self._place(file), ""))
             clash = self._clash(ask.record)
             if clash is not None:
                 return ask.number, Outcome(file, "failed", doc_id, clash)
@@ -162,18 +164,23 @@ class ChangeDetector:
             raise TypeError("a file was read only, and nothing was made of it")
         return ask.number, self._ready(made)
 
+    def _place(self, file: str) -> str:
+        """Return the source of a file, as it is stored if it is."""
+        place = absolute(file)
+        return self._stored.get(place, place)
+
     def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:
         """Return how to read a file, and the fingerprint that it should have."""
         source = ask.source or Source(Path())
         stated = dict(self._stated(source, ask.doc_id))
-        formerly = self._doc_of.get(absolute(source.name), "")
+        formerly = self._doc_of.get(self._place(source.name), "")
         task = Task(source.path, source.within, stated, formerly=formerly)
         return task, self._wanted(ask.content_hash, source.media_type or "", stated)
 
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        source = absolute(document.file)
+        source = self._place(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = completed(
@@ -199,7 +206,7 @@ class ChangeDetector:
         held = self._held.get(doc_id)
         if held is None or not held.covers(wanted):
             return None
-        source = absolute(file)
+        source = self._place(file)
         if self._doc_of.get(source) == doc_id:
             if source not in self._met:
                 self.waiting += len(held.failed)
@@ -211,7 +218,7 @@ class ChangeDetector:
 
     def _clash(self, document: Document) -> str | None:
         """Return an error if another record already uses a record's id."""
-        source = absolute(document.file)
+        source = self._place(document.file)
         if document.media_type != "jsonl":
             return None
         if source in self._met:

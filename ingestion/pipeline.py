@@ -307,6 +307,7 @@ def _items(
 
 def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
+    source = absolute(source)
     file, _, _ = source.rpartition("#")
     places = {Path(source), *Path(source).parents, Path(file)}
     return not paths or any(Path(absolute(path)) in places for path in paths)

@@ -45,7 +45,8 @@ def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str])
     """
     folders = {folder.rstrip("/\\") for folder in (*_read(note)[1], *given)}
     outermost = sorted(f for f in folders if not folders.intersection(_parents(f)))
-    bases = {_base(source, frozenset(outermost)) for source in sources}.union(outermost)
+    known = frozenset(outermost)
+    bases = {_base(_plain(source), known) for source in sources}.union(outermost)
     distinct = (n for n in count(1) if len({_tail(base, n) for base in bases}) == len(bases))
     return json.dumps([next(distinct), *outermost], ensure_ascii=False)
 
@@ -67,6 +68,7 @@ def shown_from(note: str | None) -> Callable[[str], str]:
 
     @cache
     def shown(source: str) -> str:
+        source = _plain(source)
         base = _base(source, known)
         return _tail(base, n_parts) + source[len(base) :]
 
@@ -80,6 +82,11 @@ def _read(note: str | None) -> tuple[int, Sequence[str]]:
         return int(n_parts), [str(folder) for folder in folders]
     except (TypeError, ValueError):
         return 0, []
+
+
+def _plain(source: str) -> str:
+    """Return a source without `..`, which an older kgrag stored."""
+    return os.path.normpath(source) if ".." in source else source
 
 
 def _base(source: str, folders: frozenset[str]) -> str:

@@ -7,6 +7,7 @@ from io import BytesIO
 import docx
 import pytest
 
+from kgrag import KnowledgeBase
 from tests.fixtures.kit import kgrag
 
 TEXT = "{}节能条例\n第一条 目标\n到2025年，全省创建绿色工厂{}家。\n"
@@ -96,3 +97,22 @@ def test_files_that_could_not_be_read_are_shown_alike(archive):
     (archive / "policies/gd/b.pdf").write_bytes(b"none")
     kgrag("ingest", "policies", code=1)
     assert "unread: policies/gd/b.pdf: " in kgrag("docs", "--problems", code=0).stdout
+
+
+def test_a_path_with_parents_that_an_older_kgrag_stored_is_the_same_source(archive):
+    """A changed file replaces its document, whatever the spelling."""
+    kgrag("ingest", "policies", code=0)
+    with sqlite3.connect(archive / "kb" / "kgrag.db") as connection:
+        rows = connection.execute("SELECT source, doc_id FROM sources").fetchall()
+    connection.close()
+    with KnowledgeBase.open("kb") as base:
+        for source, doc_id in rows:
+            bundle = base.store.bundle(doc_id)
+            base.delete(doc_id)
+            base.store.upsert_document(bundle, source=source.replace("/policies", "/x/../policies"))
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+    assert "2 unchanged" in kgrag("ingest", "policies", code=0).stdout
+    (archive / "policies/sc/a.txt").write_text(TEXT.format("四川省", 301), "utf-8")
+    assert "1 replaced, 1 unchanged" in kgrag("ingest", "policies", code=0).stdout
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
