@@ -4,7 +4,7 @@ import math
 import re
 
 from kgrag.errors import GarbledTextError, OutOfRangeError
-from kgrag.text.messages import message
+from kgrag.text.messages import Message, message
 
 # 30,000 equal characters took 3 s to search, 100,000 took 30 s; a page of a policy has 1,000.
 MOST_QUESTION_CHARS = 4000
@@ -35,7 +35,8 @@ def checked_text(name: str, text: str) -> str:
     if _is_lost(text):
         raise GarbledTextError(
             message(
-                "the text arrived as {value!r}, with ? for what was written: {passed_on}",
+                "the {name} arrived as {value!r}, with ? for what was written: {passed_on}",
+                name=Message(name, {}),
                 value=text[:_SHOWN],
                 passed_on=_PASSED_ON,
             )
@@ -44,8 +45,9 @@ def checked_text(name: str, text: str) -> str:
         return text
     raise OutOfRangeError(
         message(
-            "the text has {n:,} characters ({value!r}…), at most {most:,} are read: shorten it, "
+            "the {name} has {n:,} characters ({value!r}…), at most {most:,} are read: shorten it, "
             "or ask in parts",
+            name=Message(name, {}),
             n=len(text),
             value=text[:_SHOWN],
             most=MOST_QUESTION_CHARS,
@@ -63,8 +65,9 @@ def check_whole(name: str, *texts: str) -> None:
         if _HALF.search(text):
             raise GarbledTextError(
                 message(
-                    "the text holds half characters (U+D800 to U+DFFF), as here: {value}; "
+                    "the {name} holds half characters (U+D800 to U+DFFF), as here: {value}; "
                     "{passed_on}",
+                    name=Message(name, {}),
                     value=ascii(text[:_SHOWN]),
                     passed_on=_PASSED_ON,
                 )

@@ -259,7 +259,7 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
     silent = len(cards) - len(years)
     raise NotFoundError(
         message(
-            "no document is of {first}; years: {known}; {silent} do not say",
+            "no document is of {first}; years: {known}; {silent} of unknown year",
             first=_years(first, last),
             known=_listed(map(str, years.values())),
             silent=silent,
@@ -285,4 +285,7 @@ def _facets(card: Document) -> Facets:
 
 def _listed(values: Iterable[str]) -> str:
     distinct = sorted(set(values))
-    return "、".join(distinct[:_SHOWN]) + "…" * (len(distinct) > _SHOWN) or "-"
+    names = ", ".join(distinct[:_SHOWN])
+    if len(distinct) > _SHOWN:
+        return message("{names} and {n} more", names=names, n=len(distinct) - _SHOWN)
+    return names or message("none")

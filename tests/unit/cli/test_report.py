@@ -93,7 +93,7 @@ def test_a_report_in_word_has_a_section_for_each_question(folder, asked, tmp_pat
     assert heads == [FOREST, FACTORIES, UNKNOWN, LOST, "长" * 60 + "…"]
     texts = [text for _, text in rest]
     assert texts[texts.index(UNKNOWN) + 1] == "在这些文件中未找到答案。"
-    assert texts[texts.index(LOST) + 1].startswith("未能作答：收到的文字是")
+    assert texts[texts.index(LOST) + 1].startswith("未能作答：收到的问题是")
     assert len(footnotes(out.read_bytes())) == 3
 
 
@@ -106,7 +106,7 @@ def test_a_report_as_a_page_links_to_its_quotes(folder, asked, tmp_path):
     assert len(links) == len(set(ids)) == len(ids) == 3
     assert set(links) == set(ids)
     assert "<h1>Questions and answers</h1>" in page
-    assert page.count("not answered: the text") == 2
+    assert page.count("not answered: the question") == 2
 
 
 @pytest.mark.parametrize(
