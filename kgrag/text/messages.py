@@ -14,6 +14,7 @@ from typing import Any
 from kgrag.types import Language
 
 _FIRST = re.compile(r"^\{(\w+)\}: ")
+_PLACES = re.compile(r"(?:\{[a-z]++\}[：: ;,]*+)++")  # a template without words
 _PACKED = "\x1e"  # in a stored message, between the English text and the template with its values
 
 
@@ -135,7 +136,8 @@ def _tree(said: Message) -> list[object]:
 
 def _message(tree: list[Any]) -> Message:
     template, values = tree
-    if _FIRST.sub("", template, count=1) not in catalogue("kgrag.text", "messages.toml"):
+    known = catalogue("kgrag.text", "messages.toml")
+    if _FIRST.sub("", template, count=1) not in known and not _PLACES.fullmatch(template):
         raise LookupError(template)  # it was not made here, and may hold anything
     return message(
         template, **{k: _message(v) if type(v) is list else v for k, v in values.items()}
