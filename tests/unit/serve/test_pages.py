@@ -71,7 +71,8 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
     assert not missing
     kinds = {
         "in_force", "not_yet", "expired", "repealed", "superseded", "over", "amended", "draft",
-        "unknown", "unread", "skipped", "illegible", "warning", "title", "issuer", "date", "region", "short",
+        "unknown", "unread", "skipped", "illegible", "warning",
+        "title", "issuer", "date", "region", "short",
         "headings", "passages", "twin", "edition",
         "added", "replaced", "unchanged", "duplicate", "search index",
     }  # fmt: skip
