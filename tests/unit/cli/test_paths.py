@@ -108,6 +108,7 @@ def test_a_path_with_parents_that_an_older_kgrag_stored_is_the_same_source(archi
     with KnowledgeBase.open("kb") as base:
         for source, doc_id in rows:
             bundle = base.store.bundle(doc_id)
+            assert bundle is not None
             base.delete(doc_id)
             base.store.upsert_document(bundle, source=source.replace("/policies", "/x/../policies"))
     assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
