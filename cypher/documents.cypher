@@ -6,17 +6,17 @@ RETURN s.id AS source, s.doc_id AS doc_id, d.fingerprint AS fingerprint;
 
 // name: all_cards
 MATCH (d:KgragDocument)
+OPTIONAL MATCH (n:KgragSetting {id: 'note.folders'})
 RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
   d.warnings AS warnings, d.properties AS properties, d.metadata AS metadata, d.file AS file,
-  d.fingerprint AS fingerprint,
-  d.characters AS characters;
+  n.value AS folders, d.fingerprint AS fingerprint, d.characters AS characters;
 
 // name: cards
 MATCH (d:KgragDocument) WHERE d.id IN $ids
+OPTIONAL MATCH (n:KgragSetting {id: 'note.folders'})
 RETURN d.id AS id, d.title AS title, d.media_type AS media_type, d.content_hash AS content_hash,
   d.warnings AS warnings, d.properties AS properties, d.metadata AS metadata, d.file AS file,
-  d.fingerprint AS fingerprint,
-  d.characters AS characters;
+  n.value AS folders, d.fingerprint AS fingerprint, d.characters AS characters;
 
 // name: revision
 MATCH (d:KgragDocument {id: $id}) RETURN coalesce(d.revision, '') AS revision;

@@ -19,8 +19,10 @@ from kgrag.ingestion.report import Outcome, Status
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
-from kgrag.text.visible import place_shown, shown_path
+from kgrag.text.messages import message, without_start
+from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
 
@@ -75,6 +77,8 @@ class ChangeDetector:
         self._curation = Curation.of(store)
         states = store.sources()
         self._doc_of = {state.source: state.doc_id for state in states}
+        # An older kgrag stored `..` in paths; they are the same sources.
+        self._stored = {absolute(s.source): s.source for s in states if ".." in s.source}
         self._held = {state.doc_id: Fingerprint.parse(state.fingerprint) for state in states}
         self._source_of = {state.doc_id: state.source for state in states}
         self._sources_of: defaultdict[str, set[str]] = defaultdict(set)
@@ -118,8 +122,8 @@ class ChangeDetector:
             try:
                 doc_id, content_hash = fingerprint(source, max_bytes=max_bytes)
             except IngestionError as exc:
-                reason = str(exc).removeprefix(f"{source.name}: ")
-                yield _Asked(number, failure=Failure(source.name, reason))
+                failure = Failure(source.name, without_start(exc, source.name))
+                yield _Asked(number, failure=failure)
                 continue
             ask = _Asked(number, source=source, doc_id=doc_id, content_hash=content_hash)
             task, wanted = self._wanted_file(ask)
@@ -128,7 +132,7 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
-        task = Task(document=record, formerly=self._doc_of.get(_absolute(record.file), ""))
+        task = Task(document=record, formerly=self._doc_of.get(self._place(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
 
@@ -141,7 +145,7 @@ class ChangeDetector:
         if ask.record:
             file, doc_id = ask.record.file, ask.record.doc_id
             wanted = self._wanted_of(ask.record)
-            task = Task(document=ask.record, formerly=self._doc_of.get(_absolute(file), ""))
+            task = Task(document=ask.record, formerly=self._doc_of.get(self._place(file), ""))
             clash = self._clash(ask.record)
             if clash is not None:
                 return ask.number, Outcome(file, "failed", doc_id, clash)
@@ -160,18 +164,23 @@ class ChangeDetector:
             raise TypeError("a file was read only, and nothing was made of it")
         return ask.number, self._ready(made)
 
+    def _place(self, file: str) -> str:
+        """Return the source of a file, as it is stored if it is."""
+        place = absolute(file)
+        return self._stored.get(place, place)
+
     def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:
         """Return how to read a file, and the fingerprint that it should have."""
         source = ask.source or Source(Path())
         stated = dict(self._stated(source, ask.doc_id))
-        formerly = self._doc_of.get(_absolute(source.name), "")
+        formerly = self._doc_of.get(self._place(source.name), "")
         task = Task(source.path, source.within, stated, formerly=formerly)
         return task, self._wanted(ask.content_hash, source.media_type or "", stated)
 
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        source = _absolute(document.file)
+        source = self._place(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = completed(
@@ -197,32 +206,36 @@ class ChangeDetector:
         held = self._held.get(doc_id)
         if held is None or not held.covers(wanted):
             return None
-        source = _absolute(file)
+        source = self._place(file)
         if self._doc_of.get(source) == doc_id:
             if source not in self._met:
                 self.waiting += len(held.failed)
             self._met.add(source)
             return Outcome(file, "unchanged", doc_id)
         self._note(source, doc_id, held)
-        detail = f"same name and content as {self._source_of[doc_id]}"
+        detail = message("same name and content as {file}", file=self._source_of[doc_id])
         return PreparedDocument(source, Outcome(file, "duplicate", doc_id, detail), None)
 
     def _clash(self, document: Document) -> str | None:
         """Return an error if another record already uses a record's id."""
-        source = _absolute(document.file)
+        source = self._place(document.file)
         if document.media_type != "jsonl":
             return None
         if source in self._met:
-            return f"id {document.doc_id!r} stands twice in this file; give each record its own"
+            return message(
+                "id {id!r} stands twice in this file; give each record its own", id=document.doc_id
+            )
         owner = self._source_of.get(document.doc_id)
         held = self._held.get(document.doc_id)
         wanted = self._wanted_of(document)
         same = held is not None and held.offline == wanted.offline
         if owner is None or owner == source or same:
             return None
-        return (
-            f"id {document.doc_id!r} belongs to {owner}, with another text; change one of the "
-            "ids, delete that document, or use another knowledge base"
+        return message(
+            "id {id!r} belongs to {owner}, with another text; change one of the ids, delete that "
+            "document, or use another knowledge base",
+            id=document.doc_id,
+            owner=owner,
         )
 
     def _note(self, source: str, doc_id: str, now: Fingerprint) -> None:
@@ -237,7 +250,7 @@ class ChangeDetector:
 
         Copies are one document: otherwise each would undo the other's metadata in every run.
         """
-        own = shown_path(source.path.absolute())
+        own = absolute(source.path)
         places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}
         stated = (self._sidecars.stated(places[name]) for name in sorted(places))
         return next(filter(None, stated), {})
@@ -255,8 +268,3 @@ class ChangeDetector:
             model=self._model,
             stated=stated_digest(properties),
         )
-
-
-def _absolute(file: str) -> str:
-    """Return a file's absolute path; a record keeps its `#id`."""
-    return shown_path(Path(file).absolute())

@@ -21,7 +21,9 @@ from kgrag.ingestion.report import IngestReport, Outcome, Plan
 from kgrag.ingestion.vector_set import VectorSet
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
+from kgrag.text.messages import message
 from kgrag.text.visible import shown_path
 
 if TYPE_CHECKING:
@@ -158,7 +160,7 @@ def _not_read(found: Discovery, sidecars: Sidecars) -> list[Outcome]:
     failures = (*found.failures, *sidecars.failures(found))
     outcomes = [Outcome(f.file, "failed", detail=f.reason) for f in failures]
     outcomes += [Outcome(shown_path(s.path), "skipped", detail=s.reason) for s in found.skipped]
-    detail = "a link out of the folder; --follow-links follows it"
+    detail = message("a link out of the folder; --follow-links follows it")
     return outcomes + [
         Outcome(shown_path(link), "not followed", detail=detail) for link in found.links
     ]
@@ -291,7 +293,7 @@ def _items(
 ) -> "Generator[Numbered, None, None]":
     for number, state in enumerate(states):
         if Fingerprint.parse(state.fingerprint).model != enricher.identity:
-            detail = (
+            detail = message(
                 "was read by another model or with other settings; ingest the file again, and "
                 "all of it is read as is set now"
             )
@@ -305,6 +307,7 @@ def _items(
 
 def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
+    source = absolute(source)
     file, _, _ = source.rpartition("#")
     places = {Path(source), *Path(source).parents, Path(file)}
-    return not paths or any(Path(shown_path(path.absolute())) in places for path in paths)
+    return not paths or any(Path(absolute(path)) in places for path in paths)

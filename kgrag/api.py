@@ -54,6 +54,7 @@ from kgrag.store.open import open_store
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.table import worded
+from kgrag.text.messages import message
 from kgrag.types import Document, Entity, Fact, Language
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ class KnowledgeBase:
         """
         found = self.store.documents([self.find_document(name).doc_id])
         if not found:  # deleted meanwhile
-            raise NotFoundError(f"no document is called {name!r}")
+            raise NotFoundError(message("no document is called {name!r}", name=name))
         return found[0]
 
     def excerpt(self, name: str, start: int, end: int, *, paragraphs: int = 1) -> Excerpt:

@@ -4,6 +4,7 @@ import math
 import re
 
 from kgrag.errors import GarbledTextError, OutOfRangeError
+from kgrag.text.messages import Message, message
 
 # 30,000 equal characters took 3 s to search, 100,000 took 30 s; a page of a policy has 1,000.
 MOST_QUESTION_CHARS = 4000
@@ -14,7 +15,7 @@ MOST_SECONDS = 86_400.0
 _SHOWN = 40
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair of UTF-16, or a byte that was not decoded
-_PASSED_ON = (
+_PASSED_ON = message(
     "what passes it on knows too few characters: set PYTHONUTF8=1, or LC_ALL=C.UTF-8; in "
     "PowerShell set $OutputEncoding to UTF-8"
 )
@@ -33,13 +34,24 @@ def checked_text(name: str, text: str) -> str:
     check_whole(name, text)
     if _is_lost(text):
         raise GarbledTextError(
-            f"the {name} arrived as {text[:_SHOWN]!r}, with ? for what was written: {_PASSED_ON}"
+            message(
+                "the {name} arrived as {value!r}, with ? for what was written: {passed_on}",
+                name=Message(name, {}),
+                value=text[:_SHOWN],
+                passed_on=_PASSED_ON,
+            )
         )
     if len(text) <= MOST_QUESTION_CHARS:
         return text
     raise OutOfRangeError(
-        f"the {name} has {len(text):,} characters ({text[:_SHOWN]!r}…), at most "
-        f"{MOST_QUESTION_CHARS:,} are read: shorten it, or ask in parts"
+        message(
+            "the {name} has {n:,} characters ({value!r}…), at most {most:,} are read: shorten it, "
+            "or ask in parts",
+            name=Message(name, {}),
+            n=len(text),
+            value=text[:_SHOWN],
+            most=MOST_QUESTION_CHARS,
+        )
     )
 
 
@@ -52,8 +64,13 @@ def check_whole(name: str, *texts: str) -> None:
     for text in texts:
         if _HALF.search(text):
             raise GarbledTextError(
-                f"the {name} holds half characters (U+D800 to U+DFFF), as here: "
-                f"{text[:_SHOWN]!a}; {_PASSED_ON}"
+                message(
+                    "the {name} holds half characters (U+D800 to U+DFFF), as here: {value}; "
+                    "{passed_on}",
+                    name=Message(name, {}),
+                    value=ascii(text[:_SHOWN]),
+                    passed_on=_PASSED_ON,
+                )
             )
 
 
@@ -84,7 +101,13 @@ def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:
     if type(value) is int and least <= value <= most:
         return value
     raise OutOfRangeError(
-        f"{name} must be a whole number from {least} to {most}, got {_shown(value)}"
+        message(
+            "{name} must be a whole number from {least} to {most}, got {value}",
+            name=name,
+            least=least,
+            most=most,
+            value=_shown(value),
+        )
     )
 
 
@@ -98,7 +121,12 @@ def checked_seconds(name: str, value: float) -> float:
     if is_number and math.isfinite(value) and 0 < value <= MOST_SECONDS:
         return value
     raise OutOfRangeError(
-        f"{name} must be seconds above 0, at most {MOST_SECONDS:g}, got {_shown(value)}"
+        message(
+            "{name} must be seconds above 0, at most {most_seconds:g}, got {value}",
+            name=name,
+            most_seconds=MOST_SECONDS,
+            value=_shown(value),
+        )
     )
 
 

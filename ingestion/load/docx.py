@@ -28,6 +28,7 @@ from kgrag.ingestion.load.word.runs import (
     read_line,
 )
 from kgrag.ingestion.load.word.styles import paragraph_number, read_numbering, read_styles, style_of
+from kgrag.text.messages import message
 from kgrag.text.table_rows import cells_of, is_delimiter, is_row
 from kgrag.text.words import normalize_name
 
@@ -81,15 +82,22 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
         data = as_docx(data, suffix="doc", name=name)
     elif data.startswith(OLE):
         raise IngestionError(
-            f"{name}: is locked with a password; open it in Word, take the password away and "
-            "save it as .docx"
+            message(
+                "{name}: is locked with a password; open it in Word, take the password away and "
+                "save it as .docx",
+                name=name,
+            )
         )
     try:
         return _read(open_package(data, name), stem)
     except (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
             NotImplementedError, RecursionError) as exc:  # fmt: skip
         raise IngestionError(
-            f"{name}: is damaged or no Word file ({exc}); open it in Word and save it again"
+            message(
+                "{name}: is damaged or no Word file ({error}); open it in Word and save it again",
+                name=name,
+                error=exc,
+            )
         ) from exc
 
 
@@ -106,7 +114,7 @@ def read_office(data: bytes, *, name: str, stem: str, suffix: str) -> Parsed:
         IngestionError: It cannot be converted or read.
     """
     parsed = read_docx(as_docx(data, suffix=suffix, name=name), name=name, stem=stem)
-    said = f"read through LibreOffice, from .{suffix}"
+    said = message("read through LibreOffice, from .{suffix}", suffix=suffix)
     return replace(parsed, warnings=(*parsed.warnings, said))
 
 
@@ -114,7 +122,7 @@ def _read(package: WordPackage, stem: str) -> Parsed:
     root = package.tree(package.main)
     body = None if root is None else root.find(W + "body")
     if body is None:
-        raise NotWordError(f"{package.main} holds no text")
+        raise NotWordError(message("{main} holds no text", main=package.main))
     notes = _note_elements(package)
     styles = next(iter(package.related("styles")), None)
     reading = Reading(
@@ -128,8 +136,12 @@ def _read(package: WordPackage, stem: str) -> Parsed:
     n_pictures = reading.counts["picture"]
     if n_pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
         raise IngestionError(
-            f"{package.name}: its text is a picture ({n_pictures} in it, and no "
-            "letters); save the original as text, or export it as PDF and read that with OCR"
+            message(
+                "{package}: its text is a picture ({n_pictures} in it, and no letters); save the "
+                "original as text, or export it as PDF and read that with OCR",
+                package=package.name,
+                n_pictures=n_pictures,
+            )
         )
     return _parsed(blocks, reading, package, stem)
 
@@ -281,26 +293,30 @@ def _property_title(title: str | None) -> str:
 
 
 def _warnings(reading: Reading) -> list[str]:
-    facts: list[tuple[str, Callable[[int], str]]] = [
-        ("box", lambda n: f"{n} text box(es) put after the paragraph they hang on"),
-        ("diagram", lambda n: f"{n} diagram(s): their texts put after the paragraph, as lines"),
-        ("contents", lambda n: f"generated table of contents left out ({n} lines)"),
-        ("picture", lambda n: f"{n} picture(s), marked [图片]: text in them is not read"),
-        ("chart", lambda n: f"{n} chart(s), marked [图表]: their figures are not read"),
-        ("formula", lambda n: f"{n} formula(s) of an old equation editor, marked [公式]: not read"),
-        ("object", lambda n: f"{n} embedded file(s), marked [嵌入…]: not read"),
-        ("elsewhere", lambda n: f"{n} document(s) inserted whole (altChunk, subdocument) are not "
-                                "read; open the file in Word and save it again"),
-    ]  # fmt: skip
-    found = [say(reading.counts[kind]) for kind, say in facts if reading.counts[kind]]
+    facts = (
+        ("box", "{n} text box(es) put after the paragraph they hang on"),
+        ("diagram", "{n} diagram(s): their texts put after the paragraph, as lines"),
+        ("contents", "generated table of contents left out ({n} lines)"),
+        ("picture", "{n} picture(s), marked [图片]: text in them is not read"),
+        ("chart", "{n} chart(s), marked [图表]: their figures are not read"),
+        ("formula", "{n} formula(s) of an old equation editor, marked [公式]: not read"),
+        ("object", "{n} embedded file(s), marked [嵌入…]: not read"),
+        ("elsewhere", "{n} document(s) inserted whole (altChunk, subdocument) are not "
+                      "read; open the file in Word and save it again"),
+    )  # fmt: skip
+    found: list[str] = [message(said, n=n) for kind, said in facts if (n := reading.counts[kind])]
     if reading.note_numbers:
-        found.append(f"{len(reading.note_numbers)} note(s) put at the end of the text")
+        found.append(message("{n} note(s) put at the end of the text", n=len(reading.note_numbers)))
     if reading.numbering.unknown:
         names = ", ".join(sorted(reading.numbering.unknown))
-        found.append(f"list numbers written as digits for want of a rule: {names}")
+        found.append(
+            message("list numbers written as digits for want of a rule: {names}", names=names)
+        )
     if reading.unknown_symbols:
         names = ", ".join(sorted(reading.unknown_symbols)[:5])
-        found.append(f"symbols without a Unicode character, written as \ufffd: {names}")
+        found.append(
+            message("symbols without a Unicode character, written as \ufffd: {names}", names=names)
+        )
     return found
 
 

@@ -13,6 +13,7 @@ from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.parsed import Block, Parsed, join_blocks, replace_unusable
 from kgrag.ingestion.load.raised import lowered, raised
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.text.messages import message
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_SMALL, roman_number
 from kgrag.text.vocabulary import ISSUER_ENDS
@@ -469,18 +470,26 @@ def _parse(text: str, name: str) -> tuple["HtmlElement", list[str]]:
     from lxml import etree, html
 
     source = _XML_DECLARATION.sub("", text)
-    flattened = []
+    flattened: list[str] = []
     try:
         parser = html.HTMLParser(huge_tree=True)  # 256 levels are read without, 2,048 with it
         page = html.document_fromstring(source, parser=parser)
         if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
             parser = html.HTMLParser(huge_tree=True)
             page = html.document_fromstring(_WRAPPERS.sub("<br>", source), parser=parser)
-            flattened.append("its blocks are nested too deeply, and were read without nesting")
+            flattened.append(
+                message("its blocks are nested too deeply, and were read without nesting")
+            )
             if any(e.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for e in parser.error_log):
-                flattened.append("the page is nested too deeply to be read whole; save it again")
+                flattened.append(
+                    message("the page is nested too deeply to be read whole; save it again")
+                )
     except (etree.LxmlError, ValueError) as exc:
-        raise IngestionError(f"{name}: is not a web page ({exc}); save the page again") from exc
+        raise IngestionError(
+            message(
+                "{name}: is not a web page ({error}); save the page again", name=name, error=exc
+            )
+        ) from exc
     _drop_unusable(page)
     return page, flattened
 

@@ -7,14 +7,16 @@ from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import digest
+from kgrag.ingestion.load.legible import illegible
 from kgrag.ingestion.load.parsed import line_segments, replace_unusable
 from kgrag.ingestion.load.source import Failure, Source, open_regular
 from kgrag.ingestion.load.title import guess_title
+from kgrag.text.messages import Message, message
 from kgrag.types import Document
 
 # Records are read line by line, and no document comes near this; what it unpacks to is held twice.
 _MOST_LINE_BYTES = 32_000_000
-_REMEDY = 'each line must be {"id": ..., "title": ..., "text": ...}'
+_REMEDY = message('each line must be {{"id": ..., "title": ..., "text": ...}}')
 
 
 def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failure]:
@@ -38,9 +40,13 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
             for number, line in _numbered(lines, min(max_bytes, _MOST_LINE_BYTES)):
                 yield _record(file, number, line, first_line)
     except OSError as exc:
-        raise IngestionError(f"{file}: cannot be read: {exc.strerror}") from exc
+        raise IngestionError(
+            message("{file}: cannot be read: {strerror}", file=file, strerror=exc.strerror)
+        ) from exc
     if not number:
-        raise IngestionError(f"{file}: holds no record; {_REMEDY}")
+        raise IngestionError(
+            message("{file}: holds no record; {remedy}", file=file, remedy=_REMEDY)
+        )
 
 
 def _numbered(lines: Utf8Lines, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
@@ -63,33 +69,50 @@ def _record(
 ) -> Document | Failure:
     place = f"{file}:{number}"
     if line is None:
-        said = "the line is too long: more than 32 MB, or than ingest.max_file_mb"
-        return Failure(place, f"{said}; split the text")
+        return Failure(
+            place,
+            message(
+                "the line is too long: more than 32 MB, or than ingest.max_file_mb; split the text"
+            ),
+        )
     try:
         values = read_foreign(line)
     except ValueError as exc:
-        return Failure(place, f"{exc}; {_REMEDY}")
+        return Failure(place, _wrong(exc))
     problem = _problem(values)
     if problem:
-        return Failure(place, f"{problem}; {_REMEDY}")
+        return Failure(place, _wrong(problem))
     document = _document(file, values)
     if document.doc_id in first_line:
         was = first_line[document.doc_id]
-        return Failure(place, f"id {document.doc_id!r} was on line {was} already; make ids unique")
+        return Failure(
+            place,
+            message(
+                "id {doc_id!r} was on line {was} already; make ids unique",
+                doc_id=document.doc_id,
+                was=was,
+            ),
+        )
     first_line[document.doc_id] = number
     return document
 
 
+def _wrong(what: object) -> Message:
+    return message("{what}; {remedy}", what=what, remedy=_REMEDY)
+
+
 def _problem(values: object) -> str | None:
     if not isinstance(values, dict):
-        return f"a record must be an object, not {type(values).__name__}"
+        return message("a record must be an object, not {kind}", kind=type(values).__name__)
     doc_id, title, text = values.get("id"), values.get("title"), values.get("text")
     if isinstance(doc_id, bool) or not isinstance(doc_id, str | int) or not str(doc_id).strip():
-        return f"id must be a string or an integer, not {doc_id!r}"
+        return message("id must be a string or an integer, not {value}", value=repr(doc_id))
     if not isinstance(text, str) or not text.strip():
-        return f"text must be a string that is not blank, not {str(text)[:40]!r}"
+        return message(
+            "text must be a string that is not blank, not {value!r}", value=str(text)[:40]
+        )
     if not isinstance(title, str | None):
-        return f"title must be a string, not {title!r}"
+        return message("title must be a string, not {value}", value=repr(title))
     return None
 
 
@@ -110,7 +133,7 @@ def _document(file: str, values: dict[str, object]) -> Document:
         media_type="jsonl",
         content_hash="",
         segments=line_segments(text),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *illegible(text, ())),
         properties=properties,
     )
     return replace(document, content_hash=digest("record", document.title, text, length=64))

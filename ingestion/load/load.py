@@ -12,9 +12,12 @@ from kgrag.errors import IngestionError, UnsupportedFormatError
 from kgrag.ids import document_id
 from kgrag.ingestion.load.formats import Reader, plugin_reader
 from kgrag.ingestion.load.jsonl import read_records
+from kgrag.ingestion.load.legible import illegible
+from kgrag.ingestion.load.ocr.engine import why_unread
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.source import Failure, Source, open_regular, unsupported_reason
 from kgrag.ingestion.load.statement import stated_title
+from kgrag.text.messages import message, without_start
 from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
@@ -57,15 +60,20 @@ def load(
     """
     media_type = source.media_type
     if media_type is None:
-        raise UnsupportedFormatError(f"{source.name}: {unsupported_reason(source.path)}")
+        raise UnsupportedFormatError(
+            message("{file}: {what}", file=source.name, what=unsupported_reason(source.path))
+        )
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
     data = b"".join(_blocks(source, max_bytes))
     read = plugin_reader(media_type) or _reader(media_type)
     parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
-        raise IngestionError(f"{source.name}: has no text; check that it opens and shows some")
+        raise IngestionError(
+            message("{source}: has no text; check that it opens and shows some", source=source.name)
+        )
     content_hash = hashlib.sha256(data).hexdigest()
+    why = why_unread() if media_type == "pdf" else ""
     return Document(
         doc_id=document_id(shown_path(source.path.name), content_hash),
         title=stated_title(stated) or parsed.title,
@@ -74,7 +82,7 @@ def load(
         media_type=media_type,
         content_hash=content_hash,
         segments=parsed.segments,
-        warnings=parsed.warnings,
+        warnings=(*parsed.warnings, *illegible(parsed.text, parsed.segments, why)),
         properties={**parsed.properties, **stated},
     )
 
@@ -97,7 +105,7 @@ def load_all(
             yield load(source, stated=stated, max_bytes=max_bytes)
     except IngestionError as exc:
         # The file is named apart, so that a report need not say it twice.
-        yield Failure(source.name, str(exc).removeprefix(f"{source.name}: "))
+        yield Failure(source.name, without_start(exc, source.name))
 
 
 def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[str, str]:
@@ -133,20 +141,37 @@ def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
                 size += len(block)
                 yield block
     except OSError as exc:
-        raise IngestionError(f"{source.name}: cannot be read: {exc.strerror}") from exc
+        raise IngestionError(
+            message(
+                "{source}: cannot be read: {strerror}", source=source.name, strerror=exc.strerror
+            )
+        ) from exc
     if max(size, told) > max_bytes:
         raise IngestionError(
-            f"{source.name}: has {max(size, told):,} bytes, more than {max_bytes:,}; raise "
-            "ingest.max_file_mb, or split it"
+            message(
+                "{source}: has {size:,} bytes, more than {max_bytes:,}; raise ingest.max_file_mb, "
+                "or split it",
+                source=source.name,
+                size=max(size, told),
+                max_bytes=max_bytes,
+            )
         )
     if not size:
-        raise IngestionError(f"{source.name}: is empty (0 bytes); check that it was copied whole")
+        raise IngestionError(
+            message(
+                "{source}: is empty (0 bytes); check that it was copied whole", source=source.name
+            )
+        )
 
 
 def _one_record(source: Source, max_bytes: int) -> Document:
     if source.record is None:
-        raise IngestionError(f"{source.name}: holds many documents; name a record or use load_all")
+        raise IngestionError(
+            message(
+                "{source}: holds many documents; name a record or use load_all", source=source.name
+            )
+        )
     for item in read_records(source, max_bytes=max_bytes):
         if isinstance(item, Document) and item.doc_id == source.record:
             return item
-    raise IngestionError(f"{source.name}: no such record; check the id")
+    raise IngestionError(message("{source}: no such record; check the id", source=source.name))

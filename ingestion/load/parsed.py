@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from kgrag.text.messages import message
 from kgrag.text.table_rows import CELL_MARK
 from kgrag.types import Segment, SegmentKind
 
@@ -45,13 +46,13 @@ def replace_unusable(text: str) -> tuple[str, list[str]]:
     Offsets do not change; no store could hold the originals.
 
     >>> replace_unusable("a\x00b")
-    ('a�b', ['1 unusable character (NUL or lone surrogate) replaced by U+FFFD'])
+    ('a�b', ['unusable characters (NUL or lone surrogate) replaced by U+FFFD: 1'])
     """
     clean, n = _UNUSABLE.subn("\ufffd", text)
     if not n:
         return text, []
-    noun = "character" if n == 1 else "characters"
-    return clean, [f"{n} unusable {noun} (NUL or lone surrogate) replaced by U+FFFD"]
+    said = message("unusable characters (NUL or lone surrogate) replaced by U+FFFD: {n}", n=n)
+    return clean, [said]
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, int, int]]:

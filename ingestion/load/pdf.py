@@ -2,38 +2,24 @@
 
 import re
 import threading
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.title import find_title, guess_title
-from kgrag.text.words import word_boundaries
+from kgrag.text.messages import Message, message
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
     from kgrag.ingestion.load.ocr.page_text import Picture
-
-_FEWEST = 50
-_MOST_ODD = 0.35
-_ODD = {"Co", "Cn", "Cs"}
-_RUN = re.compile("[\u4e00-\u9fff]{5,}")  # shorter ones are names and figures of lists and tables
-_FEWEST_IN_RUNS = 100
-# Of Chinese text 0.33 and more, of the same text with its characters exchanged 0.21 and less in
-# 99 of 100 pages; names of persons without anything between them 0.24.
-_LEAST_IN_WORDS = 0.2
-# The dictionary has few words in traditional characters: such text is known by these.
-_TRADITIONAL = frozenset("為與國學會對這說來時個們過發經現實後點從關開應當體業產")
-_MOST_TRADITIONAL = 0.03
-
 
 # PDFium's marks for a hyphen at a line's end.
 _HYPHENS = {0x02, 0xFFFE}
@@ -52,17 +38,17 @@ _AFTER_END = 2048
 # A page of little text that pictures cover for this share is a picture.
 _MOSTLY = 0.4
 # What is said of one page, and of several, that have no text to read.
-_UNREAD = {
-    "empty": ("has no text layer", "have no text layer"),
-    "garbage": (
-        "has a text layer that is no readable text (a wrong character map)",
-        "have a text layer that is no readable text",
-    ),
+_UNREAD = {  # a page, and how many more
+    "empty": (message("has no text layer"), "{n} more pages have no text layer"),
     "picture": (
-        "is mostly a picture, which is not read",
-        "are mostly pictures, which are not read",
+        message("is mostly a picture, which is not read"),
+        "{n} more pages are mostly pictures, which are not read",
     ),
 }
+_CUT = message("the file's end is missing or damaged: pages may be missing")
+_NO_TEXT = (
+    "{name}: none of its {n} pages has a text layer, and they cannot be read as pictures: {why}"
+)
 _DPI = 200
 _LONGEST = 3000  # pixels of a page's longer side: posters and screens are no larger on paper
 
@@ -96,9 +82,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             finally:
                 document.close()
         except pypdfium2.PdfiumError as exc:
-            raise IngestionError(
-                f"{name}: {_remedy(str(exc), is_cut=is_cut and b'%PDF-' in data[:1024])}"
-            ) from exc
+            what = _remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024])
+            raise IngestionError(message("{name}: {what}", name=name, what=what)) from exc
     pages = [items for items, _ in found]
     for number, (lines, _) in list(pictures.items()):
         if unread[number] == "garbage" or len(page_text(lines)) > len(texts[number - 1]):
@@ -107,10 +92,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         else:
             del pictures[number]
     if list(unread.values()) == ["empty"] * len(pages):
-        raise IngestionError(
-            f"{name}: none of its {len(pages)} pages has a text layer, and they cannot be read as "
-            f"pictures: {why_unread() or 'no text is found in them; scan them at 200 to 300 dpi'}"
-        )
+        why = why_unread() or message("no text is found in them; scan them at 200 to 300 dpi")
+        raise IngestionError(message(_NO_TEXT, name=name, n=len(pages), why=why))
     text, segments = reflow(pages)
     text, warnings = replace_unusable(text)
     return Parsed(
@@ -119,28 +102,27 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         segments=segments,
         warnings=(
             *warnings,
-            *(["the file's end is missing or damaged: pages may be missing"] if is_cut else []),
+            *([_CUT] if is_cut else []),
             *_recognised(pictures),
-            *_listed(unread, "empty", why_unread() or "no text is found in its picture"),
-            *_listed(unread, "garbage", why_unread()),
+            *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
             *_listed(unread, "picture", ""),
         ),
     )
 
 
-def _remedy(message: str, *, is_cut: bool) -> str:
-    if "password" in message.lower():
-        return "is locked with a password; open it, print it to a new PDF without one"
+def _remedy(error: str, *, is_cut: bool) -> Message:
+    if "password" in error.lower():
+        return message("is locked with a password; open it, print it to a new PDF without one")
     if is_cut:
-        return f"is damaged: cut short ({message}); copy or download it again"
-    return f"is damaged or no PDF ({message}); open it and save it again"
+        return message("is damaged: cut short ({error}); copy or download it again", error=error)
+    return message("is damaged or no PDF ({error}); open it and save it again", error=error)
 
 
 def _problem(text: str, share: float) -> str:
     """Return a key of `_UNREAD` for a page whose text layer is not enough, or ""."""
     if not text:
         return "empty"
-    if is_garbage(text):
+    if Legibility.of(text).is_garbage:
         return "garbage"
     return "picture" if share >= _MOSTLY and len(text) < _LITTLE_TEXT else ""
 
@@ -149,9 +131,7 @@ def _recognised(pictures: Mapping[int, tuple[list[Line], list[str]]]) -> list[st
     """Return the warnings about pages that were read as pictures."""
     if not pictures:
         return []
-    n = len(pictures)
-    which = f"page {next(iter(pictures))}" if n == 1 else f"{n} pages"
-    said = f"{which} without readable text read as {'a picture' if n == 1 else 'pictures'}"
+    said = message("pages without readable text read as pictures: {pages}", pages=ranges(pictures))
     return [said, *(warning for _, warnings in pictures.values() for warning in warnings)]
 
 
@@ -166,10 +146,11 @@ def page_text(items: Sequence[Item]) -> str:
 def _listed(unread: Mapping[int, str], kind: str, why: str) -> list[str]:
     one, many = _UNREAD[kind]
     pages = [number for number, problem in unread.items() if problem == kind]
-    found = [f"page {n} {one}{why and '; '}{why}" for n in pages[:_MOST_LISTED]]
+    said = "page {n} {problem}; {why}" if why else "page {n} {problem}"
+    found = [Message(said, {"n": n, "problem": one, "why": why}) for n in pages[:_MOST_LISTED]]
     if len(pages) > _MOST_LISTED:
-        found.append(f"{len(pages) - _MOST_LISTED} more pages {many}")
-    return found
+        found.append(Message(many, {"n": len(pages) - _MOST_LISTED}))
+    return [*found]
 
 
 def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]:
@@ -277,37 +258,6 @@ def _takes_power(codes: Sequence[int], shown: Sequence[int], i: int) -> bool:
     """Return whether a power may follow: after 10, and after a unit of length."""
     last = chr(codes[shown[i - 1]])
     return last == "m" or (last == "0" and i > 1 and codes[shown[i - 2]] == ord("1"))
-
-
-def is_garbage(text: str) -> bool:
-    r"""Return whether a page's text is unreadable.
-
-    More than a third of it are private-use, unassigned, replacement or control characters, each
-    counted 20 times at most (a contents page may have hundreds of one dot); or Chinese characters
-    hardly ever make a word with the next, as where a map has exchanged them. Poor OCR is not
-    detected, and less than 50 characters are never garbage.
-
-    >>> is_garbage("".join(map(chr, range(0xE000, 0xE060)))), is_garbage("推进节能降碳。" * 9)
-    (True, False)
-    """
-    shown = [c for c in text if not c.isspace()]
-    if len(shown) < _FEWEST:
-        return False
-    odd = [c for c in shown if c == "\ufffd" or c < " " or unicodedata.category(c) in _ODD]
-    counted = sum(min(odd.count(c), 20) for c in set(odd))
-    return counted > _MOST_ODD * len(shown) or _is_exchanged(text)
-
-
-def _is_exchanged(text: str) -> bool:
-    """Return whether hardly any Chinese character is in a word of two or more."""
-    runs = "\n".join(_RUN.findall(text))
-    n = len(runs) - runs.count("\n")
-    if n < _FEWEST_IN_RUNS:
-        return False
-    if sum(c in _TRADITIONAL for c in runs) > _MOST_TRADITIONAL * n:
-        return False
-    lengths = (b - a for a, b in pairwise(sorted(word_boundaries(runs))))
-    return sum(length for length in lengths if length > 1) < _LEAST_IN_WORDS * n
 
 
 def recognised(

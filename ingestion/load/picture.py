@@ -11,6 +11,7 @@ from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.title import find_title, guess_title
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -29,19 +30,23 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
         IngestionError: It is damaged, no text is found in it, or pictures are not read.
     """
     if why := why_unread():
-        raise IngestionError(f"{name}: is a picture, and cannot be read: {why}")
+        raise IngestionError(
+            message("{name}: is a picture, and cannot be read: {why}", name=name, why=why)
+        )
     pages: list[list[Line]] = []
     said: list[str] = []
     try:
         for number, picture in enumerate(open_pictures(data), 1):
             lines, doubts = read_lines(picture, number, scale=_A4 / max(picture.shape[:2]))
             pages.append(lines)
-            said += doubts if lines else [f"page {number}: no text found"]
+            said += doubts if lines else [message("page {n}: no text found", n=number)]
     except IngestionError as exc:
-        raise IngestionError(f"{name}: {exc}") from exc
+        raise IngestionError(message("{name}: {what}", name=name, what=exc)) from exc
     text, segments = reflow(pages)
     if not text:
-        raise IngestionError(f"{name}: no text is found in the picture; scan it at 200 to 300 dpi")
+        raise IngestionError(
+            message("{name}: no text is found in the picture; scan it at 200 to 300 dpi", name=name)
+        )
     text, unusable = replace_unusable(text)
     return Parsed(
         text=text,
@@ -71,13 +76,18 @@ def open_pictures(data: bytes) -> Iterator["Picture"]:
                 for frame in ImageSequence.Iterator(file):
                     if frame.width * frame.height > _MOST_PIXELS:
                         raise IngestionError(
-                            f"has {frame.width} x {frame.height} pixels, more than "
-                            f"{_MOST_PIXELS:,}; scan it at 300 dpi, or cut it into pages"
+                            message(
+                                "has {width} x {height} pixels, more than {most_pixels:,}; scan "
+                                "it at 300 dpi, or cut it into pages",
+                                width=frame.width,
+                                height=frame.height,
+                                most_pixels=_MOST_PIXELS,
+                            )
                         )
                     yield _as_array(ImageOps.exif_transpose(frame))
     except (OSError, ValueError, SyntaxError, EOFError, PIL.Image.DecompressionBombError) as exc:
         raise IngestionError(
-            f"is damaged or no picture ({exc}); open it and save it again"
+            message("is damaged or no picture ({error}); open it and save it again", error=exc)
         ) from exc
 
 

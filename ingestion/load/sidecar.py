@@ -13,6 +13,7 @@ from kgrag.files.encoding import decode
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source, open_regular
 from kgrag.ingestion.load.statement import field_of, statement
+from kgrag.text.messages import message, without_start
 from kgrag.text.visible import shown_path
 
 _DELIMITERS = ",;\t"
@@ -176,7 +177,10 @@ class Sidecars:
             told = sorted(self._problems(path, source), key=_line)
             yield from told[:_MOST_TOLD]
             if len(told) > _MOST_TOLD:
-                yield Failure(source.name, f"{len(told) - _MOST_TOLD} further problems of the kind")
+                yield Failure(
+                    source.name,
+                    message("{n} further problems of the kind", n=len(told) - _MOST_TOLD),
+                )
         ours = {place for path in self._walked for place in self._places(path)}
         for source in found.sources:
             row = self._statement(_absolute(source.path))
@@ -193,11 +197,18 @@ class Sidecars:
             holds = self._statement(file)
             if holds and holds is not row:
                 yield Failure(
-                    row.place, f"{shown_path(file.name)} is told of in {holds.place}; keep one row"
+                    row.place,
+                    message(
+                        "{file} is told of in {place}; keep one row",
+                        file=shown_path(file.name),
+                        place=holds.place,
+                    ),
                 )
             yield from (Failure(row.place, problem) for problem in row.problems)
         if path.name not in SIDECARS and not path.with_name(path.name.lower()).exists():
-            yield Failure(source.name, f"is not read; call it {path.name.lower()}")
+            yield Failure(
+                source.name, message("is not read; call it {value}", value=path.name.lower())
+            )
 
     def _statement(self, file: Path) -> _Statement | None:
         if file.suffix.lower() == ".jsonl":
@@ -223,13 +234,21 @@ class Sidecars:
             with open_regular(path, within=within) as file:
                 data = file.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
-                raise IngestionError(f"{name}: has more than {_MOST_BYTES:,} bytes; split it")
+                raise IngestionError(
+                    message(
+                        "{name}: has more than {most_bytes:,} bytes; split it",
+                        name=name,
+                        most_bytes=_MOST_BYTES,
+                    )
+                )
             for row in sidecar_rows(data, name=name):
                 self._take(row, f"{name}:{row.line}", path.parent, table)
         except IngestionError as exc:
-            table.broken.append(Failure(name, str(exc).removeprefix(f"{name}: ")))
+            table.broken.append(Failure(name, without_start(exc, name)))
         except OSError as exc:
-            table.broken.append(Failure(name, f"cannot be read: {exc.strerror}"))
+            table.broken.append(
+                Failure(name, message("cannot be read: {strerror}", strerror=exc.strerror))
+            )
         return table
 
     def _take(self, row: SidecarRow, place: str, folder: Path, table: _Table) -> None:
@@ -240,7 +259,11 @@ class Sidecars:
             if file in table.stated:
                 was = table.stated[file].place.rpartition(":")[2]
                 name = shown_path(file.name)
-                raise ValueError(f"{name} is told of in line {was} already; keep one row")
+                raise ValueError(
+                    message(
+                        "{name} is told of in line {was} already; keep one row", name=name, was=was
+                    )
+                )
         except ValueError as exc:
             table.broken.append(Failure(place, str(exc)))
             return
@@ -257,7 +280,9 @@ class Sidecars:
         whole = self._in(folder).whole.get(_key(name))
         parts = PurePosixPath(name if whole else name.replace("\\", "/")).parts
         if not parts or ".." in parts or parts[0].endswith(("/", ":")):
-            raise ValueError(f"{told}: is no file of this folder; name it as seen from here")
+            raise ValueError(
+                message("{told}: is no file of this folder; name it as seen from here", told=told)
+            )
         for part in parts[:-1]:
             folder = self._in(folder).whole.get(_key(part), folder / part)
         file = self._in(folder).whole.get(_key(parts[-1]))
@@ -265,15 +290,27 @@ class Sidecars:
             like = self._in(folder).stems.get(_key(parts[-1]), [])
             like = [path for path in like if Source(path).media_type] or like
             if not like:
-                raise ValueError(f"{told}: no such file; correct its name, or take the row out")
+                raise ValueError(
+                    message(
+                        "{told}: no such file; correct its name, or take the row out", told=told
+                    )
+                )
             if len(like) > 1:
                 several = " and ".join(shown_path(path.name) for path in like[:3])
-                raise ValueError(f"{told}: may be {several}; write its ending, too")
+                raise ValueError(
+                    message(
+                        "{told}: may be {several}; write its ending, too",
+                        told=told,
+                        several=several,
+                    )
+                )
             file = like[0]
         if file.suffix.lower() == ".jsonl":
-            raise ValueError(f"{told}: holds records; state it in fields of theirs")
+            raise ValueError(
+                message("{told}: holds records; state it in fields of theirs", told=told)
+            )
         if file.is_dir():
-            raise ValueError(f"{told}: is a folder; name files in it, one a row")
+            raise ValueError(message("{told}: is a folder; name files in it, one a row", told=told))
         return file
 
     def _in(self, folder: Path) -> _Names:

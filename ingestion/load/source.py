@@ -10,21 +10,24 @@ from pathlib import Path
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
+from kgrag.text.messages import message
 from kgrag.text.visible import shown_path
 
 _REMEDIES = {
-    **dict.fromkeys((".ofd", ".caj"), "export it as PDF"),
-    **dict.fromkeys((".xls", ".xlsx"), "save the sheet as .docx or .txt"),
-    ".csv": "save it as .txt",
-    ".json": "save it as .jsonl of {id, title, text}",
-    **dict.fromkeys((".mht", ".mhtml"), "save the page as .html"),
-    **dict.fromkeys((".zip", ".rar", ".7z"), "unpack it first"),
+    **dict.fromkeys((".ofd", ".caj"), message("export it as PDF")),
+    **dict.fromkeys((".xls", ".xlsx"), message("save the sheet as .docx or .txt")),
+    ".csv": message("save it as .txt"),
+    ".json": message("save it as .jsonl of {{id, title, text}}"),
+    **dict.fromkeys((".mht", ".mhtml"), message("save the page as .html")),
+    **dict.fromkeys((".zip", ".rar", ".7z"), message("unpack it first")),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), NOT_INSTALLED),
 }
 
 SIDECARS = ("metadata.csv", "metadata.jsonl")  # metadata of the files beside them
-_A_SIDECAR = "tells of the files beside it; take in its folder, or rename it if it is a document"
-_NOT_REGULAR = "not a regular file"
+_A_SIDECAR = message(
+    "tells of the files beside it; take in its folder, or rename it if it is a document"
+)
+_NOT_REGULAR = message("not a regular file")
 # A pipe that took the file's place since it was found must not be waited for.
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -98,9 +101,10 @@ class Discovery:
 def unsupported_reason(path: Path) -> str:
     """Return why no loader reads a file, with the remedy."""
     suffix = path.suffix.lower()
-    remedy = _REMEDIES.get(suffix, "supported are " + " ".join(suffixes()))
-    kind = f"{suffix} files" if suffix else "files without an ending"
-    return f"no loader for {kind}; {remedy}"
+    remedy = _REMEDIES.get(suffix) or message("supported are {names}", names=" ".join(suffixes()))
+    if not suffix:
+        return message("no loader for files without an ending; {remedy}", remedy=remedy)
+    return message("no loader for {suffix} files; {remedy}", suffix=suffix, remedy=remedy)
 
 
 def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
@@ -147,9 +151,9 @@ class _Walk:
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
-            self._fail(path, "no such file or folder; check the path")
+            self._fail(path, message("no such file or folder; check the path"))
         except (OSError, ValueError) as exc:
-            self._fail(path, f"cannot be looked at: {_said(exc)}")
+            self._fail(path, message("cannot be looked at: {error}", error=_said(exc)))
         else:
             if stat.S_ISDIR(mode):
                 self._enter(path)
@@ -170,7 +174,7 @@ class _Walk:
             try:
                 children = sorted(_visible(current))
             except OSError as exc:
-                self._fail(current, f"cannot be listed: {_said(exc)}")
+                self._fail(current, message("cannot be listed: {error}", error=_said(exc)))
                 continue
             # Files first, then folders in order: the stack gives back the last one pushed.
             folders = [child for child in children if self._consider(child, root)]
@@ -187,9 +191,9 @@ class _Walk:
             mode = path.stat().st_mode
         except OSError as exc:
             if isinstance(exc, PermissionError):
-                self._fail(path, f"cannot be looked at: {_said(exc)}")
+                self._fail(path, message("cannot be looked at: {error}", error=_said(exc)))
             else:
-                self.skipped.append(Skipped(path, "the link leads nowhere"))
+                self.skipped.append(Skipped(path, message("the link leads nowhere")))
             return False
         if stat.S_ISDIR(mode):
             return True
@@ -210,7 +214,9 @@ class _Walk:
             return ""
         self.seen.add(real)
         if source.name in self.named:  # one name in UTF-8, and the same in GBK
-            self._fail(source.path, "another file here has this name in other bytes; rename one")
+            self._fail(
+                source.path, message("another file here has this name in other bytes; rename one")
+            )
         else:
             self.named.add(source.name)
             self.sources.append(source)
@@ -254,11 +260,13 @@ def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags
     try:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise IngestionError(f"{shown_path(path)}: is not a regular file")
+            raise IngestionError(message("{path}: is not a regular file", path=shown_path(path)))
         if within is not None and not _place_of(file, path).is_relative_to(within):
             raise IngestionError(
-                f"{shown_path(path)}: is a link out of the folder by now; "
-                "--follow-links reads such files"
+                message(
+                    "{path}: is a link out of the folder by now; --follow-links reads such files",
+                    path=shown_path(path),
+                )
             )
     except BaseException:
         file.close()

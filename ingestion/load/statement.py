@@ -11,6 +11,7 @@ from kgrag.ids import digest
 from kgrag.metadata import Metadata
 from kgrag.text.facets import NATIONAL
 from kgrag.text.leading_region import leading_region
+from kgrag.text.messages import message
 from kgrag.text.numerals import han_digits
 from kgrag.text.quantities import narrow
 from kgrag.text.regions import level_of, listed_regions, path, region_of, regions_named
@@ -91,11 +92,17 @@ def stated_value(field: str, text: str) -> str:
     ('四川省；成都市', '云政发〔2022〕3号')
     """
     if len(field) > _LONGEST_NAME or _UNREADABLE.search(field):
-        raise ValueError("is no name that a column may have; take it out, or rename it")
+        raise ValueError(message("is no name that a column may have; take it out, or rename it"))
     if len(text) > _LONGEST:
-        raise ValueError(f"has {len(text):,} characters; at most {_LONGEST:,}")
+        raise ValueError(
+            message("has {n:,} characters; at most {longest:,}", n=len(text), longest=_LONGEST)
+        )
     if _UNREADABLE.search(text):
-        raise ValueError(f"{shortened(text)} has characters that cannot be read; save it as UTF-8")
+        raise ValueError(
+            message(
+                "{text} has characters that cannot be read; save it as UTF-8", text=shortened(text)
+            )
+        )
     text = text.strip()
     return _FORMS.get(field, _one_line)(text) if text else ""
 
@@ -110,7 +117,9 @@ def _date(text: str) -> str:
     match = next(filter(None, (form.fullmatch(bare) for form in _DATES)), None)
     parts = [match[name] for name in "ymd" if match[name]] if match else []
     if not _is_date(*map(int, parts)):
-        raise ValueError(f"{shortened(text)} is no date; write 2022-03-05, 2022-03 or 2022")
+        raise ValueError(
+            message("{text} is no date; write 2022-03-05, 2022-03 or 2022", text=shortened(text))
+        )
     return "-".join(part.zfill(2) for part in parts)
 
 
@@ -125,7 +134,9 @@ def _number(text: str) -> str:
 def _level(text: str) -> str:
     level = _LEVELS.get(text.removesuffix("级"))
     if level is None:
-        raise ValueError(f"{shortened(text)} is no level; write 国家, 部门, 省, 市 or 县")
+        raise ValueError(
+            message("{text} is no level; write 国家, 部门, 省, 市 or 县", text=shortened(text))
+        )
     return level
 
 
@@ -148,8 +159,14 @@ def _places(name: str, around: tuple[str, ...]) -> tuple[str, ...]:
     several = regions_named(name)
     if len(several) > 1:
         like = " or ".join("".join(path(region)) for region in several[:2])
-        raise ValueError(f"{shortened(name)} is several places; write {like}")
-    raise ValueError(f"{shortened(name)} is no place that is known; write it in full, 四川省成都市")
+        raise ValueError(
+            message("{name} is several places; write {like}", name=shortened(name), like=like)
+        )
+    raise ValueError(
+        message(
+            "{name} is no place that is known; write it in full, 四川省成都市", name=shortened(name)
+        )
+    )
 
 
 def check_regions(text: str) -> None:
@@ -173,7 +190,13 @@ def _check_known(place: str, around: tuple[str, ...]) -> None:
     inner = [r for r in listed_regions() if r.parent and r.parent.name in around]
     by_name = {name: r for r in inner or listed_regions() for name in (r.name, r.short)}
     nearest = "".join(path(by_name[get_close_matches(place, by_name, n=1, cutoff=0.0)[0]]))
-    raise ValueError(f"{shortened(place)} is no place that is known; the nearest is {nearest}")
+    raise ValueError(
+        message(
+            "{place} is no place that is known; the nearest is {nearest}",
+            place=shortened(place),
+            nearest=nearest,
+        )
+    )
 
 
 def _several(separator: re.Pattern[str]) -> Callable[[str], str]:
@@ -286,5 +309,7 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return _BETWEEN.join(map(_text, value))
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise ValueError(f"{shortened(str(value))} is no text, number or list of these")
+        raise ValueError(
+            message("{value} is no text, number or list of these", value=shortened(str(value)))
+        )
     return "" if value is None else str(value)

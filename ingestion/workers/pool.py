@@ -9,6 +9,7 @@ from kgrag.config import IngestConfig
 from kgrag.ingestion.load import Failure, Source
 from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
 from kgrag.ingestion.workers.worker import Worker
+from kgrag.text.messages import message
 
 _PLAIN = ("txt", "md", "jsonl")  # read by kgrag alone, in time that grows with their length
 _FEW_BYTES = 100_000  # of plain files: read sooner than a process is there
@@ -54,7 +55,9 @@ class Pool:
         try:
             done.set_result(made_of(task, self._setting))
         except MemoryError:
-            done.set_result(Failure(task.name, "needs more memory than there is; split it"))
+            done.set_result(
+                Failure(task.name, message("needs more memory than there is; split it"))
+            )
         return done
 
     def close(self) -> None:

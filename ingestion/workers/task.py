@@ -13,6 +13,7 @@ from kgrag.ingestion.load import Failure, Source, load
 from kgrag.ingestion.load.context import ocr_is, page_done
 from kgrag.ingestion.prepare import derive
 from kgrag.store.contents import DocumentBundle
+from kgrag.text.messages import message, without_start
 from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
@@ -80,7 +81,7 @@ def made_of(task: Task, setting: Setting) -> Made:
             document, sizes=setting.sizes, curation=setting.curation, formerly=task.formerly
         )
     except IngestionError as exc:
-        return Failure(task.name, str(exc).removeprefix(f"{task.name}: "))
+        return Failure(task.name, without_start(exc, task.name))
     except (KgragError, MemoryError):
         raise
     except Exception as exc:
@@ -88,7 +89,10 @@ def made_of(task: Task, setting: Setting) -> Made:
         said = f"{type(exc).__name__}: {exc}"[:200]
         return Failure(
             task.name,
-            f"could not be read ({said}); it may be damaged: open it and save it again",
+            message(
+                "could not be read ({said}); it may be damaged: open it and save it again",
+                said=said,
+            ),
         )
 
 

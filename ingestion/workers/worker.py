@@ -15,6 +15,7 @@ from kgrag.errors import IngestionError
 from kgrag.ingestion.load import Failure
 from kgrag.ingestion.workers.frames import read_frame, write_frame
 from kgrag.ingestion.workers.task import Made, Setting, Task
+from kgrag.text.messages import message
 
 _START_S = 120  # a process that takes longer than that to begin is not coming
 _CLOSE_S = 10  # to be gone after it was killed
@@ -48,8 +49,12 @@ class Worker:
             self.end()
             code = self._process.returncode
             raise IngestionError(
-                f"files are read in a process of their own, and {sys.executable!r} ended with "
-                f"{code} before it began; allow it to start, and memory for it"
+                message(
+                    "files are read in a process of their own, and {executable!r} ended with "
+                    "{code} before it began; allow it to start, and memory for it",
+                    executable=sys.executable,
+                    code=code,
+                )
             )
 
     def read(self, task: Task) -> Made:
@@ -141,17 +146,21 @@ class Worker:
         seconds, memory = self._limits.parse_seconds, self._limits.parse_memory_mb
         code = self._process.returncode
         if is_greedy:
-            reason = (
-                f"needs more than {memory:,} MB of memory to be read; raise "
-                "ingest.parse_memory_mb, or split it"
+            reason = message(
+                "needs more than {n:,} MB of memory to be read; raise ingest.parse_memory_mb, or "
+                "split it",
+                n=memory,
             )
         elif self._is_late or (os.name == "posix" and code == -signal.SIGALRM):
-            reason = f"took more than {seconds:,} s; raise ingest.parse_seconds, or split it"
+            said = "took more than {n:,} s; raise ingest.parse_seconds, or split it"
+            reason = message(said, n=seconds)
         else:
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            reason = (
-                f"ended the process that read it ({how}); it may be damaged, or need more than "
-                f"{memory:,} MB: open it and save it again, or raise ingest.parse_memory_mb"
+            reason = message(
+                "ended the process that read it ({how}); it may be damaged, or need more than "
+                "{n:,} MB: open it and save it again, or raise ingest.parse_memory_mb",
+                how=how,
+                n=memory,
             )
         return Failure(task.name, reason)
 
@@ -178,8 +187,12 @@ def _started() -> tuple["subprocess.Popen[bytes]", int | None]:
         if ours is not None:
             os.close(ours)
         raise IngestionError(
-            f"files are read in a process of their own, and {sys.executable!r} cannot be "
-            f"started: {exc}; allow it"
+            message(
+                "files are read in a process of their own, and {executable!r} cannot be started: "
+                "{error}; allow it",
+                executable=sys.executable,
+                error=exc,
+            )
         ) from exc
     finally:
         for end in ends:

@@ -1,10 +1,8 @@
 """Notes for the reader of an answer, typed, and worded in one file."""
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 
+from kgrag.text.messages import catalogue
 from kgrag.types import Language
 
 
@@ -42,16 +40,12 @@ def note(kind: str, language: Language, **values: object) -> Note:
     'shortened'
     """
     shown = {name: _worded(value, language) for name, value in values.items()}
-    return Note(_wordings()[kind][language].format(**shown), kind, **values)
+    return Note(
+        catalogue("kgrag.answer", "notes.toml")[kind][language].format(**shown), kind, **values
+    )
 
 
 def _worded(value: object, language: Language) -> object:
     if isinstance(value, tuple):
         return {"zh": "、", "en": ", "}[language].join(str(_worded(v, language)) for v in value)
     return value.worded(language) if isinstance(value, Note) else value
-
-
-@cache
-def _wordings() -> Mapping[str, Mapping[str, str]]:
-    text = resources.files("kgrag.answer").joinpath("notes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)

@@ -1,13 +1,11 @@
 """Why a passage was found, in words."""
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 from kgrag.results import Reason, ScoredChunk
+from kgrag.text.messages import catalogue
 from kgrag.text.words import words
 from kgrag.types import Language
 
@@ -130,11 +128,5 @@ def _matched(question: str, text: str) -> str:
 
 
 def _said(text: str, language: Language) -> str:
-    return catalogue().get(text, text) if language == "zh" else text
-
-
-@cache
-def catalogue() -> Mapping[str, str]:
-    """Return the Chinese of English reasons."""
-    text = resources.files("kgrag.answer").joinpath("reasons.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    chinese = catalogue("kgrag.answer", "reasons.toml")
+    return str(chinese.get(text, text)) if language == "zh" else text

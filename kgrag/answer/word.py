@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from kgrag.answer.citation import Citation
 from kgrag.notebook import page_words
 from kgrag.status import mark
-from kgrag.text.visible import visible
+from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -168,10 +167,10 @@ class WordFile:
 def source_words(cited: Citation, language: Language, *, quoted: bool = True) -> str:
     """Return a source in words: how officials cite it, status, file, page and quote.
 
-    Only the file's name is given: a report leaves the machine that the folders are on.
+    No absolute path is given: a report leaves the machine that the folders are on.
     """
     where, quote, _ = _TOLD[language]
-    place = page_words(PurePath(cited.file).name, language, page=cited.page)
+    place = page_words(without_folders(cited.file), language, page=cited.page)
     told = f"{cited.reference}{mark(cited.status, language)}" + (
         where.format(place) if place else ""
     )

@@ -9,6 +9,7 @@ from kgrag.answering.generate import TEMPLATES
 from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
 from kgrag.limits import checked_results
+from kgrag.text.messages import message
 from kgrag.verification.methods import METHODS
 
 # A model reads more results than quotes are looked for in, where each sentence is encoded
@@ -91,9 +92,10 @@ class AskOptions:
         chosen = verify or config.verify.method
         if chosen not in get_args(VerifyMethod):
             known = ", ".join(get_args(VerifyMethod))
-            raise ConfigError(f"no way to verify is called {chosen!r}; there are {known}")
-        if not 0 < config.answer.compress <= 1:
-            raise ConfigError(f"answer.compress must be in (0, 1], got {config.answer.compress}")
+            said = "no way to verify is called {name!r}; there are {known}"
+            raise ConfigError(message(said, name=chosen, known=known))
+        if not 0 < (n := config.answer.compress) <= 1:
+            raise ConfigError(message("answer.compress must be in (0, 1], got {n}", n=n))
         if has_model is None:
             has_model = config.model_of("answer").is_configured
         writer = _writer(writer, has_model=has_model)
@@ -123,9 +125,11 @@ def _writer(wanted: Writer | None, *, has_model: bool) -> Writer:
     """Return the writer: by default the model if there is one."""
     if wanted == "model" and not has_model:
         raise ConfigError(
-            "no chat model is configured: name one in kgrag.toml, for example [llm] with "
-            'provider = "glm", and its key in the environment variable ZHIPUAI_API_KEY; '
-            "docs/models.md lists providers"
+            message(
+                "no chat model is configured: name one in kgrag.toml, for example [llm] with "
+                'provider = "glm", and its key in the environment variable ZHIPUAI_API_KEY; '
+                "docs/models.md lists providers"
+            )
         )
     return wanted or ("model" if has_model else "quotes")
 
@@ -133,5 +137,11 @@ def _writer(wanted: Writer | None, *, has_model: bool) -> Writer:
 def _template(name: str) -> Template:
     found = next((template for template in TEMPLATES if template == name), None)
     if found is None:
-        raise ConfigError(f"no template is called {name!r}; there are {', '.join(TEMPLATES)}")
+        raise ConfigError(
+            message(
+                "no template is called {name!r}; there are {templates}",
+                name=name,
+                templates=", ".join(TEMPLATES),
+            )
+        )
     return found

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from kgrag.cli.chinese import language, said
-from kgrag.cli.opened import amount, opened
+from kgrag.cli.chinese import amount, in_words, language, said, told
+from kgrag.cli.opened import opened
 from kgrag.cli.options import (
     EXISTING,
     FILE,
@@ -28,6 +28,7 @@ from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_j
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
@@ -91,9 +92,15 @@ class _AnswerOptions:
         by_model = self.writer == "model" or (not self.writer and configured)
         option = self.template or self.verify
         if option and not by_model:
-            echo(f"note: {option} is for models; sentences are quoted by rule", err=True)
+            echo(
+                told("note: {option} is for models; sentences are quoted by rule", option=option),
+                err=True,
+            )
         if self.max_sentences and by_model:
-            echo("note: --max-sentences is for answers by rule; a model writes this one", err=True)
+            echo(
+                told("note: --max-sentences is for answers by rule; a model writes this one"),
+                err=True,
+            )
 
 
 @command(served=True)
@@ -114,7 +121,7 @@ def ask(
 ) -> int:
     """Answer a question; every sentence cites document, section and place."""
     if not question.strip():
-        raise click.UsageError("the question is empty")
+        raise click.UsageError(told("the question is empty"))
     given.warn_of_ignored()
     on_text = None if as_json or docx or form != "text" else _stream(question)
     with opened(given.kb) as base:
@@ -149,7 +156,7 @@ def chat(given: _AnswerOptions, only: FilterOptions, explain: bool = _EXPLAIN) -
             try:
                 reply = talk.reply(line)
             except (OutOfRangeError, GarbledTextError) as exc:  # the next one may be better
-                echo(f"kgrag: {exc}", err=True)
+                echo(f"kgrag: {in_words(exc)}", err=True)
                 all_done = False
                 continue
             if reply.ends:
@@ -200,10 +207,12 @@ def report(
 
     form = FORMS.get(out.suffix.lower())
     if form is None:
-        raise click.UsageError(f"--out must end in {', '.join(FORMS)}, got {out.name!r}")
+        raise click.UsageError(
+            told("--out must end in {forms}, got {out!r}", forms=", ".join(FORMS), out=out.name)
+        )
     lines = _read_questions(questions)
     if not lines:
-        raise click.UsageError(f"there is no question in {questions}")
+        raise click.UsageError(told("there is no question in {questions}", questions=questions))
     given.warn_of_ignored()
     sections: list[Section] = []
     with written_whole(out) as file, opened(given.kb) as base, progress_bar("report") as progress:
@@ -213,8 +222,11 @@ def report(
             try:
                 sections.append(Section(line, _with_verdict(asking(line))))
             except (OutOfRangeError, GarbledTextError) as exc:
-                echo(f"kgrag: {questions}, line {number}: {exc}", err=True)
-                sections.append(Section(line, problem=str(exc)))
+                echo(
+                    told("kgrag: {file}, line {n}: {error}", file=questions, n=number, error=exc),
+                    err=True,
+                )
+                sections.append(Section(line, problem=in_words(exc)))
         file.write(form(Report(tuple(sections), as_of=given.as_of or ""), language()))
     echo(f"{out}: {amount(len(sections), 'question')}", err=True)
     return int(not all(s.answer is not None and is_done(s.answer) for s in sections))
@@ -232,10 +244,14 @@ def _read_questions(path: Path) -> dict[str, int]:
     with path.open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise OutOfRangeError(f"{path}: has more than {_MOST_BYTES:,} bytes: split the questions")
+        raise OutOfRangeError(
+            message(
+                "{path}: has more than {n:,} bytes: split the questions", path=path, n=_MOST_BYTES
+            )
+        )
     decoded = decode(data, name=str(path))
     for warning in decoded.warnings:
-        echo(f"{path}: {warning}", err=True)
+        echo(f"{path}: {in_words(warning)}", err=True)
     lines: dict[str, int] = {}
     for number, line in enumerate(decoded.text.splitlines(), start=1):
         question = line.strip()
@@ -320,7 +336,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 def _print_notes(answer: "Answer") -> None:
     for note in answer.notes:
-        echo(f"note: {note}", err=True)
+        echo(told("note: {note}", note=note), err=True)
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:

@@ -6,16 +6,14 @@ English texts are in the code, their translations in `chinese.toml`.
 import inspect
 import os
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
-from functools import cache
-from importlib import resources
 
 import click
 
 from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.text.messages import catalogue, in_language, message
 from kgrag.text.visible import carried
 from kgrag.types import Language
 
@@ -44,16 +42,65 @@ def language() -> Language:
     return "zh" if told.lower().startswith("zh") else "en"
 
 
-@cache
-def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """Return the Chinese of English texts, by kind: `help`, `names`, `words`, `reasons`."""
-    file = resources.files("kgrag.cli").joinpath("chinese.toml")
-    return tomllib.loads(file.read_text("utf-8"))
-
-
 def said(kind: str, text: str) -> str:
-    """Return a text in the user's language; in English without a translation."""
-    return catalogue()[kind].get(text, text) if language() == "zh" else text
+    """Return a text in the user's language; in English without a translation.
+
+    Args:
+        kind: Table of `chinese.toml`.
+        text: English.
+    """
+    if language() == "en":
+        return text
+    return str(catalogue("kgrag.cli")[kind].get(text, text))
+
+
+def told(template: str, /, **values: object) -> str:
+    """Return a message of a template in the user's language; see `kgrag.text.messages`."""
+    return in_words(message(template, **values))
+
+
+def in_words(what: object) -> str:
+    """Return a message, or what an error says, in the user's language."""
+    return in_language(what, language())
+
+
+def amount(n: int, one: str, more: str = "") -> str:
+    """Return a number of things in words; `more` is an irregular plural.
+
+    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
+    ('1 file', '0 files', '2 summaries')
+    """
+    if language() == "zh":
+        return str(catalogue("kgrag.cli")["amounts"][one]).format(n=n)
+    return f"{n} {one if n == 1 else more or one + 's'}"
+
+
+def counted(counts: Iterable[tuple[str, int]], kind: str) -> str:
+    """Return counts by what is counted, in words of a table of `chinese.toml`.
+
+    >>> counted([("added", 3), ("failed", 1)], "outcomes")
+    '3 added, 1 failed'
+    """
+    if language() == "zh":
+        return "，".join(f"{said(kind, what)} {n}" for what, n in sorted(counts))
+    return ", ".join(f"{n} {what}" for what, n in sorted(counts))
+
+
+def _translated(text: str) -> str:
+    """Return what click says in the user's language; stands in for gettext."""
+    return said("click", text)
+
+
+def _translated_number(one: str, more: str, n: int) -> str:
+    return _translated(one if n == 1 else more)
+
+
+def translate_click() -> None:
+    """Have click's messages in the user's language: it calls `_` of its modules for each."""
+    for module in (click.core, click.exceptions, click.parser, click.types):
+        for name, ours in (("_", _translated), ("ngettext", _translated_number)):
+            if hasattr(module, name):
+                setattr(module, name, ours)
 
 
 def width(text: str) -> int:
@@ -74,8 +121,15 @@ def padded(text: str, columns: int) -> str:
 class _Context(click.Context):
     """The context of a command; its help is in the user's language and encoding."""
 
+    def get_usage(self) -> str:
+        if language() == "en":
+            return super().get_usage()
+        formatter = _Formatter(width=self.terminal_width, max_width=self.max_content_width)
+        self.command.format_usage(self, formatter)
+        return formatter.getvalue().rstrip("\n")
+
     def get_help(self) -> str:
-        told = help_of(self.command, self) if language() == "zh" else super().get_help()
+        told = _help_of(self.command, self) if language() == "zh" else super().get_help()
         return carried(told, encoding_of(err=False))
 
 
@@ -86,7 +140,7 @@ def encode_help(command: click.Command) -> None:
         encode_help(below)
 
 
-def help_of(command: click.Command, ctx: click.Context) -> str:
+def _help_of(command: click.Command, ctx: click.Context) -> str:
     """Return the help of a command in Chinese."""
     made = _told(command)
     made.params = [_with_help(option) for option in command.get_params(ctx)]
@@ -119,7 +173,7 @@ class _Formatter(click.HelpFormatter):
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how a command is called."""
-        super().write_usage(prog, _named(args), prefix or said("names", "Usage:"))
+        super().write_usage(prog, with_names(args), prefix or said("names", "Usage:"))
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a list."""
@@ -135,7 +189,7 @@ class _Formatter(click.HelpFormatter):
         self, rows: Iterable[tuple[str, str]], col_max: int = _COLUMN, col_spacing: int = 2
     ) -> None:
         """Write names, each with a text beside it, or below a long name."""
-        named = [(_named(name), _with_remarks(text)) for name, text in rows]
+        named = [(with_names(name), _with_remarks(text)) for name, text in rows]
         columns = min(max(width(name) for name, _ in named), col_max) + col_spacing
         indent = " " * self.current_indent
         for name, text in named:
@@ -145,7 +199,7 @@ class _Formatter(click.HelpFormatter):
             self.write("".join(f"\n{indent}{' ' * columns}{line}" for line in more) + "\n")
 
 
-def _named(text: str) -> str:
+def with_names(text: str) -> str:
     """Translate the values in names of options."""
     return _NAME.sub(lambda name: said("names", name[0]), text)
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from kgrag.cli.opened import amount, opened
+from kgrag.cli.chinese import amount
+from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.config import QuestionKind, SampleFormat

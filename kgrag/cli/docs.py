@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import said
-from kgrag.cli.opened import amount, opened
+from kgrag.cli.chinese import amount, language, said, told
+from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, day, group, option
 from kgrag.cli.printing import echo, print_json
+from kgrag.text.messages import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,13 +86,20 @@ def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None
         if as_json:
             print_json(problem.to_dict())
         else:
-            echo(f"{problem.kind}: {problem.file}: {problem.detail}; {problem.remedy}")
+            kind = _kind(problem.kind)
+            echo(
+                told(
+                    "{kind}: {file}: {detail}; {remedy}",
+                    kind=kind,
+                    file=problem.file,
+                    detail=problem.detail,
+                    remedy=problem.remedy,
+                )
+            )
     counts = Counter(problem.kind for problem in problems)
-    shown = ", ".join(f"{n} {kind}" for kind, n in counts.items())
-    echo(
-        f"{amount(len(problems), 'problem')}: {shown}" if problems else "all was read",
-        err=as_json,
-    )
+    shown = told(", ").join(told("{n} {kind}", n=n, kind=_kind(k)) for k, n in counts.items())
+    n = amount(len(problems), "problem")
+    echo(told("{n}: {kinds}", n=n, kinds=shown) if problems else told("all was read"), err=as_json)
 
 
 @command("set", under=docs)
@@ -110,7 +118,7 @@ def set_(
     """
     values = {name: value for name, value in asdict(corrections).items() if value is not None}
     if reset == bool(values) or (fields and not reset):
-        raise click.UsageError("give fields to correct, or --reset to take corrections back")
+        raise click.UsageError(told("give fields to correct, or --reset to take corrections back"))
     with opened(kb) as base:
         curator = base.curator()
         card = curator.reset(document, fields) if reset else curator.correct(document, values)
@@ -122,6 +130,11 @@ def set_(
         guessed = "（推断）" if name in card.metadata.inferred else ""
         shown = "、".join(value) if isinstance(value, list) else value
         echo(f"  {said('words', name)}: {shown}{guessed}")
+
+
+def _kind(kind: str) -> str:
+    """Return a kind of problem in the user's language, as pages call it."""
+    return str(catalogue("kgrag.serve")[kind]) if language() == "zh" else kind
 
 
 @group()
@@ -141,7 +154,7 @@ def entities(
     if ctx.invoked_subcommand:
         return
     if duplicates + merged + decisions > 1:
-        raise click.UsageError("one of --duplicates, --merged, --decisions at a time")
+        raise click.UsageError(told("one of --duplicates, --merged, --decisions at a time"))
     with opened(kb) as base:
         if duplicates:
             pairs = base.duplicates(limit=limit, type_=type_)
@@ -151,7 +164,12 @@ def entities(
                 else:
                     echo(f"{pair.likeness:.2f}  {pair.name}  =?  {pair.into}")
             if pairs and not as_json:
-                echo("one? `kgrag entities merge NAME --into NAME`; not? `split NAME --from NAME`")
+                echo(
+                    told(
+                        "one? `kgrag entities merge NAME --into NAME`; not? `split NAME --from "
+                        "NAME`"
+                    )
+                )
         elif decisions:
             for decision in base.store.decisions():
                 _print_decision(decision, as_json=as_json)
@@ -169,7 +187,14 @@ def merge(
     """Have entities be one, in what is held and in what comes."""
     with opened(kb) as base:
         n = base.curator().merge(names, into)
-    echo(f"{'、'.join(names)} is {into} from now on: {amount(n, 'document')} renewed")
+    echo(
+        told(
+            "{names} is {into} from now on: {n} renewed",
+            names="、".join(names),
+            into=into,
+            n=amount(n, "document"),
+        )
+    )
 
 
 @command(under=entities)
@@ -181,7 +206,9 @@ def split(
     """Have a name be no longer an entity's: takes a merger back, or keeps names apart."""
     with opened(kb) as base:
         n = base.curator().split(name, from_)
-    echo(f"{name} is not {from_}: {amount(n, 'document')} renewed")
+    echo(
+        told("{name} is not {other}: {n} renewed", name=name, other=from_, n=amount(n, "document"))
+    )
 
 
 def _print_named(named: "Named", *, as_json: bool) -> None:
@@ -197,9 +224,9 @@ def _print_decision(decision: "Decision", *, as_json: bool) -> None:
     if as_json:
         print_json(decision.to_dict())
     elif decision.kind == "merge":
-        echo(f"{decision.name} is {decision.into}")
+        echo(told("{name} is {into}", name=decision.name, into=decision.into))
     else:
-        echo(f"{decision.name} is not {decision.into}")
+        echo(told("{name} is not {into}", name=decision.name, into=decision.into))
 
 
 COMMANDS = (docs, entities)

@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from kgrag.cli.opened import amount
+from kgrag.cli.chinese import amount, told
 from kgrag.cli.printing import echo
 from kgrag.errors import KgragError, StoreError, StoreUnavailableError
+from kgrag.text.messages import Message, message
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -22,18 +23,17 @@ if TYPE_CHECKING:
 _AGAIN_S = 0.05  # until a lost interruption is raised again
 _PATIENCE_S = 2.0  # to end in order, before a message about waiting
 _GO_ON: Mapping[str, str] = {
-    "ingest": "what models answered is kept: run it again to go on",
-    "reembed": "the old vectors answer, what is encoded is kept: run it again to go on",
-    "copy": "each document that was copied is whole: run it again to go on",
-    "import-facts": "what was imported is whole: run it again to go on",
-    "import-summaries": "what was imported is whole: run it again to go on",
-    "drop": "what is left cannot be opened any more: run it again to delete it",
-    "models": "no model was changed: run it again",
+    "ingest": message("what models answered is kept: run it again to go on"),
+    "reembed": message("the old vectors answer, what is encoded is kept: run it again to go on"),
+    "copy": message("each document that was copied is whole: run it again to go on"),
+    "import-facts": message("what was imported is whole: run it again to go on"),
+    "import-summaries": message("what was imported is whole: run it again to go on"),
+    "drop": message("what is left cannot be opened any more: run it again to delete it"),
+    "models": message("no model was changed: run it again"),
 }
-_MEMORY = "memory is short"
 _ENOUGH = (
-    f"{_MEMORY} ({{}}): end other programs, take in fewer files at once, or allow more memory; "
-    "what was stored is whole: run it again to go on"
+    "memory is short ({what}): end other programs, take in fewer files at once, or allow more "
+    "memory; what was stored is whole: run it again to go on"
 )
 # Messages of libraries in C, C++ and Rust with other classes of errors, or on loading.
 _ALLOCATION = re.compile(
@@ -42,19 +42,19 @@ _ALLOCATION = re.compile(
     re.IGNORECASE,
 )
 _FILES = re.compile(r"too many open files", re.IGNORECASE)
-_MORE_FILES = "allow more open files (ulimit -n), and run it again"
+_MORE_FILES = message("allow more open files (ulimit -n), and run it again")
 _REMEDIES = {
-    errno.ENOSPC: "free space on the disk, and run it again",
-    errno.EDQUOT: "free space within your quota, and run it again",
-    errno.EFBIG: "allow larger files (ulimit -f), and run it again",
+    errno.ENOSPC: message("free space on the disk, and run it again"),
+    errno.EDQUOT: message("free space within your quota, and run it again"),
+    errno.EFBIG: message("allow larger files (ulimit -f), and run it again"),
     errno.EMFILE: _MORE_FILES,
     errno.ENFILE: _MORE_FILES,
-    errno.EROFS: "name a place that may be written",
-    errno.EACCES: "name a place that you may read and write",
-    errno.EPERM: "name a place that you may read and write",
-    errno.EIO: "check the disk, and run it again",
+    errno.EROFS: message("name a place that may be written"),
+    errno.EACCES: message("name a place that you may read and write"),
+    errno.EPERM: message("name a place that you may read and write"),
+    errno.EIO: message("check the disk, and run it again"),
 }
-_OTHER = "see to that place, or name another"
+_OTHER = message("see to that place, or name another")
 
 
 class Terminated(KeyboardInterrupt):
@@ -111,7 +111,10 @@ def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
 def _count(reading: int) -> None:
     _heard(reading)
     if not select.select([reading], [], [], _PATIENCE_S)[0]:
-        echo("kgrag: stopping; what is under way is waited for: again ends it at once", err=True)
+        echo(
+            told("kgrag: stopping; what is under way is waited for: again ends it at once"),
+            err=True,
+        )
     os._exit(128 + _heard(reading))
 
 
@@ -142,7 +145,7 @@ def exit_code(cause: BaseException | None) -> int:
 def print_stopped(command: str | None) -> None:
     """Print that a command was stopped, and how to continue if it wrote something."""
     more = _GO_ON.get(command or "")
-    echo(f"kgrag: stopped; {more}" if more else "kgrag: stopped", err=True)
+    echo(told("kgrag: stopped; {more}", more=more) if more else told("kgrag: stopped"), err=True)
 
 
 @contextmanager
@@ -155,11 +158,14 @@ def reporting_stored_documents(base: "KnowledgeBase") -> Iterator[None]:
     except (StoreError, KeyboardInterrupt, MemoryError, OSError):
         with suppress(KgragError, MemoryError, OSError):
             stored = amount(base.counts().documents, "document")
-            echo(f"stored, each whole: {stored}; the rest when you run it again", err=True)
+            echo(
+                told("stored, each whole: {stored}; the rest when you run it again", stored=stored),
+                err=True,
+            )
         raise
 
 
-def shortage(exc: BaseException) -> str | None:
+def shortage(exc: BaseException) -> Message | None:
     """Return the message for an error due to a lack of resources; None for any other.
 
     >>> shortage(OSError(28, "No space left on device", "out.jsonl"))
@@ -168,13 +174,16 @@ def shortage(exc: BaseException) -> str | None:
     True
     """
     if isinstance(exc, MemoryError):
-        return _ENOUGH.format(str(exc) or "MemoryError")
+        return message(_ENOUGH, what=str(exc) or "MemoryError")
     if isinstance(exc, OSError) and exc.errno is not None:
         if exc.errno == errno.ENOMEM:
-            return _ENOUGH.format(exc.strerror)
-        place = f"{exc.filename}: " if exc.filename else ""
-        return f"{place}{exc.strerror}: {_REMEDIES.get(exc.errno, _OTHER)}"
+            return message(_ENOUGH, what=exc.strerror)
+        remedy = _REMEDIES.get(exc.errno, _OTHER)
+        if exc.filename:
+            said = "{file}: {error}: {remedy}"
+            return message(said, file=exc.filename, error=exc.strerror, remedy=remedy)
+        return message("{error}: {remedy}", error=exc.strerror, remedy=remedy)
     said = str(exc)
     if _FILES.search(said):
-        return f"{said}: {_MORE_FILES}"
-    return _ENOUGH.format(said) if _ALLOCATION.search(said) else None
+        return message("{error}: {remedy}", error=said, remedy=_MORE_FILES)
+    return message(_ENOUGH, what=said) if _ALLOCATION.search(said) else None

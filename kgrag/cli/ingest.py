@@ -1,15 +1,16 @@
 """Commands that add content: ingest, convert, import-facts, import-summaries."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.failures import reporting_stored_documents
-from kgrag.cli.opened import amount, index_share, opened
+from kgrag.cli.opened import index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 
@@ -52,13 +53,13 @@ class _IngestOptions:
     def check(self) -> None:
         """Raise a UsageError for contradicting options."""
         if not self.paths and not self.retry_failed:
-            raise click.UsageError("Missing argument 'PATHS...'.")
+            raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
         if self.retry_failed and (self.dry_run or self.no_model):
             raise click.UsageError(
-                "--retry-failed asks a model: leave --dry-run and --no-model out."
+                told("--retry-failed asks a model: leave --dry-run and --no-model out.")
             )
         if self.sample and (not self.dry_run or self.no_model):
-            raise click.UsageError("--sample goes with --dry-run and a model.")
+            raise click.UsageError(told("--sample goes with --dry-run and a model."))
 
     @property
     def model(self) -> "Use":
@@ -99,7 +100,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
     began = time.monotonic()
     with opened(given.kb, create=not given.retry_failed) as base:
         if note := stand_in_note(base.embedder):
-            echo(f"note: {note}", err=True)
+            echo(told("note: {note}", note=note.worded(language())), err=True)
         with progress_bar("ingest") as progress, reporting_stored_documents(base):
             report = given.ingest(base, progress)
     # Including opening and closing.
@@ -151,15 +152,23 @@ def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
 
 def _print_import(report: "ImportReport") -> None:
     for error in report.errors:
-        echo(f"not imported: {error}", err=True)
+        echo(told("not imported: {error}", error=error), err=True)
     what = (
         amount(report.facts, "fact")
         if report.facts
         else amount(report.summaries, "summary", "summaries")
     )
     documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
-    took = f"{report.seconds:.1f} s{index_share(report.index_seconds)}"
-    echo(f"{what} for {documents} in {took}; {lines} not imported")
+    took = _took(report)
+    echo(
+        told(
+            "{what} for {documents} in {took}; {lines} not imported",
+            what=what,
+            documents=documents,
+            took=took,
+            lines=lines,
+        )
+    )
 
 
 @command()
@@ -172,13 +181,13 @@ def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: b
     for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):
         if isinstance(item, Failure):
             failed = True
-            echo(f"failed: {item.file}: {item.reason}", err=True)
+            echo(told("failed: {file}: {what}", file=item.file, what=item.reason), err=True)
         elif as_json:
             print_json(item.to_dict())
         else:
             echo_text(item.text)
             for warning in item.warnings:
-                echo(f"warning: {item.file}: {warning}", err=True)
+                echo(told("warning: {file}: {what}", file=item.file, what=warning), err=True)
     return int(failed)
 
 
@@ -189,26 +198,51 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
     """Print the expected outcomes of files, and the usage of models."""
     for outcome in plan.outcomes:
         if outcome.status in ("failed", "skipped"):
-            echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+            _print_of(outcome, outcome.detail)
     _print_links(plan.outcomes)
     if as_json:
         print_json(plan.to_dict())
         return
-    shown = _counted(plan.counts.items()) or "nothing"
-    echo(f"would be: {shown}; at most {amount(plan.n_chunks, 'chunk')} to encode")
+    shown = counted(plan.counts.items(), "outcomes") or told("nothing")
+    echo(
+        told(
+            "would be: {shown}; at most {n_chunks} to encode",
+            shown=shown,
+            n_chunks=amount(plan.n_chunks, "chunk"),
+        )
+    )
     if not plan.predictions:
-        echo("no language model is called: 0 calls, 0 tokens, no cost")
+        echo(told("no language model is called: 0 calls, 0 tokens, no cost"))
         return
     if plan.sampled:
-        echo(f"the sample took {_spent(plan.sample_total)}; {_money(plan.sample_cost)}")
+        echo(
+            told(
+                "the sample took {sample_total}; {sample_cost}",
+                sample_total=_spent(plan.sample_total),
+                sample_cost=_money(plan.sample_cost),
+            )
+        )
     for stage, prediction in plan.predictions.items():
         calls = amount(prediction.calls, "call")
         echo(
-            f"{stage}: {calls}, {prediction.cached_calls} more kept; "
-            f"about {prediction.prompt_tokens:,} tokens in, {prediction.completion_tokens:,} out; "
-            f"{_basis(prediction.basis)}"
+            told(
+                "{stage}: {calls}, {cached_calls} more kept; about {prompt_tokens:,} tokens in, "
+                "{completion_tokens:,} out; {basis}",
+                stage=stage,
+                calls=calls,
+                cached_calls=prediction.cached_calls,
+                prompt_tokens=prediction.prompt_tokens,
+                completion_tokens=prediction.completion_tokens,
+                basis=_basis(prediction.basis),
+            )
         )
-    echo(f"{amount(plan.passages, 'passage')} would be read; {_money(plan.cost)}")
+    echo(
+        told(
+            "{passages} would be read; {cost}",
+            passages=amount(plan.passages, "passage"),
+            cost=_money(plan.cost),
+        )
+    )
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
@@ -220,27 +254,38 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
         _print_outcome(outcome)
     _print_links(report.outcomes)
     total = len(report.outcomes)
-    rate = f", {total / report.seconds:.1f} a second" if report.seconds > 1 else ""
-    share = index_share(report.index_seconds)
-    counts = _counted(report.counts.items()) or "nothing to do"
-    echo(f"{amount(total, 'file')} in {report.seconds:.1f} s{share}{rate}: {counts}")
+    fast = told(", {n:.1f} a second", n=total / report.seconds) if report.seconds > 1 else ""
+    counts = counted(report.counts.items(), "outcomes") or told("nothing to do")
+    files = amount(total, "file")
+    echo(
+        told(
+            "{files} in {took}{fast}: {counts}",
+            files=files,
+            took=_took(report),
+            fast=fast,
+            counts=counts,
+        )
+    )
     if report.model:
         _print_model(report.model)
     if report.waiting:
         echo(
-            f"note: {amount(report.waiting, 'passage')} of unchanged documents could not be read "
-            "in an earlier run: kgrag ingest --retry-failed",
+            told(
+                "note: {waiting} of unchanged documents could not be read in an earlier run: "
+                "kgrag ingest --retry-failed",
+                waiting=amount(report.waiting, "passage"),
+            ),
             err=True,
         )
 
 
 def _print_outcome(outcome: "Outcome") -> None:
     if outcome.status in ("failed", "skipped", "duplicate"):
-        echo(f"{outcome.status}: {outcome.source}: {outcome.detail}", err=True)
+        _print_of(outcome, outcome.detail)
     elif outcome.detail and outcome.status != "not followed":
-        echo(f"in part: {outcome.source}: {outcome.detail}", err=True)
+        echo(told("in part: {file}: {what}", file=outcome.source, what=outcome.detail), err=True)
     for warning in outcome.warnings:
-        echo(f"warning: {outcome.source}: {warning}", err=True)
+        echo(told("warning: {file}: {what}", file=outcome.source, what=warning), err=True)
 
 
 def _print_links(outcomes: "Sequence[Outcome]") -> None:
@@ -248,8 +293,12 @@ def _print_links(outcomes: "Sequence[Outcome]") -> None:
     links = [outcome.source for outcome in outcomes if outcome.status == "not followed"]
     if links:
         echo(
-            f"note: {amount(len(links), 'link')} out of the folder not followed, the first is "
-            f"{links[0]}: --follow-links follows them",
+            told(
+                "note: {links} out of the folder not followed, the first is {first}: "
+                "--follow-links follows them",
+                links=amount(len(links), "link"),
+                first=links[0],
+            ),
             err=True,
         )
 
@@ -259,15 +308,22 @@ def _print_model(model: "ModelReport") -> None:
     failed = sum(model.failed.values())
     if not model.passages and not failed:
         return
-    echo(f"models: {_spent(model.total)}; {_money(model.cost)}")
+    echo(told("models: {total}; {cost}", total=_spent(model.total), cost=_money(model.cost)))
     if model.passages:
         echo(_given(model))
     if model.unavailable:
-        echo(f"the model could not be asked: {model.unavailable}", err=True)
+        echo(
+            told("the model could not be asked: {unavailable}", unavailable=model.unavailable),
+            err=True,
+        )
     if failed:
         echo(
-            f"{amount(failed, 'passage')} could not be read ({_counted(model.failed.items())}); "
-            "what rules find there is stored, ask again with: kgrag ingest --retry-failed",
+            told(
+                "{failed} could not be read ({kinds}); what rules find there is stored, ask again "
+                "with: kgrag ingest --retry-failed",
+                failed=amount(failed, "passage"),
+                kinds=counted(model.failed.items(), "failures"),
+            ),
             err=True,
         )
 
@@ -275,31 +331,49 @@ def _print_model(model: "ModelReport") -> None:
 def _given(model: "ModelReport") -> str:
     """Return what models extracted and what was dropped, in words."""
     facts, summaries = amount(model.facts, "fact"), amount(model.summaries, "summary", "summaries")
-    given = f"{amount(model.passages, 'passage')} gave {facts} and {summaries}"
+    passages = amount(model.passages, "passage")
+    given = told(
+        "{passages} gave {facts} and {summaries}",
+        passages=passages,
+        facts=facts,
+        summaries=summaries,
+    )
     if not model.dropped:
         return given
-    return f"{given}; {sum(model.dropped.values())} dropped: {_counted(model.dropped.items())}"
+    n, kinds = sum(model.dropped.values()), counted(model.dropped.items(), "failures")
+    return told("{given}; {n} dropped: {kinds}", given=given, n=n, kinds=kinds)
 
 
 def _basis(n_calls: int) -> str:
     """Return the basis of a prediction, and how to improve it."""
     if n_calls:
-        return f"by what {amount(n_calls, 'call')} took before"
-    return "by rule of thumb; --sample 30 asks the model itself"
+        return told("by what {calls} took before", calls=amount(n_calls, "call"))
+    return told("by rule of thumb; --sample 30 asks the model itself")
 
 
 def _spent(spent: "StageUsage") -> str:
-    kept = f" ({spent.kept} more had been paid before)" if spent.kept else ""
-    cached = f" ({spent.cached:,} of them cached)" if spent.cached else ""
+    kept = told(" ({n} more had been paid before)", n=spent.kept) if spent.kept else ""
+    cached = told(" ({n:,} of them cached)", n=spent.cached) if spent.cached else ""
     calls = f"{amount(spent.calls, 'call')}{kept}"
-    return f"{calls}, {spent.prompt:,} tokens in{cached}, {spent.completion:,} out"
+    template = "{calls}, {prompt:,} tokens in{cached}, {completion:,} out"
+    return told(
+        template, calls=calls, prompt=spent.prompt, cached=cached, completion=spent.completion
+    )
 
 
 def _money(cost: Mapping[str, float]) -> str:
     """Return a cost in words, with four digits: small runs cost less than a cent."""
     shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in sorted(cost.items()))
-    return f"cost {shown}" if shown else "no price is known for the cost"
+    return told("cost {cost}", cost=shown) if shown else told("no price is known for the cost")
 
 
-def _counted(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{n} {what}" for what, n in sorted(counts))
+def _took(report: "IngestReport | ImportReport") -> str:
+    """Return the seconds of a run, and those of the search indexes."""
+    share = index_share(report.index_seconds)
+    return told("{seconds:.1f} s{share}", seconds=report.seconds, share=share)
+
+
+def _print_of(outcome: "Outcome", what: str) -> None:
+    """Print something about a file, after its outcome."""
+    status = said("outcomes", outcome.status)
+    echo(told("{status}: {file}: {what}", status=status, file=outcome.source, what=what), err=True)

@@ -27,7 +27,7 @@ from kgrag.cli import (
     show,
     tables,
 )
-from kgrag.cli.chinese import choose, encode_help
+from kgrag.cli.chinese import choose, encode_help, in_words, translate_click
 from kgrag.cli.failures import (
     ended_by_sigterm,
     exit_code,
@@ -81,7 +81,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KgragError as exc:
-            echo(f"kgrag: {exc}", err=True)
+            echo(f"kgrag: {in_words(exc)}", err=True)
             ctx.exit(1)
         except BrokenPipeError:  # the reader of our output went away, e.g. `head`
             close_stdout()
@@ -97,7 +97,7 @@ class _Commands(click.Group):
                 raise
             logging.getLogger(__name__).info("it came about here", exc_info=exc)
             close_stdout()
-            echo(f"kgrag: {told}", err=True)
+            echo(f"kgrag: {in_words(told)}", err=True)
             ctx.exit(1)
         finally:
             print_loss()
@@ -150,6 +150,7 @@ for _module in (
     for _command in _module.COMMANDS:
         main.add_command(_command)
 encode_help(main)
+translate_click()
 
 
 def run() -> None:

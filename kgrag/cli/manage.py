@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.chinese import padded, said
-from kgrag.cli.opened import amount, index_share, opened, print_foreign
+from kgrag.cli.chinese import amount, padded, said, told
+from kgrag.cli.opened import index_share, opened, print_foreign
 from kgrag.cli.options import FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.cli.query import table
 from kgrag.files.whole_file import write_whole
+from kgrag.text.messages import message
 from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def verify(kb: str = KB, as_json: bool = JSON) -> int:
             print_json(problem.to_dict())
         else:
             echo(f"{problem.invariant}: {problem.subject}: {problem.detail}")
-    echo(f"{len(problems)} problems" if problems else "all invariants hold", err=as_json)
+    holds = told("all invariants hold")
+    echo(amount(len(problems), "problem") if problems else holds, err=as_json)
     return int(bool(problems))
 
 
@@ -51,7 +53,7 @@ def delete(document: str = argument(), kb: str = KB) -> None:
     """Delete a document (id, file, file name or title) and what only it supports."""
     with opened(kb) as base:
         card = base.delete(document)
-    echo(f"deleted {card.doc_id}: {card.title}")
+    echo(told("deleted {doc_id}: {title}", doc_id=card.doc_id, title=card.title))
 
 
 @command()
@@ -81,12 +83,12 @@ def copy(
     from kgrag.maintenance import copying
 
     if copying.same_place(from_, to):
-        raise click.BadParameter(f"{to} is the place to copy from", param_hint="--to")
+        raise click.BadParameter(told("{to} is the place to copy from", to=to), param_hint="--to")
     with opened(from_) as source, opened(to, create=True) as target:
         began = time.monotonic()
         with progress_bar("copy") as progress:
             report = copying.copy(source.store, target.store, progress=progress)
-            progress("search index", report.documents, report.documents)
+            progress(message("search index"), report.documents, report.documents)
             copied = time.monotonic()
             target.store.refresh(sizes=target.sizes.searched)
         now = time.monotonic()
@@ -99,29 +101,42 @@ def copy(
 def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
     """Print what was copied; return whether both have equal counts."""
     took = f"{seconds:.1f} s{index_share(index_seconds)}"
-    echo(f"{report.written} copied, {report.unchanged} unchanged in {took}")
+    echo(
+        told(
+            "{written} copied, {unchanged} unchanged in {took}",
+            written=report.written,
+            unchanged=report.unchanged,
+            took=took,
+        )
+    )
     if report.source == report.target:
         return True
-    echo(f"not the same: from {report.source}", err=True)
+    echo(told("not the same: from {source}", source=report.source), err=True)
     echo(f"to {report.target}", err=True)
-    echo("the first was changed meanwhile: copy again", err=True)
+    echo(told("the first was changed meanwhile: copy again"), err=True)
     return False
 
 
 def _print_comparison(comparison: "Comparison") -> bool:
     """Print whether two exports agree, and where they first differ; return whether they do."""
     if comparison.difference is None:
-        echo(f"identical: {comparison.records} records, sha256 {comparison.sha256}")
+        echo(
+            told(
+                "identical: {records} records, sha256 {sha256}",
+                records=comparison.records,
+                sha256=comparison.sha256,
+            )
+        )
         return True
     ours, theirs = (line or "nothing more" for line in comparison.difference)
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
     )
     begin = max(0, same - _BEFORE)
-    echo(f"different from record {comparison.records + 1} on:", err=True)
+    echo(told("different from record {n} on:", n=comparison.records + 1), err=True)
     echo(f"from {ours[begin : begin + _SHOWN]}", err=True)
     echo(f"to   {theirs[begin : begin + _SHOWN]}", err=True)
-    echo("to have the same, copy into a new place", err=True)
+    echo(told("to have the same, copy into a new place"), err=True)
     return False
 
 
@@ -150,18 +165,22 @@ def repair(
 
 def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
     if not report.found:
-        echo("all invariants hold: nothing to repair")
+        echo(told("all invariants hold: nothing to repair"))
         return
     for line in report.done:
-        echo(f"would be repaired: {line}" if dry_run else f"repaired: {line}")
+        echo(
+            told("would be repaired: {line}", line=line)
+            if dry_run
+            else told("repaired: {line}", line=line)
+        )
     for line in report.left:
-        echo(f"left: {line}", err=True)
+        echo(told("left: {line}", line=line), err=True)
     echo(
         f"{amount(len(report.found), 'problem')} found, {amount(len(report.done), 'repair')}"
         + (f", {len(report.left)} left" if report.left else "; all is whole again" * (not dry_run))
     )
     if report.kept:
-        echo(f"the damaged file is kept as {report.kept}")
+        echo(told("the damaged file is kept as {kept}", kept=report.kept))
 
 
 @command()
@@ -171,22 +190,22 @@ def drop(*, kb: str = KB, yes: bool = option("Do not ask first.")) -> None:
     Other knowledge bases of the same database, and what other programs have there, stay.
     """
     if "://" not in kb:
-        raise click.UsageError(f"{kb} is a folder: delete it as any other")
+        raise click.UsageError(told("{kb} is a folder: delete it as any other", kb=kb))
     from kgrag.store.neo4j.drop import documents_held, drop
 
     held = f"{kb}: {amount(documents_held(kb), 'document')}"
     if not yes and not _is_wanted(held):
-        echo("nothing was deleted")
+        echo(told("nothing was deleted"))
         return
     drop(kb)
-    echo(f"dropped {held}")
+    echo(told("dropped {held}", held=held))
 
 
 def _is_wanted(held: str) -> bool:
     """Ask for confirmation; UsageError without a terminal."""
     if not _at_a_terminal():
-        raise click.UsageError("nobody is there to ask: --yes drops it")
-    return click.confirm(f"{held}. Delete all of it?", err=True)
+        raise click.UsageError(told("nobody is there to ask: --yes drops it"))
+    return click.confirm(told("{held}. Delete all of it?", held=held), err=True)
 
 
 def _at_a_terminal() -> bool:
@@ -261,7 +280,7 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
     echo()
     echo_text(table(_named(by_document[:_MOST_DOCUMENTS])))
     if len(by_document) > _MOST_DOCUMENTS:
-        echo(f"and {len(by_document) - _MOST_DOCUMENTS} more; --json has all")
+        echo(told("and {n} more; --json has all", n=len(by_document) - _MOST_DOCUMENTS))
     _print_sums(stages, prices)
 
 
@@ -325,13 +344,23 @@ def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> N
     sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
     shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
     echo()
-    echo(f"{sent} calls sent, {kept} answered from what was kept; cost {shown or 'unknown'}")
+    echo(
+        told(
+            "{sent} calls sent, {kept} answered from what was kept; cost {cost}",
+            sent=sent,
+            kept=kept,
+            cost=shown or said("words", "unknown"),
+        )
+    )
     if any(total.usage.estimated for total in totals):
-        echo("note: an endpoint did not count tokens; some figures are estimates", err=True)
+        echo(told("note: an endpoint did not count tokens; some figures are estimates"), err=True)
     if unknown:
         echo(
-            f"note: no price is known for {', '.join(unknown)}: set price_in, price_cached, "
-            "price_out and currency in [llm]",
+            told(
+                "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
+                "currency in [llm]",
+                unknown=", ".join(unknown),
+            ),
             err=True,
         )
 

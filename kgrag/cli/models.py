@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from kgrag.cli.opened import amount, index_share, opened
+from kgrag.cli.chinese import amount
+from kgrag.cli.opened import index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.errors import NotFoundError

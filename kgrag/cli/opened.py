@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kgrag.cli.chinese import amount, told
 from kgrag.cli.outlet import OUTLET
 from kgrag.cli.printing import echo
 from kgrag.errors import KgragError, StoreError
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -60,8 +62,12 @@ def _raise_if_damaged(base: "KnowledgeBase", exc: Exception) -> None:
     if problems:
         first = problems[0]
         raise StoreError(
-            f"the knowledge base is damaged ({first.invariant}: {first.subject}): run "
-            "`kgrag verify`, then `kgrag repair`"
+            message(
+                "the knowledge base is damaged ({invariant}: {subject}): run `kgrag verify`, then "
+                "`kgrag repair`",
+                invariant=first.invariant,
+                subject=first.subject,
+            )
         ) from exc
 
 
@@ -69,8 +75,9 @@ def print_foreign(n: int) -> None:
     """Print a note about nodes of other programs with our labels, if any."""
     if n:
         echo(
-            f"note: {amount(n, 'node')} of other programs under the same labels "
-            f"{'is' if n == 1 else 'are'} left alone",
+            told(
+                "note: {n} of other programs under the same labels left alone", n=amount(n, "node")
+            ),
             err=True,
         )
 
@@ -81,13 +88,4 @@ def index_share(seconds: float) -> str:
     >>> index_share(405.2), index_share(0.3)
     (' (405 s of it for the search indexes)', '')
     """
-    return f" ({seconds:.0f} s of it for the search indexes)" if seconds >= 1 else ""
-
-
-def amount(n: int, one: str, more: str = "") -> str:
-    """Return a number of things in words; `more` is an irregular plural.
-
-    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
-    ('1 file', '0 files', '2 summaries')
-    """
-    return f"{n} {one if n == 1 else more or one + 's'}"
+    return told(" ({n:.0f} s of it for the search indexes)", n=seconds) if seconds >= 1 else ""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
+from kgrag.cli.chinese import in_words
 from kgrag.cli.client import ServedCommand
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def year_span(
     try:
         return parse_years(text) if text else None
     except ValueError as exc:
-        raise click.BadParameter(str(exc), param_hint=option.opts[0]) from exc
+        raise click.BadParameter(in_words(exc), param_hint=option.opts[0]) from exc
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
@@ -174,7 +175,7 @@ def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     try:
         return None if text is None else parse_as_of(text)
     except ValueError as exc:
-        raise click.BadParameter(str(exc)) from exc
+        raise click.BadParameter(in_words(exc)) from exc
 
 
 KB: Any = option(

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import click
 
+from kgrag.cli.chinese import in_words, told, with_names
 from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.text.messages import Message
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
@@ -55,9 +57,21 @@ def print_usage_error(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         echo_text(context.get_usage(), err=True)
-        echo(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
+        echo(
+            told(
+                "Try '{command} {option}' for help.",
+                command=context.command_path,
+                option=context.help_option_names[-1],
+            ),
+            err=True,
+        )
         echo(err=True)
-    echo(f"Error: {error.format_message()}", err=True)
+    echo(told("Error: {error}", error=_said(error)), err=True)
+
+
+def _said(error: click.ClickException) -> str:
+    said = error.format_message()
+    return with_names(said) if isinstance(error, click.MissingParameter) else said
 
 
 def print_loss() -> None:
@@ -66,8 +80,12 @@ def print_loss() -> None:
     if lost:
         encodings = ", ".join(sorted(lost))
         echo(
-            f"note: {sum(lost.values())} characters that {encodings} lacks are shown as ?: "
-            "set PYTHONIOENCODING=utf-8, or use --json where there is one",
+            told(
+                "note: {n} characters that {encodings} lacks are shown as ?: set "
+                "PYTHONIOENCODING=utf-8, or use --json where there is one",
+                n=sum(lost.values()),
+                encodings=encodings,
+            ),
             err=True,
         )
 
@@ -81,7 +99,8 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
         def show(name: str, done: int, total: int) -> None:
             bar.total = total
-            shown = carried(visible_line(Path(name).name), encoding_of(err=True))
+            said = in_words(name) if isinstance(name, Message) else Path(name).name
+            shown = carried(visible_line(said), encoding_of(err=True))
             bar.set_postfix_str(shown[-40:], refresh=False)
             bar.update(done - bar.n)
             bar.refresh()

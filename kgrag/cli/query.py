@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import width
+from kgrag.cli.chinese import in_words, told, width
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
@@ -25,7 +25,7 @@ def _seconds(_ctx: click.Context, _option: click.Parameter, value: float) -> flo
     try:
         return checked_seconds("it", value)
     except OutOfRangeError as exc:
-        raise click.BadParameter(str(exc)) from exc
+        raise click.BadParameter(in_words(exc)) from exc
 
 
 @command()
@@ -53,9 +53,12 @@ def query(
     if as_json:
         print_json({"rows": rows, "cut": cut})
         return 0
-    echo_text(table(rows) if rows else "no rows")
+    echo_text(table(rows) if rows else told("no rows"))
     if cut:
-        echo(f"cut: only the first {limit} rows; raise --limit, or ask for less", err=True)
+        echo(
+            told("cut: only the first {limit} rows; raise --limit, or ask for less", limit=limit),
+            err=True,
+        )
     return 0
 
 
@@ -66,9 +69,9 @@ def _print_graph_answer(answer: "GraphAnswer", as_json: bool) -> int:
     else:
         echo_text(answer.query)
         echo()
-        echo_text(table(answer.rows) if answer.rows else "no rows")
+        echo_text(table(answer.rows) if answer.rows else told("no rows"))
     if answer.error:
-        echo(f"kgrag: {answer.error}", err=True)
+        echo(f"kgrag: {in_words(answer.error)}", err=True)
     return int(bool(answer.error))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.chinese import language as shown_language
-from kgrag.cli.chinese import said
+from kgrag.cli.chinese import said, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import (
     EXISTING,
@@ -24,6 +24,7 @@ from kgrag.cli.printing import echo, print_json, progress_bar
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
 from kgrag.results import ScoredChunk
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.answering.searching import Analysis
@@ -57,9 +58,9 @@ def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> i
     """Show the chunks that a question is best answered from."""
     question, batch, out, within = given.question, given.batch, given.out, given.only.filter
     if (question is None) == (batch is None) or (batch is None) != (out is None):
-        raise click.UsageError("give a question, or --batch with --out")
+        raise click.UsageError(told("give a question, or --batch with --out"))
     if batch and within:
-        raise click.UsageError("--doc, --region, --kind and --year are for one question")
+        raise click.UsageError(told("--doc, --region, --kind and --year are for one question"))
     from kgrag.answering.notes import search_notes
 
     whole = True
@@ -78,7 +79,7 @@ def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> i
             _show(question, found, given.explain, as_json)
         about = base.store, base.config, base.sizes
         for note in search_notes(*about, within, given.as_of, question or ""):
-            echo(f"note: {note}", err=True)
+            echo(told("note: {note}", note=note), err=True)
     return int(not whole)
 
 
@@ -93,9 +94,11 @@ def _run_batch(
     unread: dict[str, ModelError] = {}
     questions = read_questions(batch, refused=refused.append)
     for error in refused:
-        echo(f"not searched: {error}", err=True)
+        echo(told("not searched: {error}", error=error), err=True)
     if not questions:
-        raise EvaluationError(f"{batch} holds no questions; it needs lines of {{id, question}}")
+        raise EvaluationError(
+            message("{batch} holds no questions; it needs lines of {{id, question}}", batch=batch)
+        )
     with progress_bar("search") as progress:
         run = base.run(
             questions,
@@ -109,9 +112,14 @@ def _run_batch(
     write_run(out, run)
     for query_id, question in questions.items():
         if question in unread:
-            echo(f"{query_id}: searched by its own words: {unread[question]}", err=True)
+            echo(
+                told(
+                    "{id}: searched by its own words: {error}", id=query_id, error=unread[question]
+                ),
+                err=True,
+            )
     empty = sum(not results for results in run.values())
-    echo(f"{len(run)} questions to {out}, {empty} without results")
+    echo(told("{n} questions to {out}, {empty} without results", n=len(run), out=out, empty=empty))
     return not refused and not unread
 
 
@@ -157,7 +165,7 @@ def graph(
         titles = {card.doc_id: card.title for card in base.documents()}
     if html is not None:
         write_whole(html, [graph_page(center, facts, titles)])
-        echo(f"{len(facts)} facts around {center.name} in {html}")
+        echo(told("{n} facts around {name} in {file}", n=len(facts), name=center.name, file=html))
         return
     echo(said("words", "{}: {} facts").format(center.name, len(facts)))
     for fact in facts:

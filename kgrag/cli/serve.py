@@ -9,6 +9,7 @@ from typing import Literal
 
 import click
 
+from kgrag.cli.chinese import told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import KB, command, option
 from kgrag.cli.printing import echo
@@ -58,7 +59,9 @@ def serve(
     hosts = [*allow_host, *([] if host in _EVERY else [host])]
     has_keys = all(keys.values())
     if allow_host and not has_keys:
-        raise click.UsageError("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
+        raise click.UsageError(
+            told("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
+        )
     folders = _folders(places, uploads, allow_ingest)
     with ExitStack() as stack:
         listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
@@ -72,9 +75,9 @@ def serve(
                 stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
-            echo(f"{address} (Ctrl-C ends it)", err=True)
+            echo(told("{address} (Ctrl-C ends it)", address=address), err=True)
             if open_ and click.launch(address):
-                echo("no browser of this machine opens it", err=True)
+                echo(told("no browser of this machine opens it"), err=True)
 
         app = application(desks, keys=keys, hosts=hosts, url=address)
         serve(app, listening, ready=ready)
@@ -84,7 +87,7 @@ def _named(text: str) -> tuple[str, str]:
     match = _NAMED.fullmatch(text)
     if match is None:
         raise click.BadParameter(
-            f"it is NAME=KB, the name of letters, digits, _ and -, got {text!r}",
+            told("it is NAME=KB, the name of letters, digits, _ and -, got {text!r}", text=text),
             param_hint="--base",
         )
     return match["name"], match["place"]
@@ -94,10 +97,12 @@ def _folders(places: Mapping[str, str], uploads: Path | None, allowed: bool) -> 
     """Return where the files that readers add are kept, by name of a knowledge base."""
     if not allowed:
         if uploads:
-            raise click.UsageError("--uploads goes with --allow-ingest")
+            raise click.UsageError(told("--uploads goes with --allow-ingest"))
         return {}
     if uploads is None and any("://" in place for place in places.values()):
-        raise click.UsageError("a knowledge base on a server has no folder: name one by --uploads")
+        raise click.UsageError(
+            told("a knowledge base on a server has no folder: name one by --uploads")
+        )
     if uploads is None:
         found = {name: Path(place) / "uploads" for name, place in places.items()}
     else:

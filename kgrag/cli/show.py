@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.answer.address import Address
-from kgrag.cli.chinese import language
+from kgrag.cli.chinese import language, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer
@@ -46,7 +47,7 @@ def show(
         try:
             spans[0] = Address.parse(place)
         except OutOfRangeError:
-            raise click.UsageError("a place is n, [n] or DOCUMENT:START-END") from None
+            raise click.UsageError(told("a place is n, [n] or DOCUMENT:START-END")) from None
     with opened(kb) as base:
         if not spans:
             spans = _of_last_answer(kb)
@@ -90,9 +91,11 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     paths = [Path(s.source) for s in base.store.sources() if s.doc_id == found.citation.doc_id]
     file = next((path for path in paths if path.is_file()), None)
     if file is None:
-        raise NotFoundError(f"{found.citation.file} is not on this machine, or was moved")
+        raise NotFoundError(
+            message("{file} is not on this machine, or was moved", file=found.citation.file)
+        )
     if click.launch(str(file)):
-        raise NotFoundError(f"no program of this machine opens {file}")
+        raise NotFoundError(message("no program of this machine opens {file}", file=file))
 
 
 def remember(kb: str, answer: "Answer") -> None:
@@ -123,9 +126,11 @@ def _of_last_answer(kb: str) -> dict[int, Address]:
         }
         asked = str(kept["kb"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise NotFoundError("there is no last answer; `kgrag ask` gives one") from None
+        raise NotFoundError(message("there is no last answer; `kgrag ask` gives one")) from None
     if asked != _called(kb):
-        raise NotFoundError(f"the last answer came from another knowledge base: --kb {asked}")
+        raise NotFoundError(
+            message("the last answer came from another knowledge base: --kb {asked}", asked=asked)
+        )
     return spans
 
 

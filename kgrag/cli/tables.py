@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from kgrag.cli.opened import amount, opened
+from kgrag.cli.chinese import amount
+from kgrag.cli.opened import opened
 from kgrag.cli.options import (
     FILE,
     JSON,

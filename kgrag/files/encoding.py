@@ -9,6 +9,7 @@ from io import BufferedReader, TextIOWrapper
 from typing import Self
 
 from kgrag.errors import IngestionError
+from kgrag.text.messages import message
 
 _BOMS = (
     # UTF-32 LE begins with the mark of UTF-16 LE, so it is asked first.
@@ -18,13 +19,19 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_IMAGE = message("holds an image, not text; name it as the picture that it is, e.g. .png")
 _MAGIC = (
-    (b"%PDF-", "a PDF", "rename it to .pdf"),
-    (b"PK\x03\x04", "a zip archive or an Office file", "give it its own ending, e.g. .docx"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file", "save it as .docx"),
-    (b"{\\rtf", "rich text", "save it as .docx"),
-    (b"\x89PNG", "an image", "name it as the picture that it is, e.g. .png"),
-    (b"\xff\xd8\xff", "an image", "name it as the picture that it is, e.g. .png"),
+    (b"%PDF-", message("holds a PDF, not text; rename it to .pdf")),
+    (
+        b"PK\x03\x04",
+        message(
+            "holds a zip archive or an Office file, not text; give it its own ending, e.g. .docx"
+        ),
+    ),
+    (b"\xd0\xcf\x11\xe0", message("holds an old Office file, not text; save it as .docx")),
+    (b"{\\rtf", message("holds rich text, not text; save it as .docx")),
+    (b"\x89PNG", _IMAGE),
+    (b"\xff\xd8\xff", _IMAGE),
 )
 _EXPECTED = re.compile(r"[\t\n\r -~\u3000-\u303f\u4e00-\u9fff\uff00-\uffef‐-‧−—·〇]")
 MOST_LINE = 64_000_000  # bytes of a record; without a bound /dev/zero fills the memory
@@ -54,10 +61,13 @@ class Decoded:
         """Warnings for the user; empty if nothing was lost."""
         if not self.n_replaced:
             return []
-        noun = "place" if self.n_replaced == 1 else "places"
         return [
-            f"{self.n_replaced} {noun} could not be decoded as {self.encoding} "
-            "and became U+FFFD; save the file as UTF-8 to keep them"
+            message(
+                "places that could not be decoded as {encoding} and became U+FFFD: {n}; save the "
+                "file as UTF-8 to keep them",
+                encoding=self.encoding,
+                n=self.n_replaced,
+            )
         ]
 
 
@@ -76,16 +86,21 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
     Raises:
         IngestionError: If it is not text.
     """
-    for magic, what, remedy in _MAGIC:
+    for magic, what in _MAGIC:
         if data.startswith(magic):
-            raise IngestionError(f"{name}: holds {what}, not text; {remedy}")
+            raise IngestionError(message("{name}: {what}", name=name, what=what))
     decoded = _by_mark(data) or _by_declaration(data, declared) or _by_content(data)
     n = len(decoded.text)
     n_bad = decoded.n_replaced + len(_CONTROL.findall(decoded.text))
     if n_bad > max(1, n // 10):
         raise IngestionError(
-            f"{name}: does not look like text ({n_bad} of {n} characters are unreadable); "
-            "if it is, save it as UTF-8"
+            message(
+                "{name}: does not look like text ({n_bad} of {n} characters are unreadable); if "
+                "it is, save it as UTF-8",
+                name=name,
+                n_bad=n_bad,
+                n=n,
+            )
         )
     return decoded
 
@@ -99,10 +114,14 @@ def decode_settings(data: bytes, *, name: str) -> str:
     """
     decoded = decode(data, name=name)
     if decoded.n_replaced:
-        noun = "place" if decoded.n_replaced == 1 else "places"
         raise IngestionError(
-            f"{name}: seems to be {decoded.encoding}, but {decoded.n_replaced} {noun} in it cannot "
-            "be read as that; save it as UTF-8"
+            message(
+                "{name}: seems to be {encoding}, but not all of it can be read as that "
+                "(places: {n}); save it as UTF-8",
+                name=name,
+                encoding=decoded.encoding,
+                n=decoded.n_replaced,
+            )
         )
     return decoded.text
 

@@ -14,6 +14,7 @@ from kgrag.json_ready import JsonReady
 from kgrag.store.bundles import content_records
 from kgrag.store.contents import Counts, DocumentBundle
 from kgrag.store.decisions import Correction
+from kgrag.store.folders import FOLDERS
 from kgrag.store.store import Store
 
 _BOLT_PORT = 7687
@@ -83,7 +84,7 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
         paths[state.doc_id].append(state.source)
     _check_settings(source.all_meta(), target.all_meta())
     _check_documents(held, paths)
-    target.set_meta(source.all_meta())
+    target.set_meta({**source.all_meta(), **_folders(source)})
     written = 0
     for done, doc_id in enumerate(sorted(paths)):
         if progress:
@@ -93,6 +94,11 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
     if progress:
         progress("", len(paths), len(paths))
     return CopyReport(written, len(paths) - written, source.counts(), target.counts())
+
+
+def _folders(source: Store) -> dict[str, str]:
+    note = source.get_meta(FOLDERS)
+    return {FOLDERS: note} if note else {}
 
 
 def compare(source: Store, target: Store) -> Comparison:

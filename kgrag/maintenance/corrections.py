@@ -24,6 +24,7 @@ from kgrag.retrieval.filter import document_called
 from kgrag.store.decisions import Correction, Decision
 from kgrag.store.graph import CountedEntity
 from kgrag.store.store import Store
+from kgrag.text.messages import message
 from kgrag.text.title_keys import cited_name
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
@@ -109,7 +110,13 @@ class Curator:
         if normalize_name(into) in map(normalize_name, names) or any(
             normalize_name(known.called(into, written=into)) == normalize_name(n) for n in names
         ):
-            raise OutOfRangeError(f"{into!r} is, or is called, one of {'、'.join(names)} already")
+            raise OutOfRangeError(
+                message(
+                    "{into!r} is, or is called, one of {names} already",
+                    into=into,
+                    names="、".join(names),
+                )
+            )
         decided = [Decision("merge", name, into) for name in names]
         return self._decide(
             decisions=decided,
@@ -166,8 +173,11 @@ class Curator:
             )
         except KgragError as exc:
             raise StoreError(
-                "what was decided is stored, but not every document that it concerns says it yet; "
-                f"once this is mended, decide it again, or run `kgrag repair`: {exc}"
+                message(
+                    "what was decided is stored, but not every document that it concerns says it "
+                    "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
+                    error=exc,
+                )
             ) from exc
         self.store.refresh(sizes=self.sizes.searched)
         return n
@@ -187,7 +197,10 @@ class Curator:
         missing = [n for n in names if not known & {*map(normalize_name, (n, cited_name(n)))}]
         if missing:
             raise NotFoundError(
-                f"no entity is called {'、'.join(missing)}; `kgrag entities` lists them"
+                message(
+                    "no entity is called {missing}; `kgrag entities` lists them",
+                    missing="、".join(missing),
+                )
             )
         uses = self.store.entity_uses([e.entity_id for e in found])
         return sorted({doc_id for doc_ids in uses.values() for doc_id in doc_ids})
@@ -271,7 +284,13 @@ def checked_corrections(told: Mapping[str, str]) -> dict[str, str]:
     for name, value in told.items():
         field_name = field_of(name)
         if field_name not in FIELDS:
-            raise OutOfRangeError(f"there is no field {name!r}; there are {', '.join(FIELDS)}")
+            raise OutOfRangeError(
+                message(
+                    "there is no field {name!r}; there are {fields}",
+                    name=name,
+                    fields=", ".join(FIELDS),
+                )
+            )
         try:
             found[field_name] = stated_value(field_name, value) if value.strip() else ""
             if field_name == "regions":
@@ -279,5 +298,5 @@ def checked_corrections(told: Mapping[str, str]) -> dict[str, str]:
         except ValueError as exc:
             raise OutOfRangeError(f"{name}: {exc}") from exc
         if field_name == TITLE and not found[field_name]:
-            raise OutOfRangeError("a title is not empty; --reset takes a correction back")
+            raise OutOfRangeError(message("a title is not empty; --reset takes a correction back"))
     return found

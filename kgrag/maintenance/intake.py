@@ -24,8 +24,9 @@ from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
 from kgrag.store.checks import check_encoder
+from kgrag.store.folders import FOLDERS, absolute, with_folders
 from kgrag.store.store import Store
-from kgrag.text.visible import shown_path
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
@@ -105,7 +106,7 @@ class Intake:
         sizes = KbMeta.of(chunk_sizes=self.sizes.every)
         wanted = vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
-        self.store.set_meta(wanted.changes(known))
+        self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
         settle(store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=vectors)
         with self._enricher(model) as enricher:
             report = ingest(
@@ -133,7 +134,9 @@ class Intake:
         began = time.monotonic()
         with self._enricher("auto") as enricher:
             if enricher is None:
-                raise ConfigError("no model is configured: name one in [llm] of kgrag.toml")
+                raise ConfigError(
+                    message("no model is configured: name one in [llm] of kgrag.toml")
+                )
             report = retry_failed(
                 paths,
                 store=self.store,
@@ -225,7 +228,7 @@ class Intake:
     ) -> IngestReport:
         """Update the search indexes, and add seconds and cost to the report."""
         if progress:  # the index of words takes a while after many documents
-            progress("search index", len(report.outcomes), len(report.outcomes))
+            progress(message("search index"), len(report.outcomes), len(report.outcomes))
         index_seconds = self._refreshed()
         report = replace(report, seconds=time.monotonic() - began, index_seconds=index_seconds)
         if report.model is None:
@@ -233,11 +236,22 @@ class Intake:
         cost = self._cost({stage: spent.usage for stage, spent in report.model.spent.items()})
         return replace(report, model=replace(report.model, cost=cost))
 
+    def _new_folders(self, paths: Sequence[Path]) -> dict[str, str]:
+        """Return the note of the folders that paths are shown from, if it changes."""
+        given = {absolute(path): path.is_dir() for path in paths}
+        known = self.store.get_meta(FOLDERS)
+        files = (path for path, is_folder in given.items() if not is_folder)
+        sources = (*(state.source for state in self.store.sources()), *files)
+        note = with_folders(
+            known, (path for path, is_folder in given.items() if is_folder), sources
+        )
+        return {FOLDERS: note} if note != known else {}
+
     def _note_unread(self, report: IngestReport, paths: Sequence[Path]) -> None:
         """Record the files that could not be read, and drop those that now can."""
         known = unread_from(self.store.get_meta(UNREAD))
         found = [
-            Unread(shown_path(Path(o.source).absolute()), o.detail, o.status == "skipped")
+            Unread(absolute(o.source), o.detail, o.status == "skipped")
             for o in report.outcomes
             if o.status in ("failed", "skipped")
         ]

@@ -10,11 +10,14 @@ from typing import Literal
 
 from kgrag.ids import digest
 from kgrag.ingestion.fingerprints import Fingerprint
+from kgrag.ingestion.load.legible import ILLEGIBLE
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
+from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.duplicates import Candidate, Pair, find_duplicates
+from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -24,8 +27,8 @@ MOST_UNREAD = 1000
 _LONGEST = 500  # characters of a reason
 _LINE = re.compile(r":\d+$")
 ProblemKind = Literal[
-    "unread", "skipped", "warning", "title", "issuer", "date", "region", "short", "headings",
-    "passages", "twin", "edition",
+    "unread", "skipped", "illegible", "warning", "title", "issuer", "date", "region", "short",
+    "headings", "passages", "twin", "edition",
 ]  # fmt: skip
 
 _COLUMNS = (
@@ -38,6 +41,7 @@ _COLUMNS = (
 _WORDS: dict[str, tuple[str, str]] = {
     "unread": ("未能读取的文件", "files that could not be read"),
     "skipped": ("格式不支持的文件", "files of formats that are not read"),
+    "illegible": ("文字无法辨认", "text that cannot be read"),
     "warning": ("读取时有提示", "read with a warning"),
     "no issuer": ("无发文机关", "no issuer"),
     "no date of issue": ("无印发日期", "no date of issue"),
@@ -77,14 +81,14 @@ def unread_from(text: str | None) -> list[Unread]:
     """
     try:
         rows = json.loads(text or "[]")
-        return [Unread(str(source), str(reason), bool(skipped)) for source, reason, skipped in rows]
+        return [Unread(str(file), unpacked(str(why)), bool(skipped)) for file, why, skipped in rows]
     except (ValueError, TypeError):
         return []
 
 
 def unread_text(unread: Iterable[Unread]) -> str:
     """Return the list as text to be stored."""
-    rows = [[one.source, one.reason, one.skipped] for one in unread]
+    rows = [[one.source, packed(one.reason), one.skipped] for one in unread]
     text = json.dumps(rows, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace").decode()  # half characters as JSON escapes them
 
@@ -105,11 +109,15 @@ def renewed_unread(
     roots = {Path(os.path.abspath(path)) for path in looked_at}  # noqa: PTH100 - links stay
     kept = [one for one in known if not roots & _around(one)]
     now = {
-        one.source: Unread(one.source, one.reason[:_LONGEST], one.skipped)
+        one.source: Unread(one.source, _shortened(one.reason), one.skipped)
         for one in (*kept, *found)
         if os.path.exists(_file(one))  # noqa: PTH110 - names may be none that a system has
     }
     return sorted(now.values(), key=lambda one: not one.skipped)[-MOST_UNREAD:]
+
+
+def _shortened(reason: str) -> str:
+    return reason if len(reason) <= _LONGEST else reason[:_LONGEST]  # else no message any more
 
 
 def _around(one: Unread) -> set[Path]:
@@ -132,11 +140,12 @@ class ReadingProblem(JsonReady):
 
     Attributes:
         kind: `unread` (failed) and `skipped` (no loader) concern files without a document. The
-            others concern documents: `warning` of the loader; `title` is the file's name;
-            `issuer`, `date` or `region` unknown or inferred; `short` text; no `headings` in a long
-            text; `passages` that a model failed to read; `twin` of another document; `edition`
-            that shares a node in the graph with another one of its title and issuer.
-        file: As displayed; for a file without a document its absolute path.
+            others concern documents: `illegible` text or numbers; `warning` of the loader; `title`
+            is the file's name; `issuer`, `date` or `region` unknown or inferred; `short` text; no
+            `headings` in a long text; `passages` that a model failed to read; `twin` of another
+            document; `edition` that shares a node in the graph with another one of its title and
+            issuer.
+        file: As displayed.
         detail: What is wrong.
         remedy: What to do.
         doc_id: The document; empty for a file without one.
@@ -157,8 +166,7 @@ def card_problems(store: Store) -> list[ReadingProblem]:
     Files that were not read, warnings of loaders, and what is unknown or inferred of issuer, date
     and region.
     """
-    unread = unread_from(store.get_meta(UNREAD))
-    found = [_source_problem(one) for one in sorted(unread, key=lambda one: one.source)]
+    found = _unread_problems(store)
     for card in sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id)):
         found += _card_problems(card, of_text=False)
     return found
@@ -181,8 +189,9 @@ def problem_table(problems: Iterable[ReadingProblem], language: Language = "zh")
         if several := groups.get(name):
             first = several[0]
             doc_ids = {p.doc_id or p.file for p in several}
-            remedy = first.remedy.replace(first.doc_id, "DOC") if first.doc_id else first.remedy
-            cells = words[language != "zh"], len(doc_ids), first.title or first.file, remedy
+            remedy = replaced(first.remedy, first.doc_id, "DOC") if first.doc_id else first.remedy
+            said = in_language(remedy, language)
+            cells = words[language != "zh"], len(doc_ids), first.title or first.file, said
             rows.append(Row(cells))
     heading = Column("missing", "缺失与未读", "missing and unread")
     return Table("missing", _COLUMNS, tuple(rows), (), heading)
@@ -194,8 +203,7 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     Args:
         store: The knowledge base; texts are read in batches.
     """
-    unread = unread_from(store.get_meta(UNREAD))
-    yield from map(_source_problem, sorted(unread, key=lambda one: one.source))
+    yield from _unread_problems(store)
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
     held: list[Candidate] = []
@@ -218,18 +226,35 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
 def _shared_problem(pair: Pair) -> ReadingProblem:
     document, other = pair.document, pair.other
     if pair.kind == "twin":
-        same = "text" if pair.same_text else "title, issuer and number or date"
-        detail, remedy = f"has the {same} of {other.file}", f"kgrag delete {document.doc_id}"
+        detail = (
+            message("has the text of {file}", file=other.file)
+            if pair.same_text
+            else message("has the title, issuer and number or date of {file}", file=other.file)
+        )
+        remedy = f"kgrag delete {document.doc_id}"
     else:
-        detail = f"{other.file} has this title and issuer, too: they share a node in the graph"
-        remedy = f"kgrag docs set {document.doc_id} --title …, with its year behind it"
+        detail = message(
+            "another document has this title and issuer, too, and shares its node in the graph: "
+            "{name}",
+            name=other.file,
+        )
+        remedy = message(
+            "kgrag docs set {id} --title …, with its year behind it", id=document.doc_id
+        )
     return ReadingProblem(pair.kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
-def _source_problem(one: Unread) -> ReadingProblem:
-    if one.skipped:
-        return ReadingProblem("skipped", one.source, one.reason, "then ingest it")
-    return ReadingProblem("unread", one.source, one.reason, "then ingest it again")
+def _unread_problems(store: Store) -> list[ReadingProblem]:
+    shown = shown_from(store.get_meta(FOLDERS))
+    unread = sorted(unread_from(store.get_meta(UNREAD)), key=lambda one: one.source)
+    return [
+        ReadingProblem("skipped", shown(one.source), one.reason, message("then ingest it"))
+        if one.skipped
+        else ReadingProblem(
+            "unread", shown(one.source), one.reason, message("then ingest it again")
+        )
+        for one in unread
+    ]
 
 
 def _document_problems(
@@ -246,30 +271,35 @@ def _document_problems(
     n = len(document.text)
     if n < _SHORT:
         yield _problem(
-            document, "short", f"the text has {n} characters", "see whether the file has more"
+            document,
+            "short",
+            message("the text has {n} characters", n=n),
+            message("see whether the file has more"),
         )
     if n >= _LONG and not has_headings:
-        detail = f"no headings in {n:,} characters"
-        yield _problem(document, "headings", detail, "give the file headings, as 一、 or as styles")
+        detail = message("no headings in {n:,} characters", n=n)
+        yield _problem(
+            document, "headings", detail, message("give the file headings, as 一、 or as styles")
+        )
     if n_failed:
-        passages = "1 passage" if n_failed == 1 else f"{n_failed} passages"
-        detail = f"{passages} could not be read by a model"
+        detail = message("passages that a model could not read: {n}", n=n_failed)
         yield _problem(document, "passages", detail, "kgrag ingest --retry-failed")
 
 
 def _card_problems(document: Document, *, of_text: bool = True) -> Iterator[ReadingProblem]:
     """Yield warnings and what is unknown or inferred; `of_text` if the document has its text."""
     for warning in document.warnings:
-        remedy = "see to the file, then ingest it again"
-        yield _problem(document, "warning", warning, remedy)
-    for kind, check, remedy in _CHECKS:
+        remedy = message("see to the file, then ingest it again")
+        is_illegible = isinstance(warning, Message) and warning.template in ILLEGIBLE
+        yield _problem(document, "illegible" if is_illegible else "warning", warning, remedy)
+    for kind, check, template in _CHECKS:
         if (of_text or check is not _title) and (detail := check(document)):
-            yield _problem(document, kind, detail, remedy)
+            told = message(template, set=f"kgrag docs set {document.doc_id}")
+            yield _problem(document, kind, detail, told)
 
 
 def _problem(document: Document, kind: ProblemKind, detail: str, remedy: str) -> ReadingProblem:
-    told = remedy.format(f"kgrag docs set {document.doc_id}")
-    return ReadingProblem(kind, document.file, detail, told, document.doc_id, document.title)
+    return ReadingProblem(kind, document.file, detail, remedy, document.doc_id, document.title)
 
 
 def _title(document: Document) -> str:
@@ -279,33 +309,33 @@ def _title(document: Document) -> str:
     if document.title not in names or document.properties.get("stated.title"):
         return ""
     head = normalize_name(document.text[:_HEAD])
-    return "" if normalize_name(document.title) in head else "the title is the file's name"
+    return "" if normalize_name(document.title) in head else message("the title is the file's name")
 
 
 def _issuer(document: Document) -> str:
     if not document.metadata.issuers:
-        return "no issuer"
-    return "the issuer is inferred" if "issuers" in document.metadata.inferred else ""
+        return message("no issuer")
+    return message("the issuer is inferred") if "issuers" in document.metadata.inferred else ""
 
 
 def _date(document: Document) -> str:
     metadata = document.metadata
     if metadata.year is None and not document.properties.get("year"):
-        return "no date of issue"
-    return "the year is inferred" if {"written", "issued"} & {*metadata.inferred} else ""
+        return message("no date of issue")
+    return message("the year is inferred") if {"written", "issued"} & {*metadata.inferred} else ""
 
 
 def _region(document: Document) -> str:
     metadata, properties = document.metadata, document.properties
     told = metadata.regions or properties.get("places") or properties.get("stated.regions")
     if not told and (metadata.level in _LOCAL or not metadata.level):
-        return "no region"
-    return "the region is inferred" if {"regions", "level"} & {*metadata.inferred} else ""
+        return message("no region")
+    return message("the region is inferred") if {"regions", "level"} & {*metadata.inferred} else ""
 
 
 _CHECKS: tuple[tuple[ProblemKind, Callable[[Document], str], str], ...] = (
-    ("title", _title, "{} --title …"),
-    ("issuer", _issuer, "{} --issuer …"),
-    ("date", _date, "{} --date 2022-03-05"),
-    ("region", _region, "{} --region …, 全国 for a national document"),
+    ("title", _title, "{set} --title …"),
+    ("issuer", _issuer, "{set} --issuer …"),
+    ("date", _date, "{set} --date 2022-03-05"),
+    ("region", _region, "{set} --region …, 全国 for a national document"),
 )

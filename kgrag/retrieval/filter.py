@@ -8,8 +8,10 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError
 from kgrag.limits import check_whole
+from kgrag.store.folders import absolute
 from kgrag.store.likeness import not_called
 from kgrag.text.facets import NATIONAL, Facets, document_facets
+from kgrag.text.messages import message
 from kgrag.text.organs import full_organ_name
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
 from kgrag.text.titles import document_kinds, titles_within
@@ -55,9 +57,17 @@ class Filter:
     def __post_init__(self) -> None:
         for name in ("documents", "regions", "kinds", "without", "issuers"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
-                raise ValueError(f"{name} must be a tuple of names, got {value!r}: ({value!r},)")
+                raise ValueError(
+                    message(
+                        "{name} must be a tuple of names, got {value!r}: ({value!r},)",
+                        name=name,
+                        value=value,
+                    )
+                )
         if self.years is not None and not (isinstance(self.years, tuple) and len(self.years) == 2):
-            raise ValueError(f"years must be (first, last), got {self.years!r}")
+            raise ValueError(
+                message("years must be (first, last), got {years!r}", years=self.years)
+            )
 
     def __bool__(self) -> bool:
         return self != Filter()
@@ -105,7 +115,9 @@ def documents_within(
     left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
-        raise NotFoundError(f"no document fits all conditions (documents for {said}); drop one")
+        raise NotFoundError(
+            message("no document fits all conditions (documents for {said}); drop one", said=said)
+        )
     return left
 
 
@@ -124,7 +136,7 @@ def what_is_left_out(wanted: Filter, cards: Sequence[Document]) -> str:
 
 
 def document_called(name: str, cards: Sequence[Document]) -> Document:
-    """Return the one document with this id, file, file name, title or number (文号).
+    """Return the one document with this id, path (or its end), file name, title or number (文号).
 
     The suffix of the file, and 《》, are optional.
 
@@ -160,14 +172,19 @@ def _one_called(
             return found[0]
         if found:
             shown = ", ".join(f"{c.doc_id} 《{c.title}》 ({c.file})" for c in found[:_MEANT])
-            more = f" and {len(found) - _MEANT} more" if len(found) > _MEANT else ""
-            text = f"{name!r} may be any of {shown}{more}; say more of the title, or the id"
+            if len(found) > _MEANT:
+                shown = message("{names} and {n} more", names=shown, n=len(found) - _MEANT)
+            text = message(
+                "{name!r} may be any of {shown}; say more of the title, or the id",
+                name=name,
+                shown=shown,
+            )
             titles = dict.fromkeys(c.title for c in found)
             named = titles if len(titles) == len(found) else [c.doc_id for c in found]
             raise NotFoundError(text, name=name, nearest=[*named][:_MEANT])
     is_number = _bare(name).endswith("号")
     held = [c.metadata.number if is_number else c.title for c in cards]
-    raise not_called("document", name, held, remedy="`kgrag docs` lists them")
+    raise not_called(message("document"), name, held, remedy=message("`kgrag docs` lists them"))
 
 
 def _bare(name: str) -> str:
@@ -190,19 +207,20 @@ def parse_years(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d{4})(?:\s*[-—–~至]\s*(\d{4}))?", text.strip())
     if not match:
-        raise ValueError(f"years are given as 2022 or 2020-2023, got {text!r}")
+        raise ValueError(message("years are given as 2022 or 2020-2023, got {text!r}", text=text))
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
-        raise ValueError(f"the first year comes first, got {text!r}")
+        raise ValueError(message("the first year comes first, got {text!r}", text=text))
     return first, last
 
 
 def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
     """Return predicates for a document's name, the most exact first."""
-    path, title, number = str(Path(name).absolute()), _bare(name), normalize_name(name)
+    path, title, number = absolute(name), _bare(name), normalize_name(name)
     return (
         lambda card: card.doc_id == name,
         lambda card: card.file in (name, path),
+        lambda card: f"/{card.file}".endswith(f"/{name}") or path.endswith(f"/{card.file}"),
         lambda card: Path(card.file).name == name,
         lambda card: Path(card.file).stem == name,
         lambda card: card.title in (name, title),
@@ -219,7 +237,13 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
     if not asked and asks_nationally(region):
         found = {doc_id for doc_id, own in places.items() if not own}
     if not found:
-        raise NotFoundError(f"no document is about {region!r}; places: {_listed(known)}")
+        raise NotFoundError(
+            message(
+                "no document is about {region!r}; places: {known}",
+                region=region,
+                known=_listed(known),
+            )
+        )
     return frozenset(found)
 
 
@@ -227,7 +251,10 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
     found = frozenset(card.doc_id for card in cards if _is_of_kind(card.title, kind.strip()))
     if not kind.strip() or not found:
         raise NotFoundError(
-            f"no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法"
+            message(
+                "no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法",
+                kind=kind,
+            )
         )
     return found
 
@@ -246,7 +273,8 @@ def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
         found = [card for card in cards if words and _has_issuer_with(words, card)]
     if not found:
         issuers = [issuer for card in cards for issuer in card.metadata.issuers]
-        raise not_called("issuer", name, issuers, remedy=f"issuers: {_listed(issuers)}")
+        remedy = message("issuers: {known}", known=_listed(issuers))
+        raise not_called(message("issuer"), name, issuers, remedy=remedy)
     return frozenset(card.doc_id for card in found)
 
 
@@ -261,13 +289,19 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
     years = {c.doc_id: c.metadata.year for c in cards if c.metadata.year is not None}
     if not years:
         raise NotFoundError(
-            "no document says when it was issued; an older kgrag did not look: "
-            "`kgrag ingest` the files again"
+            message(
+                "no document says when it was issued; an older kgrag did not look: `kgrag ingest` "
+                "the files again"
+            )
         )
     silent = len(cards) - len(years)
     raise NotFoundError(
-        f"no document is of {_years(first, last)}; years: {_listed(map(str, years.values()))}; "
-        f"{silent} {'document does' if silent == 1 else 'documents do'} not say"
+        message(
+            "no document is of {first}; years: {known}; {silent} of unknown year",
+            first=_years(first, last),
+            known=_listed(map(str, years.values())),
+            silent=silent,
+        )
     )
 
 
@@ -289,5 +323,7 @@ def _facets(card: Document) -> Facets:
 
 def _listed(values: Iterable[str]) -> str:
     distinct = sorted(set(values))
-    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    return ", ".join(distinct[:_SHOWN]) + more if distinct else "none"
+    names = ", ".join(distinct[:_SHOWN])
+    if len(distinct) > _SHOWN:
+        return message("{names} and {n} more", names=names, n=len(distinct) - _SHOWN)
+    return names or message("none")

@@ -23,6 +23,7 @@ from kgrag.ingestion.report import Outcome
 from kgrag.json_ready import JsonReady
 from kgrag.status import Status
 from kgrag.tables.overview import Facet, FacetValue, facets
+from kgrag.text.messages import message, replaced, said_by
 from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
@@ -112,7 +113,9 @@ class Desk:
         """Raise a BusyError if too many wait already."""
         if self.n_waiting >= self.waiting:
             n = self.at_once + self.waiting
-            raise BusyError(f"{n} requests are being worked on already: try again shortly")
+            raise BusyError(
+                message("{n} requests are being worked on already: try again shortly", n=n)
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,9 @@ class Ingesting:
         """
         with self._lock:
             if self.state.is_busy:
-                raise BusyError("documents are being added already: add yours when that has ended")
+                raise BusyError(
+                    message("documents are being added already: add yours when that has ended")
+                )
             before, self.state = self.state, IngestState("receiving")
         try:
             yield
@@ -199,12 +204,14 @@ class Ingesting:
             told = tuple(map(self._shown, (*refused, *outcomes)))
             self.state = replace(self.state, state="done", done=len(files), file="", files=told)
         except _GoneError:
-            self._fail("the server was stopped: add again what is not in the list of documents")
+            self._fail(
+                message("the server was stopped: add again what is not in the list of documents")
+            )
         except KgragError as exc:
-            self._fail(self._bare(str(exc)))
+            self._fail(self._bare(said_by(exc)))
         except Exception as exc:
             _log.exception("an ingest failed")
-            self._fail(f"{type(exc).__name__}: see the log of the server")
+            self._fail(message("{error}: see the log of the server", error=type(exc).__name__))
 
     def _fail(self, error: str) -> None:
         self.state = replace(self.state, state="failed", file="", error=error)
@@ -223,7 +230,7 @@ class Ingesting:
         )
 
     def _bare(self, text: str) -> str:
-        return text.replace(self._folder, "")
+        return replaced(text, self._folder, "")
 
 
 class _GoneError(Exception):

@@ -15,6 +15,7 @@ from kgrag.errors import NotFoundError
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given
 from kgrag.serve.rendering import page
+from kgrag.text.messages import message
 from kgrag.text.visible import visible
 from kgrag.types import Document
 
@@ -35,7 +36,9 @@ def original(desk: Desk, request: Request, given: Given) -> Response:
     document = desk.base.document(str(request.path_params["doc_id"]))
     file = file_of(desk, document)
     if file is None:
-        raise NotFoundError(f"{document.file} is not on this machine, or was moved")
+        raise NotFoundError(
+            message("{file} is not on this machine, or was moved", file=document.file)
+        )
     is_pdf = file.suffix.lower() == ".pdf"
     return FileResponse(
         file,
@@ -59,7 +62,7 @@ def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
     file = file_of(desk, document)
     found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
     if file is None or file.suffix.lower() != ".pdf" or found.page is None:
-        raise NotFoundError(f"{document.file} has no pages here")
+        raise NotFoundError(message("{file} has no pages here", file=document.file))
     return file, found.page, found.quote
 
 
@@ -138,10 +141,14 @@ class _Opened:
         try:
             self._pdf = pdfium.PdfDocument(self._file)
         except (pdfium.PdfiumError, OSError) as exc:
-            raise NotFoundError(f"{self._file.name} cannot be opened as a PDF") from exc
+            raise NotFoundError(
+                message("{name} cannot be opened as a PDF", name=self._file.name)
+            ) from exc
         if not 1 <= self._number <= len(self._pdf):
             self._pdf.close()
-            raise NotFoundError(f"{self._file.name} has no page {self._number}")
+            raise NotFoundError(
+                message("{name} has no page {number}", name=self._file.name, number=self._number)
+            )
         self._page = self._pdf[self._number - 1]
         return self._page
 

@@ -55,6 +55,7 @@ from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
 from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
+from kgrag.text.messages import in_language, message, said_by
 from kgrag.text.visible import visible
 from kgrag.types import Document, Heading
 
@@ -122,15 +123,18 @@ async def _stream(desk: Desk, request: Request) -> Response:
         given = await read(Asked, request)
         return EventStream(desk, partial(_streamed, desk, request, given))
     except (KgragError, ValueError) as exc:
-        return HTMLResponse(escape(visible(str(exc))), status_of(exc))
+        return HTMLResponse(
+            escape(visible(in_language(exc, language_of(desk, request)))), status_of(exc)
+        )
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
     try:
         answer = answered(desk.base, given, emit)
     except KgragError as exc:
-        told = said(type(exc).__name__, language_of(desk, request))
-        emit("error", {"type": type(exc).__name__, "message": f"{told} {exc}"})
+        language = language_of(desk, request)
+        told = f"{said(type(exc).__name__, language)} {in_language(exc, language)}"
+        emit("error", {"type": type(exc).__name__, "message": told})
         return
     shown = _answer_html(desk, request, given, answer)
     emit("answer", {"html": shown, "question": answer.question, "text": answer.text})
@@ -353,7 +357,9 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
     if name not in _FIELDS:
-        raise NotFoundError(f"no table is called {name!r}: {', '.join(_FIELDS)}")
+        raise NotFoundError(
+            message("no table is called {name!r}: {names}", name=name, names=", ".join(_FIELDS))
+        )
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
@@ -490,7 +496,7 @@ def nowhere(desk: Desk) -> Route:
     """Return the route of all other addresses."""
 
     async def respond(request: Request) -> Response:
-        exc = NotFoundError(f"there is nothing at {request.url.path}")
+        exc = NotFoundError(message("there is nothing at {path}", path=request.url.path))
         if "text/html" not in request.headers.get("accept", ""):
             return failure(exc)
         return await desk.run(partial(failed_page, desk, request, exc))
@@ -501,7 +507,7 @@ def nowhere(desk: Desk) -> Route:
 def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
     """Return an error as a page, with the status for its kind."""
     nearest = instead(request, exc) if isinstance(exc, NotFoundError) else ()
-    told = {"message": str(exc), "kind": type(exc).__name__, "nearest": nearest}
+    told = {"message": said_by(exc), "kind": type(exc).__name__, "nearest": nearest}
     response = page(desk, request, "error.html", **told)
     response.status_code = status_of(exc)
     return response

@@ -1,11 +1,8 @@
 """Templates, and words of pages in both languages."""
 
 import re
-import tomllib
-from collections.abc import Mapping
 from datetime import date
 from functools import cache, partial
-from importlib import resources
 from urllib.parse import quote, urlencode
 
 import jinja2
@@ -18,7 +15,8 @@ from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
-from kgrag.text.visible import visible
+from kgrag.text.messages import catalogue, in_language
+from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
 
 _NAME = re.compile("[a-z_]+")  # of a status or table
@@ -41,7 +39,7 @@ _ENGLISH = {
 @cache
 def _environment() -> jinja2.Environment:
     """Return the templates; every text in them is escaped, and made visible."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("kgrag.serve"),
         autoescape=True,
         trim_blocks=True,
@@ -51,20 +49,15 @@ def _environment() -> jinja2.Environment:
             visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
         ),
     )
-
-
-@cache
-def catalogue() -> Mapping[str, str]:
-    """Return the Chinese of the English words in pages."""
-    file = resources.files("kgrag.serve").joinpath("chinese.toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    made.filters["without_folders"] = without_folders
+    return made
 
 
 def said(text: str, language: Language) -> str:
     """Return words of a page in a language; in English without a translation."""
     if language == "en":
         return _ENGLISH.get(text) or (text.replace("_", " ") if _NAME.fullmatch(text) else text)
-    return catalogue().get(text, text)
+    return str(catalogue("kgrag.serve").get(text, text))
 
 
 def entity_url(root: str, name: str) -> str:
@@ -88,6 +81,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             language=language,
             root=root,
             _=words,
+            in_language=partial(in_language, language=language),
             here=request.url.path.removeprefix(root),
             query=request.query_params,
             other_language=_with(request, lang="en" if language == "zh" else "zh"),

@@ -21,6 +21,7 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Around, Given, checked
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
+from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
 
@@ -65,7 +66,7 @@ def _graph_of_places(desk: Desk, request: Request, given: Places) -> Response:
         degrees[fact.subject.entity_id] += 1
         degrees[fact.object.entity_id] += 1
     if not ends:
-        raise NotFoundError("nothing was read as a fact at these places")
+        raise NotFoundError(message("nothing was read as a fact at these places"))
     center = ends[max(degrees, key=lambda key: (degrees[key], key))]
     values = _drawn(desk, request, center, facts[:_MOST_OF_PLACES])
     if "panel" in request.query_params:

@@ -34,6 +34,7 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
 from kgrag.serve.rendering import page
+from kgrag.text.messages import message, said_by
 from kgrag.text.visible import is_hidden, place_shown, shown_path, visible
 from kgrag.types import Document
 
@@ -48,7 +49,7 @@ _NO_NAME = frozenset('<>:"|?*')  # what Windows forbids
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _BROKEN_OFF = "the upload broke off: nothing of it was added"
 _Words = tuple[str, ...]
-_READS_ONLY = "this server only reads: start it with --allow-ingest"
+_READS_ONLY = message("this server only reads: start it with --allow-ingest")
 
 
 class Uploaded(Given):
@@ -198,7 +199,9 @@ async def _add(desk: Desk, request: Request) -> None:
                     await file.close()
         except OSError as exc:
             raise StoreUnavailableError(
-                f"files cannot be kept: {exc.strerror}: see to the server's disk"
+                message(
+                    "files cannot be kept: {error}: see to the server's disk", error=exc.strerror
+                )
             ) from exc
 
 
@@ -215,7 +218,9 @@ def _begin(desk: Desk, files: Sequence[UploadFile]) -> None:
         if media_type_of(Path(name).suffix.lower()) is None:
             refused.append(Outcome(name, "failed", detail=unsupported_reason(Path(name))))
         elif (file.size or 0) > most:
-            detail = f"has {file.size:,} bytes, more than {most:,}: split it"
+            detail = message(
+                "has {size:,} bytes, more than {most:,}: split it", size=file.size, most=most
+            )
             refused.append(Outcome(name, "failed", detail=detail))
         else:
             path = _keep(folder, name, file, held)
@@ -375,7 +380,7 @@ async def _uploaded(desk: Desk, request: Request) -> Response:
     try:
         await _add(desk, request)
     except (KgragError, ValueError) as exc:
-        response = _upload_page(desk, request, str(exc))
+        response = _upload_page(desk, request, said_by(exc))
         response.status_code = status_of(exc)
         return response
     return RedirectResponse(f"{_root(request)}/upload", 303)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from kgrag.errors import NotFoundError
+from kgrag.text.messages import Message, message
 from kgrag.text.words import character_pairs, normalize_name
 
 if TYPE_CHECKING:  # numpy takes long to import, and filters need none
@@ -40,7 +41,9 @@ def most_alike(wanted: str, names: Mapping[str, str], top_k: int) -> "list[Hit]"
     return sorted(like, key=lambda hit: (-hit[1], hit[0]))[:top_k]
 
 
-def not_called(what: str, name: str, names: Iterable[str], *, remedy: str = "") -> NotFoundError:
+def not_called(
+    what: Message, name: str, names: Iterable[str], *, remedy: Message | None = None
+) -> NotFoundError:
     """Return the error for a name that nothing has, with the names that are like it.
 
     Args:
@@ -49,7 +52,7 @@ def not_called(what: str, name: str, names: Iterable[str], *, remedy: str = "") 
         names: Of all such things.
         remedy: What to do if none is like it.
 
-    >>> str(not_called("indicator", "森林复盖率", ["森林覆盖率", "能耗强度"]))
+    >>> str(not_called(message("indicator"), "森林复盖率", ["森林覆盖率", "能耗强度"]))
     "no indicator is called '森林复盖率'; nearest: 森林覆盖率"
     """
     wanted = normalize_name(name)
@@ -62,6 +65,7 @@ def not_called(what: str, name: str, names: Iterable[str], *, remedy: str = "") 
         if share >= _LEAST_SHARED:
             like.append((-share, -likeness(wanted, bare), one))
     nearest = [one for *_, one in sorted(like)[:_SUGGESTED]]
-    hint = f"nearest: {'、'.join(nearest)}" if nearest else remedy
-    text = f"no {what} is called {name!r}" + (f"; {hint}" if hint else "")
+    hint = message("nearest: {names}", names="、".join(nearest)) if nearest else remedy
+    text = message("no {what} is called {name!r}", what=what, name=name)
+    text = message("{what}; {remedy}", what=text, remedy=hint) if hint else text
     return NotFoundError(text, name=name, nearest=nearest)

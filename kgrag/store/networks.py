@@ -7,6 +7,7 @@ from kgrag.limits import MOST_HOPS, MOST_RESULTS, checked_count, checked_text
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
+from kgrag.text.messages import message
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Entity, Fact
 
@@ -50,7 +51,7 @@ def _entity(store: Store, name: str) -> Entity:
     like = store.entities([e for e, _ in store.search_entities(name, top_k=5)])
     if len(like) == 1:
         return like[0]
-    raise not_called("entity", name, (entity.name for entity in like))
+    raise not_called(message("entity"), name, (entity.name for entity in like))
 
 
 def to_networkx(store: Store) -> "MultiDiGraph[str]":

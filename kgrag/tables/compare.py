@@ -23,6 +23,7 @@ from kgrag.tables.targets import (
 )
 from kgrag.text.facets import called
 from kgrag.text.indicators import is_indicator
+from kgrag.text.messages import message
 from kgrag.types import Document
 
 By = Literal["province", "region", "document", "year"]
@@ -197,7 +198,7 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
 def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
     """Return the figures, those of a row's own place first, with the heads and rows they need."""
     if not wanted.indicator.strip():
-        raise OutOfRangeError("a comparison is of an indicator, and none is given")
+        raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)
     if not found:

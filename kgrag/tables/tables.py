@@ -22,6 +22,7 @@ from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, sub
 from kgrag.tables.table import Cell, Column, Table
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import Event, WantedTimes
+from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 
 _ROLES = ("牵头", "负责", "配合")
@@ -149,7 +150,11 @@ class Tables:
         """
         for name, day in (("since", since), ("until", until)):
             if day and not _DAY.fullmatch(day):
-                raise OutOfRangeError(f"{name} is 2022, 2022-06 or 2022-06-30, got {day!r}")
+                raise OutOfRangeError(
+                    message(
+                        "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
+                    )
+                )
         wanted = WantedTimes(_checked(indicator), regions, since, until, events, within)
         return timeline.timeline(self._store, wanted)
 
@@ -168,7 +173,11 @@ class Tables:
         cards = self._store.document_cards()
         first, second = (document_meant(name, cards).doc_id for name in (old, new))
         if first == second:
-            raise OutOfRangeError(f"{old!r} and {new!r} are one document: {first}")
+            raise OutOfRangeError(
+                message(
+                    "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
+                )
+            )
         return digest.digest(self._store, first, second, parts=parts)
 
     def conflicts(
@@ -198,7 +207,7 @@ class Tables:
         with suppress(NotFoundError):
             return called_so(self._store, document_meant(title, cards).doc_id)
         raise not_called(
-            "document that is held or cited",
+            message("document that is held or cited"),
             title,
             [
                 *(c.title for c in cards),
@@ -242,7 +251,8 @@ def duties(store: Store, organ: str, *, role: str = "", within: Filter | None = 
         cards = {card.doc_id: card for card in store.document_cards()}
         held = [s for s in store.statements("duty") if s.doc_id in cards]
         if not any(is_of(s, cards[s.doc_id]) for s in held):
-            raise not_called("organ with duties", organ, {s.fact.subject.name for s in held})
+            names = {s.fact.subject.name for s in held}
+            raise not_called(message("organ with duties"), organ, names)
     ordered = sorted(rows.items(), key=lambda row: _order(row[0], row[1][0]))
     return Table(
         name="duties",

@@ -14,6 +14,7 @@ from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_pla
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
 from kgrag.tables.table import Cell, Column, Table
 from kgrag.text.indicators import indicator_name
+from kgrag.text.messages import message
 from kgrag.types import Document
 
 INDICATOR = Column("indicator", "指标", "indicator")
@@ -116,7 +117,7 @@ def check_indicator(store: Store, indicator: str) -> None:
     """
     stated, named = store.statements("target"), _named(indicator)
     if indicator.strip() and not any(map(named, stated)):
-        raise not_called("indicator", indicator, (s.fact.subject.name for s in stated))
+        raise not_called(message("indicator"), indicator, (s.fact.subject.name for s in stated))
 
 
 def _named(wanted: str) -> Callable[[Statement], bool]:

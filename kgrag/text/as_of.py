@@ -4,6 +4,8 @@ import re
 from calendar import monthrange
 from datetime import date
 
+from kgrag.text.messages import message
+
 _GIVEN = re.compile(
     r"(?P<y>\d{4})年?(?:底|末)?"
     r"|(?P<ym>\d{4})[-./年](?P<m>\d{1,2})月?(?:底|末)?"
@@ -47,7 +49,11 @@ def parse_as_of(text: str) -> str:
             last = monthrange(year, month)[1]
             if day == 0 or 1 <= day <= last:
                 return date(year, month, day or last).isoformat()
-    raise ValueError(f"a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月, got {text!r}")
+    raise ValueError(
+        message(
+            "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月, got {text!r}", text=text
+        )
+    )
 
 
 def _parts(match: re.Match[str]) -> tuple[int, int, int]:

@@ -168,6 +168,16 @@ def shown_path(path: str | PurePath) -> str:
     return _NAMES.sub(lambda part: _shown_name(part[0]), text)
 
 
+def without_folders(file: str) -> str:
+    """Return a path as shown to others: of an absolute one (an older knowledge base) the name.
+
+    >>> without_folders("policies/gd/a.docx"), without_folders("/old/me/a.docx")
+    ('policies/gd/a.docx', 'a.docx')
+    """
+    path = PurePath(file)
+    return path.name if path.is_absolute() else file
+
+
 def _shown_name(name: str) -> str:
     if not _HALF.search(name):
         return name

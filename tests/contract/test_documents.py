@@ -6,6 +6,8 @@ import pytest
 
 from kgrag.errors import NotFoundError, StoreError
 from kgrag.store.contents import Counts, SourceState
+from kgrag.store.folders import FOLDERS, with_folders
+from kgrag.text.messages import in_language, message
 from kgrag.types import Segment
 
 TEXT = "到2025年建成绿色工厂500家。\n推进工业节能降碳，完善标准体系。"
@@ -312,3 +314,38 @@ def test_change_counter_grows_with_content_only(store, make):
     store.delete_document("d-x")
     store.search_words({"工厂": 1.0}, field="text", size=make.LEAF, top_k=3)
     assert store.change_counter() == seen[-1]
+
+
+def test_documents_show_the_path_from_the_folder_that_was_ingested(store, make):
+    """Files outside show their own folder; with the note changed, so is what is shown."""
+    put(store, make.bundle("a", TEXT), source="/archive/policies/gd/x.txt")
+    put(store, make.bundle("b", TEXT + "b"), source="/archive/policies/sc/x.txt")
+    put(store, make.bundle("c", TEXT + "c"), source="/old/me/x.jsonl#a/b")
+    sources = [state.source for state in store.sources()]
+    note = with_folders(None, ["/archive/policies"], sources)
+    store.set_meta({FOLDERS: note})
+
+    shown = ["policies/gd/x.txt", "policies/sc/x.txt", "me/x.jsonl#a/b"]
+    assert [card.file for card in store.document_cards()] == shown
+    assert [document.file for document in store.documents()] == shown
+    assert store.bundle("d-a").document.file == shown[0]
+
+    store.set_meta({FOLDERS: with_folders(note, ["/other/policies"], sources)})
+    assert [d.file for d in store.document_cards(["d-b"])] == ["archive/policies/sc/x.txt"]
+    assert store.document_cards()[2].file == "old/me/x.jsonl#a/b"
+    assert [state.source for state in store.sources()] == sources
+    assert FOLDERS not in store.all_meta()
+
+
+def test_warnings_come_back_as_messages(store, make):
+    """Worded in any language when they are read; an export has English, a bundle the messages."""
+    warnings = (message("{n} note(s) put at the end of the text", n=2), "of a plugin")
+    bundle = make.bundle("a", TEXT)
+    put(store, replace(bundle, document=replace(bundle.document, warnings=warnings)))
+
+    for read in (*store.documents(), *store.document_cards(), store.bundle("d-a").document):
+        assert read.warnings == warnings
+        assert in_language(read.warnings[0], "zh") == "2 条注释，放在文末"
+        assert in_language(read.warnings[1], "zh") == "of a plugin"
+    (exported,) = [r for r in store.export() if r["record"] == "document"]
+    assert exported["warnings"] == ["2 note(s) put at the end of the text", "of a plugin"]

@@ -14,11 +14,13 @@ import pytest
 from kgrag.errors import KgragError
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.load.html import read_box
+from kgrag.ingestion.load.legible import illegible
 from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.ingestion.statements.findings import findings
 from kgrag.ingestion.structure import structure
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
+from kgrag.text.messages import in_language, message, without_start
 from kgrag.text.page_labels import with_labels
 from kgrag.types import Document
 from tests.fixtures import adversarial, extent
@@ -74,6 +76,11 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.ingestion.statements.findings.findings": lambda text: findings(
         text, structure(text), own_names=()
     ),
+    "kgrag.text.messages.message": lambda text: in_language(
+        message("page {n} {problem}", n=1, problem=text), "zh"
+    ),
+    "kgrag.text.messages.without_start": lambda text: without_start(ValueError(text), text),
+    "kgrag.ingestion.load.legible.illegible": lambda text: illegible(text, ()),
     "kgrag.text.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
     "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
 }
@@ -97,7 +104,7 @@ REACHED = {
     "a character, an encoding": "carried is_hidden n_lost",
     "elements of Word": "is_on property_value",
     "programs and archives": """
-        as_docx open_package open_pictures read_docx read_pdf
+        as_docx catalogue open_package open_pictures read_docx read_pdf
         read_picture_file read_word_list""",
 }
 VALUES = {

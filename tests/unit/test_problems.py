@@ -125,8 +125,8 @@ def test_sources_and_passages_that_could_not_be_read_are_listed(tmp_path):
     assert [(p.kind, p.file, p.detail) for p in found] == [
         ("skipped", "/p/a.doc", "save it as .docx"),
         ("unread", "/p/z.pdf", "is locked"),
-        ("passages", "/p/a.txt", "1 passage could not be read by a model"),
-        ("passages", "/p/b.txt", "2 passages could not be read by a model"),
+        ("passages", "/p/a.txt", "passages that a model could not read: 1"),
+        ("passages", "/p/b.txt", "passages that a model could not read: 2"),
     ]
     assert found[-1].remedy == "kgrag ingest --retry-failed"
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from kgrag.errors import needs_extra
 from kgrag.ingestion.load.context import is_off
 from kgrag.ingestion.load.ocr.page_text import Quad
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
 
-NOT_INSTALLED = "pip install 'kgrag[ocr]' has scanned pages and pictures read"
+NOT_INSTALLED = message("pip install 'kgrag[ocr]' has scanned pages and pictures read")
 # The detector finds lines of body text on a page of this many pixels as well as on one of 2000,
 # which is what RapidOCR takes, in half the time; lines are read at the page's full resolution.
 _DETECTION_SIDE = 1440
@@ -46,7 +47,7 @@ def is_installed() -> bool:
 def why_unread() -> str:
     """Return why pictures are not read, with the remedy; empty where they are."""
     if is_off():
-        return "recognition of pictures is off (ingest.ocr)"
+        return message("recognition of pictures is off (ingest.ocr)")
     return "" if is_installed() else NOT_INSTALLED
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.ocr.page_text import DOUBT, Box, PageText, Piece, RuledTable
 from kgrag.ingestion.load.page_tables import Line
+from kgrag.text.messages import message
 from kgrag.text.numerals import HAN_SMALL
 
 Row = tuple[Piece, ...]
@@ -238,16 +239,22 @@ def doubts(page: PageText, number: int) -> list[str]:
     """
     pieces = list(page.pieces())
     unsure = [piece for piece in pieces if piece.confidence < DOUBT]
-    found = []
+    found: list[str] = []
     if unsure:
         found.append(
-            f"page {number}: {len(unsure)} of {len(pieces)} lines read with doubt (below {DOUBT})"
+            message(
+                "page {page}: {n} of {all} lines read with doubt (below {doubt})",
+                page=number,
+                n=len(unsure),
+                all=len(pieces),
+                doubt=DOUBT,
+            )
         )
     numbers = list(dict.fromkeys(name for piece in pieces for name in piece.doubtful))
     if numbers:
-        named = ", ".join(numbers[:_MOST_NAMED])
-        more = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
-        found.append(f"page {number}: numbers read with doubt: {named}{more}")
+        named = ", ".join(numbers[:_MOST_NAMED]) + "…" * (len(numbers) > _MOST_NAMED)
+        said = "page {page}: numbers read with doubt ({n}): {named}"
+        found.append(message(said, page=number, n=len(numbers), named=named))
     return found
 
 

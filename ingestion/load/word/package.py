@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kgrag.errors import IngestionError
+from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -91,7 +92,11 @@ class WordPackage:
             raise NotWordError(f"{path}: {exc}") from exc
         entity = next(root.iter(etree.Entity), None)
         if entity is not None:  # no Word file may; what it stands for would be missing
-            raise NotWordError(f"{path}: text is replaced by an XML entity, {entity.text}")
+            raise NotWordError(
+                message(
+                    "{path}: text is replaced by an XML entity, {text}", path=path, text=entity.text
+                )
+            )
         return root
 
     def related(self, kind: str) -> "list[Element]":
@@ -111,7 +116,14 @@ class WordPackage:
     def _bound(self, n: int, limit: int, noun: str, path: str) -> None:
         if n > limit:
             raise IngestionError(
-                f"{self.name}: has {n:,} {noun} up to {path}, more than {limit:,}; split the file"
+                message(
+                    "{name}: has {n:,} {noun} up to {path}, more than {limit:,}; split the file",
+                    name=self.name,
+                    n=n,
+                    noun=noun,
+                    path=path,
+                    limit=limit,
+                )
             )
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:
@@ -138,7 +150,7 @@ def open_package(data: bytes, name: str) -> WordPackage:
     top = _relations(package, "").values()
     package.main = next((r.path for r in top if r.kind == "officeDocument"), "word/document.xml")
     if package.main.lower() not in entries:
-        raise NotWordError("no part holds a text")
+        raise NotWordError(message("no part holds a text"))
     package.relations = _relations(package, package.main)
     return package
 
@@ -154,7 +166,13 @@ def _check_directory(data: bytes, name: str) -> None:
         large = data.rfind(b"PK\x06\x06", 0, at)
         size = struct.unpack_from("<Q", data, large + 40)[0] if 0 <= large < at - 48 else size
     if size > MAX_DIRECTORY_BYTES:
-        raise IngestionError(f"{name}: its list of members takes {size:,} bytes; split the archive")
+        raise IngestionError(
+            message(
+                "{name}: its list of members takes {size:,} bytes; split the archive",
+                name=name,
+                size=size,
+            )
+        )
 
 
 def property_value(element: "Element", path: str, default: str | None = None) -> str | None:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
+from kgrag.store.folders import shown_from
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
 from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
 _T = TypeVar("_T")
@@ -219,11 +221,11 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         doc_id=card["id"],
         title=card["title"],
         text=text,
-        file=card["file"] or "",
+        file=shown_from(card["folders"])(card["file"] or ""),
         media_type=card["media_type"],
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
-        warnings=tuple(card["warnings"]),
+        warnings=tuple(map(unpacked, card["warnings"])),
         properties=told,
         metadata=told_metadata(metadata_of(card["metadata"]), told),
     )

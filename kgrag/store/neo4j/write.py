@@ -19,6 +19,7 @@ from kgrag.store.neo4j.graph_write import cite, update_entities, write_knowledge
 from kgrag.store.neo4j.nodes import label_of, layout_of, stored, terms_rows
 from kgrag.store.neo4j.typed import delete_typed, redirect_references, write_typed
 from kgrag.store.texts import segment_rows, to_json
+from kgrag.text.messages import packed
 from kgrag.types import Chunk, Document, Fact, Mention, Summary
 
 _CHUNK_ROWS = 500  # in a statement: about 1 MB of text
@@ -319,7 +320,7 @@ def _put_document(tx: Transaction, base: Base, bundle: DocumentBundle, layout: s
         "content_hash": document.content_hash,
         "fingerprint": bundle.fingerprint,
         "layout": layout,
-        "warnings": list(document.warnings),
+        "warnings": list(map(packed, document.warnings)),
     }
     tx.run(
         "put_document",

@@ -23,6 +23,7 @@ from kgrag.store.sqlite.opening import (
     uri_of,
 )
 from kgrag.store.sqlite.seals import seal_all
+from kgrag.text.messages import message
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +107,11 @@ class Database:
     def check_open(self) -> None:
         """Raise StoreError after `close`."""
         if self._closed:
-            raise StoreError(f"the knowledge base {self.file.parent} is closed: open it again")
+            raise StoreError(
+                message(
+                    "the knowledge base {parent} is closed: open it again", parent=self.file.parent
+                )
+            )
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -183,7 +188,9 @@ def _looked_at(file: Path, *, create: bool) -> tuple[str, CrashedLog]:
         with mapped(file):
             return check_file(file, create=create), log
     except OSError as exc:
-        raise StoreUnavailableError(f"{file.parent}: {exc}: name another folder") from exc
+        raise StoreUnavailableError(
+            message("{parent}: {error}: name another folder", parent=file.parent, error=exc)
+        ) from exc
 
 
 def _identity(file: Path) -> tuple[int, int]:
@@ -268,8 +275,11 @@ def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
     with closing(connect(uri)) as connection:
         if _version(connection, file) < known_version():
             raise StoreUnavailableError(
-                f"{file}: made by an older kgrag, and it may not be written: "
-                "copy the folder to where you may write, and open that"
+                message(
+                    "{file}: made by an older kgrag, and it may not be written: copy the folder "
+                    "to where you may write, and open that",
+                    file=file,
+                )
             )
     return uri
 
@@ -286,8 +296,13 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
         raise foreign(file)
     if version > known_version():
         raise NewerVersionError(
-            f"{file} has schema version {version}, this kgrag knows {known_version()}: "
-            "install the newer kgrag that made it"
+            message(
+                "{file} has schema version {version}, this kgrag knows {value}: install the newer "
+                "kgrag that made it",
+                file=file,
+                version=version,
+                value=known_version(),
+            )
         )
     return version
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from kgrag.errors import StoreError
 from kgrag.store.contents import SourceState
+from kgrag.store.folders import shown_from
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_known
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
 
@@ -116,7 +118,8 @@ def _renewed(
     gone = set(changed)
     renewed = {doc_id: card for doc_id, card in cards.items() if doc_id not in gone}
     renewed.update((card.doc_id, card) for card in _cards_of(connection, changed))
-    for doc_id, file in run(connection, "shown_sources"):
+    for doc_id, source, note in run(connection, "shown_sources"):
+        file = shown_from(note)(source)
         if renewed[doc_id].file != file:
             renewed[doc_id] = replace(renewed[doc_id], file=file)
     return renewed
@@ -132,7 +135,9 @@ def _cards_of(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> list[Do
 
 def document(*row: Any) -> Document:
     """Return the document of a row, or its card; StoreError if it is damaged."""
-    doc_id, title, media_type, content_hash, warnings, properties, metadata, file, *rest = row
+    doc_id, title, media_type, content_hash, warnings, properties, metadata, source, note, *rest = (
+        row
+    )
     segments, text = rest or ("[]", "")
     told = json.loads(properties)
     try:
@@ -145,11 +150,11 @@ def document(*row: Any) -> Document:
         doc_id=doc_id,
         title=title,
         text=text,
-        file=file or "",
+        file=shown_from(note)(source or ""),
         media_type=media_type,
         content_hash=content_hash,
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
-        warnings=tuple(json.loads(warnings)),
+        warnings=tuple(map(unpacked, json.loads(warnings))),
         properties=told,
         metadata=told_metadata(known, told),
     )

@@ -8,8 +8,9 @@ import json
 import pytest
 
 from kgrag.answer import reasons as module
-from kgrag.answer.reasons import SHOWN, catalogue, explained
+from kgrag.answer.reasons import SHOWN, explained
 from kgrag.results import REASONS, Reason, ScoredChunk
+from kgrag.text.messages import catalogue
 from kgrag.types import Chunk
 
 
@@ -109,8 +110,8 @@ def test_the_catalogue_has_no_reason_that_nobody_gives():
     tree = ast.parse(inspect.getsource(module))
     written = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     labels = {"the whole question", "the document", "cited"}
-    assert set(catalogue()) <= written | labels
-    assert set(SHOWN.values()) <= set(catalogue())
+    assert set(catalogue("kgrag.answer", "reasons.toml")) <= written | labels
+    assert set(SHOWN.values()) <= set(catalogue("kgrag.answer", "reasons.toml"))
 
 
 def test_a_fact_that_two_ways_find_is_told_once():

@@ -46,7 +46,7 @@ def test_each_citation_is_a_footnote_as_officials_cite_it():
     status = Status("expired", "2026-01-01", since="2025-02-28")
     document, notes = opened(Answer("目标？", (Quote(cited(1, status=status)),), "extractive"))
     assert told(document) == [("Heading 1", "目标？"), ("Normal", "达到41%")]
-    where = "《甲方案》（甲政发〔2022〕5号）第七条【已失效，有效期至2025-02-28】，甲.pdf，第 3 页"
+    where = "《甲方案》（甲政发〔2022〕5号）第七条【已失效，有效期至2025-02-28】，a/甲.pdf，第 3 页"
     assert notes == [f"{where}：“达到41%”"]
 
 
@@ -110,7 +110,7 @@ def test_a_source_is_quoted_once_in_a_section():
     file.paragraph(cited(1))
     first, again, other = footnotes(file.data())
     assert first == other == f"{again}: “达到41%”"
-    assert again == "《甲方案》（甲政发〔2022〕5号）第七条, 甲.pdf, page 3"
+    assert again == "《甲方案》（甲政发〔2022〕5号）第七条, a/甲.pdf, page 3"
     document = docx.Document(io.BytesIO(file.data()))
     assert [p.text for p in document.paragraphs] == ["一", "甲,乙", "二", ""]  # 1,2 and not 12
 
@@ -166,5 +166,5 @@ def test_a_table_of_many_columns_lies_on_its_side():
 
 
 def test_a_file_without_pages_or_name_is_cited_without_them():
-    assert source_words(cited(1, page=None), "en", quoted=False).endswith("第七条, 甲.pdf")
+    assert source_words(cited(1, page=None), "en", quoted=False).endswith("第七条, a/甲.pdf")
     assert source_words(cited(1, page=None, file=""), "zh", quoted=False).endswith("第七条")

@@ -5,16 +5,19 @@ import inspect
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 
-from kgrag.cli.chinese import catalogue, language, width
+from kgrag.cli.chinese import language, width
 from kgrag.cli.main import main
 from kgrag.metadata import Metadata
 from kgrag.store.contents import Counts
-from tests.fixtures.kit import kgrag
+from kgrag.text.messages import catalogue
+from tests.fixtures.kit import kgrag, write
 
+TABLES = catalogue("kgrag.cli")
 SOURCES = Path(__file__).parents[3] / "kgrag" / "cli"
 
 
@@ -54,24 +57,26 @@ def written(*files):
 
 
 def test_every_help_text_is_there_in_chinese_and_no_other():
-    assert set(catalogue()["help"]) == set(help_texts())
-    assert set(catalogue()["names"]) == set(names())
+    assert set(TABLES["help"]) == set(help_texts())
+    assert set(TABLES["names"]) == set(names())
 
 
 def test_no_other_text_of_the_catalogue_is_stale():
     fields_shown = {field.name for kind in (Counts, Metadata) for field in fields(kind)}
-    assert fields_shown <= set(catalogue()["words"])
-    assert set(catalogue()["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
-    assert set(catalogue()["next"]) <= set(written(SOURCES / "overview.py"))
+    assert fields_shown <= set(TABLES["words"])
+    assert set(TABLES["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
+    assert set(TABLES["next"]) <= set(written(SOURCES / "overview.py"))
 
 
 def test_texts_are_chinese_and_end_as_theirs():
-    for kind, texts in catalogue().items():
-        for english, chinese in texts.items():
-            assert re.search("[一-鿿；（]|JSON", chinese), english
-            assert english.endswith(".") <= chinese.endswith("。"), english
+    for kind, texts in TABLES.items():
+        for english, told in texts.items():
+            assert re.search("[一-鿿；（]|JSON", told), english
+            assert english.endswith(".") <= told.endswith("。"), english
             places = re.findall(r"\{\w*\}", english)
-            assert kind == "help" or sorted(re.findall(r"\{\w*\}", chinese)) == sorted(places)
+            assert kind in ("help", "click", "amounts") or sorted(
+                re.findall(r"\{\w*\}", told)
+            ) == sorted(places)
 
 
 @pytest.mark.parametrize(
@@ -127,16 +132,124 @@ def test_lines_of_help_fit_a_terminal_and_words_stay_whole(monkeypatch, context)
     lines = context.get_help().splitlines()
     assert max(map(width, lines)) <= 80
     assert not [line for line in lines if line.strip()[:1] in set("，。；：、）》”")]
-    words = set(re.findall(r"[a-z.]{4,}", " ".join(catalogue()["help"].values())))
+    words = set(re.findall(r"[a-z.]{4,}", " ".join(TABLES["help"].values())))
     assert set(re.findall(r"(?<= )[a-z]{4,}(?=[ 。，、])", "\n".join(lines))) <= words | {
         *context.command_path.split(), *getattr(context.command, "commands", {})
     }  # fmt: skip
 
 
-def test_an_error_of_usage_stays_in_english():
-    done = kgrag("search", "--no", language="zh")
-    assert done.exit_code == 2
-    assert done.stderr.startswith("Usage: ")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("search", "--no"), "没有选项 --no。"),
+        (("ask",), "缺少参数 '问题'."),
+        (("ingest",), "缺少参数 '路径...'."),
+        (("aks",), "没有命令 aks。"),
+        (("search", "x", "--top-k", "a"), "'--top-k' 的值不正确：“a”不是数字"),
+        (("search", "x", "--top-k", "0"), "0 不在范围 1<=x<=1000 之内。"),
+        (("ask", "x", "--format", "y"), "“y”不在可选值之中："),
+        (("ask", "x", "--year", "y"), "年份应写成 2022 或 2020-2023，所给的是“y”"),
+        (("ask", "x", "--as-of", "y"), "日期应写成 2022"),
+        (("convert", "nowhere"), "nowhere 不存在。"),
+        (("report", "nowhere", "--out", "a.docx"), "nowhere 不存在。"),
+        (("search",), "请给出问题，或同时用 --batch 和 --out"),
+    ],
+)
+def test_an_error_of_usage_is_in_chinese(words, told):
+    done = kgrag(*words, language="zh", code=2)
+    assert done.stderr.startswith("用法：main")
+    assert told in done.stderr.splitlines()[-1]
+    assert kgrag(*words, language="en", code=2).stderr.startswith("Usage: ")
+
+
+def clicks():
+    """Yield the messages of click that an error of usage may have."""
+    for module in (click.core, click.exceptions, click.parser, click.types):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext"):
+                yield from (a.value for a in node.args if isinstance(a, ast.Constant))
+
+
+def test_clicks_messages_are_those_of_the_catalogue():
+    """A new version with other words must not go back to English unseen."""
+    assert set(TABLES["click"]) <= set(clicks())
+    ours = {
+        text for text in clicks() if re.match("Missing (arg|opt|comm)|No such|Invalid v|Got", text)
+    }
+    assert ours <= set(TABLES["click"])
+
+
+def test_amounts_and_outcomes_have_all_that_is_counted():
+    from kgrag.ingestion.report import Status
+
+    counted = {
+        node.args[1].value
+        for file in SOURCES.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "amount"
+        if isinstance(node.args[1], ast.Constant)
+    }
+    assert set(TABLES["amounts"]) == counted
+    assert set(TABLES["outcomes"]) == set(get_args(Status))
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A folder with files that cannot be read, or not well."""
+    texts = {
+        "a.pdf": "x",
+        "空.docx": "",
+        "表.xlsx": "x",
+        "图.txt": "%PDF-1.4",
+        "好.txt": "第一条 略。",
+    }
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write(folder, texts)
+    return folder
+
+
+def test_what_ingest_prints_is_chinese_and_json_is_english(hostile, tmp_path):
+    """Summary, outcomes, remedies, problems: nothing but names and values is English."""
+    done = kgrag("ingest", hostile, "--kb", tmp_path / "kb", language="zh", code=1)
+    assert "5 个文件，用时" in done.stdout
+    assert "新增 1，失败 3，略过 1" in done.stdout
+    for told in (
+        "失败：{}/空.docx：是空文件（0 字节）；请检查是否复制完整",
+        "失败：{}/图.txt：内容是 PDF，不是文字；请改名为 .pdf",
+        "略过：{}/表.xlsx：不能读取 .xlsx 文件；请把表格存为 .docx 或 .txt",
+    ):
+        assert told.format(hostile) in done.stderr
+    problems = ("docs", "--problems", "--kb", tmp_path / "kb")
+    shown = kgrag(*problems, language="zh", code=0).stdout
+    assert "未能读取：in/空.docx：是空文件（0 字节）；请检查是否复制完整；然后重新读入\n" in shown
+    assert "没有印发日期；kgrag docs set d-" in shown
+    in_json = kgrag(*problems, "--json", language="zh", code=0).stdout
+    assert "is empty (0 bytes); check that it was copied whole" in in_json
+    assert "\\u001e" not in in_json
+    assert "空文件" not in in_json
+    in_english = kgrag(*problems, language="en", code=0).stdout
+    assert "unread: in/空.docx: is empty (0 bytes); check that" in in_english
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("ask", "x", "--region", "火星"), "kgrag: 没有关于“火星”的文件；现有地区："),
+        (("ask", "x", "--doc", "无此"), "kgrag: 没有名为“无此”的文件；`kgrag docs` 可列出"),
+        (("ask", "x" * 5000), "kgrag: 问题有 5,000 个字符（“xxx"),
+        (("show", "a.txt:1-2"), "kgrag: 没有名为“a.txt”的文件"),
+        (("graph", "无此"), "kgrag: 没有名为“无此”的实体；相近的有："),
+        (("cites", "无此文件"), "kgrag: 没有名为“无此文件”的文件"),
+        (("delete", "无此"), "kgrag: 没有名为“无此”的文件"),
+        (("docs", "set", "无此", "--title", "x"), "kgrag: 没有名为“无此”的文件"),
+        (("ask", "x", "--kb", "nowhere"), "kgrag: nowhere 中没有知识库（缺少 kgrag.db）"),
+    ],
+)
+def test_errors_of_commands_are_chinese(sample_kb, monkeypatch, tmp_path, words, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KGRAG_KB", str(sample_kb))
+    assert kgrag(*words, language="zh", code=1).stderr.startswith(told)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_settings_are_read_in_any_encoding(encoding, mark):
 
 def test_settings_that_are_not_whole_are_refused():
     """The error says which encoding the file seems to be in, and the remedy."""
-    with pytest.raises(IngestionError, match=r"a\.toml: seems to be gb18030, but 1 place in it"):
+    with pytest.raises(IngestionError, match=r"a\.toml: seems to be gb18030, but not all"):
         decode_settings((TEXT * 5).encode("gb18030") + b"\xff", name="a.toml")
 
 

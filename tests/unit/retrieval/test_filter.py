@@ -122,7 +122,7 @@ def test_a_province_includes_its_cities_and_no_city_its_province(regions, left):
         (Filter(regions=("云岭", "北海")), "no document is about '北海'"),
         (Filter(kinds=("条例",)), "ends in '条例'"),
         (Filter(kinds=(" ",)), "ends in ' '"),
-        (Filter(years=(1999, 2001)), "of 1999-2001; years: 2020, 2021, 2022; 1 document does not"),
+        (Filter(years=(1999, 2001)), "of 1999-2001; years: 2020, 2021, 2022; 1 of unknown year"),
         (Filter(years=(1900, 1900)), "no document is of 1900; years"),
         (
             Filter(documents=("d",), years=(2022, 2022)),

@@ -448,7 +448,7 @@ def test_errors_name_no_folder_of_the_machine(base, tmp_path):
     texts = {"a": "甲办法\n第一条 节能。\n", "b": "甲办法\n第一条 节水。\n"}
     with knowledge_base(tmp_path, texts) as two:
         told = error(two, "fetch", id="甲办法")
-    assert "…/a.txt" in told
+    assert "/a.txt" in told
     assert str(tmp_path) not in told
 
 

@@ -17,7 +17,7 @@ from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
 from kgrag.serve import pages, rendering
 from kgrag.serve.pages import paragraphs
-from kgrag.serve.rendering import catalogue
+from kgrag.text.messages import catalogue
 from kgrag.types import Heading
 from tests.fixtures.kit import write
 from tests.fixtures.served import events, served
@@ -51,7 +51,7 @@ def test_every_page_is_in_the_language_asked_for(site, path, lang):
     assert len(tree.findall(".//h1")) == 1
     words = {text.strip() for text in tree.xpath("//main//text()[not(ancestor::*[@lang])]")}
     chinese = {w for w in words if re.search("[一-鿿]", w)} - {"牵头", "负责", "配合"}
-    english = {w for w in words if w in catalogue()}
+    english = {w for w in words if w in catalogue("kgrag.serve")}
     assert not (chinese if lang == "en" else english)
     assert f"kgrag-lang={lang}" in shown.headers["set-cookie"]
     site.cookies.clear()
@@ -68,19 +68,20 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
     tree = ast.parse(inspect.getsource(pages))
     named |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     named |= {f"by {by}" for by in ("province", "region", "document", "year")}
-    missing = {words for words in said if words not in catalogue()}
+    missing = {words for words in said if words not in catalogue("kgrag.serve")}
     assert not missing
     kinds = {
         "in_force", "not_yet", "expired", "repealed", "superseded", "over", "amended", "draft",
-        "unknown", "unread", "skipped", "warning", "title", "issuer", "date", "region", "short",
+        "unknown", "unread", "skipped", "illegible", "warning",
+        "title", "issuer", "date", "region", "short",
         "headings", "passages", "twin", "edition",
         "agency", "entity", "target", "value", "measure", "project", "technology", "standard",
         "deadline", "industry",
         "added", "replaced", "unchanged", "duplicate", "search index",
     }  # fmt: skip
     errors = {name for name in vars(errors_module) if name.endswith("Error")}
-    assert set(catalogue()) <= said | named | kinds | errors
-    assert kinds <= set(catalogue())
+    assert set(catalogue("kgrag.serve")) <= said | named | kinds | errors
+    assert kinds <= set(catalogue("kgrag.serve"))
 
 
 def test_a_question_in_the_address_is_answered(site):

@@ -17,8 +17,8 @@ from kgrag.errors import OutOfRangeError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.serve import writing
 from kgrag.serve.desk import Desk
-from kgrag.serve.rendering import catalogue
 from kgrag.serve.writing import ENDPOINTS, safe_name
+from kgrag.text.messages import catalogue
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.served import client, served, writable
 
@@ -142,7 +142,7 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(site):
         assert why in outcome[name]["detail"]
     shown = html.fromstring(asked.get("/upload").text).text_content()
     assert "共4个文件，已加入1个" in shown
-    assert outcome["坏.docx"]["detail"] in shown
+    assert "已损坏或不是 Word 文件（File is not a zip file）；请用 Word 打开后重新保存" in shown
     assert str(desk.uploads) not in asked.get("/api/ingest").text
     assert "run.exe" not in kept(desk)
     assert "63%" in answer(asked)
@@ -225,7 +225,7 @@ def test_one_is_added_at_a_time_and_questions_are_answered_meanwhile(site, monke
         assert (second.status_code, second.headers["retry-after"]) == (503, "2")
         by_page = asked.post("/upload", files=sent(("b.txt", NEW)))
         assert by_page.status_code == 503
-        assert "already" in by_page.text
+        assert "正在加入文件" in by_page.text
         assert "41%" in answer(asked, "到2025年四川省森林覆盖率达到多少？")
         assert kept(desk) == ["a.txt"]
         go_on.set()
@@ -648,7 +648,11 @@ def test_pages_are_in_the_language_asked_for(shared, path, lang):
     tree = html.fromstring(shown.text)
     assert len(tree.findall(".//h1")) == 1
     words = {text.strip() for text in tree.xpath("//main//text()[not(ancestor::*[@lang])]")}
-    catalogued = set(catalogue()) if lang == "zh" else set(catalogue().values()) - {"数"}
+    catalogued = (
+        set(catalogue("kgrag.serve"))
+        if lang == "zh"
+        else set(catalogue("kgrag.serve").values()) - {"数"}
+    )
     assert not words & catalogued
     asked.cookies.clear()
 

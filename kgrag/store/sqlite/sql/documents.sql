@@ -7,34 +7,39 @@ FROM documents d INDEXED BY documents_cards CROSS JOIN sources s ON s.doc_id = d
 ORDER BY s.source;
 
 -- name: shown_sources
-SELECT doc_id, min(source) FROM sources GROUP BY 1;
+SELECT doc_id, min(source), (SELECT value FROM meta WHERE key = 'note.folders')
+FROM sources GROUP BY 1;
 
 -- name: document_cards
 -- A document shows the smallest of its sources, whatever the order in which they came.
 SELECT d.doc_id, d.title, d.media_type, d.content_hash, d.warnings, d.properties,
   d.metadata,
-  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id)
+  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id),
+  (SELECT value FROM meta WHERE key = 'note.folders')
 FROM json_each(?) j CROSS JOIN documents d ON d.doc_id = j.value
 ORDER BY j.key;
 
 -- name: all_document_cards
 SELECT d.doc_id, d.title, d.media_type, d.content_hash, d.warnings, d.properties,
   d.metadata,
-  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id)
+  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id),
+  (SELECT value FROM meta WHERE key = 'note.folders')
 FROM documents d
 ORDER BY d.doc_id;
 
 -- name: documents
 SELECT d.doc_id, d.title, d.media_type, d.content_hash, d.warnings, d.properties,
   d.metadata,
-  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id), d.segments, d.text
+  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id),
+  (SELECT value FROM meta WHERE key = 'note.folders'), d.segments, d.text
 FROM json_each(?) j CROSS JOIN documents d ON d.doc_id = j.value
 ORDER BY j.key;
 
 -- name: all_documents
 SELECT d.doc_id, d.title, d.media_type, d.content_hash, d.warnings, d.properties,
   d.metadata,
-  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id), d.segments, d.text
+  (SELECT min(source) FROM sources f WHERE f.doc_id = d.doc_id),
+  (SELECT value FROM meta WHERE key = 'note.folders'), d.segments, d.text
 FROM documents d
 ORDER BY d.doc_id;
 

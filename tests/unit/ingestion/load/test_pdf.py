@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load import Source, load
 from kgrag.ingestion.load.context import ocr_is
+from kgrag.ingestion.load.legible import Legibility
 from kgrag.ingestion.load.page_tables import Line
 from kgrag.ingestion.load.parsed import Parsed
-from kgrag.ingestion.load.pdf import is_garbage, read_pdf
+from kgrag.ingestion.load.pdf import read_pdf
 from kgrag.ingestion.load.reflow import reflow
 from scripts.pdf_writer import Block, write_pdf
 
@@ -133,14 +135,15 @@ def test_read_pdf_when_several_threads_read():
 EXCHANGED = str.maketrans({c: chr(ord(c) + 1) for c in PARAGRAPH if "一" <= c <= "鿿"})
 
 
-def test_read_pdf_when_a_wrong_map_exchanges_characters():
+def test_load_when_a_wrong_map_exchanges_characters(tmp_path):
     """The page is named with the remedy, and stays as its text layer has it."""
+    (tmp_path / "a.pdf").write_bytes(pdf((PARAGRAPH * 6).translate(EXCHANGED)))
     with ocr_is("off"):
-        parsed = read(pdf((PARAGRAPH * 6).translate(EXCHANGED)))
+        document = load(Source(tmp_path / "a.pdf"))
 
-    assert PARAGRAPH.translate(EXCHANGED) in parsed.text
-    (warning,) = parsed.warnings
-    assert warning.startswith("page 1 has a text layer that is no readable text (a wrong character")
+    assert PARAGRAPH.translate(EXCHANGED) in document.text
+    (warning,) = document.warnings
+    assert warning.startswith("text not readable on pages 1: only ")
     assert warning.endswith("; recognition of pictures is off (ingest.ocr)")
 
 
@@ -155,7 +158,7 @@ def test_read_pdf_when_the_page_of_a_wrong_map_is_recognised(monkeypatch):
 
     assert parsed.text == PARAGRAPH
     assert parsed.warnings == (
-        "page 1 without readable text read as a picture", "page 1: 1 line in doubt",
+        "pages without readable text read as pictures: 1", "page 1: 1 line in doubt",
     )  # fmt: skip
 
 
@@ -191,7 +194,7 @@ def test_is_garbage(text, expected):
 
     One leader, figures, prose and lists of names are.
     """
-    assert is_garbage(text) is expected
+    assert Legibility.of(text).is_garbage is expected
 
 
 SIZE = 10.0

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from kgrag.ingestion.load import Source, discover, load, load_all
+from kgrag.ingestion.load.context import ocr_is
+from kgrag.ingestion.load.legible import illegible
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
@@ -69,6 +71,21 @@ def test_load_when_the_format_is_pdf():
         shares.append(same / sum(len(line) for line in ours))
 
     assert sum(shares) / len(shares) >= 0.9
+
+
+def test_no_real_document_is_called_illegible():
+    """228 pages of PDF, Word files and pages; of the texts only those without decimal points."""
+    named = {}
+    with ocr_is("off"):
+        for folder in ("pdf", "docx", "html", "text"):
+            for source in discover([DATA / folder]).sources:
+                document = load(source)
+                if found := illegible(document.text, document.segments):
+                    named[source.path.stem] = [warning.template.split()[0] for warning in found]
+
+    assert named == {
+        stem: ["numbers"] for stem in ("dc108", "dc320", "dc443", "dc493", "dc542", "dc552")
+    }
 
 
 def test_load_when_the_format_is_html():

@@ -65,7 +65,7 @@ def test_doubt_is_told_by_page():
     row = (piece("甲", 0, 0, confidence=0.7), piece("乙3", 50, 0, doubtful=("3", "3")))
     assert doubts(PageText((row,), 9, 9), 3) == [
         "page 3: 1 of 2 lines read with doubt (below 0.8)",
-        "page 3: numbers read with doubt: 3",
+        "page 3: numbers read with doubt (1): 3",
     ]
     assert doubts(PageText(((piece("甲", 0, 0),),), 9, 9), 1) == []
 

@@ -1,0 +1,114 @@
+"""Paths of documents as shown: from the folder that was ingested on, which an analyst knows."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import count
+from pathlib import Path
+
+from kgrag.kb_meta import NOTE
+from kgrag.text.visible import shown_path
+
+FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
+_PART = re.compile(r"[/\\]+[^/\\]*")
+_RECORD = re.compile(r"(?<=\.jsonl)#.*$", re.DOTALL | re.IGNORECASE)
+
+
+def absolute(path: Path | str) -> str:
+    """Return the absolute path as displayed, without `..` where no link is in front of it.
+
+    >>> absolute("/a/../b.txt")
+    '/b.txt'
+    """
+    whole = Path(path).absolute()
+    if ".." in whole.parts:
+        plain = os.path.abspath(whole)  # noqa: PTH100 - links stay
+        whole = Path(plain) if os.path.realpath(plain) == os.path.realpath(whole) else whole
+    return shown_path(whole)
+
+
+def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str]) -> str:
+    """Return the note with more folders; of nested folders the outermost counts.
+
+    Args:
+        note: The stored note.
+        given: Absolute paths of ingested folders.
+        sources: All sources of the knowledge base. Those outside the folders are shown with their
+            own folder.
+
+    >>> with_folders(None, ["/data/policies"], ["/data/policies/gd/a.docx", "/old/b.docx"])
+    '[1, "/data/policies"]'
+    >>> with_folders('[1, "/data/policies"]', ["/new/policies"], [])
+    '[2, "/data/policies", "/new/policies"]'
+    """
+    folders = {folder.rstrip("/\\") for folder in (*_read(note)[1], *given)}
+    outermost = sorted(f for f in folders if not folders.intersection(_parents(f)))
+    known = frozenset(outermost)
+    bases = {_base(_plain(source), known) for source in sources}.union(outermost)
+    distinct = (n for n in count(1) if len({_tail(base, n) for base in bases}) == len(bases))
+    return json.dumps([next(distinct), *outermost], ensure_ascii=False)
+
+
+@lru_cache(maxsize=16)
+def shown_from(note: str | None) -> Callable[[str], str]:
+    """Return a function that shows a source, given the stored note.
+
+    Different sources are shown differently. Without a note (an older knowledge base) a source is
+    shown as its absolute path.
+
+    >>> shown_from('[1, "/data/policies"]')("/data/policies/gd/a.docx")
+    'policies/gd/a.docx'
+    >>> shown_from('[1, "/data/policies"]')("/old/me/b.docx")
+    'me/b.docx'
+    """
+    n_parts, folders = _read(note)
+    known = frozenset(folders)
+
+    @cache
+    def shown(source: str) -> str:
+        source = _plain(source)
+        base = _base(source, known)
+        return _tail(base, n_parts) + source[len(base) :]
+
+    return shown if n_parts else str
+
+
+def _read(note: str | None) -> tuple[int, Sequence[str]]:
+    """Return the number of parts and the folders of a note; of none or a damaged one 0."""
+    try:
+        n_parts, *folders = json.loads(note or "[0]")
+        return int(n_parts), [str(folder) for folder in folders]
+    except (TypeError, ValueError):
+        return 0, []
+
+
+def _plain(source: str) -> str:
+    """Return a source without `..`, which an older kgrag stored."""
+    return os.path.normpath(source) if ".." in source else source
+
+
+def _base(source: str, folders: frozenset[str]) -> str:
+    """Return the folder of `folders` that contains a source, else its own folder."""
+    parents = _parents(_RECORD.sub("", source))
+    return next((parent for parent in parents if parent in folders), parents[-1] if parents else "")
+
+
+def _parents(path: str) -> list[str]:
+    """Return the folders above a path, the outermost first.
+
+    >>> _parents("/a/b/c.txt")
+    ['', '/a', '/a/b']
+    """
+    return [path[: part.start()] for part in _PART.finditer(path)]
+
+
+def _tail(folder: str, n_parts: int) -> str:
+    """Return the last parts of a folder; its absolute path if it has fewer.
+
+    >>> _tail("/data/policies", 1), _tail("/data/policies", 3)
+    ('policies', '/data/policies')
+    """
+    parts = _PART.findall(folder)
+    return "".join(parts[-n_parts:])[1:] if n_parts <= len(parts) else folder

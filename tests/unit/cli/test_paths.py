@@ -1,0 +1,119 @@
+"""Documents are shown with the path from the folder that was ingested on, wherever one stands."""
+
+import json
+import sqlite3
+from io import BytesIO
+
+import docx
+import pytest
+
+from kgrag import KnowledgeBase
+from tests.fixtures.kit import kgrag
+
+TEXT = "{}节能条例\n第一条 目标\n到2025年，全省创建绿色工厂{}家。\n"
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """Two files of one name in two folders, in the current folder."""
+    monkeypatch.setenv("KGRAG_LANG", "en")
+    monkeypatch.chdir(tmp_path)
+    for folder, region, n in (("gd", "广东省", 500), ("sc", "四川省", 300)):
+        (tmp_path / "policies" / folder).mkdir(parents=True)
+        (tmp_path / "policies" / folder / "a.txt").write_text(TEXT.format(region, n), "utf-8")
+    return tmp_path
+
+
+def files():
+    lines = kgrag("docs", "--json", code=0).stdout.splitlines()
+    return sorted(json.loads(line)["file"] for line in lines)
+
+
+def test_files_of_one_name_are_told_apart(archive):
+    """In lists, answers, results, tables, as names of documents, and in a Word file."""
+    kgrag("ingest", "policies/", code=0)
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+    question = "到2025年，广东省创建绿色工厂多少家？"
+    assert "policies/gd/a.txt，第" in kgrag("ask", question, code=0).stdout
+    assert "policies/gd/a.txt, characters" in kgrag("show", "1", code=0).stdout
+    assert "policies/sc/a.txt" in kgrag("search", "四川 绿色工厂", code=0).stdout
+    kgrag("targets", "--csv", "targets.csv", code=0)
+    assert "policies/gd/a.txt" in (archive / "targets.csv").read_text("utf-8-sig")
+    for named in ("gd/a.txt", "policies/gd/a.txt", archive / "policies/gd/a.txt"):
+        found = kgrag("search", "绿色工厂", "--doc", named, code=0).stdout
+        assert "policies/gd/a.txt" in found
+        assert "policies/sc/a.txt" not in found
+    kgrag("ask", question, "--docx", "answer.docx", code=0)
+    with (archive / "answer.docx").open("rb") as file:
+        notes = docx.Document(BytesIO(file.read())).part.package.iter_parts()
+        told = "".join(part.blob.decode("utf-8", "ignore") for part in notes)
+    assert "policies/gd/a.txt" in told
+    assert str(archive) not in told
+
+
+def test_another_working_directory_changes_nothing(archive, monkeypatch):
+    """Given as `.`, with `..`, singly, or by a folder in it: no duplicates, the same paths."""
+    kgrag("ingest", "policies/", "--kb", archive / "kb", code=0)
+    monkeypatch.setenv("KGRAG_KB", str(archive / "kb"))
+    for folder, path in (
+        ("policies", "."),
+        ("policies/gd", "../../policies"),
+        ("policies", "gd"),
+        ("policies/sc", "a.txt"),
+    ):
+        monkeypatch.chdir(archive / folder)
+        assert "unchanged" in kgrag("ingest", path, code=0).stdout
+        assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+    (archive / "policies/sc/a.txt").write_text(TEXT.format("四川省", 301), "utf-8")
+    assert "1 replaced" in kgrag("ingest", "a.txt", code=0).stdout
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+
+def test_a_copy_shows_the_same_paths(archive):
+    """The note of the folders is copied, too."""
+    kgrag("ingest", "policies", code=0)
+    kgrag("copy", "--from", "kb", "--to", "copied", code=0)
+    copied = kgrag("docs", "--json", "--kb", "copied", code=0).stdout
+    assert "policies/gd/a.txt" in copied
+    assert copied == kgrag("docs", "--json", code=0).stdout
+
+
+def test_an_older_knowledge_base_shows_absolute_paths_until_something_is_ingested(archive):
+    """It has no note; its sources are untouched, and its documents are not read again."""
+    kgrag("ingest", "policies", code=0)
+    with sqlite3.connect(archive / "kb" / "kgrag.db") as connection:
+        connection.execute("DELETE FROM meta WHERE key = 'note.folders'")
+    connection.close()
+    assert files() == [str(archive / f"policies/{folder}/a.txt") for folder in ("gd", "sc")]
+
+    assert "2 unchanged" in kgrag("ingest", "policies", code=0).stdout
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+
+def test_files_that_could_not_be_read_are_shown_alike(archive):
+    """`docs --problems` says where in the archive they are."""
+    (archive / "policies/gd/b.pdf").write_bytes(b"none")
+    kgrag("ingest", "policies", code=1)
+    assert "unread: policies/gd/b.pdf: " in kgrag("docs", "--problems", code=0).stdout
+
+
+def test_a_path_with_parents_that_an_older_kgrag_stored_is_the_same_source(archive):
+    """A changed file replaces its document, whatever the spelling."""
+    kgrag("ingest", "policies", code=0)
+    with sqlite3.connect(archive / "kb" / "kgrag.db") as connection:
+        rows = connection.execute("SELECT source, doc_id FROM sources").fetchall()
+    connection.close()
+    with KnowledgeBase.open("kb") as base:
+        for source, doc_id in rows:
+            bundle = base.store.bundle(doc_id)
+            assert bundle is not None
+            base.delete(doc_id)
+            base.store.upsert_document(bundle, source=source.replace("/policies", "/x/../policies"))
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
+
+    assert "2 unchanged" in kgrag("ingest", "policies", code=0).stdout
+    (archive / "policies/sc/a.txt").write_text(TEXT.format("四川省", 301), "utf-8")
+    assert "1 replaced, 1 unchanged" in kgrag("ingest", "policies", code=0).stdout
+    assert files() == ["policies/gd/a.txt", "policies/sc/a.txt"]
