@@ -15,7 +15,7 @@ from kgrag.question.question import ANYWHERE, CITIES, PROVINCES, Question, quest
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
-from kgrag.text.regions import listed_regions
+from kgrag.text.facets import place_rank
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Query
 
@@ -91,8 +91,7 @@ def _placed(asked: Question, knowledge: SearchContext) -> dict[str, list[str]]:
         rows = (asked.row_of(around[:n]) for n in range(len(around), 0, -1))
         if place := next(filter(None, rows), ""):
             placed.setdefault(place, []).append(doc_id)
-    order = {region.name: n for n, region in enumerate(listed_regions())}
-    return {p: placed[p] for p in sorted(placed, key=lambda p: (order.get(p, len(order)), p))}
+    return {place: placed[place] for place in sorted(placed, key=place_rank)}
 
 
 def _results(

@@ -25,11 +25,11 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import about, stated_place
 from kgrag.tables.sources import object_of
-from kgrag.text.facets import NATIONAL, called
+from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
 from kgrag.text.places import with_places_inside
 from kgrag.text.plan_periods import plan_ending, plan_years
-from kgrag.text.regions import level_of, listed_regions, regions_named
+from kgrag.text.regions import level_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
@@ -304,14 +304,13 @@ def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) ->
     down = "most" in question.asks
     if down or "least" in question.asks:
         return sorted(by_place, key=lambda p: (1 - 2 * down) * _value(by_place[p]))
-    order = {region.name: n for n, region in enumerate(listed_regions())}
 
-    def rank(place: str) -> tuple[int, int, str]:
+    def rank(place: str) -> tuple[int, tuple[int, str]]:
         places = question.places
         named = places.index(called(place)) if called(place) in places else -1
         if question.level == EVERYWHERE:  # what does not fit is of the smallest places
             named = place != NATIONAL and level_of(place) != PROVINCES
-        return named, order.get(place, len(order) if place != NATIONAL else -1), place
+        return named, place_rank(place)
 
     return sorted(by_place, key=rank)
 
@@ -344,8 +343,7 @@ def _silent(
             for n, name in enumerate(card.metadata.regions)
             if asked.question.row_of(card.metadata.regions[: n + 1]) == name
         }
-        order = {region.name: n for n, region in enumerate(listed_regions())}
-        around = [called(name) for name in sorted(held, key=lambda n: (order.get(n, -1), n))]
+        around = [called(name) for name in sorted(held, key=place_rank)]
     covered = about(cards.values())  # of others it is said that no document is about them
     return tuple(
         place

@@ -250,8 +250,9 @@ def _print(found: "Table", language: "Language") -> None:
         echo_text(aligned(lines))
         echo()
     for number, row in enumerate(found.rows, start=1):
-        for source in row.sources:
-            echo(f"[{number}] {_place(source, language)}")
+        for n, source in enumerate(row.sources, start=1):
+            mark = f"{number}.{n}" if len(row.sources) > 1 else f"{number}"
+            echo(f"[{mark}] {_place(source, language)}")
     _print_notes(found, language)
 
 

@@ -11,7 +11,7 @@ from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.figures import decimal_of, measured_of, value_words
 from kgrag.tables.sources import Spot, sourced, spot_of
-from kgrag.tables.table import Column, Source, Table
+from kgrag.tables.table import Column, Row, Source, Table
 from kgrag.tables.targets import (
     REGION,
     STANDINGS,
@@ -21,7 +21,7 @@ from kgrag.tables.targets import (
     sign_of,
     wanted_statements,
 )
-from kgrag.text.facets import called
+from kgrag.text.facets import called, place_rank
 from kgrag.text.indicators import is_indicator
 from kgrag.text.messages import message
 from kgrag.types import Document
@@ -58,11 +58,6 @@ class _Figure(NamedTuple):
     measure: tuple[str, str]
     amount: float
     spot: Spot
-
-    @property
-    def shown(self) -> str:
-        """Text of the cell."""
-        return f"{self.value}（{'，'.join(self.words)}）"
 
 
 class Value(NamedTuple):
@@ -124,7 +119,8 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
 
     By year, rows are years and columns are places. Cells without a figure are None. By province and
     by document, requested rows without any figure are kept and named in a note. In a province's
-    row, figures of its cities carry the city's name.
+    row, figures of its cities carry the city's name. What all figures have in common is a note; a
+    row with several sources has their numbers behind each figure.
 
     Args:
         store: The knowledge base.
@@ -135,31 +131,38 @@ def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
         OutOfRangeError: If no indicator is given.
         NotFoundError: As for `kgrag.tables.targets.targets`.
     """
-    _, figures, heads, labels, notes = _grid(store, wanted, by)
-    cells: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    spots: defaultdict[str, list[Spot]] = defaultdict(list)
-    for figure in figures:
-        cells[figure.row, figure.head][figure.shown] = None
-        spots[figure.row].append(figure.spot)
+    found = matrix(store, wanted, by=by)
+    told = (note("in-common", "zh", words="，".join(found.words)),) if found.words else ()
     return Table(
         name="compare",
         columns=(
             {"document": _DOCUMENT, "year": YEAR}.get(by, REGION),
-            *(Column(head, head, head) if head else _UNDATED for head in heads),
+            *(Column(head, head, head) if head else _UNDATED for head in found.heads),
         ),
-        rows=sourced(
-            store,
-            (
-                ((label, *("\n".join(cells[n, head]) or None for head in heads)), spots[n])
-                for n, label in labels.items()
-            ),
-        ),
-        notes=notes,
+        rows=tuple(_row(line, found.heads) for line in found.lines if line.held),
+        notes=(*told, *found.notes),
     )
 
 
+def _row(line: Line, heads: Sequence[str]) -> Row:
+    """Return a line as a row; each figure has the numbers of its sources, if there are several."""
+    values = {head: line.cells.get(head, ()) for head in heads}
+    sources = {s.address: s for of in values.values() for value in of for s in value.sources}
+    numbers = {address: n for n, address in enumerate(sources, start=1)}
+
+    def shown(value: Value) -> str:
+        words = f"（{'，'.join(value.words)}）" if value.words else ""
+        marks = (
+            "".join(f"[{numbers[s.address]}]" for s in value.sources) if len(sources) > 1 else ""
+        )
+        return f"{value.value}{words}{marks}"
+
+    cells = ("\n".join(map(shown, of)) or None for of in values.values())
+    return Row((line.label, *cells), tuple(sources.values()))
+
+
 def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
-    """Return what `compare` does with each figure by itself, beside its own sources.
+    """Return the figures of `compare`, each by itself beside its own sources.
 
     Requested places of which no document is held have a row, too.
     """
@@ -181,7 +184,7 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
         words = tuple(w for w in f.words if w not in common)
         if row.sources:  # of a document that is deleted meanwhile there are none
             cells[f.row][f.head].append(Value(f.value, words, share, row.sources))
-    named = {called(r) for c in chosen.cards.values() for r in c.metadata.regions}
+    named = {called(r) for c in chosen.held for r in c.metadata.regions}
     named |= {called(label) for label in labels.values()}
     lacking = [r for r in wanted.regions if by in ("province", "region") and called(r) not in named]
     return Matrix(
@@ -205,7 +208,8 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         check_indicator(store, wanted.indicator)
     figures = [_figure(s, chosen.cards[s.doc_id], by) for s in found]
     figures.sort(key=lambda figure: figure.inner)
-    heads = sorted({f.head for f in figures}, key=lambda head: (not head, head))
+    heads = {f.head for f in figures}
+    rank = place_rank if by == "year" else lambda head: (not head, head)
     names = _rows({f.row for f in figures}, chosen, wanted, by)
     labels = {n: _label(n, chosen, by) for n in names}
     stating = {figure.row for figure in figures}
@@ -219,7 +223,7 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         *([wanted.named(note("table-unread", "zh", names="、".join(silent)))] if silent else []),
         *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
     )
-    return _Grid(chosen, figures, heads, labels, notes)
+    return _Grid(chosen, figures, sorted(heads, key=rank), labels, notes)
 
 
 def _like(
@@ -290,7 +294,9 @@ def _rows(named: set[str], chosen: Chosen, wanted: WantedTargets, by: By) -> lis
         named |= chosen.cards.keys()
     if by == "document":
         return sorted(named, key=lambda doc_id: (chosen.cards[doc_id].title, doc_id))
-    return sorted(named, key=lambda name: (not name, name))
+    if by == "year":
+        return sorted(named, key=lambda year: (not year, year))
+    return sorted(named, key=place_rank)
 
 
 def _label(name: str, chosen: Chosen, by: By) -> str:

@@ -161,7 +161,7 @@ def _sources(row: Row, language: Language) -> str:
         for s in row.sources
     )
     counted = {"zh": f"{len(row.sources)}处", "en": str(len(row.sources))}[language]
-    return f"<td><details><summary>{counted}</summary><ul>{items}</ul></details></td>"
+    return f"<td><details><summary>{counted}</summary><ol>{items}</ol></details></td>"
 
 
 def _heading(table: Table, language: Language) -> str:

@@ -17,7 +17,7 @@ from kgrag.tables.naming import day_of_issue, issue_date
 from kgrag.tables.references import BASIS, by_node
 from kgrag.tables.sources import Spot, role_of, sourced, spot_of
 from kgrag.tables.table import Cell, Column, Row, Table
-from kgrag.text.facets import NATIONAL, called
+from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.regions import level_of, listed_regions
 from kgrag.text.title_keys import same_work, title_keys, without_edition
 from kgrag.text.titles import document_kinds, kind_endings, title_subject
@@ -266,9 +266,7 @@ def _peers(cards: Sequence[Document]) -> tuple[str, dict[str, list[Document]]]:
             levels[within[-1]].setdefault(regions[-1], []).append(card)
     for level, own in levels.items():
         if len(own) >= _LEAST_PLACES:
-            order = {region.name: at for at, region in enumerate(listed_regions())}
-            ranked = sorted(own, key=lambda name: (order.get(name, len(order)), name))
-            return level, {name: own[name] for name in ranked}
+            return level, {name: own[name] for name in sorted(own, key=place_rank)}
     return "", {}
 
 

@@ -196,7 +196,7 @@ SOURCE_COLUMNS = (
 
 
 def source_cells(sources: Sequence[Source], language: Language) -> tuple[str, ...]:
-    """Return a cell for each of `SOURCE_COLUMNS`; several sources are separated by line breaks.
+    """Return a cell for each of `SOURCE_COLUMNS`; several sources are numbered, each on a line.
 
     Whether a document is in force is said where there is something to say.
     """
@@ -204,8 +204,9 @@ def source_cells(sources: Sequence[Source], language: Language) -> tuple[str, ..
     def listed(values: Sequence[str]) -> str:
         return "\n".join(values).rstrip("\n")
 
+    marks = [f"[{n}] " if len(sources) > 1 else "" for n in range(1, len(sources) + 1)]
     return (
-        listed([f"《{s.title}》" for s in sources]),
+        listed([f"{mark}《{s.title}》" for mark, s in zip(marks, sources, strict=True)]),
         listed([s.document_number for s in sources]),
         listed([s.status.told(language) if s.status else "" for s in sources]),
         listed([s.clause for s in sources]),

@@ -1,10 +1,11 @@
 """Facets of a document for filters, captions and the graph: places, year, kinds."""
 
+import functools
 import re
 from dataclasses import dataclass
 
 from kgrag.metadata import Metadata
-from kgrag.text.regions import level_of, regions_named
+from kgrag.text.regions import level_of, listed_regions, regions_named
 from kgrag.text.titles import document_kinds
 
 # 徐汇区 is called 徐汇, 忠县 is not called 忠.
@@ -52,6 +53,21 @@ def document_facets(title: str, metadata: Metadata) -> Facets:
         year=metadata.year,
         kinds=tuple(dict.fromkeys(kind for t in titles if t for kind in document_kinds(t))),
     )
+
+
+@functools.cache
+def _ranks() -> dict[str, int]:
+    return {region.name: n for n, region in enumerate(listed_regions())}
+
+
+def place_rank(name: str) -> tuple[int, str]:
+    """Return a key by which places stand in the order of the official list, the country first.
+
+    >>> sorted(["上海市", "成都市", "全国", "某园区", "北京市"], key=place_rank)
+    ['全国', '北京市', '上海市', '成都市', '某园区']
+    """
+    ranks = _ranks()
+    return (-1 if name == NATIONAL else ranks.get(name, len(ranks))), name
 
 
 def called(region: str) -> str:

@@ -149,10 +149,10 @@ def test_a_pair_on_screen(plans):
     done = run(plans, "conflicts", "--indicator", "漏损")
     lines = done.stdout.splitlines()
     assert lines[2].split()[:4] == ["1", "低于上级", "城市公共供水管网漏损率", "成都市"]
-    quotes = [line for line in lines if line.startswith("[1] ")]
+    quotes = [line for line in lines if line.startswith("[1.")]
     assert [line.split("》")[0] for line in quotes] == [
-        "[1] 《成都市清洁生产实施方案",
-        "[1] 《清洁生产行动方案",
+        "[1.1] 《成都市清洁生产实施方案",
+        "[1.2] 《清洁生产行动方案",
     ]
     assert done.stderr.splitlines()[0] == "比较了2份文件中有年份的2项目标，发现1处差异"
 

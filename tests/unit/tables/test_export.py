@@ -46,7 +46,7 @@ def test_csv_is_what_a_spreadsheet_expects():
     head, first, empty, *rest = csv.reader(io.StringIO(data.decode("utf-8-sig")))
     assert head[2:] == ["文件", "文号", "效力", "条款", "原文", "文件路径", "位置"]
     assert first[:2] == ["森林，覆盖率", "40.5"]
-    assert first[2] == "《甲方案》\n《甲方案》"
+    assert first[2] == "[1] 《甲方案》\n[2] 《甲方案》"
     assert first[3].splitlines() == ["甲政发〔2022〕3号"] * 2
     assert first[4].splitlines() == ["草案，不是正式文件"] * 2
     assert first[5].splitlines()[0] == "一、目标 › （一）总量"
