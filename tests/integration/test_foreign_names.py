@@ -41,7 +41,7 @@ def test_a_batch_with_names_in_gbk_is_taken_in_and_named_in_chinese(folder, tmp_
     assert [file["file"] for file in report["files"]] == shown
     assert "2 unchanged" in run("ingest", folder)
     listed = run("docs")
-    assert all(name in listed for name in shown)
+    assert all(f"政策/{NAME}{suffix}" in listed for suffix in (".html", ".txt"))
     assert "绿色工厂通知" in listed
     run("delete", f"{NAME}.html")
     assert f"{NAME}.html" not in run("docs")

@@ -239,7 +239,7 @@ def test_what_ingest_prints_is_chinese_and_json_is_english(hostile, tmp_path):
         (("ask", "x", "--doc", "无此"), "kgrag: 没有名为“无此”的文件；`kgrag docs` 可列出"),
         (("ask", "x" * 5000), "kgrag: 问题有 5,000 个字符（“xxx"),
         (("show", "a.txt:1-2"), "kgrag: 没有名为“a.txt”的文件"),
-        (("graph", "无此"), "kgrag: 没有名为“无此”的实体；相近的有："),
+        (("graph", "无此"), "kgrag: 没有名为“无此”的实体"),
         (("cites", "无此文件"), "kgrag: 没有名为“无此文件”的文件"),
         (("delete", "无此"), "kgrag: 没有名为“无此”的文件"),
         (("docs", "set", "无此", "--title", "x"), "kgrag: 没有名为“无此”的文件"),

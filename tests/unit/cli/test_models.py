@@ -116,7 +116,7 @@ def test_stats_cost_adds_up_calls_tokens_and_money(folder):
     extract = next(row for row in found["stages"] if row["stage"] == "extract")
     assert extract["calls"] == 1
     assert extract["cost"] == extract["in"] + extract["out"] > 0
-    assert {row["document"] for row in found["documents"]} >= {str(folder / "a.txt")}
+    assert {row["document"] for row in found["documents"]} >= {f"{folder.name}/a.txt"}
     table = run(folder, "stats", "--cost").stdout
     assert "extract" in table
     assert "CNY" in table
