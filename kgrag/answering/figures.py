@@ -24,6 +24,7 @@ from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import about, stated_place
+from kgrag.tables.compare import similar
 from kgrag.tables.sources import object_of
 from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
@@ -146,6 +147,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
+    shown_ids = {s.fact.subject.entity_id for s in named_so}
+    told += similar(knowledge.store, asked.indicator, cards, shown_ids, query.language)
     told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
     return Complete(
         rows=tuple(rows[:_MOST]),

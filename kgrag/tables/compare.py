@@ -24,7 +24,7 @@ from kgrag.tables.targets import (
 from kgrag.text.facets import called, place_rank
 from kgrag.text.indicators import is_indicator
 from kgrag.text.messages import message
-from kgrag.types import Document
+from kgrag.types import Document, Language
 
 By = Literal["province", "region", "document", "year"]
 
@@ -221,32 +221,43 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         ),
         *chosen.place_notes(wanted.regions),
         *([wanted.named(note("table-unread", "zh", names="、".join(silent)))] if silent else []),
-        *_like(store, wanted, chosen, {s.fact.subject.entity_id for s in found}),
+        *similar(store, wanted.indicator, chosen.cards, {s.fact.subject.entity_id for s in found}),
     )
     return _Grid(chosen, figures, sorted(heads, key=rank), labels, notes)
 
 
-def _like(
-    store: Store, wanted: WantedTargets, chosen: Chosen, shown: Collection[str]
+def similar(
+    store: Store,
+    indicator: str,
+    cards: Mapping[str, Document],
+    shown: Collection[str],
+    language: Language = "zh",
 ) -> Iterator[Note]:
-    """Yield a note on indicators with similar names that are not in the table.
+    """Yield a note on indicators with similar names that are not shown.
 
     They may be synonyms (处理率 and 处置率) or other indicators; that is for the reader to decide.
+
+    Args:
+        store: The knowledge base.
+        indicator: The name that is asked for.
+        cards: Documents that are looked at, by id.
+        shown: Entities of the indicators that are shown.
+        language: Of the note.
     """
-    found = store.search_entities(wanted.indicator, top_k=_LOOKED_AT)
+    found = store.search_entities(indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
-    is_asked = names_all(wanted.indicator)
+    is_asked = names_all(indicator)
     stating: defaultdict[str, set[str]] = defaultdict(set)
-    for s in store.statements("target", sorted(chosen.cards), around=like):
+    for s in store.statements("target", sorted(cards), around=like):
         name = s.fact.subject.name
         if s.fact.subject.entity_id not in like or is_asked(name):
             continue  # the one that is asked for may be of other places
-        if is_indicator(name) == is_indicator(wanted.indicator):
+        if is_indicator(name) == is_indicator(indicator):
             stating[name].add(s.doc_id)
     ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
     if ordered:
-        names = (note("similar-indicator", "zh", name=n, n=len(stating[n])) for n in ordered)
-        yield note("similar-indicators", "zh", names=tuple(names))
+        names = (note("similar-indicator", language, name=n, n=len(stating[n])) for n in ordered)
+        yield note("similar-indicators", language, names=tuple(names))
 
 
 def _figure(statement: Statement, card: Document, by: By) -> _Figure:

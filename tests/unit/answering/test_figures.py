@@ -473,3 +473,15 @@ def test_what_does_not_surely_differ_is_left_out(both, quoting, quotes):
 def test_an_answer_has_it_among_its_notes(both):
     found = both.ask("到2025年，全国和云南的非化石能源消费比重分别达到多少？")
     assert any(note.startswith("国家与地方不同：非化石能源消费比重") for note in found.notes)
+
+
+def test_figures_of_like_names_are_named_beside_those_asked_for(tmp_path):
+    """处理率 may be 处置率 in other words: that is for the reader to decide."""
+    texts = {
+        place: f"{place}节能规划\n2022年3月1日\n到2025年，污泥无害化{word}达到90%。\n"
+        for place, word in (("四川省", "处置率"), ("云南省", "处置率"), ("贵州省", "处理率"))
+    }
+    with knowledge_base(tmp_path, texts) as base:
+        answer = base.ask("各省2025年污泥无害化处置率目标是多少？")
+    assert [c.title for c in answer.citations] == ["四川省节能规划", "云南省节能规划"]
+    assert "名称相近、未列入的指标：污泥无害化处理率（1份）" in answer.notes
