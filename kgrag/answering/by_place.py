@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from kgrag.answer.notes import note
 from kgrag.answering.copies import naming_copies
@@ -16,7 +17,7 @@ from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.text.facets import place_rank
-from kgrag.text.words import normalize_name
+from kgrag.text.words import normalize_name, sentence_spans
 from kgrag.types import Document, Query
 
 # Results of the question, those that each place keeps, and sentences of each.
@@ -41,7 +42,8 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
 
     What is found for such a question is mostly of the few documents that are most like it; of more
     results each place keeps its own. A sentence, or a heading above it, must have the word of the
-    question that is rarest in the documents. None where fewer than two places have any.
+    question that is rarest in the documents, and its passage half of the other rare ones. None
+    where fewer than two places have any.
 
     Args:
         search: For the question.
@@ -51,35 +53,31 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
     query, asked = search.query, question_of(search.query)
     if asked.level not in (PROVINCES, CITIES, ANYWHERE) or query.titles:
         return None
-    word = knowledge.rarest(" ".join(asked.pieces))
-    if not word:
+    rare = knowledge.rare_words(" ".join(asked.pieces))
+    if not rare:
         return None
     about = asked.topic if "figure" in asked.asks else " ".join(asked.pieces)
     topic = like(query, analyse(about, known_places=()))
 
-    def rows_of(place: str, results: Sequence[ScoredChunk]) -> list[Stated]:
-        found = quote_results(topic, results, knowledge, _SENTENCES)[0].answer
-        return [
+    placed = _placed(asked, knowledge)
+    best = _of_places(placed, knowledge.best(pipeline, [search], top_k=_WIDE), rare)
+    rows = []
+    for place, doc_ids in placed.items():
+        results = best[place] or _having(knowledge.with_phrase(rare[0], doc_ids, _WIDE), rare)
+        found = quote_results(topic, results, knowledge, _SENTENCES, sure=True)[0].answer
+        rows += [
             Stated(Place(c.doc_id, c.start, c.end, c.chunk_id), label=place, lead=place)
             for c in (found.citations if found.found else ())
-            if word in normalize_name("".join((*c.heading_path, c.quote)))
         ]
-
-    placed = _placed(asked, knowledge)
-    results = _results(placed, knowledge.best(pipeline, [search], top_k=_WIDE), word)
-    rows = [
-        row
-        for place, doc_ids in placed.items()
-        for row in rows_of(place, results[place])
-        or rows_of(place, knowledge.with_phrase(word, doc_ids, _PASSAGES))
-    ]
     shown = {row.label for row in rows}
     if len(shown) < 2:
         return None
     language = query.language
-    notes = [note("by-place", language, n=len(shown), most=_SENTENCES, word=word)]
+    told = {"word": rare[0], "others": tuple(rare[1:])}
+    notes = [note("by-place", language, n=len(shown), most=_SENTENCES, **told)]
     if silent := [place for place in placed if place not in shown]:
-        notes.append(note("not-by-place", language, word=word, names=tuple(silent)))
+        kind = "not-by-place" if rare[1:] else "not-in-place"
+        notes.append(note(kind, language, names=tuple(silent), n=len(silent), **told))
     return Complete(tuple(rows), tuple(notes), "places")
 
 
@@ -94,24 +92,54 @@ def _placed(asked: Question, knowledge: SearchContext) -> dict[str, list[str]]:
     return {place: placed[place] for place in sorted(placed, key=place_rank)}
 
 
-def _results(
-    placed: dict[str, list[str]], found: Sequence[ScoredChunk], word: str
+def _of_places(
+    placed: dict[str, list[str]], found: Sequence[ScoredChunk], rare: Sequence[str]
 ) -> dict[str, list[ScoredChunk]]:
-    """Return the best results of each place that have a word, themselves or in a heading."""
+    """Return what `_having` does for the best results of each place."""
     place_of = {doc_id: place for place, doc_ids in placed.items() for doc_id in doc_ids}
     kept: dict[str, list[ScoredChunk]] = {place: [] for place in placed}
     for hit in found:
-        place = place_of.get(hit.chunk.doc_id, "")
-        told = normalize_name("".join((*hit.chunk.heading_path, hit.chunk.text)))
-        if place and word in told and len(kept[place]) < _PASSAGES:
+        if place := place_of.get(hit.chunk.doc_id):
             kept[place].append(hit)
-    return kept
+    return {place: _having(hits, rare) for place, hits in kept.items()}
+
+
+def _having(results: Sequence[ScoredChunk], rare: Sequence[str]) -> list[ScoredChunk]:
+    """Return the sentences with the first of several words, of the first results that have any.
+
+    A result, with its title and headings, must have half of the other words. All of it is kept if a
+    heading has the first.
+    """
+    word, *others = rare
+    kept: list[list[ScoredChunk]] = []
+    for hit in results:
+        chunk, text = hit.chunk, hit.chunk.text
+        around = normalize_name("".join((hit.title, *chunk.heading_path, text)))
+        if 2 * sum(other in around for other in others) < len(others):
+            continue
+        spans = [(a, b) for a, b in sentence_spans(text) if word in normalize_name(text[a:b])]
+        if word in normalize_name("".join(chunk.heading_path)):
+            spans = [(0, len(text))]
+        own = (
+            replace(chunk, start=chunk.start + a, end=chunk.start + b, text=text[a:b])
+            for a, b in spans
+        )
+        kept += [[replace(hit, chunk=piece) for piece in own]] if spans else []
+    return list(chain.from_iterable(kept[:_PASSAGES]))
 
 
 def quote_results(
-    query: Query, results: Sequence[ScoredChunk], knowledge: SearchContext, most: int
+    query: Query,
+    results: Sequence[ScoredChunk],
+    knowledge: SearchContext,
+    most: int,
+    *,
+    sure: bool = False,
 ) -> tuple[Quoted, dict[str, Document]]:
-    """Return at most so many sentences of results by rule, and the documents of the results."""
+    """Return at most so many sentences of results by rule, and the documents of the results.
+
+    With `sure`, the results are known to be about it, and the best are quoted whatever they score.
+    """
     found = ResultsWithDocuments.of(results, knowledge.store)
     told = quoted(
         query,
@@ -122,5 +150,6 @@ def quote_results(
         max_sentences=most,
         facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         absent=lambda: knowledge.absent(query),
+        sure=sure,
     )
     return replace(told, answer=naming_copies(told.answer, found.results)), found.documents

@@ -270,13 +270,13 @@ def quoted(
     max_sentences: int = 7,
     facts: Sequence[Fact] = (),
     absent: Callable[[], Sequence[str]] = tuple,
+    sure: bool = False,
 ) -> Quoted:
     """Return an answer of sentences quoted from results, each with its citation.
 
     Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
-    for: money, a share, a date, an agency. If they do not answer (`kgrag.answering.quotes`), are
-    of another year, or of another place, the answer is that nothing was found, with a note on what
-    was found instead.
+    for: money, a share, a date, an agency. If they do not answer, or are of another year or place,
+    the answer is that nothing was found, with a note on what was found instead.
 
     Args:
         query: The question.
@@ -287,6 +287,7 @@ def quoted(
         max_sentences: Maximum number of quotes, at least 1.
         facts: Stated in the results: which figures are planned, and for which year.
         absent: As for `is_answered`.
+        sure: Whether the best sentences are an answer in any case.
 
     Raises:
         ValueError: If max_sentences < 1.
@@ -307,7 +308,7 @@ def quoted(
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = [_cited(place, documents, headings) for place in places]
-    if (
+    if not (sure and scored) and (
         (other_year and asks_for_figure(query.text))
         or not is_answered(scored, query, embedder, absent)
         or not names_what_is_counted(
@@ -316,9 +317,8 @@ def quoted(
     ):
         notes = tuple(filter(None, (other_year, *_instead(scored, query, titles, absent()))))
         return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
-    told = Answer(
-        query.text, tuple(map(Quote, citations)), METHOD, notes=(counted,) if counted else ()
-    )
+    notes = (counted,) if counted else ()
+    told = Answer(query.text, tuple(map(Quote, citations)), METHOD, notes=notes)
     return Quoted(told, scored[0].score)
 
 

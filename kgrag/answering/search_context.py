@@ -186,10 +186,11 @@ class SearchContext:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
 
-    def rarest(self, text: str) -> str:
-        """Return the word of a text that the fewest of the searched passages have.
+    def rare_words(self, text: str) -> list[str]:
+        """Return the words of a text that few of the searched passages have, the rarest first.
 
-        Empty where it has no words, or none has one of them. Words within longer ones are left out.
+        Words that more than ten times as many have as the rarest, and words within longer ones, are
+        left out. Empty where it has no words, or no passage has one of them.
         """
         asked = set(words(text))
         own = sorted(w for w in asked if len(w) > 1 and not any(w in o and w != o for o in asked))
@@ -203,7 +204,8 @@ class SearchContext:
             return len(found)
 
         counted = {word: n_having(word) for word in own}
-        return "" if 0 in counted.values() else min(own, key=lambda w: counted[w], default="")
+        least = min(counted.values(), default=0)
+        return sorted((w for w in own if counted[w] <= 10 * least), key=lambda w: counted[w])
 
     def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
         """Return the passages of documents that have a phrase, best first."""
