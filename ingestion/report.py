@@ -77,7 +77,7 @@ class ModelReport:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """Outcomes in the order of files; every file has one."""
+    """The outcome of every file: what could not be read first, then as they were stored."""
 
     outcomes: tuple[Outcome, ...]
     seconds: float  # wall-clock time in all
