@@ -136,8 +136,10 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
     enough = len(shown) >= (_FEWEST if question.level else 1)
-    sure = (enough, _is_clear(asked))
-    if not (all(sure) if question.level == EVERYWHERE else any(sure)):
+    clear = _is_clear(asked)
+    if not clear and question.level:  # 各省对垃圾分类有什么要求
+        return None
+    if not enough and (not clear or question.level == EVERYWHERE):
         return None
     parts = _of_parts(dated, cards, asked, shown)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
@@ -147,8 +149,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
-    shown_ids = {s.fact.subject.entity_id for s in named_so}
-    told += similar(knowledge.store, asked.indicator, cards, shown_ids, query.language)
+    ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
+    told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
     told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
     return Complete(
         rows=tuple(rows[:_MOST]),
@@ -229,7 +231,8 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[
 
 def _is_clear(asked: Asked) -> bool:
     """Return whether a question asks for a figure, and not for other statements."""
-    return is_indicator(asked.indicator) or "figure" in asked.question.asks
+    asks = asked.question.asks
+    return is_indicator(asked.indicator) or "figure" in asks or bool(asked.question.due)
 
 
 def _of_scope(statement: Statement) -> str:

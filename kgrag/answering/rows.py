@@ -228,7 +228,8 @@ def _names_figure(cited: Citation, about: str) -> bool:
     name = normalize_name(about)
     pairs = {name[i : i + 2] for i in range(len(name) - 1)}
     told = normalize_name(f"{cited.quote}{''.join(cited.heading_path)}")
-    return bool(_DIGITS.search(narrow(cited.quote))) and (
+    own = set(_DIGITS.findall(narrow(about)))  # of PM2.5
+    return any(number not in own for number in _DIGITS.findall(narrow(cited.quote))) and (
         sum(pair in told for pair in pairs) >= _MOSTLY * len(pairs)
     )
 

@@ -1,7 +1,7 @@
 """Compare the figures of one indicator: places or documents as rows, years as columns."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -214,6 +214,7 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
     labels = {n: _label(n, chosen, by) for n in names}
     stating = {figure.row for figure in figures}
     silent = [label for name, label in labels.items() if name not in stating]
+    ids = {s.fact.subject.entity_id for s in found}
     notes = (
         chosen.note(
             {s.doc_id for s in found},
@@ -221,7 +222,7 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         ),
         *chosen.place_notes(wanted.regions),
         *([wanted.named(note("table-unread", "zh", names="、".join(silent)))] if silent else []),
-        *similar(store, wanted.indicator, chosen.cards, {s.fact.subject.entity_id for s in found}),
+        *similar(store, wanted.indicator, chosen.cards, ids, names_all(wanted.indicator)),
     )
     return _Grid(chosen, figures, sorted(heads, key=rank), labels, notes)
 
@@ -231,6 +232,7 @@ def similar(
     indicator: str,
     cards: Mapping[str, Document],
     shown: Collection[str],
+    is_asked: Callable[[str], bool],
     language: Language = "zh",
 ) -> Iterator[Note]:
     """Yield a note on indicators with similar names that are not shown.
@@ -242,16 +244,16 @@ def similar(
         indicator: The name that is asked for.
         cards: Documents that are looked at, by id.
         shown: Entities of the indicators that are shown.
+        is_asked: Whether a name is one that is asked for, which may be of other places or years.
         language: Of the note.
     """
     found = store.search_entities(indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
-    is_asked = names_all(indicator)
     stating: defaultdict[str, set[str]] = defaultdict(set)
     for s in store.statements("target", sorted(cards), around=like):
         name = s.fact.subject.name
         if s.fact.subject.entity_id not in like or is_asked(name):
-            continue  # the one that is asked for may be of other places
+            continue
         if is_indicator(name) == is_indicator(indicator):
             stating[name].add(s.doc_id)
     ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
