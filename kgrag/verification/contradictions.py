@@ -31,6 +31,10 @@ _YEAR = re.compile(
 _DUTY_REMARK = re.compile(r"[（(][^）)]{0,12}(?:单位|部门|牵头)")
 _OPEN_REMARK = re.compile(r"[（(][^（()）]{0,12}(?:单位|部门|牵头)[^）)]*$")  # goes on behind ；
 _FIGURE = re.compile(r"[\d.,]+")
+_AIMED = re.compile(
+    r"到?\d{4}年[底末]?|力争|争取|确保|努力|进一步|[达提上下增减升降][到升高长降少低]?[到至]?\d[\d.,]*\S{0,4}$"
+    r"|(?:达到|提升|提高|增加|上升|下降|降低|减少|控制)[到至在为]?|以上|以下|左右"
+)
 _NO_FIGURE = frozenset("年月日号条章款项期批级岁时") | {"期间"}
 _MODAL = {
     "forbid": re.compile(r"不得|不准|严禁|禁止|不允许|不许|不予|不可以|不能|不应"),
@@ -143,7 +147,9 @@ def _figures_of(sentence: str) -> Iterator[_Figure]:
         base = next((m["year"] for m in _YEAR.finditer(segment) if m["from"]), "")
         year = years[-1] if years else year
         own = _words(_YEAR.sub(" ", segment))
-        words = own if len(own) >= _FEWEST else own | before
+        # 到2030年达到0.8亿吨 says nothing of what it is: that stands before
+        says = _words(_AIMED.sub(" ", segment))
+        words = own if len(says) >= _FEWEST else own | before
         for q in found[bisect_left(begins, start) : bisect_left(begins, end)]:
             written = sentence[q.start : q.end].strip()
             yield _Figure(written, q.values, q.unit, words, (start, end), year, base)

@@ -378,6 +378,23 @@ ROLES = (
 @pytest.mark.parametrize(
     ("claim", "contrary"),
     [
+        ("2030年（目标）：再生资源循环利用量0.8亿吨", ()),
+        ("2025年（目标）：粪污综合利用率90%", ()),
+        ("2025年：再生资源循环利用量0.8亿吨", ("2025年",)),
+    ],
+)
+def test_what_is_aimed_at_next_is_of_the_same_thing(claim, contrary):
+    """到2030年达到0.8亿吨 and 力争达到90% say nothing of what they are of."""
+    text = (
+        "到2025年，再生资源循环利用量达到0.4亿吨，到2030年达到0.8亿吨。"
+        "到2025年，粪污综合利用率保持在80%以上、力争达到90%。"
+    )
+    assert contradictions(claim, text) == contrary
+
+
+@pytest.mark.parametrize(
+    ("claim", "contrary"),
+    [
         ("推进工业节能改造由市工信局配合", ("市工信局配合",)),
         ("推进工业节能改造由市工信局牵头，市财政局配合", ()),
         ("市财政局牵头推进工业节能改造", ("市财政局牵头",)),
