@@ -16,7 +16,13 @@ from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import AskOptions
 from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
-from kgrag.answering.rows import as_answer, with_comparison, with_quotes, without_rows
+from kgrag.answering.rows import (
+    as_answer,
+    with_comparison,
+    with_documents,
+    with_quotes,
+    without_rows,
+)
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
@@ -180,7 +186,7 @@ def _quoted(
             embedder=knowledge.embedder(),
         )
     else:
-        answer = quote(search, options.max_sentences).answer
+        answer = with_documents(quote(search, options.max_sentences).answer, query, held)
     if listed is not None and not listed.rows:
         answer = without_rows(answer, listed, query, held)
     answer = shortened(replace(answer, question=standing), options.most_quotes)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
+from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.copies import naming_copies
 from kgrag.answering.intents import complete
@@ -59,6 +60,12 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
     about = asked.topic if "figure" in asked.asks else " ".join(asked.pieces)
     topic = like(query, analyse(about, known_places=()))
 
+    cards = knowledge.cards()
+
+    def lead(place: str, cited: Citation) -> str:
+        own = cards[cited.doc_id].metadata.regions[-1]
+        return place if own == place else f"{place}（{own}）"  # a city's rule is no province's
+
     placed = _placed(asked, knowledge)
     best = _of_places(placed, knowledge.best(pipeline, [search], top_k=_WIDE), rare)
     rows = []
@@ -66,7 +73,7 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
         results = best[place] or _having(knowledge.with_phrase(rare[0], doc_ids, _WIDE), rare)
         found = quote_results(topic, results, knowledge, _SENTENCES, sure=True)[0].answer
         rows += [
-            Stated(Place(c.doc_id, c.start, c.end, c.chunk_id), label=place, lead=place)
+            Stated(Place(c.doc_id, c.start, c.end, c.chunk_id), label=place, lead=lead(place, c))
             for c in (found.citations if found.found else ())
         ]
     shown = {row.label for row in rows}

@@ -183,6 +183,29 @@ def with_quotes(
     return replace(answer, blocks=tuple(blocks), notes=found.notes_besides(shown))
 
 
+def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
+    """Return an answer whose quotes name their place and document, if they are of several.
+
+    A sentence of a city's plan reads as if it held everywhere. Where the question names a document
+    or a place, or all quotes are of one document, the reader knows.
+
+    Args:
+        answer: Quotes.
+        query: The question.
+        documents: Those of the quotes, by id.
+    """
+    cited = {c.doc_id for c in answer.citations}
+    if not answer.found or len(cited) < 2 or query.titles or query.places:
+        return answer
+
+    def row(c: Citation) -> Row:
+        regions = documents[c.doc_id].metadata.regions
+        place = regions[-1] if regions else ""
+        return Row(c, place, f"{place}，" if place else "")
+
+    return replace(answer, blocks=tuple(map(row, answer.citations)))
+
+
 def without_rows(
     answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
 ) -> Answer:

@@ -7,6 +7,7 @@ from kgrag.answer.blocks import Quote, Row
 from kgrag.answer.citation import Citation
 from kgrag.answering.compared_figures import contrast, national_beside_local
 from kgrag.answering.figures import _notes, asked_figures, named_figures
+from kgrag.answering.rows import with_documents
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.qualifiers import Qualifiers
@@ -485,3 +486,17 @@ def test_figures_of_like_names_are_named_beside_those_asked_for(tmp_path):
         answer = base.ask("各省2025年污泥无害化处置率目标是多少？")
     assert [c.title for c in answer.citations] == ["四川省节能规划", "云南省节能规划"]
     assert "名称相近、未列入的指标：污泥无害化处理率（1份）" in answer.notes
+
+
+def test_quotes_of_several_documents_name_their_place_and_document(both, quoting):
+    """A sentence of a province's plan reads as if it held everywhere."""
+    documents = {d.doc_id: d for d in both.store.documents()}
+    answer = quoting(*pair(SHARE))
+    rows = with_documents(answer, analyse("非化石能源消费比重怎么规定"), documents).blocks
+    assert all(isinstance(row, Row) for row in rows)
+    assert {row.text("zh", str)[:3] for row in rows} == {"《国务", "云南省"}
+    for question in ("云南的非化石能源消费比重怎么规定", "《绿色发展行动方案》怎么规定"):
+        asked = analyse(question, known_places=frozenset({"云南"}))
+        assert with_documents(answer, asked, documents) is answer
+    alone = quoting(pair(SHARE)[0])
+    assert with_documents(alone, analyse("比重"), documents) is alone
