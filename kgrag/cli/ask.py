@@ -29,6 +29,7 @@ from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
 from kgrag.text.messages import message
+from kgrag.text.visible import shortened
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
@@ -347,16 +348,12 @@ def _print_citation(answer: "Answer", citation: "Citation") -> None:
     language = answer.language
     echo(f"[{citation.number}] {citation.title}{mark(citation.status, language)}")
     if citation.heading_path:
-        echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
+        echo(f"    {' › '.join(shortened(h, _HEADING) for h in citation.heading_path)}")
     echo(f"    {citation.place(language)}")
     if citation.also_in:
         echo(f"    {ALSO_IN[language]}{', '.join(citation.also_in)}")
     if answer.method != "extractive":  # there the answer is the quote
         echo(f"    “{' '.join(citation.quote.split())}”")
-
-
-def _shortened(heading: str) -> str:
-    return heading if len(heading) <= _HEADING else heading[: _HEADING - 1] + "…"
 
 
 def _verdict(question: str, verdict: "Verdict") -> str:

@@ -29,7 +29,7 @@ from kgrag.tables.sources import quoted
 from kgrag.tables.table import Row, Source, Table, shown, worded
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.headings import HeadingTree
-from kgrag.text.visible import json_line
+from kgrag.text.visible import json_line, shortened
 from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Document, Fact, Heading, Language
 
@@ -150,7 +150,7 @@ class McpTools:
             at = str(Address(chunk.doc_id, chunk.start, chunk.end))
             cited = _title(known[chunk.doc_id][0], chunk.heading_path, hit.status, language)
             found: Found = {"id": at, "title": cited, "url": self._at(at)}
-            results.append(found | ({"text": _line(chunk.text, long)} if long else {}))
+            results.append(found | ({"text": shortened(chunk.text, long)} if long else {}))
         if not (long or within or day):
             return {"results": results}
         about = self._base.store, self._base.config, self._base.sizes
@@ -192,8 +192,8 @@ class McpTools:
         """List the headings of a document with the id of each section, to fetch or read it."""
         card, headings = self._document(document)
         sections = [
-            {"level": level, "heading": _line(heading, 200), "id": f"{card.doc_id}:{start}-{end}"}
-            for heading, level, start, end in _sections(headings, len(card.text))
+            {"level": level, "heading": shortened(heading, 200), "id": f"{card.doc_id}:{a}-{b}"}
+            for heading, level, a, b in _sections(headings, len(card.text))
         ]
         page = _page(sections, offset, limit, most=_MOST_HEADINGS, row=lambda section: section)
         told = self._card(card, self._known()[card.doc_id][1]) | {"characters": len(card.text)}
@@ -453,7 +453,7 @@ class McpTools:
 
     def _cited(self, cited: Citation, answer: Answer, known: _Known) -> Found:
         """Return a citation of an answer; the quote only where the answer's text lacks it."""
-        card, line = known[cited.doc_id][0], _line(cited.quote, _QUOTE)
+        card, line = known[cited.doc_id][0], shortened(cited.quote, _QUOTE)
         told: Found = {
             "number": cited.number,
             "id": cited.address,
@@ -507,7 +507,7 @@ class McpTools:
                 "title": _title(
                     known[source.doc_id][0], source.heading_path, known[source.doc_id][1]
                 ),
-                "clause": _line(source.clause, 100),
+                "clause": shortened(source.clause, 100),
                 "quote": source.quote,
                 "url": self._at(source.address),
             }
@@ -577,16 +577,10 @@ def _within(
     return found or None
 
 
-def _line(text: str, most: int) -> str:
-    """Return a text on one line, cut."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
 def _line_around(text: str, start: int, end: int) -> str:
     """Return the text around a hit on one line."""
     first, last = max(start - _LINE, 0), min(end + _LINE, len(text))
-    return "…" * (first > 0) + _line(text[first:last], last) + "…" * (last < len(text))
+    return "…" * (first > 0) + shortened(text[first:last], last) + "…" * (last < len(text))
 
 
 def _literal(pattern: str) -> re.Pattern[str]:
@@ -621,7 +615,7 @@ def _checks(answer: Answer) -> Found:
     return {
         "sentences": len(answer.checks),
         "problems": [
-            {"sentence": _line(text[check.start : check.end], _QUOTE)}
+            {"sentence": shortened(text[check.start : check.end], _QUOTE)}
             for check in answer.checks
             if not check.supported or check.elsewhere
         ],

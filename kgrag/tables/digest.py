@@ -19,6 +19,7 @@ from kgrag.tables.table import Column, Table
 from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.visible import shortened
 from kgrag.text.words import character_pairs, normalize_name, sentence_spans
 from kgrag.types import Document, Heading
 
@@ -367,8 +368,7 @@ def _alone(clause: Clause, document: Document, kind: str) -> Change:
 
 
 def _cut(text: str) -> str | None:
-    line = " ".join(text.split())
-    return (line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…") or None
+    return shortened(text, _LONGEST) or None
 
 
 @dataclass(frozen=True, slots=True)
