@@ -556,17 +556,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _years(text: str | int) -> tuple[int, int] | None:
-    try:
-        return parse_years(str(text)) if text else None
-    except ValueError as exc:
-        raise OutOfRangeError(str(exc)) from exc
+    return parse_years(str(text)) if text else None
 
 
 def _day(text: str | int) -> str | None:
-    try:
-        return parse_as_of(str(text)) if text else None
-    except ValueError as exc:
-        raise OutOfRangeError(str(exc)) from exc
+    return parse_as_of(str(text)) if text else None
 
 
 def _within(
