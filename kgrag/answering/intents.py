@@ -19,7 +19,6 @@ from kgrag.status import Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import names_organ
-from kgrag.tables.naming import issue_date
 from kgrag.tables.references import BASIS, by_node, citation_chain
 from kgrag.tables.sources import Spot, object_of, role_of, subject_of
 from kgrag.tables.table import Cell, Row, Source
@@ -443,7 +442,9 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:
-    return sorted(found, key=lambda s: (issue_date(cards[s.doc_id]), s.doc_id, s.start, s.end))
+    return sorted(
+        found, key=lambda s: (cards[s.doc_id].metadata.issue_date, s.doc_id, s.start, s.end)
+    )
 
 
 def _first_rows(rows: Sequence[Stated], kind: str, query: Query, **counted: object) -> Complete:
@@ -529,7 +530,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     rows = tuple(
         Stated(Place(d, at.start, at.end, chunk_at(chunks[d], at.start)), aside=role)
         for d, (role, at) in sorted(
-            first.items(), key=lambda item: (issue_date(held[item[0]]), item[0])
+            first.items(), key=lambda item: (held[item[0]].metadata.issue_date, item[0])
         )
     )
     counted = note("cited-by", query.language, title=title, n=len(first), total=len(searched))
