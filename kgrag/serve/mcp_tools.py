@@ -453,11 +453,11 @@ class McpTools:
 
     def _cited(self, cited: Citation, answer: Answer, known: _Known) -> Found:
         """Return a citation of an answer; the quote only where the answer's text lacks it."""
-        card, line = known[cited.doc_id][0], shortened(cited.quote, _QUOTE)
+        line = shortened(cited.quote, _QUOTE)
         told: Found = {
             "number": cited.number,
             "id": cited.address,
-            "title": _title(card, cited.heading_path, cited.status, answer.language),
+            "title": cited.reference + mark(cited.status, answer.language),
             "url": self._at(cited.address),
         }
         if line not in answer.text:
@@ -504,9 +504,7 @@ class McpTools:
         told = [
             {
                 "id": source.address,
-                "title": _title(
-                    known[source.doc_id][0], source.heading_path, known[source.doc_id][1]
-                ),
+                "title": source.reference + mark(known[source.doc_id][1]),
                 "clause": shortened(source.clause, 100),
                 "quote": source.quote,
                 "url": self._at(source.address),
