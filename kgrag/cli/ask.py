@@ -24,7 +24,15 @@ from kgrag.cli.options import (
     day,
     option,
 )
-from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json, progress_bar
+from kgrag.cli.printing import (
+    echo,
+    echo_draft,
+    echo_text,
+    on_terminal,
+    print_json,
+    progress_bar,
+    say,
+)
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
@@ -93,15 +101,13 @@ class _AnswerOptions:
         by_model = self.writer == "model" or (not self.writer and configured)
         option = self.template or self.verify
         if option and not by_model:
-            echo(
-                told("note: {option} is for models; sentences are quoted by rule", option=option),
+            say(
+                "note: {option} is for models; sentences are quoted by rule",
+                option=option,
                 err=True,
             )
         if self.max_sentences and by_model:
-            echo(
-                told("note: --max-sentences is for answers by rule; a model writes this one"),
-                err=True,
-            )
+            say("note: --max-sentences is for answers by rule; a model writes this one", err=True)
 
 
 @command(served=True)
@@ -223,8 +229,11 @@ def report(
             try:
                 sections.append(Section(line, _with_verdict(asking(line))))
             except (OutOfRangeError, GarbledTextError) as exc:
-                echo(
-                    told("kgrag: {file}, line {n}: {error}", file=questions, n=number, error=exc),
+                say(
+                    "kgrag: {file}, line {n}: {error}",
+                    file=questions,
+                    n=number,
+                    error=exc,
                     err=True,
                 )
                 sections.append(Section(line, problem=in_words(exc)))
@@ -337,7 +346,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 def _print_notes(answer: "Answer") -> None:
     for note in answer.notes:
-        echo(told("note: {note}", note=note), err=True)
+        say("note: {note}", note=note, err=True)
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
