@@ -66,8 +66,17 @@ class Metadata(JsonReady):
     @property
     def year(self) -> int | None:
         """Return the year of issue; None if unknown."""
-        date = self.issued or self.written
-        return int(date[:4]) if date else None
+        return int(self.issue_date[:4]) if self.issue_date else None
+
+    @property
+    def issue_date(self) -> str:
+        """Return the date of issue or signature, stated or inferred; empty if unknown."""
+        return self.issued or self.written
+
+    @property
+    def is_issue_inferred(self) -> bool:
+        """Return whether one of these dates is inferred."""
+        return bool({"issued", "written"}.intersection(self.inferred))
 
     @property
     def told_date(self) -> str:

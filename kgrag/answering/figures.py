@@ -43,8 +43,6 @@ _OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
-_LONGEST_NAME = 20  # characters of an indicator's name, without words of asking in it
-_LEAST_NAME = 3  # characters of what may be a part of an indicator's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> A
 def _may_ask(question: Question) -> bool:
     """Return whether a question has little besides an indicator, places, and times."""
     told = question.pieces
-    is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST_NAME
+    is_short = len(told) <= _MOST_PIECES and sum(map(len, told)) <= _LONGEST
     return is_short and not question.query.titles
 
 
@@ -99,7 +97,7 @@ def _indicator(
         if is_indicator(known):
             return shown, frozenset(names[known])
         left = [shown]  # PM2.5, 绿色工厂: what is measured of it has longer names
-    if len(left) != 1 or len(left[0]) < _LEAST_NAME:
+    if len(left) != 1 or len(left[0]) < _LEAST_PART:
         return "", frozenset()
     like = [names[name] for name in names if normalize_name(left[0]) in name]
     return left[0] if like else "", frozenset().union(*like)

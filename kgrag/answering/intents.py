@@ -19,7 +19,6 @@ from kgrag.status import Status, StatusKind
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import names_organ
-from kgrag.tables.naming import issue_date
 from kgrag.tables.references import BASIS, by_node, citation_chain
 from kgrag.tables.sources import Spot, object_of, role_of, subject_of
 from kgrag.tables.table import Cell, Row, Source
@@ -65,11 +64,8 @@ def document_meant(search: Search, knowledge: SearchContext) -> _Meant | None:
     if len(query.titles) > 1:
         return None
     cards = knowledge.cards()
-    sure = [doc_id for doc_id in search.titled if doc_id in cards]
-    if query.titles and sure:
-        wanted = normalize_name(query.titles[0])
-        exact = [d for d in sure if normalize_name(cards[d].title) == wanted] or sure
-        return _Meant(cards[exact[0]]) if len(exact) == 1 else None
+    if query.titles and (sure := _titled(search, cards)):
+        return _Meant(cards[sure[0]]) if len(sure) == 1 else None
     asked = query.titles[0] if query.titles else query.text
     likely = search.settings.titles.likely(asked, places=_places(search))
     held = [cards[doc_id] for doc_id in likely if doc_id in cards]
@@ -81,6 +77,13 @@ def document_meant(search: Search, knowledge: SearchContext) -> _Meant | None:
         titles = joint.join(f"《{card.title}》" for card in held[1 : 1 + _MOST_OTHERS])
         taken += note("others-meant", query.language, others=titles)
     return _Meant(held[0], (taken,))
+
+
+def _titled(search: Search, cards: Mapping[str, Document]) -> list[str]:
+    """Return the documents of a quoted title; those with exactly that title, if there are any."""
+    found = [doc_id for doc_id in search.titled if doc_id in cards]
+    wanted = normalize_name(search.query.titles[0])
+    return [d for d in found if normalize_name(cards[d].title) == wanted] or found
 
 
 def _places(search: Search) -> frozenset[str]:
@@ -443,7 +446,9 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:
-    return sorted(found, key=lambda s: (issue_date(cards[s.doc_id]), s.doc_id, s.start, s.end))
+    return sorted(
+        found, key=lambda s: (cards[s.doc_id].metadata.issue_date, s.doc_id, s.start, s.end)
+    )
 
 
 def _first_rows(rows: Sequence[Stated], kind: str, query: Query, **counted: object) -> Complete:
@@ -529,7 +534,7 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     rows = tuple(
         Stated(Place(d, at.start, at.end, chunk_at(chunks[d], at.start)), aside=role)
         for d, (role, at) in sorted(
-            first.items(), key=lambda item: (issue_date(held[item[0]]), item[0])
+            first.items(), key=lambda item: (held[item[0]].metadata.issue_date, item[0])
         )
     )
     counted = note("cited-by", query.language, title=title, n=len(first), total=len(searched))
@@ -547,32 +552,22 @@ def cited(search: Search, knowledge: SearchContext) -> Complete | None:
     asks = question_of(query).asks
     if "what is cited" not in asks or len(query.titles) != 1:
         return None
-    cards = {card.doc_id: card for card in knowledge.settings().cards}
-    own = _own(search, query.titles[0], cards, knowledge.doc_ids)
-    if own is None:
+    cards = knowledge.cards()
+    own = _titled(search, cards)
+    if len(own) != 1:
         return None
     roles = next((roles for name, roles in _ROLES.items() if name in asks), ())
     hops = _MOST_HOPS if "chain" in asks else 1
-    held, roles = by_node(cards.values()), roles if hops == 1 else BASIS
-    steps = citation_chain(knowledge.store, own, held=held, roles=roles, hops=hops)
+    held, roles = by_node(knowledge.settings().cards), roles if hops == 1 else BASIS
+    steps = citation_chain(knowledge.store, own[0], held=held, roles=roles, hops=hops)
     found = [step.statements[0] for step in steps]
     if not found:
         return None
     n_held = sum(s.fact.object.entity_id in held for s in found)
     kind = "bases" if hops > 1 else "cites"
-    counted = note(kind, query.language, title=cards[own].title, n=len(found), held=n_held)
+    counted = note(kind, query.language, title=cards[own[0]].title, n=len(found), held=n_held)
     rows = tuple(Stated(place_of(s), aside=f"{role_of(s)}《{object_of(s)}》") for s in found)
     return Complete(rows, (counted,), "references")
-
-
-def _own(
-    search: Search, title: str, cards: Mapping[str, Document], within: Collection[str] | None
-) -> str | None:
-    """Return the one document with a title; if there are several, the exact one."""
-    found = [d for d in search.titled if d in cards and (within is None or d in within)]
-    exact = [d for d in found if normalize_name(cards[d].title) == normalize_name(title)]
-    several = exact or found
-    return several[0] if len(several) == 1 else None
 
 
 def penalties(search: Search, knowledge: SearchContext) -> Complete | None:

@@ -24,6 +24,7 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_numeral
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
+from kgrag.text.visible import shortened
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
@@ -67,7 +68,7 @@ _COUNT = re.compile(
 )
 _LEAST_NAMED = 4  # of the things that a question counts, fewer where it counts fewer
 _ALIKE = 0.7  # share of a quoted title's pairs of characters that a title that is meant has
-_LONGEST = 60  # characters of what was found instead
+_LONGEST = 61  # characters of what was found instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +210,8 @@ def _instead(
         if not any(is_title_meant(title, own) for own in titles.values())
     ]
     for best in scored[:1]:
-        quote = " ".join(best.sentence.text.split())
-        cut = quote if len(quote) <= _LONGEST else f"{quote[:_LONGEST]}…"
-        title = titles[best.sentence.doc_id]
-        notes.append(note("nearest", query.language, title=title, quote=cut))
+        title, quote = titles[best.sentence.doc_id], shortened(best.sentence.text, _LONGEST)
+        notes.append(note("nearest", query.language, title=title, quote=quote))
     return tuple(notes)
 
 

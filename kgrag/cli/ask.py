@@ -24,11 +24,20 @@ from kgrag.cli.options import (
     day,
     option,
 )
-from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json, progress_bar
+from kgrag.cli.printing import (
+    echo,
+    echo_draft,
+    echo_text,
+    on_terminal,
+    print_json,
+    progress_bar,
+    say,
+)
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
 from kgrag.text.messages import message
+from kgrag.text.visible import shortened
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
@@ -92,15 +101,13 @@ class _AnswerOptions:
         by_model = self.writer == "model" or (not self.writer and configured)
         option = self.template or self.verify
         if option and not by_model:
-            echo(
-                told("note: {option} is for models; sentences are quoted by rule", option=option),
+            say(
+                "note: {option} is for models; sentences are quoted by rule",
+                option=option,
                 err=True,
             )
         if self.max_sentences and by_model:
-            echo(
-                told("note: --max-sentences is for answers by rule; a model writes this one"),
-                err=True,
-            )
+            say("note: --max-sentences is for answers by rule; a model writes this one", err=True)
 
 
 @command(served=True)
@@ -222,8 +229,11 @@ def report(
             try:
                 sections.append(Section(line, _with_verdict(asking(line))))
             except (OutOfRangeError, GarbledTextError) as exc:
-                echo(
-                    told("kgrag: {file}, line {n}: {error}", file=questions, n=number, error=exc),
+                say(
+                    "kgrag: {file}, line {n}: {error}",
+                    file=questions,
+                    n=number,
+                    error=exc,
                     err=True,
                 )
                 sections.append(Section(line, problem=in_words(exc)))
@@ -336,7 +346,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
 
 def _print_notes(answer: "Answer") -> None:
     for note in answer.notes:
-        echo(told("note: {note}", note=note), err=True)
+        say("note: {note}", note=note, err=True)
 
 
 def _print_citation(answer: "Answer", citation: "Citation") -> None:
@@ -347,16 +357,12 @@ def _print_citation(answer: "Answer", citation: "Citation") -> None:
     language = answer.language
     echo(f"[{citation.number}] {citation.title}{mark(citation.status, language)}")
     if citation.heading_path:
-        echo(f"    {' › '.join(map(_shortened, citation.heading_path))}")
+        echo(f"    {' › '.join(shortened(h, _HEADING) for h in citation.heading_path)}")
     echo(f"    {citation.place(language)}")
     if citation.also_in:
         echo(f"    {ALSO_IN[language]}{', '.join(citation.also_in)}")
     if answer.method != "extractive":  # there the answer is the quote
         echo(f"    “{' '.join(citation.quote.split())}”")
-
-
-def _shortened(heading: str) -> str:
-    return heading if len(heading) <= _HEADING else heading[: _HEADING - 1] + "…"
 
 
 def _verdict(question: str, verdict: "Verdict") -> str:

@@ -9,7 +9,7 @@ import click
 from kgrag.cli.chinese import amount, language, said, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, day, group, option
-from kgrag.cli.printing import echo, print_json
+from kgrag.cli.printing import echo, print_json, say
 from kgrag.text.messages import catalogue
 
 if TYPE_CHECKING:
@@ -87,14 +87,12 @@ def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None
             print_json(problem.to_dict())
         else:
             kind = _kind(problem.kind)
-            echo(
-                told(
-                    "{kind}: {file}: {detail}; {remedy}",
-                    kind=kind,
-                    file=problem.file,
-                    detail=problem.detail,
-                    remedy=problem.remedy,
-                )
+            say(
+                "{kind}: {file}: {detail}; {remedy}",
+                kind=kind,
+                file=problem.file,
+                detail=problem.detail,
+                remedy=problem.remedy,
             )
     counts = Counter(problem.kind for problem in problems)
     shown = told(", ").join(told("{n} {kind}", n=n, kind=_kind(k)) for k, n in counts.items())
@@ -164,12 +162,7 @@ def entities(
                 else:
                     echo(f"{pair.likeness:.2f}  {pair.name}  =?  {pair.into}")
             if pairs and not as_json:
-                echo(
-                    told(
-                        "one? `kgrag entities merge NAME --into NAME`; not? `split NAME --from "
-                        "NAME`"
-                    )
-                )
+                say("one? `kgrag entities merge NAME --into NAME`; not? `split NAME --from NAME`")
         elif decisions:
             for decision in base.store.decisions():
                 _print_decision(decision, as_json=as_json)
@@ -187,13 +180,11 @@ def merge(
     """Have entities be one, in what is held and in what comes."""
     with opened(kb) as base:
         n = base.curator().merge(names, into)
-    echo(
-        told(
-            "{names} is {into} from now on: {n} renewed",
-            names="、".join(names),
-            into=into,
-            n=amount(n, "document"),
-        )
+    say(
+        "{names} is {into} from now on: {n} renewed",
+        names="、".join(names),
+        into=into,
+        n=amount(n, "document"),
     )
 
 
@@ -206,9 +197,7 @@ def split(
     """Have a name be no longer an entity's: takes a merger back, or keeps names apart."""
     with opened(kb) as base:
         n = base.curator().split(name, from_)
-    echo(
-        told("{name} is not {other}: {n} renewed", name=name, other=from_, n=amount(n, "document"))
-    )
+    say("{name} is not {other}: {n} renewed", name=name, other=from_, n=amount(n, "document"))
 
 
 def _print_named(named: "Named", *, as_json: bool) -> None:
@@ -224,9 +213,9 @@ def _print_decision(decision: "Decision", *, as_json: bool) -> None:
     if as_json:
         print_json(decision.to_dict())
     elif decision.kind == "merge":
-        echo(told("{name} is {into}", name=decision.name, into=decision.into))
+        say("{name} is {into}", name=decision.name, into=decision.into)
     else:
-        echo(told("{name} is not {into}", name=decision.name, into=decision.into))
+        say("{name} is not {into}", name=decision.name, into=decision.into)
 
 
 COMMANDS = (docs, entities)

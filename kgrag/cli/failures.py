@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from kgrag.cli.chinese import amount, told
-from kgrag.cli.printing import echo
+from kgrag.cli.printing import echo, say
 from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 from kgrag.text.messages import Message, message
 
@@ -111,10 +111,7 @@ def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
 def _count(reading: int) -> None:
     _heard(reading)
     if not select.select([reading], [], [], _PATIENCE_S)[0]:
-        echo(
-            told("kgrag: stopping; what is under way is waited for: again ends it at once"),
-            err=True,
-        )
+        say("kgrag: stopping; what is under way is waited for: again ends it at once", err=True)
     os._exit(128 + _heard(reading))
 
 
@@ -158,8 +155,9 @@ def reporting_stored_documents(base: "KnowledgeBase") -> Iterator[None]:
     except (StoreError, KeyboardInterrupt, MemoryError, OSError):
         with suppress(KgragError, MemoryError, OSError):
             stored = amount(base.counts().documents, "document")
-            echo(
-                told("stored, each whole: {stored}; the rest when you run it again", stored=stored),
+            say(
+                "stored, each whole: {stored}; the rest when you run it again",
+                stored=stored,
                 err=True,
             )
         raise

@@ -12,7 +12,7 @@ from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.failures import reporting_stored_documents
 from kgrag.cli.opened import index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -100,7 +100,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
     began = time.monotonic()
     with opened(given.kb, create=not given.retry_failed) as base:
         if note := stand_in_note(base.embedder):
-            echo(told("note: {note}", note=note.worded(language())), err=True)
+            say("note: {note}", note=note.worded(language()), err=True)
         with progress_bar("ingest") as progress, reporting_stored_documents(base):
             report = given.ingest(base, progress)
     # Including opening and closing.
@@ -152,7 +152,7 @@ def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
 
 def _print_import(report: "ImportReport") -> None:
     for error in report.errors:
-        echo(told("not imported: {error}", error=error), err=True)
+        say("not imported: {error}", error=error, err=True)
     what = (
         amount(report.facts, "fact")
         if report.facts
@@ -160,14 +160,12 @@ def _print_import(report: "ImportReport") -> None:
     )
     documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
     took = _took(report)
-    echo(
-        told(
-            "{what} for {documents} in {took}; {lines} not imported",
-            what=what,
-            documents=documents,
-            took=took,
-            lines=lines,
-        )
+    say(
+        "{what} for {documents} in {took}; {lines} not imported",
+        what=what,
+        documents=documents,
+        took=took,
+        lines=lines,
     )
 
 
@@ -181,13 +179,13 @@ def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: b
     for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):
         if isinstance(item, Failure):
             failed = True
-            echo(told("failed: {file}: {what}", file=item.file, what=item.reason), err=True)
+            say("failed: {file}: {what}", file=item.file, what=item.reason, err=True)
         elif as_json:
             print_json(item.to_dict())
         else:
             echo_text(item.text)
             for warning in item.warnings:
-                echo(told("warning: {file}: {what}", file=item.file, what=warning), err=True)
+                say("warning: {file}: {what}", file=item.file, what=warning, err=True)
     return int(failed)
 
 
@@ -204,44 +202,36 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         print_json(plan.to_dict())
         return
     shown = counted(plan.counts.items(), "outcomes") or told("nothing")
-    echo(
-        told(
-            "would be: {shown}; at most {n_chunks} to encode",
-            shown=shown,
-            n_chunks=amount(plan.n_chunks, "chunk"),
-        )
+    say(
+        "would be: {shown}; at most {n_chunks} to encode",
+        shown=shown,
+        n_chunks=amount(plan.n_chunks, "chunk"),
     )
     if not plan.predictions:
-        echo(told("no language model is called: 0 calls, 0 tokens, no cost"))
+        say("no language model is called: 0 calls, 0 tokens, no cost")
         return
     if plan.sampled:
-        echo(
-            told(
-                "the sample took {sample_total}; {sample_cost}",
-                sample_total=_spent(plan.sample_total),
-                sample_cost=_money(plan.sample_cost),
-            )
+        say(
+            "the sample took {sample_total}; {sample_cost}",
+            sample_total=_spent(plan.sample_total),
+            sample_cost=_money(plan.sample_cost),
         )
     for stage, prediction in plan.predictions.items():
         calls = amount(prediction.calls, "call")
-        echo(
-            told(
-                "{stage}: {calls}, {cached_calls} more kept; about {prompt_tokens:,} tokens in, "
-                "{completion_tokens:,} out; {basis}",
-                stage=stage,
-                calls=calls,
-                cached_calls=prediction.cached_calls,
-                prompt_tokens=prediction.prompt_tokens,
-                completion_tokens=prediction.completion_tokens,
-                basis=_basis(prediction.basis),
-            )
+        say(
+            "{stage}: {calls}, {cached_calls} more kept; about {prompt_tokens:,} tokens in, "
+            "{completion_tokens:,} out; {basis}",
+            stage=stage,
+            calls=calls,
+            cached_calls=prediction.cached_calls,
+            prompt_tokens=prediction.prompt_tokens,
+            completion_tokens=prediction.completion_tokens,
+            basis=_basis(prediction.basis),
         )
-    echo(
-        told(
-            "{passages} would be read; {cost}",
-            passages=amount(plan.passages, "passage"),
-            cost=_money(plan.cost),
-        )
+    say(
+        "{passages} would be read; {cost}",
+        passages=amount(plan.passages, "passage"),
+        cost=_money(plan.cost),
     )
 
 
@@ -257,24 +247,20 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     fast = told(", {n:.1f} a second", n=total / report.seconds) if report.seconds > 1 else ""
     counts = counted(report.counts.items(), "outcomes") or told("nothing to do")
     files = amount(total, "file")
-    echo(
-        told(
-            "{files} in {took}{fast}: {counts}",
-            files=files,
-            took=_took(report),
-            fast=fast,
-            counts=counts,
-        )
+    say(
+        "{files} in {took}{fast}: {counts}",
+        files=files,
+        took=_took(report),
+        fast=fast,
+        counts=counts,
     )
     if report.model:
         _print_model(report.model)
     if report.waiting:
-        echo(
-            told(
-                "note: {waiting} of unchanged documents could not be read in an earlier run: "
-                "kgrag ingest --retry-failed",
-                waiting=amount(report.waiting, "passage"),
-            ),
+        say(
+            "note: {waiting} of unchanged documents could not be read in an earlier run: "
+            "kgrag ingest --retry-failed",
+            waiting=amount(report.waiting, "passage"),
             err=True,
         )
 
@@ -283,22 +269,20 @@ def _print_outcome(outcome: "Outcome") -> None:
     if outcome.status in ("failed", "skipped", "duplicate"):
         _print_of(outcome, outcome.detail)
     elif outcome.detail and outcome.status != "not followed":
-        echo(told("in part: {file}: {what}", file=outcome.source, what=outcome.detail), err=True)
+        say("in part: {file}: {what}", file=outcome.source, what=outcome.detail, err=True)
     for warning in outcome.warnings:
-        echo(told("warning: {file}: {what}", file=outcome.source, what=warning), err=True)
+        say("warning: {file}: {what}", file=outcome.source, what=warning, err=True)
 
 
 def _print_links(outcomes: "Sequence[Outcome]") -> None:
     """Print one line about links that were not followed."""
     links = [outcome.source for outcome in outcomes if outcome.status == "not followed"]
     if links:
-        echo(
-            told(
-                "note: {links} out of the folder not followed, the first is {first}: "
-                "--follow-links follows them",
-                links=amount(len(links), "link"),
-                first=links[0],
-            ),
+        say(
+            "note: {links} out of the folder not followed, the first is {first}: "
+            "--follow-links follows them",
+            links=amount(len(links), "link"),
+            first=links[0],
             err=True,
         )
 
@@ -308,22 +292,17 @@ def _print_model(model: "ModelReport") -> None:
     failed = sum(model.failed.values())
     if not model.passages and not failed:
         return
-    echo(told("models: {total}; {cost}", total=_spent(model.total), cost=_money(model.cost)))
+    say("models: {total}; {cost}", total=_spent(model.total), cost=_money(model.cost))
     if model.passages:
         echo(_given(model))
     if model.unavailable:
-        echo(
-            told("the model could not be asked: {unavailable}", unavailable=model.unavailable),
-            err=True,
-        )
+        say("the model could not be asked: {unavailable}", unavailable=model.unavailable, err=True)
     if failed:
-        echo(
-            told(
-                "{failed} could not be read ({kinds}); what rules find there is stored, ask again "
-                "with: kgrag ingest --retry-failed",
-                failed=amount(failed, "passage"),
-                kinds=counted(model.failed.items(), "failures"),
-            ),
+        say(
+            "{failed} could not be read ({kinds}); what rules find there is stored, ask again "
+            "with: kgrag ingest --retry-failed",
+            failed=amount(failed, "passage"),
+            kinds=counted(model.failed.items(), "failures"),
             err=True,
         )
 
@@ -376,4 +355,4 @@ def _took(report: "IngestReport | ImportReport") -> str:
 def _print_of(outcome: "Outcome", what: str) -> None:
     """Print something about a file, after its outcome."""
     status = said("outcomes", outcome.status)
-    echo(told("{status}: {file}: {what}", status=status, file=outcome.source, what=what), err=True)
+    say("{status}: {file}: {what}", status=status, file=outcome.source, what=what, err=True)

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,6 @@ from kgrag.cli.failures import (
 )
 from kgrag.cli.options import FILE
 from kgrag.cli.printing import (
-    close_stdout,
     echo,
     log_to_stderr,
     print_loss,
@@ -84,7 +84,7 @@ class _Commands(click.Group):
             echo(f"kgrag: {in_words(exc)}", err=True)
             ctx.exit(1)
         except BrokenPipeError:  # the reader of our output went away, e.g. `head`
-            close_stdout()
+            _close_stdout()
             ctx.exit(1)
         except KeyboardInterrupt as exc:
             print_stopped(ctx.invoked_subcommand)
@@ -96,11 +96,17 @@ class _Commands(click.Group):
             if told is None:
                 raise
             logging.getLogger(__name__).info("it came about here", exc_info=exc)
-            close_stdout()
+            _close_stdout()
             echo(f"kgrag: {in_words(told)}", err=True)
             ctx.exit(1)
         finally:
             print_loss()
+
+
+def _close_stdout() -> None:
+    """Discard further output to stdout, so that closing it raises nothing."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(

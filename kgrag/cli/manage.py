@@ -13,7 +13,7 @@ import click
 from kgrag.cli.chinese import amount, padded, said, told
 from kgrag.cli.opened import index_share, opened, print_foreign
 from kgrag.cli.options import FILE, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 from kgrag.cli.query import table
 from kgrag.files.whole_file import write_whole
 from kgrag.text.messages import message
@@ -53,7 +53,7 @@ def delete(document: str = argument(), kb: str = KB) -> None:
     """Delete a document (id, file, file name or title) and what only it supports."""
     with opened(kb) as base:
         card = base.delete(document)
-    echo(told("deleted {doc_id}: {title}", doc_id=card.doc_id, title=card.title))
+    say("deleted {doc_id}: {title}", doc_id=card.doc_id, title=card.title)
 
 
 @command()
@@ -101,31 +101,27 @@ def copy(
 def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
     """Print what was copied; return whether both have equal counts."""
     took = f"{seconds:.1f} s{index_share(index_seconds)}"
-    echo(
-        told(
-            "{written} copied, {unchanged} unchanged in {took}",
-            written=report.written,
-            unchanged=report.unchanged,
-            took=took,
-        )
+    say(
+        "{written} copied, {unchanged} unchanged in {took}",
+        written=report.written,
+        unchanged=report.unchanged,
+        took=took,
     )
     if report.source == report.target:
         return True
-    echo(told("not the same: from {source}", source=report.source), err=True)
+    say("not the same: from {source}", source=report.source, err=True)
     echo(f"to {report.target}", err=True)
-    echo(told("the first was changed meanwhile: copy again"), err=True)
+    say("the first was changed meanwhile: copy again", err=True)
     return False
 
 
 def _print_comparison(comparison: "Comparison") -> bool:
     """Print whether two exports agree, and where they first differ; return whether they do."""
     if comparison.difference is None:
-        echo(
-            told(
-                "identical: {records} records, sha256 {sha256}",
-                records=comparison.records,
-                sha256=comparison.sha256,
-            )
+        say(
+            "identical: {records} records, sha256 {sha256}",
+            records=comparison.records,
+            sha256=comparison.sha256,
         )
         return True
     ours, theirs = (line or "nothing more" for line in comparison.difference)
@@ -133,10 +129,10 @@ def _print_comparison(comparison: "Comparison") -> bool:
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
     )
     begin = max(0, same - _BEFORE)
-    echo(told("different from record {n} on:", n=comparison.records + 1), err=True)
+    say("different from record {n} on:", n=comparison.records + 1, err=True)
     echo(f"from {ours[begin : begin + _SHOWN]}", err=True)
     echo(f"to   {theirs[begin : begin + _SHOWN]}", err=True)
-    echo(told("to have the same, copy into a new place"), err=True)
+    say("to have the same, copy into a new place", err=True)
     return False
 
 
@@ -165,7 +161,7 @@ def repair(
 
 def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
     if not report.found:
-        echo(told("all invariants hold: nothing to repair"))
+        say("all invariants hold: nothing to repair")
         return
     for line in report.done:
         echo(
@@ -174,13 +170,13 @@ def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
             else told("repaired: {line}", line=line)
         )
     for line in report.left:
-        echo(told("left: {line}", line=line), err=True)
+        say("left: {line}", line=line, err=True)
     echo(
         f"{amount(len(report.found), 'problem')} found, {amount(len(report.done), 'repair')}"
         + (f", {len(report.left)} left" if report.left else "; all is whole again" * (not dry_run))
     )
     if report.kept:
-        echo(told("the damaged file is kept as {kept}", kept=report.kept))
+        say("the damaged file is kept as {kept}", kept=report.kept)
 
 
 @command()
@@ -195,10 +191,10 @@ def drop(*, kb: str = KB, yes: bool = option("Do not ask first.")) -> None:
 
     held = f"{kb}: {amount(documents_held(kb), 'document')}"
     if not yes and not _is_wanted(held):
-        echo(told("nothing was deleted"))
+        say("nothing was deleted")
         return
     drop(kb)
-    echo(told("dropped {held}", held=held))
+    say("dropped {held}", held=held)
 
 
 def _is_wanted(held: str) -> bool:
@@ -280,7 +276,7 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
     echo()
     echo_text(table(_named(by_document[:_MOST_DOCUMENTS])))
     if len(by_document) > _MOST_DOCUMENTS:
-        echo(told("and {n} more; --json has all", n=len(by_document) - _MOST_DOCUMENTS))
+        say("and {n} more; --json has all", n=len(by_document) - _MOST_DOCUMENTS)
     _print_sums(stages, prices)
 
 
@@ -344,23 +340,19 @@ def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> N
     sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
     shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
     echo()
-    echo(
-        told(
-            "{sent} calls sent, {kept} answered from what was kept; cost {cost}",
-            sent=sent,
-            kept=kept,
-            cost=shown or said("words", "unknown"),
-        )
+    say(
+        "{sent} calls sent, {kept} answered from what was kept; cost {cost}",
+        sent=sent,
+        kept=kept,
+        cost=shown or said("words", "unknown"),
     )
     if any(total.usage.estimated for total in totals):
-        echo(told("note: an endpoint did not count tokens; some figures are estimates"), err=True)
+        say("note: an endpoint did not count tokens; some figures are estimates", err=True)
     if unknown:
-        echo(
-            told(
-                "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
-                "currency in [llm]",
-                unknown=", ".join(unknown),
-            ),
+        say(
+            "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
+            "currency in [llm]",
+            unknown=", ".join(unknown),
             err=True,
         )
 

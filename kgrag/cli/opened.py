@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.chinese import amount, told
 from kgrag.cli.outlet import OUTLET
-from kgrag.cli.printing import echo
+from kgrag.cli.printing import say
 from kgrag.errors import KgragError, StoreError
 from kgrag.text.messages import message
 
@@ -74,10 +74,9 @@ def _raise_if_damaged(base: "KnowledgeBase", exc: Exception) -> None:
 def print_foreign(n: int) -> None:
     """Print a note about nodes of other programs with our labels, if any."""
     if n:
-        echo(
-            told(
-                "note: {n} of other programs under the same labels left alone", n=amount(n, "node")
-            ),
+        say(
+            "note: {n} of other programs under the same labels left alone",
+            n=amount(n, "node"),
             err=True,
         )
 

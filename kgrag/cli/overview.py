@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.cli.chinese import padded, said, told, width
+from kgrag.cli.chinese import padded, said, width
 from kgrag.cli.opened import opened
 from kgrag.cli.options import KB, command
-from kgrag.cli.printing import echo, echo_text, print_json
+from kgrag.cli.printing import echo, echo_text, print_json, say
 from kgrag.cli.query import shortened
 from kgrag.cli.tables import OutputOptions
 from kgrag.text.visible import visible_line
@@ -52,7 +52,7 @@ def overview(*, kb: str = KB, output: OutputOptions) -> None:
         if path:
             with written_whole(path) as file:
                 file.write(data())
-            echo(told("{path}: {n} tables", path=path, n=len(tables)), err=True)
+            say("{path}: {n} tables", path=path, n=len(tables), err=True)
 
 
 def _record(table: "Table", language: "Language") -> dict[str, object]:

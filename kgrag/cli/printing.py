@@ -6,7 +6,6 @@ output's encoding lacks it.
 
 import codecs
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,11 @@ _LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as
 def echo(line: str = "", *, err: bool = False) -> None:
     """Print one line; line breaks in it are shown, so that names cannot forge lines."""
     print_piece(visible_line(line) + "\n", err=err)
+
+
+def say(template: str, /, *, err: bool = False, **values: object) -> None:
+    """Print one line: a message of a template in the user's language."""
+    echo(told(template, **values), err=err)
 
 
 def echo_text(text: str, *, err: bool = False) -> None:
@@ -57,16 +61,14 @@ def print_usage_error(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         echo_text(context.get_usage(), err=True)
-        echo(
-            told(
-                "Try '{command} {option}' for help.",
-                command=context.command_path,
-                option=context.help_option_names[-1],
-            ),
+        say(
+            "Try '{command} {option}' for help.",
+            command=context.command_path,
+            option=context.help_option_names[-1],
             err=True,
         )
         echo(err=True)
-    echo(told("Error: {error}", error=_said(error)), err=True)
+    say("Error: {error}", error=_said(error), err=True)
 
 
 def _said(error: click.ClickException) -> str:
@@ -79,13 +81,11 @@ def print_loss() -> None:
     lost = _counts().get(_LOST, {})
     if lost:
         encodings = ", ".join(sorted(lost))
-        echo(
-            told(
-                "note: {n} characters that {encodings} lacks are shown as ?: set "
-                "PYTHONIOENCODING=utf-8, or use --json where there is one",
-                n=sum(lost.values()),
-                encodings=encodings,
-            ),
+        say(
+            "note: {n} characters that {encodings} lacks are shown as ?: set "
+            "PYTHONIOENCODING=utf-8, or use --json where there is one",
+            n=sum(lost.values()),
+            encodings=encodings,
             err=True,
         )
 
@@ -146,12 +146,6 @@ def replace_unsupported() -> None:
         if isinstance(stream, TextIOWrapper):
             with suppress(ValueError):  # closed
                 stream.reconfigure(errors=_LIKENESS)
-
-
-def close_stdout() -> None:
-    """Discard further output to stdout, so that closing it raises nothing."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:

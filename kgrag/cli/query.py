@@ -9,7 +9,7 @@ import click
 from kgrag.cli.chinese import in_words, told, width
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json
+from kgrag.cli.printing import echo, echo_text, print_json, say
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_seconds
 from kgrag.text.visible import visible_line
@@ -55,8 +55,9 @@ def query(
         return 0
     echo_text(table(rows) if rows else told("no rows"))
     if cut:
-        echo(
-            told("cut: only the first {limit} rows; raise --limit, or ask for less", limit=limit),
+        say(
+            "cut: only the first {limit} rows; raise --limit, or ask for less",
+            limit=limit,
             err=True,
         )
     return 0

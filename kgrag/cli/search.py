@@ -20,7 +20,7 @@ from kgrag.cli.options import (
     day,
     option,
 )
-from kgrag.cli.printing import echo, print_json, progress_bar
+from kgrag.cli.printing import echo, print_json, progress_bar, say
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
 from kgrag.results import ScoredChunk
@@ -79,7 +79,7 @@ def search(ctx: click.Context, given: _SearchOptions, as_json: bool = JSON) -> i
             _show(question, found, given.explain, as_json)
         about = base.store, base.config, base.sizes
         for note in search_notes(*about, within, given.as_of, question or ""):
-            echo(told("note: {note}", note=note), err=True)
+            say("note: {note}", note=note, err=True)
     return int(not whole)
 
 
@@ -94,7 +94,7 @@ def _run_batch(
     unread: dict[str, ModelError] = {}
     questions = read_questions(batch, refused=refused.append)
     for error in refused:
-        echo(told("not searched: {error}", error=error), err=True)
+        say("not searched: {error}", error=error, err=True)
     if not questions:
         raise EvaluationError(
             message("{batch} holds no questions; it needs lines of {{id, question}}", batch=batch)
@@ -112,14 +112,14 @@ def _run_batch(
     write_run(out, run)
     for query_id, question in questions.items():
         if question in unread:
-            echo(
-                told(
-                    "{id}: searched by its own words: {error}", id=query_id, error=unread[question]
-                ),
+            say(
+                "{id}: searched by its own words: {error}",
+                id=query_id,
+                error=unread[question],
                 err=True,
             )
     empty = sum(not results for results in run.values())
-    echo(told("{n} questions to {out}, {empty} without results", n=len(run), out=out, empty=empty))
+    say("{n} questions to {out}, {empty} without results", n=len(run), out=out, empty=empty)
     return not refused and not unread
 
 
@@ -165,7 +165,7 @@ def graph(
         titles = {card.doc_id: card.title for card in base.documents()}
     if html is not None:
         write_whole(html, [graph_page(center, facts, titles)])
-        echo(told("{n} facts around {name} in {file}", n=len(facts), name=center.name, file=html))
+        say("{n} facts around {name} in {file}", n=len(facts), name=center.name, file=html)
         return
     echo(said("words", "{}: {} facts").format(center.name, len(facts)))
     for fact in facts:

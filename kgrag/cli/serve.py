@@ -12,7 +12,7 @@ import click
 from kgrag.cli.chinese import told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import KB, command, option
-from kgrag.cli.printing import echo
+from kgrag.cli.printing import say
 from kgrag.errors import needs_extra
 
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,63})=(?P<place>.+)", re.DOTALL)
@@ -75,9 +75,9 @@ def serve(
                 stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
-            echo(told("{address} (Ctrl-C ends it)", address=address), err=True)
+            say("{address} (Ctrl-C ends it)", address=address, err=True)
             if open_ and click.launch(address):
-                echo(told("no browser of this machine opens it"), err=True)
+                say("no browser of this machine opens it", err=True)
 
         app = application(desks, keys=keys, hosts=hosts, url=address)
         serve(app, listening, ready=ready)

@@ -15,6 +15,7 @@ from typing import TypeVar
 from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
 from kgrag.llm.prompts import prompt
+from kgrag.text.visible import shortened
 from kgrag.text.words import is_latin
 from kgrag.types import Language
 
@@ -23,7 +24,7 @@ _S = TypeVar("_S")
 _T = TypeVar("_T")
 
 _AT_ONCE = ("truncated", "filtered")  # kinds of errors that the same request would repeat
-_SHOWN = 120  # characters of a bad answer in an error
+_SHOWN = 121  # characters of a bad answer in an error, the … included
 _HEAD, _TAIL = 600, 200  # characters of a bad answer sent back to the model
 # Remedies besides asking again.
 _REMEDIES = {
@@ -148,7 +149,7 @@ def _judged(completion: Completion, read: Callable[[Completion], _T], on_text: O
 def _corrected(request: Request, answer: str, error: ModelOutputError) -> Request:
     """Return the request with the bad answer, shortened, and its error."""
     language: Language = "en" if is_latin(request.messages[0].content) else "zh"
-    detail = _on_one_line(str(error.__cause__ or error.kind), 2 * _SHOWN)
+    detail = shortened(str(error.__cause__ or error.kind), 2 * _SHOWN)
     problem = _PROBLEMS[language].get(error.kind, "{detail}").format(detail=detail)
     if len(answer) > _HEAD + _TAIL:
         answer = f"{answer[:_HEAD]} …… {answer[-_TAIL:]}"
@@ -207,17 +208,12 @@ def _in_its_object(value: Json, request: Request) -> Json:
 
 
 def _unusable(kind: str, completion: Completion, detail: str = "") -> ModelOutputError:
-    why = f"{kind}: {_on_one_line(detail, _SHOWN)}" if detail else kind
+    why = f"{kind}: {shortened(detail, _SHOWN)}" if detail else kind
     told = f"the answer of {completion.model} cannot be used ({why})"
     if kind in _REMEDIES:
         told += f"; {_REMEDIES[kind]}"
-    begins = _on_one_line(completion.text, _SHOWN)
+    begins = shortened(completion.text, _SHOWN)
     return ModelOutputError(f"{told}; it begins: {begins}" if begins else told, kind=kind)
-
-
-def _on_one_line(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[:most] + "…"
 
 
 _THOUGHT_END = re.compile(r"\A[^{\[]*?</think>")  # some servers omit the start tag

@@ -322,7 +322,7 @@ def _date(document: Document) -> str:
     metadata = document.metadata
     if metadata.year is None and not document.properties.get("year"):
         return message("no date of issue")
-    return message("the year is inferred") if {"written", "issued"} & {*metadata.inferred} else ""
+    return message("the year is inferred") if metadata.is_issue_inferred else ""
 
 
 def _region(document: Document) -> str:

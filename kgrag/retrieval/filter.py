@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgrag.answer.notes import note
-from kgrag.errors import NotFoundError
+from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
 from kgrag.store.folders import absolute
 from kgrag.store.likeness import not_called
@@ -200,17 +200,19 @@ def parse_years(text: str) -> tuple[int, int]:
     """Parse a year or range such as 2022 or 2020-2023 to its first and last year.
 
     Raises:
-        ValueError: If it is neither, or the last comes first.
+        OutOfRangeError: If it is neither, or the last comes first.
 
     >>> parse_years("2022"), parse_years("2020-2023")
     ((2022, 2022), (2020, 2023))
     """
     match = re.fullmatch(r"(\d{4})(?:\s*[-—–~至]\s*(\d{4}))?", text.strip())
     if not match:
-        raise ValueError(message("years are given as 2022 or 2020-2023, got {text!r}", text=text))
+        raise OutOfRangeError(
+            message("years are given as 2022 or 2020-2023, got {text!r}", text=text)
+        )
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
-        raise ValueError(message("the first year comes first, got {text!r}", text=text))
+        raise OutOfRangeError(message("the first year comes first, got {text!r}", text=text))
     return first, last
 
 

@@ -14,8 +14,10 @@ from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
+from kgrag.store.refused import shown
 from kgrag.store.store import Store
 from kgrag.store.whole import QueryLanguage
+from kgrag.text.visible import shortened
 from kgrag.text.words import question_language
 from kgrag.types import Chunk
 
@@ -34,7 +36,6 @@ _SCHEMA = {
 _LONGEST_ID = 200  # characters
 _MOST_CHUNKS = 50  # that rows may add to a search
 _LONGEST_LINE = 200  # characters of a row as text
-_SHOWN = 200  # characters of a statement that stores put before their reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def ask_graph(
         try:
             rows = store.run_query(tried.query, max_rows=max_rows, timeout_s=timeout_s)
         except StatementError as exc:
-            tried = replace(tried, error=_reason(tried.query, exc))
+            tried = replace(tried, error=str(exc).removeprefix(f"{shown(tried.query)}: "))
             raise ValueError(f'the statement in "query" was refused: {tried.error}') from exc
         return replace(tried, rows=tuple(rows))
 
@@ -112,8 +113,7 @@ def rows_as_text(rows: Sequence[Row], limit: int) -> str:
     lines = []
     for row in rows[:limit]:
         line = "; ".join(f"{name}: {value}" for name, value in row.items() if value is not None)
-        line = " ".join(line.split())
-        lines.append(line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…")
+        lines.append(shortened(line, _LONGEST_LINE))
     if len(rows) > limit:
         lines.append(f"… +{len(rows) - limit}")
     return "\n".join(lines)
@@ -166,9 +166,3 @@ def _read(answer: Json, language: QueryLanguage) -> GraphAnswer:
     explanation = answer.get("explanation")
     said = " ".join(explanation.split()) if isinstance(explanation, str) else ""
     return GraphAnswer(query.strip(), language, explanation=said)
-
-
-def _reason(query: str, error: StatementError) -> str:
-    line = " ".join(query.split())
-    shown = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-    return str(error).removeprefix(f"{shown}: ")

@@ -1,6 +1,6 @@
 """Answers with what a reader checks their citations by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote
@@ -9,6 +9,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.json_ready import JsonReady
+from kgrag.metadata import SILENT, Metadata
 from kgrag.serve.desk import Emit
 from kgrag.serve.inputs import Asked
 from kgrag.status import Status
@@ -31,28 +32,24 @@ class Cited(JsonReady):
 
     Attributes:
         citation: It.
-        issuers: Of the document.
-        issued: Its date of issue; empty if unknown.
-        inferred: Whether that is inferred, not stated.
+        metadata: Of the document; silent if it was deleted since.
         exact: Whether the document was read again and has the quote there, word for word.
         remarks: What the checks say of sentences that cite it; empty if they found nothing.
     """
 
     citation: Citation
-    issuers: tuple[str, ...]
-    issued: str
-    inferred: bool
+    metadata: Metadata
     exact: bool
     remarks: tuple[str, ...] = ()
 
     def shown(self, root: str, language: Language) -> dict[str, object]:
         """Return a JSON-ready mapping, with its address as a URL."""
-        cited = self.citation
+        cited, told = self.citation, self.metadata
         return cited.to_dict() | {
             "url": place_url(root, cited.address),
-            "issuers": list(self.issuers),
-            "issued": self.issued,
-            "issued_is_inferred": self.inferred,
+            "issuers": list(told.issuers),
+            "issued": told.issue_date,
+            "issued_is_inferred": told.is_issue_inferred,
             "exact": self.exact,
             "remarks": list(self.remarks),
             "standing": cited.status.told(language) if cited.status else "",
@@ -68,21 +65,15 @@ def cited_in(base: KnowledgeBase, answer: Answer) -> list[Cited]:
         if remark := check.remark(answer.language):
             for number in check.numbers:
                 remarks.setdefault(number, []).append(remark.strip())
-    return [_cited(c, held.get(c.doc_id), remarks.get(c.number, ())) for c in citations]
-
-
-def _cited(citation: Citation, document: Document | None, remarks: Sequence[str]) -> Cited:
-    if document is None:  # deleted since
-        return Cited(citation, (), "", inferred=False, exact=False, remarks=tuple(remarks))
-    told = document.metadata
-    return Cited(
-        citation,
-        told.issuers,
-        told.issued or told.written,
-        inferred=bool({"issued", "written"} & {*told.inferred}),
-        exact=document.text[citation.start : citation.end] == citation.quote,
-        remarks=tuple(remarks),
-    )
+    return [
+        Cited(
+            c,
+            held[c.doc_id].metadata if c.doc_id in held else SILENT,
+            exact=c.doc_id in held and held[c.doc_id].text[c.start : c.end] == c.quote,
+            remarks=tuple(remarks.get(c.number, ())),
+        )
+        for c in citations
+    ]
 
 
 def answered(base: KnowledgeBase, asked: Asked, emit: Emit | None = None) -> Answer:

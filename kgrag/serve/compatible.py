@@ -274,7 +274,7 @@ def metadata_of(card: Document, status: str) -> dict[str, tuple[str, ...]]:
         "number": told.number,
         "kind": told.kind,
         "level": told.level,
-        "date": told.issued or told.written,
+        "date": told.issue_date,
         "year": str(told.year or ""),
         "status": status,
     }

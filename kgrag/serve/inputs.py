@@ -66,7 +66,7 @@ class Within(Given):
         default="", description="A day as 2022, 2022-03 or 2022-03-05; today by default."
     )
 
-    @field_validator("years")
+    @field_validator("years", "due", check_fields=False)  # `due` is of tables
     @classmethod
     def _years(cls, text: str) -> str:
         if text:
@@ -165,13 +165,6 @@ class Tabled(Within):
     new: str = ""
     parts: tuple[Part, ...] = ()
     form: _Form = "json"
-
-    @field_validator("due")
-    @classmethod
-    def _due(cls, text: str) -> str:
-        if text:
-            parse_years(text)
-        return text
 
     @field_validator("places")
     @classmethod

@@ -29,7 +29,7 @@ from kgrag.tables.sources import quoted
 from kgrag.tables.table import Row, Source, Table, shown, worded
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.headings import HeadingTree
-from kgrag.text.visible import json_line
+from kgrag.text.visible import json_line, shortened
 from kgrag.text.words import normalize_name, question_language
 from kgrag.types import Document, Fact, Heading, Language
 
@@ -62,7 +62,6 @@ _NARROW = str.maketrans(
 )
 
 Found = dict[str, object]
-_Known = Mapping[str, tuple[Document, Status]]
 T = TypeVar("T")
 
 
@@ -104,14 +103,13 @@ class McpTools:
         within, day = _within(document, region, year, kind), _day(as_of)
         most = checked_count("max_sentences", max_sentences, least=0, most=_MOST) or None
         answer = self._base.ask(question, within=within, as_of=day, max_sentences=most)
-        known = self._known()
         cut = [f"cut: {len(answer.text):,} characters"] if len(answer.text) > _ANSWER else []
         more = len(answer.citations) - _CITATIONS
         cut += [f"cut: {more} more citations; ask in parts"] if more > 0 else []
         found: Found = {
             "found": answer.found,
             "text": answer.text[:_ANSWER],
-            "citations": [self._cited(c, answer, known) for c in answer.citations[:_CITATIONS]],
+            "citations": [self._cited(c, answer) for c in answer.citations[:_CITATIONS]],
             "checks": _checks(answer),
             "verdict": answer.verdict.to_dict() if answer.verdict else None,
             "notes": [*map(str, answer.notes), *cut],
@@ -143,14 +141,14 @@ class McpTools:
         long = checked_count("snippet", snippet, least=0, most=_QUOTE)
         day = _day(as_of)
         hits = self._base.search(query, top_k=most, within=within, as_of=day)
-        known, language = self._known(), question_language(query)
+        cards, language = self._desk.known().cards, question_language(query)
         results: list[Found] = []
         for hit in hits:
             chunk = hit.chunk
             at = str(Address(chunk.doc_id, chunk.start, chunk.end))
-            cited = _title(known[chunk.doc_id][0], chunk.heading_path, hit.status, language)
+            cited = _title(cards[chunk.doc_id], chunk.heading_path, hit.status, language)
             found: Found = {"id": at, "title": cited, "url": self._at(at)}
-            results.append(found | ({"text": _line(chunk.text, long)} if long else {}))
+            results.append(found | ({"text": shortened(chunk.text, long)} if long else {}))
         if not (long or within or day):
             return {"results": results}
         about = self._base.store, self._base.config, self._base.sizes
@@ -192,11 +190,11 @@ class McpTools:
         """List the headings of a document with the id of each section, to fetch or read it."""
         card, headings = self._document(document)
         sections = [
-            {"level": level, "heading": _line(heading, 200), "id": f"{card.doc_id}:{start}-{end}"}
-            for heading, level, start, end in _sections(headings, len(card.text))
+            {"level": level, "heading": shortened(heading, 200), "id": f"{card.doc_id}:{a}-{b}"}
+            for heading, level, a, b in _sections(headings, len(card.text))
         ]
         page = _page(sections, offset, limit, most=_MOST_HEADINGS, row=lambda section: section)
-        told = self._card(card, self._known()[card.doc_id][1]) | {"characters": len(card.text)}
+        told = self._card(card) | {"characters": len(card.text)}
         return told | {"headings": page.pop("rows"), **page}
 
     def grep(
@@ -217,7 +215,7 @@ class McpTools:
         looked_for = _literal(pattern)
         checked_count("offset", offset, least=0, most=_MOST_ROWS)
         most = checked_count("limit", limit, most=_MOST_PASSAGES)
-        known = self._known()
+        statuses = self._desk.known().statuses
         ids = self._chosen(_within(document, region, year, kind))
         stop, hits, holding, seen = time.monotonic() + _SECONDS, 0, 0, 0
         rows: list[Found] = []
@@ -225,7 +223,7 @@ class McpTools:
             spans = [m.span() for m in looked_for.finditer(text.text.translate(_NARROW))]
             first, hits = max(offset - hits, 0), hits + len(spans)
             some = spans[first : first + most - len(rows)]
-            rows += self._hits(text, some, known[text.doc_id][1])
+            rows += self._hits(text, some, statuses[text.doc_id])
             holding, seen = holding + bool(spans), seen + 1
             if time.monotonic() > stop:
                 break
@@ -248,12 +246,13 @@ class McpTools:
             for fact in facts[offset : offset + limit]
         }
         some = (spot for found in spots.values() for spot in found[:_SOURCES])
-        sources, known = quoted(self._base.store, some), self._known()
+        sources, statuses = quoted(self._base.store, some), self._desk.known().statuses
 
         def row(fact: Fact) -> Found:
             of, ends = spots[fact.fact_id], (fact.subject.name, fact.predicate, fact.object.name)
             told: Found = dict(zip(("subject", "predicate", "object"), ends, strict=True))
-            return told | self._sources([sources[s] for s in of if s in sources], len(of), known)
+            found = [sources[s] for s in of if s in sources]
+            return told | self._sources(found, len(of), statuses)
 
         page = _page(facts, offset, limit, most=_MOST, row=row)
         degree = self._base.store.entity_degrees([center.entity_id]).get(center.entity_id, 0)
@@ -277,12 +276,12 @@ class McpTools:
         `title`: words of the title. `in_force`: only those that count then (in_force: nothing shows
         otherwise; unknown: without a date; amended), or only the others.
         """
-        known, words = self._known(), [normalize_name(word) for word in title.split()]
+        cards, words = self._desk.known().cards, [normalize_name(w) for w in title.split()]
         statuses = self._base.statuses(_day(as_of))
         named = [
             doc_id
             for doc_id in self._chosen(_within("", region, year, kind))
-            if all(word in normalize_name(known[doc_id][0].title) for word in words)
+            if all(word in normalize_name(cards[doc_id].title) for word in words)
             and in_force in ("", "yes" if statuses[doc_id].counts else "no")
         ]
         return _page(
@@ -290,7 +289,7 @@ class McpTools:
             offset,
             limit,
             most=_MOST,
-            row=lambda doc_id: self._card(known[doc_id][0], statuses[doc_id]),
+            row=lambda doc_id: self._card(cards[doc_id], statuses[doc_id]),
         )
 
     def cites(self, document: str, offset: int = 0, limit: int = 20) -> Found:
@@ -380,9 +379,9 @@ class McpTools:
 
     def _chosen(self, within: Filter | None) -> list[str]:
         """Return the ids of the documents of a filter, ordered by file."""
-        cards = [card for card, _ in self._known().values()]
-        chosen = documents_within(within, cards) if within else self._known().keys()
-        return [card.doc_id for card in cards if card.doc_id in chosen]
+        cards = self._desk.known().cards
+        chosen = documents_within(within, list(cards.values())) if within else cards.keys()
+        return [doc_id for doc_id in cards if doc_id in chosen]
 
     def _passage(self, id: str, *, paragraphs: int, most: int) -> tuple[Excerpt, Found]:
         """Return a place of a document, cut, and where it goes on.
@@ -398,7 +397,7 @@ class McpTools:
         if end is None or start < length < end:
             end = length
         stop = min(end, start + most)
-        status = self._known()[document.doc_id][1]
+        status = self._desk.known().statuses[document.doc_id]
         span = start, stop
         found = Excerpt.of(document, headings, span, paragraphs=paragraphs, status=status)
         if stop - start > _SHORT:
@@ -416,8 +415,8 @@ class McpTools:
 
     def _meant(self, id: str) -> tuple[str, int, int | None]:
         """Return the document, start and end that an id names; None for its end."""
-        known = self._known()
-        cards = [card for card, _ in known.values()]
+        known = self._desk.known().cards
+        cards = list(known.values())
         if id not in known:
             try:
                 at = Address.parse(id)
@@ -430,34 +429,34 @@ class McpTools:
     def _place(self, found: Excerpt) -> Found:
         """Return what is told of a place besides its text."""
         cited = found.citation
-        about = self._card(*self._known()[cited.doc_id])
+        about = self._card(self._desk.known().cards[cited.doc_id])
         told = {"section": " › ".join(cited.heading_path), "page": cited.page}
         return {"document": about.pop("id"), "document_title": about.pop("title")} | {
             key: value for key, value in (about | told).items() if value and key != "url"
         }
 
-    def _card(self, card: Document, status: Status | None) -> Found:
-        """Return what a list shows of a document; nothing of what is unknown."""
-        about = card.metadata
+    def _card(self, card: Document, status: Status | None = None) -> Found:
+        """Return what a list shows of a document, today by default; nothing of what is unknown."""
+        about, status = card.metadata, status or self._desk.known().statuses[card.doc_id]
         told: Found = {
             "number": about.number,
             "date": day_of_issue(card),
             "issuers": "、".join(about.issuers),
             "regions": "、".join(about.regions),
-            "status": (status.told() or status.kind) if status else "",
-            "replaced_by": status.doc_id if status else "",
+            "status": status.told() or status.kind,
+            "replaced_by": status.doc_id,
             "file": Path(card.file).name,
         }
         known = {key: value for key, value in told.items() if value}
         return {"id": card.doc_id, "title": card.title, **known, "url": self._at(card.doc_id)}
 
-    def _cited(self, cited: Citation, answer: Answer, known: _Known) -> Found:
+    def _cited(self, cited: Citation, answer: Answer) -> Found:
         """Return a citation of an answer; the quote only where the answer's text lacks it."""
-        card, line = known[cited.doc_id][0], _line(cited.quote, _QUOTE)
+        line = shortened(cited.quote, _QUOTE)
         told: Found = {
             "number": cited.number,
             "id": cited.address,
-            "title": _title(card, cited.heading_path, cited.status, answer.language),
+            "title": cited.reference + mark(cited.status, answer.language),
             "url": self._at(cited.address),
         }
         if line not in answer.text:
@@ -488,37 +487,30 @@ class McpTools:
 
     def _table(self, table: Table, about: str, offset: int, limit: int) -> Found:
         """Return some rows of a table, without empty cells."""
-        known = self._known()
+        statuses = self._desk.known().statuses
         keys = [column.key for column in table.columns]
 
         def told(row: Row) -> Found:
             cells = zip(keys, row.cells, strict=True)
             given: Found = {key: shown(cell) for key, cell in cells if cell not in (None, "")}
-            return given | self._sources(row.sources, len(row.sources), known)
+            return given | self._sources(row.sources, len(row.sources), statuses)
 
         page = _page(table.rows, offset, limit, most=_MOST, row=told)
         return page | {"notes": worded(table.notes, question_language(about or "中"))}
 
-    def _sources(self, sources: Sequence[Source], n: int, known: _Known) -> Found:
+    def _sources(self, sources: Sequence[Source], n: int, statuses: Mapping[str, Status]) -> Found:
         """Return the first of n sources of a row."""
         told = [
             {
                 "id": source.address,
-                "title": _title(
-                    known[source.doc_id][0], source.heading_path, known[source.doc_id][1]
-                ),
-                "clause": _line(source.clause, 100),
+                "title": source.reference + mark(statuses[source.doc_id]),
+                "clause": shortened(source.clause, 100),
                 "quote": source.quote,
                 "url": self._at(source.address),
             }
             for source in sources[:_SOURCES]
         ]
         return {"sources": told} | ({"n_sources": n} if n > len(told) else {})
-
-    def _known(self) -> _Known:
-        """Return the card of each document and its status today."""
-        known = self._desk.known()
-        return {doc_id: (card, known.statuses[doc_id]) for doc_id, card in known.cards.items()}
 
 
 def _title(
@@ -556,17 +548,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _years(text: str | int) -> tuple[int, int] | None:
-    try:
-        return parse_years(str(text)) if text else None
-    except ValueError as exc:
-        raise OutOfRangeError(str(exc)) from exc
+    return parse_years(str(text)) if text else None
 
 
 def _day(text: str | int) -> str | None:
-    try:
-        return parse_as_of(str(text)) if text else None
-    except ValueError as exc:
-        raise OutOfRangeError(str(exc)) from exc
+    return parse_as_of(str(text)) if text else None
 
 
 def _within(
@@ -577,16 +563,10 @@ def _within(
     return found or None
 
 
-def _line(text: str, most: int) -> str:
-    """Return a text on one line, cut."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
 def _line_around(text: str, start: int, end: int) -> str:
     """Return the text around a hit on one line."""
     first, last = max(start - _LINE, 0), min(end + _LINE, len(text))
-    return "…" * (first > 0) + _line(text[first:last], last) + "…" * (last < len(text))
+    return "…" * (first > 0) + shortened(text[first:last], last) + "…" * (last < len(text))
 
 
 def _literal(pattern: str) -> re.Pattern[str]:
@@ -621,7 +601,7 @@ def _checks(answer: Answer) -> Found:
     return {
         "sentences": len(answer.checks),
         "problems": [
-            {"sentence": _line(text[check.start : check.end], _QUOTE)}
+            {"sentence": shortened(text[check.start : check.end], _QUOTE)}
             for check in answer.checks
             if not check.supported or check.elsewhere
         ],

@@ -23,7 +23,7 @@ from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.answering.quotes import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
-from kgrag.serve.answers import Cited, answered, cited_in, place_url
+from kgrag.serve.answers import answered, cited_in, place_url
 from kgrag.serve.api import (
     Endpoint,
     exported,
@@ -62,7 +62,6 @@ from kgrag.types import Document, Heading
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 _DRAWN_EVENTS = 1500
-_NO_CITATIONS: tuple[Cited, ...] = ()
 
 
 def _home(desk: Desk, request: Request, given: Given) -> Response:

@@ -1,6 +1,7 @@
 """How every store words a query that it refuses or stops."""
 
 from kgrag.errors import StatementError
+from kgrag.text.visible import shortened
 
 _SHOWN = 200  # characters of a query in a message
 
@@ -11,8 +12,7 @@ def shown(text: str) -> str:
     >>> shown("SELECT 1\n  FROM t")
     'SELECT 1 FROM t'
     """
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return shortened(text, _SHOWN)
 
 
 def stopped(text: str, timeout_s: float, left: str = "") -> StatementError:

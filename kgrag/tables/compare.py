@@ -106,32 +106,13 @@ class Matrix(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Grid(NamedTuple):
-    chosen: Chosen
-    figures: Sequence[_Figure]
-    heads: Sequence[str]
-    labels: Mapping[str, str]
-    notes: tuple[str, ...]
+def as_table(found: Matrix, by: By) -> Table:
+    """Return a comparison as a table.
 
-
-def compare(store: Store, wanted: WantedTargets, *, by: By) -> Table:
-    """Return a table of figures with a row for each place or document and a column for each year.
-
-    By year, rows are years and columns are places. Cells without a figure are None. By province and
-    by document, requested rows without any figure are kept and named in a note. In a province's
-    row, figures of its cities carry the city's name. What all figures have in common is a note; a
-    row with several sources has their numbers behind each figure.
-
-    Args:
-        store: The knowledge base.
-        wanted: With an indicator.
-        by: Meaning of the rows.
-
-    Raises:
-        OutOfRangeError: If no indicator is given.
-        NotFoundError: As for `kgrag.tables.targets.targets`.
+    Cells without a figure are None, places of which no document is held have no row. What all
+    figures have in common is a note; a row with several sources has their numbers behind each
+    figure.
     """
-    found = matrix(store, wanted, by=by)
     told = (note("in-common", "zh", words="，".join(found.words)),) if found.words else ()
     return Table(
         name="compare",
@@ -162,9 +143,20 @@ def _row(line: Line, heads: Sequence[str]) -> Row:
 
 
 def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
-    """Return the figures of `compare`, each by itself beside its own sources.
+    """Return figures with a row for each place or document and a column for each year.
 
-    Requested places of which no document is held have a row, too.
+    By year, rows are years and columns are places. By province and by document, requested rows
+    without any figure are kept and named in a note; requested places of which no document is held
+    have a row, too. In a province's row, figures of its cities carry the city's name.
+
+    Args:
+        store: The knowledge base.
+        wanted: With an indicator.
+        by: Meaning of the rows.
+
+    Raises:
+        OutOfRangeError: If no indicator is given.
+        NotFoundError: As for `kgrag.tables.targets.targets`.
     """
     chosen, figures, heads, labels, notes = _grid(store, wanted, by)
     spots: defaultdict[_Figure, list[Spot]] = defaultdict(list)
@@ -198,8 +190,10 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
     )
 
 
-def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
-    """Return the figures, those of a row's own place first, with the heads and rows they need."""
+def _grid(
+    store: Store, wanted: WantedTargets, by: By
+) -> tuple[Chosen, list[_Figure], list[str], dict[str, str], tuple[str, ...]]:
+    """Return documents, figures, heads, labels of rows, and notes; own places come first."""
     if not wanted.indicator.strip():
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, wanted.within)
@@ -224,7 +218,7 @@ def _grid(store: Store, wanted: WantedTargets, by: By) -> _Grid:
         *([wanted.named(note("table-unread", "zh", names="、".join(silent)))] if silent else []),
         *similar(store, wanted.indicator, chosen.cards, ids, names_all(wanted.indicator)),
     )
-    return _Grid(chosen, figures, sorted(heads, key=rank), labels, notes)
+    return chosen, figures, sorted(heads, key=rank), labels, notes
 
 
 def similar(

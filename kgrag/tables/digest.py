@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeVar
 
 from kgrag.answer.notes import Note, note
@@ -19,6 +20,7 @@ from kgrag.tables.table import Column, Table
 from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.visible import shortened
 from kgrag.text.words import character_pairs, normalize_name, sentence_spans
 from kgrag.types import Document, Heading
 
@@ -222,6 +224,7 @@ _COLUMNS = (
 _KINDS = {_ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
 _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
+_Told = tuple[str, Spot] | None  # wording and span; None where a document lacks it
 _FEW = 0.2  # share of clauses with a counterpart below which two documents are of another build
 
 
@@ -246,10 +249,13 @@ class Change:
     alike: int | None = None
 
     @classmethod
-    def one_sided(cls, kind: str, item: str, told: str, spot: Spot) -> "Change":
-        """Return what only one of the documents has."""
-        old, new = (told, "") if kind == _REMOVED else ("", told)
-        return cls(kind, item, old, new, (spot,))
+    def of(
+        cls, item: str, old: _Told, new: _Told, *, same: bool = False, alike: int | None = None
+    ) -> "Change":
+        """Return what became of an item, given wording and span in each document that has it."""
+        kind = _ADDED if old is None else _REMOVED if new is None else _KEPT if same else _CHANGED
+        before, after = (told[0] if told else "" for told in (old, new))
+        return cls(kind, item, before, after, tuple(t[1] for t in (old, new) if t), alike)
 
 
 def _pairs_alike(
@@ -305,7 +311,7 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
         "targets": lambda: _target_changes(store, old, new),
         "duties": lambda: _duty_changes(store, old, new, aligned),
         "references": lambda: _reference_changes(store, old, new),
-        "clauses": lambda: (c for pair in aligned for c in _clause(pair, old, new)),
+        "clauses": lambda: (_clause(pair, old, new) for pair in aligned),
     }
     changes = {part: list(made[part]()) for part in PARTS if part in (parts or PARTS)}
     shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != _KEPT]
@@ -332,43 +338,35 @@ def _notes(
         yield note("built-differently", "zh")
 
 
-def _clause(pair: Aligned, old: Document, new: Document) -> Iterator[Change]:
+def _clause(pair: Aligned, old: Document, new: Document) -> Change:
+    item = next(clause.path or _OPENING for clause in (pair.new, pair.old) if clause)
     if pair.old is None or pair.new is None:
-        if pair.old:
-            yield _alone(pair.old, old, _REMOVED)
-        elif pair.new:
-            yield _alone(pair.new, new, _ADDED)
-        return
+        return Change.of(item, _told(pair.old, old), _told(pair.new, new))
     gone, come = changed_sentences(pair.old, pair.new)
-    kind = _KEPT if is_same(pair.old, pair.new) or not (gone or come) else _CHANGED
-    a = (old.doc_id, *(gone[0] if gone else (pair.old.start, pair.old.start + 1)))
-    b = (new.doc_id, *(come[0] if come else (pair.new.start, pair.new.start + 1)))
-    yield Change(
-        kind=kind,
-        item=_renamed(pair.old, pair.new),
-        old="".join(old.text[start:end] for start, end in gone),
-        new="".join(new.text[start:end] for start, end in come),
-        spots=(a, b),
+    if pair.old.heading != pair.new.heading:
+        item += f"（旧：{pair.old.path or _OPENING}）"
+    return Change.of(
+        item,
+        _told(pair.old, old, gone),
+        _told(pair.new, new, come),
+        same=is_same(pair.old, pair.new) or not (gone or come),
         alike=round(100 * pair.alike),
     )
 
 
-def _renamed(old: Clause, new: Clause) -> str:
-    """Return the heading of a clause, with the old one where it differs."""
-    if old.heading == new.heading:
-        return new.path or _OPENING
-    return f"{new.path or _OPENING}（旧：{old.path or _OPENING}）"
-
-
-def _alone(clause: Clause, document: Document, kind: str) -> Change:
-    """Return the change of an unmatched clause; its source is its first sentence."""
-    spot = (document.doc_id, clause.start, clause.start + 1)
-    return Change.one_sided(kind, clause.path or _OPENING, clause.text, spot)
+def _told(
+    clause: Clause | None, document: Document, spans: Sequence[tuple[int, int]] | None = None
+) -> _Told:
+    """Return the text of spans, or of a clause, and the first span, or where the clause begins."""
+    if clause is None:
+        return None
+    text = clause.text if spans is None else "".join(document.text[a:b] for a, b in spans)
+    start, end = spans[0] if spans else (clause.start, clause.start + 1)
+    return text, (document.doc_id, start, end)
 
 
 def _cut(text: str) -> str | None:
-    line = " ".join(text.split())
-    return (line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…") or None
+    return shortened(text, _LONGEST) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,11 +391,10 @@ class _Cited:
 def _reference_changes(store: Store, old: Document, new: Document) -> Iterator[Change]:
     """Yield changes of citations; cited documents match by entity or title."""
     for a, b in _pairs_alike(_cited(store, old), _cited(store, new), _alike, at_least=0.5):
-        before, after = (cited.roles() if cited else "" for cited in (a, b))
-        kind = _KEPT if before == after else _CHANGED if a and b else _ADDED if b else _REMOVED
         title = next(cited.title for cited in (b, a) if cited)
-        spots = tuple(spot_of(cited.statements[0]) for cited in (a, b) if cited)
-        yield Change(kind, f"《{title}》", before, after, spots)
+        before, after = ((c.roles(), spot_of(c.statements[0])) if c else None for c in (a, b))
+        same = bool(before and after and before[0] == after[0])
+        yield Change.of(f"《{title}》", before, after, same=same)
 
 
 def _cited(store: Store, document: Document) -> list[_Cited]:
@@ -457,10 +454,10 @@ def _target_changes(store: Store, old: Document, new: Document) -> Iterator[Chan
             left_a += one if not other else []
             left_b += other if not one else []
         if len(left_a) == len(left_b) == 1:
-            yield _changed(left_a[0], left_b[0])
+            yield _change(left_a[0], left_b[0])
         else:
-            yield from (_one_sided(s, _ADDED) for s in left_b)
-            yield from (_one_sided(s, _REMOVED) for s in left_a)
+            yield from (_change(None, s) for s in left_b)
+            yield from (_change(s, None) for s in left_a)
 
 
 def _figures(store: Store, document: Document) -> dict[_Of, dict[str, list[Statement]]]:
@@ -491,31 +488,19 @@ def _of_one_year(old: Sequence[Statement], new: Sequence[Statement]) -> Iterator
     left_b = [s for s in new if _value(s) not in by_value]
     kept = {_value(s): s for s in new if _value(s) in by_value}
     left_a = [s for s in old if _value(s) not in kept]
-    yield from (_changed(by_value[value], s) for value, s in kept.items())
-    n = min(len(left_a), len(left_b))
-    yield from map(_changed, left_a[:n], left_b[:n])
-    yield from (_one_sided(s, _ADDED) for s in left_b[n:])
-    yield from (_one_sided(s, _REMOVED) for s in left_a[n:])
+    yield from (_change(by_value[value], s) for value, s in kept.items())
+    yield from (_change(a, b) for a, b in zip_longest(left_a, left_b))
 
 
 def _value(statement: Statement) -> tuple[str, str]:
     return statement.qualifiers.value, statement.qualifiers.value_to
 
 
-def _changed(old: Statement, new: Statement) -> Change:
-    same = _value(old) == _value(new) and old.qualifiers.year == new.qualifiers.year
-    return Change(
-        kind=_KEPT if same else _CHANGED,
-        item=new.fact.subject.name,
-        old=_words(old),
-        new=_words(new),
-        spots=(spot_of(old), spot_of(new)),
-    )
-
-
-def _one_sided(statement: Statement, kind: str) -> Change:
-    item = statement.fact.subject.name
-    return Change.one_sided(kind, item, _words(statement), spot_of(statement))
+def _change(old: Statement | None, new: Statement | None) -> Change:
+    item = next(s.fact.subject.name for s in (new, old) if s)
+    before, after = ((_words(s), spot_of(s)) if s else None for s in (old, new))
+    year_and_value = [(s.qualifiers.year, _value(s)) for s in (old, new) if s]
+    return Change.of(item, before, after, same=len(set(year_and_value)) == 1)
 
 
 def _words(statement: Statement) -> str:
@@ -562,15 +547,12 @@ def _duty_changes(
     theirs = _tasks(store, new, [(pair.new, pair.new) for pair in aligned])
     across = old.metadata.regions != new.metadata.regions
     for a, b in _pairs_alike(ours, theirs, _alike_tasks, at_least=_ONE_TASK):
-        if a and b:
-            same = _keys(a, old, across) == _keys(b, new, across)
-            item = b.name if a.name == b.name else f"{b.name}（旧：{a.name}）"
-            kind = _KEPT if same else _CHANGED
-            yield Change(kind, item, a.responsibility(), b.responsibility(), (a.spot, b.spot))
-        elif b:
-            yield Change.one_sided(_ADDED, b.name, b.responsibility(), b.spot)
-        elif a:
-            yield Change.one_sided(_REMOVED, a.name, a.responsibility(), a.spot)
+        item = next(task.name for task in (b, a) if task)
+        if a and b and a.name != b.name:
+            item += f"（旧：{a.name}）"
+        before, after = ((t.responsibility(), t.spot) if t else None for t in (a, b))
+        same = bool(a and b and _keys(a, old, across) == _keys(b, new, across))
+        yield Change.of(item, before, after, same=same)
 
 
 def _tasks(

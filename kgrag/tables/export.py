@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
 from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
-from kgrag.text.visible import visible
+from kgrag.text.visible import shortened, visible
 from kgrag.text.words import has_han
 from kgrag.types import Language
 
@@ -113,8 +113,7 @@ def _figure(table: Table, language: Language) -> str:
     for at, row in enumerate(rows):
         label, n, y = str(row.cells[0]), int(row.cells[1] or 0), at * _BAR
         width = max(round(_LONGEST_BAR * n / most), 1)
-        room = _LABEL if has_han(label) else 2 * _LABEL
-        short = label if len(label) <= room else label[: room - 1] + "…"
+        short = shortened(label, _LABEL if has_han(label) else 2 * _LABEL)
         lines.append(
             f'<text x="{_LEFT - 6}" y="{y + 14}" text-anchor="end">{_escaped(short)}'
             f"<title>{_escaped(label)}</title></text>"

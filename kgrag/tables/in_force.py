@@ -144,14 +144,14 @@ class InForce:
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
-        begin = told.effective or _begin(told)
+        begin = told.effective or told.issue_date
         events = self._events.get(card.doc_id, ())
         past = [e for e in events if not e.since or _first(e.since) <= day]
         latest = {e.kind: e for e in sorted(past, key=lambda e: e.since)}
         if told.effective and _first(told.effective) > day:
             return Status("not_yet", day, told.effective)
         if _issued_after(told, day):
-            return Status("not_yet", day, _begin(told), ISSUED)
+            return Status("not_yet", day, told.issue_date, ISSUED)
         if begin and not told.effective and not told.told_date and _first(begin) > day:
             return Status("not_yet", day, begin, SUGGESTED)
         if word := _draft(card):
@@ -175,10 +175,6 @@ def _over(card: Document, day: str) -> str:
     return str(year) if year and str(year) < day[:4] else ""
 
 
-def _begin(told: Metadata) -> str:
-    return told.issued or told.written
-
-
 def _first(when: str) -> str:
     """Return the first day of a date that may lack month and day."""
     return when + "-01-01"[len(when) - 10 :] if len(when) < 10 else when
@@ -197,7 +193,7 @@ def _is_revised(told: Metadata, day: str) -> bool:
     """Return whether a text is a later version of a law that was in force at a day."""
     if len(told.effective) < 10 or told.effective > day:
         return False
-    return _days(told.effective, _first(_begin(told))) > _REVISED
+    return _days(told.effective, _first(told.issue_date)) > _REVISED
 
 
 def _days(first: str, last: str) -> int:
@@ -225,7 +221,7 @@ def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterato
         if statement.qualifiers.match.startswith("fuzzy"):
             continue
         told = acting.metadata
-        event = _Event(kind, told.effective or _begin(told), acting.doc_id, acting.title)
+        event = _Event(kind, told.effective or told.issue_date, acting.doc_id, acting.title)
         meant = by_node.get(statement.fact.object.entity_id, ())
         held = tuple(c.doc_id for c in meant if _is_meant(c, statement, acting))
         if held or not meant:

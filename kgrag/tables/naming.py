@@ -76,10 +76,5 @@ def day_of_issue(card: Document) -> str | None:
     >>> day_of_issue(Document("d", "t", "", "f", "txt", "h", metadata=told))
     '2021（推断）'
     """
-    day = issue_date(card)
+    day = card.metadata.issue_date
     return f"{day}（推断）" if day and not card.metadata.sure_year else day or None
-
-
-def issue_date(card: Document) -> str:
-    """Return the date of issue or signature, stated or inferred; empty if unknown."""
-    return card.metadata.issued or card.metadata.written

@@ -13,7 +13,7 @@ from kgrag.store.graph import Statement
 from kgrag.store.likeness import likeness
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
-from kgrag.tables.naming import day_of_issue, issue_date
+from kgrag.tables.naming import day_of_issue
 from kgrag.tables.references import BASIS, by_node
 from kgrag.tables.sources import Spot, role_of, sourced, spot_of
 from kgrag.tables.table import Cell, Column, Row, Table
@@ -160,7 +160,7 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
         day: At which documents are in force, ISO 8601.
         language: Of words in cells; texts of documents stay as they are.
     """
-    cards = sorted(store.document_cards(), key=lambda card: (issue_date(card), card.title))
+    cards = sorted(store.document_cards(), key=lambda card: (card.metadata.issue_date, card.title))
     in_force = InForce.read(store, cards)
     statuses = {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
     citations = _Citations(store.statements("reference"), cards, in_force, day, language)

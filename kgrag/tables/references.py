@@ -8,7 +8,7 @@ from kgrag.answer.notes import note
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import choose
-from kgrag.tables.naming import day_of_issue, issue_date
+from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
 from kgrag.tables.table import Column, Table
 from kgrag.text.document_nodes import node_id
@@ -177,4 +177,4 @@ def _called(statement: Statement, cards: Sequence[Document]) -> str:
 
 
 def _when(card: Document) -> tuple[str, str]:
-    return issue_date(card), card.title
+    return card.metadata.issue_date, card.title

@@ -70,11 +70,11 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return a comparison of an indicator's figures; see `kgrag.tables.compare.compare`."""
-        wanted = WantedTargets(
-            checked_text("indicator", indicator), regions, years, standing, within
+        """Return `matrix` as a table; see `kgrag.tables.compare.as_table`."""
+        found = self.matrix(
+            indicator, by=by, regions=regions, years=years, standing=standing, within=within
         )
-        return compare.compare(self._store, wanted, by=by)
+        return compare.as_table(found, by)
 
     def matrix(
         self,
@@ -86,7 +86,7 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Matrix:
-        """Return a comparison with each figure by itself; see `kgrag.tables.compare.matrix`."""
+        """Return a comparison of an indicator's figures; see `kgrag.tables.compare.matrix`."""
         wanted = WantedTargets(
             checked_text("indicator", indicator), regions, years, standing, within
         )

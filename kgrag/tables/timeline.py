@@ -13,7 +13,6 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.figures import figure_words
-from kgrag.tables.naming import issue_date
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
 from kgrag.tables.table import Column, Table
 from kgrag.tables.targets import REGION, WantedTargets, check_indicator, wanted_statements
@@ -223,7 +222,7 @@ def _deadline(text: str, card: Document) -> tuple[str, str]:
     date = due_date(text)
     if date:
         return date, ""
-    issued = issue_date(card)
+    issued = card.metadata.issue_date
     date = due_date(text, year=card.metadata.year)
     # 3月底 in a plan of November is of the year after, or of a year that the title names
     return (date, "推断") if date and date >= issued[: len(date)] else ("", "")

@@ -4,6 +4,7 @@ import re
 from calendar import monthrange
 from datetime import date
 
+from kgrag.errors import OutOfRangeError
 from kgrag.text.messages import message
 
 _GIVEN = re.compile(
@@ -37,7 +38,7 @@ def parse_as_of(text: str) -> str:
         text: 2022, 2022-03, 2022-03-05, 2022年3月, 2022年3月5日.
 
     Raises:
-        ValueError: If it is no such date.
+        OutOfRangeError: If it is no such date.
 
     >>> parse_as_of("2022"), parse_as_of("2022年2月"), parse_as_of("2022-03-05")
     ('2022-12-31', '2022-02-28', '2022-03-05')
@@ -49,7 +50,7 @@ def parse_as_of(text: str) -> str:
             last = monthrange(year, month)[1]
             if day == 0 or 1 <= day <= last:
                 return date(year, month, day or last).isoformat()
-    raise ValueError(
+    raise OutOfRangeError(
         message(
             "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月, got {text!r}", text=text
         )
@@ -83,7 +84,7 @@ def said_as_of(question: str, *, today: str) -> str:
         if match:
             try:
                 day = parse_as_of(match["date"])
-            except ValueError:  # 2022年13月
+            except OutOfRangeError:  # 2022年13月
                 return ""
             return day if day[:4] <= today[:4] else ""
     return today if _NOW.search(question) else ""

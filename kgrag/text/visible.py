@@ -75,6 +75,16 @@ def visible_line(text: str) -> str:
     return _ODD_IN_LINE.sub(_shown, text)
 
 
+def shortened(text: str, most: int) -> str:
+    r"""Return a text on one line of at most so many characters.
+
+    >>> shortened("甲\n乙  丙丁", 4), shortened("甲乙", 4)
+    ('甲 乙…', '甲乙')
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
 def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False) -> str:
     r"""Format a value as one line of JSON without control or invisible characters.
 

@@ -23,7 +23,7 @@ from kgrag.text.messages import (
 
 ROOT = Path(__file__).parents[3]
 FILE = "messages.toml"
-SAYING = {"message", "Message", "told"}
+SAYING = {"message", "Message", "told", "say"}
 # Where what users are told is still an English text: commands that analysts hardly use, plugins,
 # settings, stores, and the API's inputs.
 LEFT = {
@@ -51,7 +51,7 @@ def saying():
             alias.name
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom)
-            and node.module in ("kgrag.text.messages", "kgrag.cli.chinese")
+            and node.module in ("kgrag.text.messages", "kgrag.cli.chinese", "kgrag.cli.printing")
             for alias in node.names
         }
         if names & SAYING:
