@@ -28,6 +28,7 @@ from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.tables.table import Table, worded
 from kgrag.tables.tables import Tables
 from kgrag.text.visible import json_line
+from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
 _Handler = Callable[[Desk, Request, Any], Response]
@@ -183,7 +184,7 @@ def listed(desk: Desk, given: Listed) -> tuple[list[Document], Mapping[str, Stat
     if given.filter:
         within = documents_within(given.filter, cards, in_force=lambda: counting)
         cards = [card for card in cards if card.doc_id in within]
-    words = given.words.casefold().split()
+    words = [normalize_name(word) for word in given.words.split()]
     return [
         card
         for card in cards
@@ -194,7 +195,7 @@ def listed(desk: Desk, given: Listed) -> tuple[list[Document], Mapping[str, Stat
 
 def _words_of(card: Document) -> str:
     told = card.metadata
-    return "\n".join((card.title, told.number, *told.issuers, card.file)).casefold()
+    return "\n".join(map(normalize_name, (card.title, told.number, *told.issuers, card.file)))
 
 
 def _document(desk: Desk, request: Request, given: Placed) -> Response:

@@ -51,6 +51,7 @@ from kgrag.serve.inputs import (
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
 from kgrag.serve.views import Besides, beside_page, entity, graph
+from kgrag.store.likeness import not_called
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
 from kgrag.tables.timeline import EVENTS, Event
@@ -154,6 +155,9 @@ def _search(desk: Desk, request: Request, given: Given) -> Response:
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
     cards, statuses = listed(desk, given)
+    held = desk.known().cards.values()
+    names = [name for card in held for name in (card.title, card.metadata.number)]
+    unknown = not cards and given.words.strip()
     return page(
         desk,
         request,
@@ -162,6 +166,7 @@ def _documents(desk: Desk, request: Request, given: Listed) -> Response:
         statuses=statuses,
         found=facets(cards, statuses),
         fields=_FACET_FIELDS,
+        nearest=not_called(message("document"), given.words, names).nearest if unknown else (),
     )
 
 

@@ -165,6 +165,14 @@ def test_a_name_that_is_not_held_leads_to_the_nearest_one(site):
     assert error["nearest"][0] == "森林覆盖率"
 
 
+def test_words_that_no_document_has_lead_to_the_nearest(site):
+    """Marks of a number do not matter; a misspelt title does."""
+    title = "四川省绿色发展实施方案"
+    assert title in site.get("/documents?words=川府发[2022]3号").text
+    told = html.fromstring(site.get("/documents?words=四川省绿色发展实施方桉").text)
+    assert f"/documents?words={quote(title)}" in told.xpath("//a/@href")
+
+
 def test_documents_are_filtered_and_counted(site, policies):
     n = policies.counts().documents
     assert f"{n} / {n}" in text_of(site.get("/documents"))
