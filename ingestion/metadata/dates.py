@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
 from kgrag.ingestion.metadata.numbers import numbers_in, own_number
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits, whole_number
+from kgrag.text.plan_periods import last_year
 from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
@@ -82,6 +83,19 @@ _UNTIL = re.compile(
     rf"(?:有效期(?:限)?(?:为|至|到|截至)*|执行(?:至|到)|施行(?:至|到)|实施(?:至|到)|有效(?:至|到)|(?:试行|执行|实施)期(?:限)?(?:为|至|到)*"
     rf"|截至|起至){DAY}"
 )
+_UNTIL_MONTH = re.compile(
+    rf"(?:有效期?|试行|执行|施行|实施)(?:期限?)?(?:延长)?(?:至|到)(?P<when>{_YEAR}年(?:{_SMALL}月)?)(?!{_SMALL}[月日])"
+)
+# 实施期限：2022—2024年, of the document where it stands alone or behind 政策, 方案.
+_OWN_YEARS = re.compile(
+    rf"(?:^|[，。；])(?:[（(]?[{HAN_SMALL}\d]{{1,3}}[）)、.．]{{1,2}})?"
+    r"(?:(?:本|该)?(?:政策|方案|办法|措施|计划|行动|试点(?:工作)?))?"
+    rf"(?:实施|执行|政策)期限?[为是：。]{_YEAR}年?度?[-—–－~～至到]{{1,2}}(?P<last>{_YEAR})年"
+    rf"(?!{_SMALL}月)"
+)
+# 执行期限 of what a call asks for; the call is over with it.
+_CALL = re.compile(r"申报|征集|指南|揭榜")
+_CALLED_FOR = re.compile(r"^(?:\d[.．、])?执行期限[：:]")
 _FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
 _SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
 _YEARS = re.compile(
@@ -90,7 +104,7 @@ _YEARS = re.compile(
 )
 # 执行期限：2022年1月1日至2024年12月31日 is that of the projects that a guide calls for.
 _OWN_PERIOD = re.compile(
-    rf"{_SUBJECT}|自.{{0,14}}起|^(?:有效期|试行期|执行期(?!限?[:：]))|实施期限"
+    rf"{_SUBJECT}|自.{{0,14}}起|决定，自|政策(?:执行)?期|^(?:有效期|试行期|执行期(?!限?[:：]))|实施期限"
 )
 # A licence is valid for some years, too.
 _OTHER_PERIOD = re.compile(r"证|许可|资格|合同|名单|称号|认定|标识|标志")
@@ -134,7 +148,11 @@ def read_dates(document: DocumentLines, *, known: str = "", title: str = "") -> 
     written, issued, of_page = _begin(document, told)
     begin = issued or written or known
     effective = told.get("effective") or _effective(document.lines, begin, title_keys(title))
-    expires = told.get("expires") or _expires(document.lines, effective or begin)
+    expires = (
+        told.get("expires")
+        or _expires(document.lines, effective or begin)
+        or _last_of_period(document.lines, title)
+    )
     return Dates(written, issued, effective, expires, of_page)
 
 
@@ -350,16 +368,34 @@ def _expires(lines: Sequence[str], begin: str) -> str:
         if not _OWN_PERIOD.search(clause) or _OTHER_PERIOD.search(clause):
             continue
         span = _SPAN.search(clause)
-        if span and re.search(r"期限|有效期|执行|施行", clause) and (value := _iso(span)):
+        if span and re.search(r"期限|有效期|执行|施行|决定，自", clause) and (value := _iso(span)):
             return value
         match = _UNTIL.search(clause)
         if match and (value := _iso(match)):
+            return value
+        until = _UNTIL_MONTH.search(clause)
+        if until and (value := iso_date(until["when"])):
             return value
         years = _YEARS.search(clause)
         if years and begin:
             n = whole_number(years["n"]) or 0
             return _months_after(begin, n if years["unit"] == "个月" else n * 12)
     return ""
+
+
+def _last_of_period(lines: Sequence[str], title: str) -> str:
+    """Return the end of the one period that a document tells in a line of its own.
+
+    Of a plan whose title has its years it is that of the plan, which may be in force until another
+    replaces it.
+    """
+    if last_year(title):
+        return ""
+    found = {match["last"] for line in lines for match in _OWN_YEARS.finditer(line)}
+    if _CALL.search(title):
+        spans = (_SPAN.search(line) for line in lines if _CALLED_FOR.match(line))
+        found |= {_iso(span) for span in spans if span}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _months_after(begin: str, months: int) -> str:

@@ -24,6 +24,8 @@ from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
+_BEFORE = 400  # characters ahead of a quote in which its year is told
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
@@ -211,8 +213,8 @@ def without_rows(
 ) -> Answer:
     """Return quotes as an answer if no figure was extracted, with notes that say so.
 
-    Quotes without the requested figure are not an answer; a place whose figure is quoted is not
-    reported as having none.
+    Quotes without the requested figure, or with that of another year, are not an answer; a place
+    whose figure is quoted is not reported as having none.
 
     Args:
         answer: Quotes.
@@ -230,7 +232,11 @@ def without_rows(
         for c in answer.citations
         if _names_figure(c, found.about)
     }
-    kept = [c for c, of in places.items() if of or not found.silent]
+    kept = [
+        c
+        for c, of in places.items()
+        if (of or not found.silent) and not _is_of_other(c, documents[c.doc_id].text, found.times)
+    ]
     if not kept:
         answer = replace(answer, blocks=(Missing(),), notes=())
     elif len(kept) < len(answer.citations):
@@ -244,6 +250,12 @@ def without_rows(
 def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
     told = narrow(f"{''.join(cited.heading_path)}{cited.quote}")
     return not times or any(time in told for time in times)
+
+
+def _is_of_other(cited: Citation, text: str, times: Collection[str]) -> bool:
+    """Return whether the last year that a text tells up to the end of a quote is another one."""
+    told = _TIME.findall(narrow(text[max(0, cited.start - _BEFORE) : cited.end]))
+    return bool(times and told) and not _is_of_time(cited, times) and told[-1] not in times
 
 
 def _names_figure(cited: Citation, about: str) -> bool:

@@ -22,7 +22,7 @@ from kgrag.tables.targets import (
     wanted_statements,
 )
 from kgrag.text.facets import called, place_rank
-from kgrag.text.indicators import is_indicator
+from kgrag.text.indicators import indicator_name, is_indicator
 from kgrag.text.messages import message
 from kgrag.types import Document, Language
 
@@ -241,6 +241,7 @@ def similar(
         is_asked: Whether a name is one that is asked for, which may be of other places or years.
         language: Of the note.
     """
+    indicator = indicator_name(indicator)
     found = store.search_entities(indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
     stating: defaultdict[str, set[str]] = defaultdict(set)

@@ -32,6 +32,21 @@ _INDICATOR = re.compile(
 _MEAN = "(?:年均值|年平均|年均|平均)?浓度(?:年均值|平均值|均值|值)?"
 # (pattern, replacement), one after the other, behind the words of the list.
 _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile("(?<=占比|比重|比例|比率)[降升增]$"), ""),
+    (re.compile(r"(占(?!比)[^占]{2,24})(?<=[量模机积])比$"), r"\1比重"),
+    # Of buildings and land a share is one by area, whether it says so or not.
+    (
+        re.compile(r"(?<=.)(?<!竣工)总?面积(占(?!地)[^占]*(?:国土面积|建筑(?:总?面积)?))(?=比)"),
+        r"\1",
+    ),
+    (re.compile(r"(?<=占)到?(?:当年|同期)?([^占新]*新建[^占新]*建筑)(?:总?面积)?(?=比)"), r"\1"),
+    (
+        re.compile(
+            rf"^((?:城镇|县城)?)(新建(?:民用|公共|居住)?建筑)中?((?:绿色|装配式)建筑)(?:面积)?{_SHARE}$"
+        ),
+        r"\1\3占\2比重",
+    ),
+    (re.compile(r"^((?:绿色|装配式)建筑占)(城镇|县城)(?=新建)"), r"\2\1"),
     (re.compile("(?<=[率量度重例耗])指标$"), ""),
     (re.compile("(?<=[率比重例])[1-9]$"), ""),  # the mark of a footnote
     (re.compile(r"(单位.{2,14}?)(?:二氧化)?碳排放(?:强度|量)?$"), r"\1二氧化碳排放"),
@@ -57,10 +72,19 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 _OF_ENERGY = re.compile(
     r"(.+?)(?:消费)?(?:总量|量)?占(?:全社会|全国|全[省市县州区]|自治区)?(?:一次)?"
-    rf"能源(?:总?消费)?(?:总量|量)?{_SHARE}"
+    rf"能源(?:总?消费)?(?:总量|量|结构)?{_SHARE}"
+    rf"|(.+?)(?:消费)?(?:总量|量)?在(?:一次|综合)?能源消费(?:总量|结构)?中{_SHARE}"
 )
+_NOT_COKE = re.compile(r"(?<=^煤炭)\(不含焦炭\)")  # coal by itself is told so
+# Their share is of the energy consumed; one of 清洁能源 may be of what is installed or of vehicles.
+_FUELS = frozenset(["煤炭", "石油", "天然气", "化石能源", "非化石能源"])
 _CONSUMED = re.compile(rf"(.+?)消费(?:总?量)?{_SHARE}")
 _ENDS_IN_SHARE = re.compile(rf"(.{{2,}}?){_SHARE}")
+# 煤电装机占总装机比重: of all that is installed, or all power.
+_OF_POWER_SYSTEM = re.compile(
+    r"(.+?)(?:电力|发电)?(?:累计)?(?:发电)?总?(?:装机(?:总?规模|容量)?占(?:全部|电力|电源|发电)?总?装机(?:容量|规模)?"
+    r"|发电量占(?:全部|电力|电源|总)*发电量)" + _SHARE
+)
 # What is installed in all (累计) is the capacity.
 _CAPACITY = re.compile(
     "(新增)?(?:累计)?(.+?)(?:发电|电站)?(?:累计)?(?:发电)?(?:建成)?(装机(?:容量|比例))"
@@ -72,7 +96,9 @@ _NUMBERED = re.compile("^[①-⑳]")
 _BETWEEN = re.compile("(?<=风电)[和与及](?=光伏|太阳能)")
 _SOURCE = re.compile("(新增|累计)?(.+?)(发电)?")
 _OF_POWER = {"千瓦": "装机容量", "千瓦时": "发电量"}
-_TELLING = ("亩", "微克/立方米")  # other units by which a name is told, one of each kind
+_SHARES = ("%", "个百分点")
+_OF_WHOLE = re.compile("[^占]{2,}占(?![比地有用])[^占]*(?:量|面积|装机|规模|容量|建筑)")
+_TELLING = ("亩", "微克/立方米", "%")  # other units by which a name is told, one of each kind
 
 
 def is_indicator(name: str) -> bool:
@@ -104,6 +130,8 @@ def indicator_name(name: str, unit: str = "") -> str:
     """
     if len(name) > _LONGEST:
         return name
+    if unit in _SHARES and _OF_WHOLE.fullmatch(name):
+        name += "比重"
     found = _by_unit(_of_list(_formed(name)), unit)
     found = _of_list(found)
     return name if identity_key(found) == identity_key(name) else found
@@ -133,15 +161,25 @@ def _formed(name: str) -> str:
         if _OF_CAPACITY.search(found):
             break
         found = form.sub(replacement, found)
-    return _capacity(_share(_BETWEEN.sub("、", found)))
+    return _capacity(_share(_of_system(_BETWEEN.sub("、", found))))
+
+
+def _of_system(name: str) -> str:
+    """Return 煤电装机比例 for 煤电装机占总装机比重, as for power."""
+    match = _OF_POWER_SYSTEM.fullmatch(name)
+    if not match or match[1] not in _section("电源"):
+        return name
+    return match[1] + ("装机" if "装机" in name else "发电量") + "比例"
 
 
 def _share(name: str) -> str:
     """Return the name of a share: that of a source in consumption, or any in normal form."""
-    told = _OF_ENERGY.fullmatch(name) or _CONSUMED.fullmatch(name)
-    if told and told[1] in _section("能源"):
-        return f"{told[1]}消费比重"
+    plain = _NOT_COKE.sub("", name)
+    told = _OF_ENERGY.fullmatch(plain) or _CONSUMED.fullmatch(plain)
+    source = next(filter(None, told.groups()), "") if told else ""
     match = _ENDS_IN_SHARE.fullmatch(name)
+    if source in _section("能源") or (match and (source := match[1]) in _FUELS):
+        return f"{source}消费比重"
     if not match:
         return name
     of_all = "占" in match[1] or match[1].endswith("消费")

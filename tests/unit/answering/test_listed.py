@@ -257,3 +257,27 @@ def test_nothing_is_said_to_be_unread_above_a_quote_of_it(quote, notes):
     query = analyse("哪些文件提出了2025年森林蓄积量目标？")
     quoted = Answer(query.text, (Quote(cited),), "extractive")
     assert without_rows(quoted, found, query, {"d": document}).notes == notes
+
+
+@pytest.mark.parametrize(
+    ("ahead", "is_found"),
+    [
+        ("到2025年，森林提质。", False),
+        ("“十四五”期间，森林提质。", False),
+        ("到2025年，森林提质。到2030年，再提质。", True),
+        ("", True),
+    ],
+)
+def test_a_figure_of_another_year_is_no_answer(ahead, is_found):
+    """The year that is told last ahead of it is its own; where none is, a note says so."""
+    quote = "森林蓄积量比2020年提高到2亿立方米。"
+    document = Document("d", "节能规划", ahead + quote, "d.txt", "txt", "00")
+    span = (len(ahead), len(ahead + quote))
+    cited = Citation.of(document=document, headings=(), span=span, chunk_id="d:256:0")
+    found = Complete((), (), "targets", (), "森林蓄积量", UNREAD, ("2030", "十五五"))
+    query = analyse("哪些文件提出了2030年森林蓄积量目标？")
+    answer = without_rows(
+        Answer(query.text, (Quote(cited),), "extractive"), found, query, {"d": document}
+    )
+    assert answer.found == is_found
+    assert answer.notes == (UNREAD,)
