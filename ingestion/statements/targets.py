@@ -57,8 +57,10 @@ _OF_NATION = re.compile(
 _OWN = re.compile(r"[我本全](?:自治区|[省市县区州盟旗])|自治区")
 # Where a clause, or a heading behind its number, begins to say of which place it is.
 _BEGINS = re.compile(
-    rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:在|(?:大力|积极|全力)?(?:推动|支持|推进|指导|鼓励))?"
+    rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?"
+    r"(?:在|(?:大力|积极|全力|加快)?(?:推动|支持|推进|指导|鼓励|建设|打造|提升))?"
 )
+_ITEM_HEAD = re.compile(r"[^,，。;；:：]{4,40}(?=。)")  # 打造大兴国际机场临空经济区绿色样板。
 _TITLE = re.compile(
     r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]{0,100}(?:[》\n]|$))", re.MULTILINE
 )
@@ -426,7 +428,8 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
 
     The word for a whole right before the indicator; the country where the sentence recalls what it
     aims at; the last place that the sentence or a clause
-    of it before begins with; that of the innermost heading that begins with one; that of the title.
+    of it before begins with; that of the innermost heading, or sentence that heads the paragraph,
+    that begins with one; that of the title.
     """
     start, end = statement.clause
     at = max(passage.text.find(statement.indicator, start, end), start)
@@ -442,7 +445,10 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
     for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):
         place = _place_at(said[begins.end() :], alone=begins.start() > 0)
         told = told if place is None else place
-    return (_of_headings(tuple(passage.section)) or titled) if told is None else told
+    if told is not None:
+        return told
+    head = _ITEM_HEAD.match(passage.text)
+    return _of_headings((*passage.section, *([head[0]] if head else []))) or titled
 
 
 @functools.lru_cache(maxsize=256)  # of one section come many statements
