@@ -98,6 +98,9 @@ _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
     r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比|占全球|占世界|位居|排名第|居全"
 )
+# What was reached recalls an aim: 提前完成到2020年比重达到15%左右的目标, 超过规划8%的目标.
+_MET = re.compile(r"(?:提前|超额)(?:完成|实现)|超过了?(?!\d)")
+_ITS_AIM = re.compile(r"的?[^,，。;；\d]{0,6}目标")
 _NOW = re.compile(
     r"累计(?:出动|查处|立案|办[理结]|检查|排查|发放|成交|处罚|惠及|回收)|目前|当前|(?:^|,|[全我本][省市县区州])现有|现已|现共|截至|已经?(?:建成|完成|形成|实现|开展|实施|培育|创建|获批|获评|认定|累计|有(?!序))"
 )
@@ -263,6 +266,8 @@ def _finding(
     if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
         return None
     standing = _standing(statement, time, _looks_back(passage, carry), written)
+    if _MET.search(passage.text, start, value.start) and _ITS_AIM.match(passage.text, value.end):
+        standing = "planned"
     if standing == "planned" and (statement.is_bare or statement.verb in words("counts")):
         return None
     region, subject = _told_place(_as_written(text, passage, statement))

@@ -25,7 +25,10 @@ _WORDS = (
 )
 _NOT_A_PLACE = re.compile(rf"{_WORDS}|[林海矿港库灌禁限牧农景城片街社郊园山新小地校厂双三]$")
 # Areas with aims of their own that are no division. Some kinds are called so only behind a place.
-_OWN_AREA = r"新片区|新区|经开区|高新区|保税区|合作区|自贸区|示范区|(?:临空|临港|航空港)?经济区|科学城|科技城"
+_OWN_AREA = (
+    r"新片区|新区|经开区|高新区|保税区|合作区|自贸区|示范区"
+    r"|(?:临空|临港|航空港)?经济区|科学城|科技城"
+)
 _AREA = re.compile(
     rf"([一-鿿]{{0,4}}?(?:国际机场)?)(?:(?:经济技术|高新技术产业|经济|综合|工业|化学)?"
     rf"(?:开发区|{_OWN_AREA})|(?:[一-鿿]{{0,4}}工业|产业)?园区|(?:工业|产业)园|新城|城市副中心)"
