@@ -57,8 +57,10 @@ _OF_NATION = re.compile(
 _OWN = re.compile(r"[我本全](?:自治区|[省市县区州盟旗])|自治区")
 # Where a clause, or a heading behind its number, begins to say of which place it is.
 _BEGINS = re.compile(
-    rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?(?:在|(?:大力|积极|全力)?(?:推动|支持|推进|指导|鼓励))?"
+    rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?"
+    r"(?:在|(?:大力|积极|全力|加快)?(?:推动|支持|推进|指导|鼓励|建设|打造|提升))?"
 )
+_ITEM_HEAD = re.compile(r"[^,，。;；:：]{4,40}(?=。)")  # 打造大兴国际机场临空经济区绿色样板。
 _TITLE = re.compile(
     r"(?:^(?:关于)?(?:印发)?《?|印发《?|《)(?=[^。，,\n]{0,100}(?:[》\n]|$))", re.MULTILINE
 )
@@ -96,6 +98,9 @@ _THRESHOLD = re.compile(r"\s*[)）]\s*(?:及|或|含)?以[上下]")
 _DONE = re.compile(
     r"已(?!经?有序)|现有|以来|荣获|获评|名列|连续.{1,3}年|超额完成|提前完成|完成了|实现了|达到了|建成了|同比|占全球|占世界|位居|排名第|居全"
 )
+# What was reached recalls an aim: 提前完成到2020年比重达到15%左右的目标, 超过规划8%的目标.
+_MET = re.compile(r"(?:提前|超额)(?:完成|实现)|超过了?(?!\d)")
+_ITS_AIM = re.compile(r"的?[^,，。;；\d]{0,6}目标")
 _NOW = re.compile(
     r"累计(?:出动|查处|立案|办[理结]|检查|排查|发放|成交|处罚|惠及|回收)|目前|当前|(?:^|,|[全我本][省市县区州])现有|现已|现共|截至|已经?(?:建成|完成|形成|实现|开展|实施|培育|创建|获批|获评|认定|累计|有(?!序))"
 )
@@ -261,6 +266,8 @@ def _finding(
     if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
         return None
     standing = _standing(statement, time, _looks_back(passage, carry), written)
+    if _MET.search(passage.text, start, value.start) and _ITS_AIM.match(passage.text, value.end):
+        standing = "planned"
     if standing == "planned" and (statement.is_bare or statement.verb in words("counts")):
         return None
     region, subject = _told_place(_as_written(text, passage, statement))
@@ -426,7 +433,8 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
 
     The word for a whole right before the indicator; the country where the sentence recalls what it
     aims at; the last place that the sentence or a clause
-    of it before begins with; that of the innermost heading that begins with one; that of the title.
+    of it before begins with; that of the innermost heading, or sentence that heads the paragraph,
+    that begins with one; that of the title.
     """
     start, end = statement.clause
     at = max(passage.text.find(statement.indicator, start, end), start)
@@ -442,7 +450,10 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
     for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):
         place = _place_at(said[begins.end() :], alone=begins.start() > 0)
         told = told if place is None else place
-    return (_of_headings(tuple(passage.section)) or titled) if told is None else told
+    if told is not None:
+        return told
+    head = _ITEM_HEAD.match(passage.text)
+    return _of_headings((*passage.section, *([head[0]] if head else []))) or titled
 
 
 @functools.lru_cache(maxsize=256)  # of one section come many statements

@@ -18,9 +18,9 @@ from kgrag.tables.figures import (
     figure_words,
     is_known_place,
     measured_of,
+    signed_words,
     value_words,
 )
-from kgrag.tables.targets import sign_of
 from kgrag.text.facets import NATIONAL
 from kgrag.text.indicators import is_indicator
 from kgrag.text.regions import level_of
@@ -68,7 +68,7 @@ class _Figure:
     def answers(self) -> tuple[str, ...]:
         """Return the figure with its sign, a change with its base, and the value alone."""
         first = self.statements[0]
-        signed = f"{sign_of(first.qualifiers)}{value_words(first)}"
+        signed = signed_words(first)
         whole = figure_words(first) if self.measured.change else signed
         return tuple(dict.fromkeys((whole, value_words(first))))
 

@@ -9,7 +9,7 @@ from kgrag.errors import OutOfRangeError
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.figures import decimal_of, measured_of, value_words
+from kgrag.tables.figures import base_words, decimal_of, measured_of, signed_words
 from kgrag.tables.sources import Spot, sourced, spot_of
 from kgrag.tables.table import Column, Row, Source, Table
 from kgrag.tables.targets import (
@@ -18,7 +18,6 @@ from kgrag.tables.targets import (
     YEAR,
     WantedTargets,
     check_indicator,
-    sign_of,
     wanted_statements,
 )
 from kgrag.text.facets import called, place_rank
@@ -269,21 +268,21 @@ def _figure(statement: Statement, card: Document, by: By) -> _Figure:
         "year": (year, region),
     }[by]
     inner = by == "province" and region != province
-    name = statement.fact.subject.name
+    name, value = statement.fact.subject.name, signed_words(statement)
     beside = (
         called(region) if inner else "",
         name,
         told.scope if told.scope not in name else "",
-        *(word for word in measured_of(statement, card).counted if word not in name),
+        *(w for w in measured_of(statement, card).counted if w not in f"{name}{value}"),
         STANDINGS[told.standing],
-        f"较{told.base_year}年" if told.base_year else "",
+        base_words(statement),
     )
     size = decimal_of(told.value)
     return _Figure(
         row=row,
         head=head,
         inner=inner,
-        value=f"{sign_of(told)}{value_words(statement)}",
+        value=value,
         name=name,
         words=tuple(filter(None, beside)),
         measure=(told.unit, told.comparator if told.comparator in ("+", "-") else ""),

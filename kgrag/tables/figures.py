@@ -13,7 +13,7 @@ from kgrag.tables.sources import object_of
 from kgrag.tables.targets import sign_of
 from kgrag.text.facets import NATIONAL
 from kgrag.text.plan_periods import plan_years
-from kgrag.text.quantities import narrow, quantities, scaled
+from kgrag.text.quantities import narrow, quantities, says_nothing, scaled
 from kgrag.text.regions import level_of, regions_named
 from kgrag.types import Document
 
@@ -24,6 +24,8 @@ _PREFIXES = {"m": 3, "兆": 3, "g": 6, "吉": 6}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
 # Words by which a figure counts something else: what is added, what is so each year.
 _COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
+_OF_CHANGE = re.compile("[减降]|增(?!加值)")  # 减排量, 降低率: values that are changes
+_EACH_YEAR = re.compile("年均|每年")  # of a change: by as much in each year
 # Shares, intensities and concentrations are comparable between a place and what lies around it;
 # amounts are not: those of a province are part of the country's.
 _OF_ANY_SIZE = re.compile(r"%|个百分点|.+/(?!日|年|天).+|")
@@ -94,44 +96,67 @@ def of_any_size(unit: str) -> bool:
 
 
 def figure_words(statement: Statement) -> str:
-    """Return a figure as short text: ≥24%, 较2020年降13.5%."""
+    """Return a figure as short text: ≥24%, 较2020年降13.5%, 年均增≥10%."""
+    return f"{base_words(statement)}{signed_words(statement)}"
+
+
+def base_words(statement: Statement) -> str:
+    """Return the base of a change: 较2020年; empty for a level, as 由2015年的19%上升为26%."""
     told = statement.qualifiers
-    base = f"较{told.base_year}年" if told.base_year else ""
-    return f"{base}{sign_of(told)}{value_words(statement)}"
+    is_change = told.comparator in _CHANGES or _OF_CHANGE.search(statement.fact.subject.name)
+    return f"较{told.base_year}年" if told.base_year and is_change else ""
+
+
+def signed_words(statement: Statement) -> str:
+    """Return a value with its sign, of a change with the years that it is of: 年均增≥10%."""
+    told = statement.qualifiers
+    each = _EACH_YEAR.search(object_of(statement)) if told.comparator in _CHANGES else None
+    return f"{each[0] if each else ''}{sign_of(told)}{value_words(statement)}"
 
 
 def value_words(statement: Statement) -> str:
     """Return the value of a figure with its unit, as written in the text: 8900万千瓦, 50GW, 2‰."""
     told = statement.qualifiers
     text = narrow(object_of(statement))
+    last = _as_written(told.value_to or told.value, told.unit, text)
     if not told.value_to:
-        return _as_written(told.value, told.unit, text)
-    return f"{_as_written(told.value, '', text)}–{_as_written(told.value_to, told.unit, text)}"
+        return last
+    return f"{_as_written(told.value, told.unit, text, bare=True)}–{last}"
 
 
-def _as_written(value: str, unit: str, text: str) -> str:
-    """Return a value with unit as the text writes it; scaled to 万 and 亿 if the text lacks it.
+def _as_written(value: str, unit: str, text: str, *, bare: bool = False) -> str:
+    """Return a value as the text writes it; scaled to 万 and 亿 if the text lacks it.
+
+    A number in the unit comes before others; one that is part of a word (十四五) is none.
+
+    Args:
+        value: As stated.
+        unit: As stated.
+        text: Of the figure.
+        bare: Whether the unit is left out.
 
     >>> _as_written("89000000", "千瓦", "2025年达到8900万千瓦以上"), _as_written("0.2", "%", "2‰")
     ('8900万千瓦', '2‰')
     >>> _as_written("5000000", "千瓦", "5GW"), _as_written("60000000000", "元", "")
     ('5GW', '600亿元')
+    >>> _as_written("15", "%", "“十四五”时期下降15%")
+    '15%'
     """
     number = decimal_of(value)
     if number is None:
         return f"{value}{unit}"
-    for q in quantities(text):
-        if number not in q.values:
-            continue
+    shown = "" if bare else unit
+    found = [q for q in quantities(text) if number in q.values and not says_nothing(text, q)]
+    for q in sorted(found, key=lambda q: not (q.unit and unit.startswith(q.unit))):
         piece = text[q.start : q.end]
         plain = _PLAIN.match(piece)
         if plain and next(iter(quantities(plain[0]))).values == {number}:
-            return f"{plain[0].replace(' ', '')}{unit}"
-        return piece.strip() if unit else piece.removesuffix(q.unit)
+            return f"{plain[0].replace(' ', '')}{shown}"
+        return piece.strip() if shown else piece.removesuffix(q.unit)
     for match in _IN_PREFIXED.finditer(text):
         if number == Decimal(match[1]) * 10 ** _PREFIXES[match[2][0].casefold()]:
-            return match[0] if unit else match[1]
-    return f"{scaled(number)}{unit}"
+            return match[0] if shown else match[1]
+    return f"{scaled(number)}{shown}"
 
 
 def planned_figures(

@@ -27,6 +27,13 @@ _CLAUSE_END = re.compile(r"[。；;！!\n]|(?<!\d)[.．](?!\d)")
 _BASE = re.compile(
     r"(?:比|较|与|同|相比|自|从|由|对|以|锚定|围绕|聚焦|按照|根据|响应|落实|截止)$|[〔\[(（]$"
 )
+# “十四五”期间，联运量年均增长15%: what is to be reached within a period.
+_REACHES = re.compile(
+    r"(?![^。；;\n]{0,40}(?:已|共[计有]|[^为]了))(?:(?!20\d\d)[^。；;！!\n]){0,60}?"
+    r"(?:达到?|增长|增加|下降|降低|提[高升]|减少|削减|控制在|[不超]过|不[低高少]于|新增|新建|建[成设]|完成|改造)"
+    r"[^。；;，,\n]{0,16}?\d[\d.,]{0,12}\s{0,2}(?![\d.,年月日])"
+)
+_YEARS = re.compile(r"20\d\d年")  # 到2025年下降12%，“十四五”期间年均下降2.6% is one clause
 _ONE_OF = re.compile("[年日][、和及]")  # before the last of several days
 _PAST = re.compile(
     r"基础上|水平|相比|以来|年度|基期|数据|价格?[）)]|的|[^，。；]{0,6}建成的|碳?达峰行动"
@@ -84,6 +91,8 @@ def due_clauses(text: str) -> Iterator[Due]:
     >>> text = "到2025年，建成监测评估的完整体系。各市方案于2022年6月底前报送省厅。"
     >>> [(date, text[start:end]) for start, end, date in due_clauses(text)]
     [('2025', '到2025年，建成监测评估的完整体系'), ('2022-06', '各市方案于2022年6月底前报送省厅')]
+    >>> len(list(due_clauses("“十四五”期间，联运量年均增长15%。")))
+    1
     """
     flat = narrow(text)
     matches = _dues(flat)
@@ -147,6 +156,9 @@ def _is_due(text: str, match: re.Match[str]) -> bool:
         return False  # in a title
     is_end = match["tail"].strip().endswith(("前", "底", "末"))
     says = is_end or (match["year"] and match["lead"] in ("到", "力争到", "至"))
+    if not says and match["plan"] and match["plan"].endswith(("期间", "时期")):
+        inner = text[_sentence_start(text, match.start()) : match.start()]
+        says = not _YEARS.search(inner) and _REACHES.match(text, match.end()) is not None
     return bool(says) and not (
         _BASE.search(before) or _PAST.match(after) or match["lead"] == "截至"
     )

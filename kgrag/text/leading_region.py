@@ -25,10 +25,13 @@ _WORDS = (
 )
 _NOT_A_PLACE = re.compile(rf"{_WORDS}|[林海矿港库灌禁限牧农景城片街社郊园山新小地校厂双三]$")
 # Areas with aims of their own that are no division. Some kinds are called so only behind a place.
-_OWN_AREA = r"新片区|新区|经开区|高新区|保税区|合作区|自贸区"
+_OWN_AREA = (
+    r"新片区|新区|经开区|高新区|保税区|合作区|自贸区|示范区"
+    r"|(?:临空|临港|航空港)?经济区|科学城|科技城"
+)
 _AREA = re.compile(
-    rf"([一-鿿]{{0,4}}?)(?:(?:经济技术|高新技术产业|经济|综合|工业|化学)?"
-    rf"(?:开发区|{_OWN_AREA})|(?:[一-鿿]{{0,4}}工业|产业)?园区|(?:工业|产业)园|新城)"
+    rf"([一-鿿]{{0,4}}?(?:国际机场)?)(?:(?:经济技术|高新技术产业|经济|综合|工业|化学)?"
+    rf"(?:开发区|{_OWN_AREA})|(?:[一-鿿]{{0,4}}工业|产业)?园区|(?:工业|产业)园|新城|城市副中心)"
 )
 _NAMED_ALONE = re.compile(rf"(?:{_OWN_AREA})$")
 _FREE_TRADE = re.compile(
@@ -36,7 +39,7 @@ _FREE_TRADE = re.compile(
 )
 _NOT_AN_AREA = re.compile(
     rf"{_WORDS}|[个类批级座些某内在对为以把将从向由占]|建[设成立]|推[进动广]|打造|加[快强]|提升|支持|新建|鼓励"
-    r"|引[导领]|发展|培育|其他|所有|入驻|依托|优[化先]|改造|升级|选择|大型|老旧"
+    r"|引[导领]|发展|培育|其他|所有|入驻|依托|优[化先]|改造|升级|选择|大型|老旧|若干|现代|农业|共同"
 )
 _NOT_AFTER = re.compile(r"[场域级内外属际容民]|化|政(?!府|协)")
 
@@ -73,8 +76,10 @@ def leading_area(text: str) -> tuple[str, int]:
 
     >>> leading_area("临港新片区光伏"), leading_area("南京江北新区"), leading_area("济宁高新区")
     (('临港新片区', 5), ('江北新区', 6), ('济宁高新区', 5))
-    >>> leading_area("各类开发区"), leading_area("四川省")
-    (('', 0), ('', 0))
+    >>> leading_area("北京大兴国际机场临空经济区能源"), leading_area("未来科学城供热")
+    (('大兴国际机场临空经济区', 13), ('未来科学城', 5))
+    >>> leading_area("各类开发区"), leading_area("四川省"), leading_area("现代农业示范区")
+    (('', 0), ('', 0), ('', 0))
     """
     names, at = leading_region(text)
     if names and not regions_named(names[-1]) and _NAMED_ALONE.search(names[-1]):

@@ -7,7 +7,7 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement, Triple
 from kgrag.tables.choose import stated_place
-from kgrag.tables.figures import value_words
+from kgrag.tables.figures import figure_words, value_words
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
 
@@ -170,7 +170,7 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
         saved, treated = (base.tables().compare(i) for i in ("单位GDP能耗", "污泥无害化处置率"))
     (row,) = saved.rows
     told = str(row.cells[1]).splitlines()
-    assert told == ["降14%（较2020年）[1]", "降3%（年均）[2]"]
+    assert told == ["降14%（较2020年）[1]", "年均降3%[2]"]
     assert treated.notes[-1] == "名称相近、未列入的指标：县城污泥无害化处理率（1份）"
     assert not any("相近" in note for note in saved.notes)
 
@@ -237,6 +237,10 @@ def test_figures_of_a_national_document_about_one_province_are_its(title, region
         ({"value": "1", "value_to": "2", "unit": "家", "object": "选择1-2家"}, "1–2家"),
         ({"value": "50000", "value_to": "100000", "unit": "元", "object": "5-10万元"}, "5–10万元"),
         ({"value": "4000000", "unit": "千瓦", "object": "见上表"}, "400万千瓦"),
+        ({"value": "15", "unit": "%", "object": "“十四五”期间下降15%"}, "15%"),
+        ({"value": "15", "unit": "支", "object": "“十四五”期间15支"}, "15支"),
+        ({"value": "2025", "unit": "座", "object": "2025年2025座"}, "2025座"),
+        ({"value": "12", "unit": "%", "object": "12月降12%"}, "12%"),
     ],
 )
 def test_a_figure_prints_as_the_text_says_it(told, words):
@@ -245,6 +249,29 @@ def test_a_figure_prints_as_the_text_says_it(told, words):
     entity = Entity("i", "指标", "target")
     stated = Statement("d", 0, 1, Triple("f", entity, "目标值", entity), q, "rule", "c", 1.0)
     assert value_words(stated) == words
+
+
+@pytest.mark.parametrize(
+    ("comparator", "name", "words", "told"),
+    [
+        ("+", "铁水联运量", "十四五期间年均增长10%以上", "年均增≥10%"),
+        ("-", "能耗", "比2020年下降10%以上", "较2020年降≥10%"),
+        ("=", "减排量", "较2020年达到10%", "较2020年≥10%"),
+        ("=", "非化石能源比重", "由2020年的8%上升为10%以上", "≥10%"),
+        ("=", "工业增加值能耗", "较2020年达到10%", "≥10%"),
+        ("=", "年均浓度", "年均浓度为10%", "≥10%"),
+    ],
+)
+def test_changes_are_told_with_their_base_and_years(comparator, name, words, told):
+    """A level is none, even where the text says from where it came."""
+    base = "2020" if "2020" in words else ""
+    q = Qualifiers(
+        "target", value="10", unit="%", object=words, comparator=comparator, bound=">=",
+        base_year=base,
+    )  # fmt: skip
+    entity = Entity("i", name, "target")
+    stated = Statement("d", 0, 1, Triple("f", entity, "目标值", entity), q, "rule", "c", 1.0)
+    assert figure_words(stated) == told
 
 
 MEASURES = "推广节能技术，建设能耗监测系统，" * 24
