@@ -214,7 +214,8 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    if "validity" not in question.asks or question.sides or len(query.titles) > 1:
+    asks_else = question.sides or "what is cited" in question.asks  # 《甲办法》取代了什么
+    if "validity" not in question.asks or asks_else or len(query.titles) > 1:
         return None
     day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
     cards = knowledge.cards()
