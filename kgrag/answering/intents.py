@@ -11,7 +11,6 @@ from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.ids import entity_id
 from kgrag.question.question import grammar, question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
@@ -395,6 +394,10 @@ _ROLES: Mapping[str, Sequence[str]] = {
     "repeals": ("废止",), "amends": ("修订",), "forwards": ("转发",), "bases": BASIS,
 }  # fmt: skip
 _MOST_HOPS = 3
+# CCER是什么: a definition, where there is one.
+_IS_WHAT = re.compile(
+    r"^(?:请问)?(?P<term>[^，,。？?《》]{2,20}?)(?:是|指的?是?)(?:什么|啥)[？?。]?$"
+)
 _PUNISHED = 0.75  # share of a question's words that a provision says
 _OF_PENALTIES = re.compile(
     r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
@@ -625,17 +628,36 @@ def definitions(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    term = normalize_name("".join(question.pieces))
-    if "definition" not in question.asks or not term:
+    asks = "definition" in question.asks
+    named = None if asks else _IS_WHAT.match(query.text)
+    shown = named["term"] if named else "".join(question.pieces)
+    term = normalize_name(shown)
+    if not (asks or named) or not term:
         return None
     cards = _searched(search, knowledge)
-    defined = knowledge.store.statements("definition", list(cards), around=[entity_id(term)])
+    defined = knowledge.store.statements("definition", list(cards))
     found = [s for s in defined if normalize_name(s.fact.subject.name) == term]
-    if not found:
+    found = found or _short_for(shown, defined, knowledge.store)
+    if found:
+        shown = shown if named else found[0].fact.subject.name
+        rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
+        return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
+    if named or len(question.pieces) > 1:
         return None
-    rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
-    shown = found[0].fact.subject.name
-    return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
+    notes = [note("undefined", query.language, term=shown)]
+    kinds = [s for s in defined if normalize_name(s.fact.subject.name).endswith(term)]
+    if kinds:
+        names = tuple(dict.fromkeys(s.fact.subject.name for s in kinds))
+        notes.append(note("defined-kinds", query.language, names=names))
+    rows = [Stated(place_of(s)) for s in _by_date(kinds, cards)[:_MOST_ROWS]]
+    return Complete(tuple(rows), tuple(notes), "definitions", about=shown)
+
+
+def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[Statement]:
+    """Return the definitions of terms with a short form behind them: 核证自愿减排量（CCER）."""
+    texts = {c.chunk_id: c.text.casefold() for c in store.chunks([s.chunk_id for s in defined])}
+    behind = {s: f"{s.fact.subject.name}（{short}".casefold() for s in defined}
+    return [s for s in defined if behind[s] in texts.get(s.chunk_id, "").replace("(", "（")]
 
 
 def _punished(statement: Statement) -> str:
