@@ -1,7 +1,7 @@
 """Kinds of questions that are answered completely from all statements of the documents."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -398,11 +398,13 @@ _MOST_HOPS = 3
 _IS_WHAT = re.compile(
     r"^(?:请问)?(?P<term>[^，,。？?《》]{2,20}?)(?:是|指的?是?)(?:什么|啥)[？?。]?$"
 )
-_PUNISHED = 0.75  # share of a question's words that a provision says
+_PUNISHED = 0.75  # share of a question's words that a provision says, among them a rarest one
+_SAME = re.compile("履约|缴[纳清]|上缴")  # 未足额履约: 未足额清缴
 _OF_PENALTIES = re.compile(
     r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
     r"(?:处罚|罚款|法律责任|后果|罚)|违反(?:本|该|上述)?(?:法律?|办法|条例|规定)*"
-    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|会|被|的|有"
+    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|罚 *[钱金]?|受到|面临|会|被|的|有|钱"
+    r"|未能?|没有?|不(?=按)|按(?:时|期|规定|要求|照规定)|如期|足额"
 )
 
 
@@ -592,14 +594,19 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if "penalties" not in question.asks or question.sides:
         return None
-    wanted = set(words(_OF_PENALTIES.sub(" ", " ".join(question.pieces))))
+    asked = _OF_PENALTIES.sub(" ", " ".join(question.pieces))
+    wanted = set(words(_SAME.sub("清缴", asked)))
     if not wanted and not query.titles:
         return None
     cards = _searched(search, knowledge)
+    stated = knowledge.store.statements("condition", list(cards), predicates=["处罚"])
+    said = [_punished(s) for s in stated]
+    n_saying = Counter(word for told in said for word in wanted & told)
+    rarest = {word for word in wanted if n_saying[word] == min(n_saying.values(), default=0)}
     found = [
         s
-        for s in knowledge.store.statements("condition", list(cards), predicates=["处罚"])
-        if len(wanted & set(words(_punished(s)))) >= _PUNISHED * len(wanted)
+        for s, told in zip(stated, said, strict=True)
+        if (rarest & told or not wanted) and len(wanted & told) >= _PUNISHED * len(wanted)
     ]
     if not found:
         return None
@@ -660,8 +667,10 @@ def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[S
     return [s for s in defined if behind[s] in texts.get(s.chunk_id, "").replace("(", "（")]
 
 
-def _punished(statement: Statement) -> str:
-    return f"{statement.fact.subject.name}{statement.qualifiers.condition}{object_of(statement)}"
+def _punished(statement: Statement) -> set[str]:
+    """Return the words of what is punished, when and how."""
+    what = f"{statement.fact.subject.name}{statement.qualifiers.condition}"
+    return set(words(f"{_SAME.sub('清缴', what)}{object_of(statement)}"))
 
 
 def _punished_who(statement: Statement) -> str:

@@ -149,6 +149,26 @@ def test_what_a_term_means_is_answered_with_each_definition(terms, question, doc
     assert answer.notes[0].kind == "definitions"
 
 
+duties_of_owners = shared_base(
+    {
+        "north": "北市碳市场办法\n2021年3月1日\n第四十条 重点排放单位未按时足额清缴碳排放配额的，"
+        "处二万元以上三万元以下的罚款。\n第四十一条 重点排放单位未按时退回碳排放配额的，"
+        "处一万元罚款。\n第四十二条 核查机构买卖碳排放配额的，处五万元罚款。\n",
+        "south": "南市碳市场办法\n2022年3月1日\n第五条 重点排放单位未按期足额履约的，处十万元罚款。\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["重点排放单位未按时清缴配额罚多少钱", "重点排放单位没有履约会被罚多少钱？"]
+)
+def test_a_penalty_is_found_in_other_words_and_no_other_is(duties_of_owners, question):
+    answer = duties_of_owners.ask(question)
+    assert answer.notes[0].kind == "penalties"
+    assert all("退回" not in c.quote for c in answer.citations)
+    assert "北市碳市场办法" in [c.title for c in answer.citations]
+
+
 def test_of_a_term_without_definition_it_is_said(terms):
     """Other terms' definitions are no answer, those of its kinds are told as such."""
     answer = terms.ask("什么是报送单位？")
