@@ -283,5 +283,6 @@ class Query:
         """Return the question with 《》 around every title that it names."""
         text = self.text
         for name, _ in self.named:
-            text = text.replace(name, f"《{name}》", 1)
+            if f"《{name}》" not in text:
+                text = text.replace(name, f"《{name}》", 1)
         return text

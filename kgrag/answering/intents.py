@@ -1,7 +1,7 @@
 """Kinds of questions that are answered completely from all statements of the documents."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,6 @@ from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.ids import entity_id
 from kgrag.question.question import grammar, question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
@@ -217,7 +216,8 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    if "validity" not in question.asks or question.sides or len(query.titles) > 1:
+    asks_else = question.sides or "what is cited" in question.asks  # 《甲办法》取代了什么
+    if "validity" not in question.asks or asks_else or len(query.titles) > 1:
         return None
     day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
     cards = knowledge.cards()
@@ -397,11 +397,17 @@ _ROLES: Mapping[str, Sequence[str]] = {
     "repeals": ("废止",), "amends": ("修订",), "forwards": ("转发",), "bases": BASIS,
 }  # fmt: skip
 _MOST_HOPS = 3
-_PUNISHED = 0.75  # share of a question's words that a provision says
+# CCER是什么: a definition, where there is one.
+_IS_WHAT = re.compile(
+    r"^(?:请问)?(?P<term>[^，,。？?《》]{2,20}?)(?:是|指的?是?)(?:什么|啥)[？?。]?$"
+)
+_PUNISHED = 0.75  # share of a question's words that a provision says, among them a rarest one
+_SAME = re.compile("履约|缴[纳清]|上缴")  # 未足额履约: 未足额清缴
 _OF_PENALTIES = re.compile(
     r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
     r"(?:处罚|罚款|法律责任|后果|罚)|违反(?:本|该|上述)?(?:法律?|办法|条例|规定)*"
-    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|会|被|的|有"
+    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|罚 *[钱金]?|受到|面临|会|被|的|有|钱"
+    r"|未能?|没有?|不(?=按)|按(?:时|期|规定|要求|照规定)|如期|足额"
 )
 
 
@@ -583,14 +589,19 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if "penalties" not in question.asks or question.sides:
         return None
-    wanted = set(words(_OF_PENALTIES.sub(" ", " ".join(question.pieces))))
+    asked = _OF_PENALTIES.sub(" ", " ".join(question.pieces))
+    wanted = set(words(_SAME.sub("清缴", asked)))
     if not wanted and not query.titles:
         return None
     cards = _searched(search, knowledge)
+    stated = knowledge.store.statements("condition", list(cards), predicates=["处罚"])
+    said = [_punished(s) for s in stated]
+    n_saying = Counter(word for told in said for word in wanted & told)
+    rarest = {word for word in wanted if n_saying[word] == min(n_saying.values(), default=0)}
     found = [
         s
-        for s in knowledge.store.statements("condition", list(cards), predicates=["处罚"])
-        if len(wanted & set(words(_punished(s)))) >= _PUNISHED * len(wanted)
+        for s, told in zip(stated, said, strict=True)
+        if (rarest & told or not wanted) and len(wanted & told) >= _PUNISHED * len(wanted)
     ]
     if not found:
         return None
@@ -619,21 +630,42 @@ def definitions(search: Search, knowledge: SearchContext) -> Complete | None:
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    term = normalize_name("".join(question.pieces))
-    if "definition" not in question.asks or not term:
+    asks = "definition" in question.asks
+    named = None if asks else _IS_WHAT.match(query.text)
+    shown = named["term"] if named else "".join(question.pieces)
+    term = normalize_name(shown)
+    if not (asks or named) or not term:
         return None
     cards = _searched(search, knowledge)
-    defined = knowledge.store.statements("definition", list(cards), around=[entity_id(term)])
+    defined = knowledge.store.statements("definition", list(cards))
     found = [s for s in defined if normalize_name(s.fact.subject.name) == term]
-    if not found:
+    found = found or _short_for(shown, defined, knowledge.store)
+    if found:
+        shown = shown if named else found[0].fact.subject.name
+        rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
+        return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
+    if named or len(question.pieces) > 1:
         return None
-    rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
-    shown = found[0].fact.subject.name
-    return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
+    notes = [note("undefined", query.language, term=shown)]
+    kinds = [s for s in defined if normalize_name(s.fact.subject.name).endswith(term)]
+    if kinds:
+        names = tuple(dict.fromkeys(s.fact.subject.name for s in kinds))
+        notes.append(note("defined-kinds", query.language, names=names))
+    rows = [Stated(place_of(s)) for s in _by_date(kinds, cards)[:_MOST_ROWS]]
+    return Complete(tuple(rows), tuple(notes), "definitions", about=shown)
 
 
-def _punished(statement: Statement) -> str:
-    return f"{statement.fact.subject.name}{statement.qualifiers.condition}{object_of(statement)}"
+def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[Statement]:
+    """Return the definitions of terms with a short form behind them: 核证自愿减排量（CCER）."""
+    texts = {c.chunk_id: c.text.casefold() for c in store.chunks([s.chunk_id for s in defined])}
+    behind = {s: f"{s.fact.subject.name}（{short}".casefold() for s in defined}
+    return [s for s in defined if behind[s] in texts.get(s.chunk_id, "").replace("(", "（")]
+
+
+def _punished(statement: Statement) -> set[str]:
+    """Return the words of what is punished, when and how."""
+    what = f"{statement.fact.subject.name}{statement.qualifiers.condition}"
+    return set(words(f"{_SAME.sub('清缴', what)}{object_of(statement)}"))
 
 
 def _punished_who(statement: Statement) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from kgrag.answer.notes import Note
+from kgrag.answer.notes import Note, note
 from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
@@ -102,5 +102,8 @@ def read_in_chinese(query: Query, chinese: float) -> tuple[str, ...]:
     if query.unread:
         return (_HALF_READ.format(", ".join(dict.fromkeys(query.unread)), query.text),)
     if query.asked and has_han(query.text):
-        return (_READ.format(query.text),)
+        is_chinese = query.language == "zh"
+        return (
+            note("read-as", "zh", question=query.text) if is_chinese else _READ.format(query.text),
+        )
     return (_UNREAD,) if is_foreign(query, chinese) else ()

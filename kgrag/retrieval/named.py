@@ -1,5 +1,6 @@
 """Link names without 《》 in a question to documents, also abbreviated ones: 四川林草碳汇行动方案.
 
+A number (文号) stands for the title of its document.
 A name ends in a kind of document (规划, 方案), preceded by words of one title in order, some of
 them omitted: 山东新能源产业规划 for 山东省“十四五”新能源产业发展规划.
 """
@@ -9,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kgrag.question.query import analyse, like
@@ -17,7 +18,7 @@ from kgrag.question.question import question_of
 from kgrag.store.store import SearchedStore
 from kgrag.text.document_nodes import node_name
 from kgrag.text.leading_region import leading_region
-from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.title_keys import ISSUE_NUMBER, title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, FIVE_YEAR_PLAN
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Query
@@ -61,6 +62,11 @@ _LEADS_IN = re.compile(
     r"^.*?(?:请问|请|列出|列举|说说|看看|查一下|想知道|根据|按照|哪些|什么)(?=.{4})"
 )
 _LEAST_CITED = 8  # characters of a title that is cited and not held
+_NUMBER, _NO_MARKS = re.compile(ISSUE_NUMBER), str.maketrans("", "", "《》")
+# What stands before the number of a document that is not held, and is no part of it.
+_BEFORE_NUMBER = re.compile(
+    r"^.*(?:[的了和与及跟是在被把据照于由中对按]|引用|落实|贯彻|请问?|看看|什么|哪些)(?=..)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +102,10 @@ def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) 
     """Return a query with the documents that it names without 《》 added to its titles.
 
     A query that quotes a title, or compares places, whose sides may name different documents, is
-    unchanged. A name without a document here may be that of a cited one.
+    unchanged. A name without a document here may be that of a cited one. A number is read as the
+    quoted title of its document.
     """
+    query = _with_numbers(query, titles)
     if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
     named = titles.named(query.text, places=query.places, national=query.national)
@@ -106,6 +114,25 @@ def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) 
         return query
     named_too = analyse(query.text, known_places=query.places, named=named)
     return like(query, named_too)
+
+
+def _with_numbers(query: Query, titles: "TitleIndex") -> Query:
+    text, named = query.text, dict(query.named)
+    quoted = [normalize_name(title) for title in query.titles]
+    for start, end, card in reversed(titles.numbers(text)):
+        title = card.title.translate(_NO_MARKS) if card else text[start:end]
+        around = text[:start][-1:] + text[end:][:1]
+        if around in ("《》", "（）", "()"):
+            start, end = start - 1, end + 1
+        if any(name in normalize_name(title) for name in quoted):
+            text = text[:start] + text[end:]  # 《节能办法》（云政发〔2021〕3号）
+            continue
+        text = f"{text[:start]}《{title}》{text[end:]}"
+        named[title] = (*named.get(title, ()), *((card.doc_id,) if card else ()))
+    if text == query.text:
+        return query
+    read = like(query, analyse(text, known_places=query.places, named=named))
+    return replace(read, asked=query.question) if any(named.values()) else read
 
 
 def _cited(question: str, store: SearchedStore) -> dict[str, tuple[str, ...]]:
@@ -133,12 +160,38 @@ class TitleIndex:
         self._weighed: dict[str, Sequence[float]] = {}
 
     @cached_property
+    def _numbered(self) -> list[tuple[str, Document]]:
+        """Return the letters of each number, the longest first, with its document."""
+        numbered = [(_letters(c.metadata.number)[0], c) for c in self._cards if c.metadata.number]
+        return sorted(numbered, key=lambda one: -len(one[0]))
+
+    @cached_property
     def _by_id(self) -> Mapping[str, str]:
         return {card.doc_id: card.title for card in self._cards}
 
     def title_of(self, doc_id: str) -> str:
         """Return a document's title; empty if unknown."""
         return self._by_id.get(doc_id, "")
+
+    def numbers(self, question: str) -> list[tuple[int, int, Document | None]]:
+        """Return (start, end, document) of each number (文号) in a question, in order.
+
+        Brackets may have any form. The document is None for a number that none held has.
+        """
+        letters, offsets = _letters(question)
+        found: dict[int, tuple[int, int, Document | None]] = {}
+        for number, card in self._numbered:
+            if (at := letters.find(number)) < 0:
+                continue
+            start, end = offsets[at], offsets[at + len(number) - 1] + 1
+            before = question[:start]
+            if not before[-1:].isalnum() or _BEGINS.search(before):
+                found.setdefault(end, (start, end, card))
+        for match in _NUMBER.finditer(question):
+            lead = _BEFORE_NUMBER.match(re.split(r"\W", match[0], maxsplit=1)[0])
+            start = match.start() + (lead.end() if lead else 0)
+            found.setdefault(match.end(), (start, match.end(), None))
+        return [found[end] for end in sorted(found)]
 
     def cited_as(self, doc_ids: Collection[str]) -> tuple[str, ...]:
         """Return the names by which other documents cite some of these."""

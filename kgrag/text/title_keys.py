@@ -10,13 +10,13 @@ from kgrag.text.vocabulary import ISSUER_ENDS
 
 _HAN_YEAR = re.compile(f"[一二][{HAN_DIGITS}〇○]{{3}}(?=年)")
 _NOT_WORD = re.compile(r"[\W_的]+")
-_ISSUE_NUMBER = (
+ISSUE_NUMBER = (
     r"[一-鿿]{1,14}\s*+[〔﹝\[【［(（]\s*+(?:19|20)\d\d\s*+"
     r"[〕﹞\]】］)）]\s*+(?:第)?\s*+\d{1,5}\s*+号"
 )
-_NUMBER_AHEAD = re.compile(rf"^\s*+[（(]?\s*+{_ISSUE_NUMBER}\s*+[）)]?\s*+(?=[一-鿿《“\"])")
+_NUMBER_AHEAD = re.compile(rf"^\s*+[（(]?\s*+{ISSUE_NUMBER}\s*+[）)]?\s*+(?=[一-鿿《“\"])")
 _NUMBER_BEHIND = re.compile(
-    rf"(?<!\s)\s*+(?:[（(]\s*+{_ISSUE_NUMBER}[^（）()]{{0,20}}[）)]|{_ISSUE_NUMBER})\s*+$"
+    rf"(?<!\s)\s*+(?:[（(]\s*+{ISSUE_NUMBER}[^（）()]{{0,20}}[）)]|{ISSUE_NUMBER})\s*+$"
 )
 _ON_TRIAL = re.compile(
     r"[（(]\s*(?:试\s*行|暂行|[^（）()]{0,8}修[订正]版?本?|征求意见稿|草案|送审稿)\s*[）)]\s*$"

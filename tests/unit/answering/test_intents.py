@@ -125,7 +125,8 @@ terms = shared_base(
     {
         "old": "甲市碳排放管理办法\n2019年3月1日\n第二条 碳排放配额，是指分配的年度碳排放额度。\n",
         "new": "乙市碳市场管理办法\n2022年5月1日\n第三条 碳排放配额是指政府发放的碳排放凭证。\n"
-        "第四条 超额配额，是指超出碳排放配额的部分。\n",
+        "第四条 超额配额，是指超出碳排放配额的部分。\n"
+        "第五条 自愿减排量（CCER），是指经核证的减排数量。重点单位应当报送报告。\n",
     }
 )
 
@@ -137,6 +138,8 @@ terms = shared_base(
         ("碳排放配额的定义是什么？", ["甲市碳排放管理办法", "乙市碳市场管理办法"]),
         ("《乙市碳市场管理办法》里碳排放配额是什么意思？", ["乙市碳市场管理办法"]),
         ("何谓超额配额？", ["乙市碳市场管理办法"]),
+        ("超额配额是什么？", ["乙市碳市场管理办法"]),
+        ("CCER是什么", ["乙市碳市场管理办法"]),
     ],
 )
 def test_what_a_term_means_is_answered_with_each_definition(terms, question, documents):
@@ -146,7 +149,46 @@ def test_what_a_term_means_is_answered_with_each_definition(terms, question, doc
     assert answer.notes[0].kind == "definitions"
 
 
-@pytest.mark.parametrize("question", ["什么是碳中和？", "碳排放配额怎么分配？"])
+duties_of_owners = shared_base(
+    {
+        "north": "北市碳市场办法\n2021年3月1日\n第四十条 重点排放单位未按时足额清缴碳排放配额的，"
+        "处二万元以上三万元以下的罚款。\n第四十一条 重点排放单位未按时退回碳排放配额的，"
+        "处一万元罚款。\n第四十二条 核查机构买卖碳排放配额的，处五万元罚款。\n",
+        "south": "南市碳市场办法\n2022年3月1日\n"
+        "第五条 重点排放单位未按期足额履约的，处十万元罚款。\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["重点排放单位未按时清缴配额罚多少钱", "重点排放单位没有履约会被罚多少钱？"]
+)
+def test_a_penalty_is_found_in_other_words_and_no_other_is(duties_of_owners, question):
+    answer = duties_of_owners.ask(question)
+    assert answer.notes[0].kind == "penalties"
+    assert all("退回" not in c.quote for c in answer.citations)
+    assert "北市碳市场办法" in [c.title for c in answer.citations]
+
+
+def test_of_a_term_without_definition_it_is_said(terms):
+    """Other terms' definitions are no answer, those of its kinds are told as such."""
+    answer = terms.ask("什么是报送单位？")
+    assert not answer.citations
+    assert "未读出“报送单位”的定义" in answer.notes
+    kinds = terms.ask("配额是什么意思？")
+    assert len(kinds.citations) == 3
+    assert kinds.notes[:2] == (
+        "未读出“配额”的定义",
+        "所列是名称以它结尾的术语的定义：碳排放配额、超额配额",
+    )
+    other = terms.ask("重点单位的含义是什么？")
+    assert "未读出“重点单位”的定义" in other.notes
+    assert all("重点单位" in c.quote for c in other.citations)
+
+
+@pytest.mark.parametrize(
+    "question", ["什么是碳中和？", "碳排放配额怎么分配？", "管理办法的目标是什么？"]
+)
 def test_a_term_that_none_defines_or_another_question_has_no_such_rows(terms, question):
     assert not any(getattr(n, "kind", "") == "definitions" for n in terms.ask(question).notes)
 

@@ -45,6 +45,13 @@ def test_a_named_document_is_in_force_or_ended_and_it_is_quoted_why(base, questi
     assert all(check.supported for check in answer.checks)
 
 
+@pytest.mark.parametrize("asks", ["替代了什么文件", "取代了哪些旧办法", "废止了哪些文件"])
+def test_what_a_document_replaces_is_not_whether_it_is_replaced(base, asks):
+    answer = base.ask(f"《云岭省碳排放权交易管理办法》{asks}？")
+    assert "（废止《云岭省碳排放权交易管理暂行办法》）" in answer.text
+    assert not any("没有失效、废止" in note for note in answer.notes)
+
+
 def test_of_a_title_that_is_not_held_it_is_said(base):
     answer = base.ask("《青川市节能办法》废止了吗？")
     assert not answer.found

@@ -21,6 +21,8 @@ from tests.fixtures.kit import shared_base
 
 FILLER = "".join(f"第{n}条 加强管理，{'落实责任。' * 60}\n" for n in "一二三四五六")
 TEXTS = {
+    "numbered": "云岭省人民政府办公厅关于印发云岭省节水行动方案的通知\n云政办发〔2021〕3号\n"
+    + FILLER,
     "forests": "四川林草碳汇行动方案\n根据《云岭节能促进管理暂行办法》，制定本方案。\n" + FILLER,
     "vehicles": "四川省人民政府关于印发四川省“十四五”新能源汽车产业发展规划的通知\n" + FILLER,
     "seas": "福建省“十四五”海洋生态环境保护规划\n" + FILLER,
@@ -110,6 +112,41 @@ def test_a_document_that_is_only_cited_is_named_by_its_whole_title(base):
     answer = base.ask(question)
     assert [c.title for c in answer.citations] == ["四川林草碳汇行动方案"]
     assert named(base, "哪些文件引用了节能促进管理暂行办法？") == {}  # a part may be another one's
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "云政办发〔2021〕3号",
+        "云政办发[2021]3号",
+        "《云政办发【2021】3号》",
+        "（云政办发(2021) 3号）",
+    ],
+)
+def test_a_number_is_read_as_the_quoted_title_of_its_document(base, number):
+    """In any brackets; the answer says how the question was read."""
+    query = read(base, f"请问{number}的主要措施")
+    title = "云岭省人民政府办公厅关于印发云岭省节水行动方案的通知"
+    assert query.text == query.quoting == f"请问《{title}》的主要措施"
+    assert named(base, f"按照{number}，谁牵头") == {title: ["numbered"]}
+    notes = base.ask(f"{number}的主要措施有哪些").notes
+    assert f"按此理解：《{title}》的主要措施有哪些" in notes
+
+
+def test_a_number_beside_its_quoted_title_names_nothing_else(base):
+    query = read(base, "《云岭省节水行动方案》（云政办发〔2021〕3号）的措施")
+    assert query.titles == ("云岭省节水行动方案",)
+    assert query.text == "《云岭省节水行动方案》的措施"
+
+
+@pytest.mark.parametrize(
+    "number", ["云政办发〔2021〕13号", "云政发〔2021〕3号", "南云政办发〔2021〕3号"]
+)
+def test_a_number_that_no_document_has_is_told(base, number):
+    assert named(base, f"请问{number}的主要措施") == {number: []}
+    answer = base.ask(f"请问{number}的渔船补贴标准")
+    assert f"所引的《{number}》不在找到的文件中" in answer.notes
+    assert not any("按此理解" in told for told in answer.notes)
 
 
 def test_what_a_named_document_cites_is_asked_without_marks(base):
