@@ -89,7 +89,7 @@ def is_answered(
 
     The best must score enough, or one of the good ones resemble the question without its places.
     If the question begins with a word that no document has, its subject is not held, unless a
-    sentence is more like the question for it (`benchmarks/decisions.md`).
+    sentence is more like the question for it, or it names a place (`benchmarks/decisions.md`).
     If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
     requested unit, and score well or resemble the question: another figure of the same place is no
     answer. Resemblance counts only with the encoder that it was measured with, for Chinese
@@ -108,7 +108,7 @@ def is_answered(
     if not scored or scored[0].score < (_SUPPORT_MEASURED if measured else support):
         return False
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
-    if measured and near[0].score <= _CERTAIN:
+    if measured and near[0].score <= _CERTAIN and not query.places:
         subject = next((word for word in absent() if 0 <= query.text.find(word) < 2), "")
         if subject and not _draws_on(subject, near[:_MOST_COMPARED], query, embedder):
             return False

@@ -75,7 +75,7 @@ def print_foreign(n: int) -> None:
     """Print a note about nodes of other programs with our labels, if any."""
     if n:
         say(
-            "note: {n} of other programs under the same labels left alone",
+            "note: {n} of other programs under the same labels are left alone",
             n=amount(n, "node"),
             err=True,
         )
