@@ -119,6 +119,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     other = question.asks & {"a list", "definition"}
     if not (question.level or question.places or query.places or other):
         question = replace(question, level=EVERYWHERE)
+    if not (question.level or question.places):
+        return None
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
@@ -133,8 +135,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
-    enough = len(shown) >= (_FEWEST if question.level else 1)
-    clear = _is_clear(asked)
+    clear, enough = _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
     if not clear and question.level:  # 各省对垃圾分类有什么要求
         return None
     if not enough and (not clear or question.level == EVERYWHERE):

@@ -68,6 +68,7 @@ class CurrentInForce:
 
 
 _COMMON = 3_000  # passages from which a word is as common as any
+_RARE = 1_000  # passages that have a word which still tells a topic
 # Numbers, and what a question asks with: 怎么办, 什么样.
 _NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
 _ALL_LATER = "all documents were issued after {}; give a later date"
@@ -189,8 +190,8 @@ class SearchContext:
     def rare_words(self, text: str) -> list[str]:
         """Return the words of a text that few of the searched passages have, the rarest first.
 
-        Words that more than ten times as many have as the rarest, and words within longer ones, are
-        left out. Empty where it has no words, or no passage has one of them.
+        Words that more than ten times as many have as the rarest, and more than `_RARE`, and words
+        within longer ones are left out. Empty where it has no words, or a word that no passage has.
         """
         asked = set(words(text))
         own = sorted(w for w in asked if len(w) > 1 and not any(w in o and w != o for o in asked))
@@ -205,7 +206,9 @@ class SearchContext:
 
         counted = {word: n_having(word) for word in own}
         least = min(counted.values(), default=0)
-        return sorted((w for w in own if counted[w] <= 10 * least), key=lambda w: counted[w])
+        most = max(10 * least, _RARE) if least else -1
+        rare = [word for word in own if counted[word] <= most]
+        return sorted(rare, key=lambda word: counted[word])
 
     def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
         """Return the passages of documents that have a phrase, best first."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kgrag.qualifiers import Standing
 from kgrag.question.query import titles_in
-from kgrag.question.sides import ASKS_ON, Side, places_in, sides
+from kgrag.question.sides import ASKS_ON, Side, innermost, places_in, sides
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.grammar import Grammar
 from kgrag.text.plan_periods import plan_years
@@ -190,6 +190,9 @@ def _level(read: Tagged) -> tuple[str, tuple[int, int]]:
 
 def _places(query: Query, found: Sequence[Side], level: str) -> tuple[str, ...]:
     places = () if query.titles else tuple(side.label for side in found)
+    inner = innermost(query.places)
+    if not (places or level or query.titles) and len(inner) == 1 < len(query.places):
+        return inner  # 四川广元
     if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
         places = tuple(sorted(query.places, key=query.text.find))
     return places or ((NATIONAL,) if query.national and not level else ())

@@ -149,6 +149,15 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
     return kept
 
 
+def innermost(places: Collection[str]) -> tuple[str, ...]:
+    """Return the places that lie around no other one of them, by short names.
+
+    >>> innermost(["四川", "广元"]), innermost(["四川", "云南"])
+    (('广元',), ('四川', '云南'))
+    """
+    return tuple(p for p in places if not any(p in _around(o) for o in places if o != p))
+
+
 @cache
 def _around(place: str) -> frozenset[str]:
     """Return the short names of all places around those of a name."""

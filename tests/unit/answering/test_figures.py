@@ -96,7 +96,16 @@ def test_without_a_place_the_country_comes_first_then_all_places(policies):
     within = Filter(regions=("成都",))
     (quoted,) = policies.ask("2025年森林覆盖率目标是多少？", within=within).blocks
     assert not isinstance(quoted, Row)  # of one place there is nothing to set side by side
-    assert not any(isinstance(b, Row) for b in policies.ask("什么是森林覆盖率？").blocks)
+    for other in ("什么是森林覆盖率？", "森林覆盖率目标有哪些内容？"):
+        told = policies.ask(other)
+        assert not any(getattr(n, "kind", "") == "figures" for n in told.notes)
+
+
+def test_a_place_within_another_is_the_one_that_is_asked_for(policies):
+    """四川成都 is 成都: the province's figure is no answer."""
+    answer = policies.ask("四川成都2025年森林覆盖率目标是多少？")
+    assert [block.label for block in answer.blocks if isinstance(block, Row)] == ["成都市"]
+    assert ["40.5%" in c.quote for c in answer.citations] == [True]
 
 
 def test_absent_words_excluded_documents_and_places_are_told(policies):
