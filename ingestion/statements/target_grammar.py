@@ -11,6 +11,7 @@ from kgrag.ingestion.metadata.dates import issue_year
 from kgrag.ingestion.metadata.lines import read_lines
 from kgrag.qualifiers import Comparator, Standing
 from kgrag.text.grammar import Grammar
+from kgrag.text.indicators import is_of_fall
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.quantities import COUNTS, Quantity, quantities
 from kgrag.text.tagged import Span, Tagged
@@ -352,7 +353,6 @@ def last_before(found: Sequence[Time], at: int, since: int = 0) -> Time | None:
     return None
 
 
-_DOWN = ("降低", "下降", "减少", "削减", "降低率", "下降率")
 # 新增充电桩2万个 is no level; 新建建筑 is what is built, 新增装机占比 a share.
 _ADDED = re.compile("(?:累计|年均|每年|再|力争|计划|已|共)*(?:新(?!能源|[兴型])|净增|增加|增设)")
 _ADDED_NAME = re.compile("(?:年均)?(?:新增|净增)(?!.*(?:[率比]|比例|比重)$)")
@@ -459,7 +459,7 @@ def comparator_of_cell(text: str, indicator: str) -> Comparator:
     >>> comparator_of_cell("≥42%", "森林覆盖率"), comparator_of_cell("13.5%", "能耗强度下降")
     ('>=', '-')
     """
-    if indicator.endswith(_DOWN):
+    if is_of_fall(indicator):
         return "-"
     return "+" if _ADDED_NAME.match(indicator) else bound_of_cell(text)
 
@@ -485,7 +485,8 @@ def comparator_of(value: Value, chain: str, verb: str = "", indicator: str = "")
     is_to = moved().search(chain) is not None
     if value.unit not in ("", *SHARES) and (_ADDED.match(verb) or _ADDED_NAME.match(indicator)):
         return "+"
-    if not is_to and not verb and says("down").search(chain):
+    is_share_of_fall = value.unit in SHARES and is_of_fall(indicator)
+    if not is_to and not verb and (is_share_of_fall or says("down").search(chain)):
         return "-"
     if not is_to and not verb and says("up").search(chain):
         return "+"

@@ -163,7 +163,10 @@ _MORE: Mapping[Language, Mapping[tuple[bool, bool], str]] = {  # least, of more 
         (False, True): "highest", (True, True): "lowest",
     },
 }  # fmt: skip
-_IN_YEAR: Mapping[Language, str] = {"zh": "{}年：", "en": "{}: "}
+_LEAD: Mapping[Language, tuple[str, str, str]] = {
+    "zh": ("{}年", "，", "："),
+    "en": ("{}", ", ", ": "),
+}
 _NOT_COMPARED: Mapping[Language, Mapping[str, str]] = {
     "zh": {
         "unit": "不能直接比较：两边数字的单位不同。",
@@ -302,7 +305,8 @@ def contrast(
     """Return which side has the larger figure and by how much, a line for each year.
 
     Figures are compared if each side has one value of the same indicator, unit, year and bound
-    (at least, about); else the line says why they are not.
+    (at least, about); of several indicators the line names its own. Else the line says why they
+    are not.
 
     Args:
         sides: Statements of each side, at least one, with document and citation. Sides that are
@@ -315,6 +319,9 @@ def contrast(
     across = all(_YEAR_SIDE.fullmatch(name) for name in sides)
     values = {name: _by_measure(told, across=across) for name, told in sides.items()}
     shared = set.intersection(*(set(of) for of in values.values()))
+    subjects = [s.fact.subject for told in sides.values() for s, _, _ in told]
+    names = {subject.entity_id: subject.name for subject in subjects}
+    in_year, comma, colon = _LEAD[language]
     lines, reason = [], ""
     for key in sorted(shared, key=lambda key: (key[0], key[1].unit, key[1].indicator_id)):
         alike = [values[name][key] for name in sides]
@@ -331,7 +338,12 @@ def contrast(
                 for name, of in zip(sides, alike, strict=True)
                 for value, (_, words, cited) in of.items()
             ]
-            lead = _IN_YEAR[language].format(key[0]) if key[0] and len(shared) > 1 else ""
+            about = [
+                names[key[1].indicator_id] if len({k[1].indicator_id for k in shared}) > 1 else "",
+                in_year.format(key[0]) if key[0] and len(shared) > 1 else "",
+            ]
+            lead = comma.join(filter(None, about))
+            lead += colon if lead else ""
             unit = key[1].unit
             lines.append(_sentence(told, unit, least=least, language=language, lead=lead))
     if not lines:

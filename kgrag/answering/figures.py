@@ -1,9 +1,10 @@
 """Questions for a figure of several places or documents, answered from all statements."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import chain
 
 from kgrag.answer.notes import note
@@ -16,6 +17,7 @@ from kgrag.question.question import (
     EVERYWHERE,
     PROVINCES,
     Question,
+    grammar,
     pieces,
     question_of,
 )
@@ -25,11 +27,20 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import about, stated_place
 from kgrag.tables.compare import similar
+from kgrag.tables.figures import decimal_of
 from kgrag.tables.sources import object_of
 from kgrag.text.facets import NATIONAL, called, place_rank
-from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
+from kgrag.text.indicators import (
+    indicator_name,
+    indicator_names,
+    is_indicator,
+    share_of,
+    split_sources,
+)
+from kgrag.text.numerals import han_numeral
 from kgrag.text.places import with_places_inside
 from kgrag.text.plan_periods import plan_ending, plan_years
+from kgrag.text.quantities import agree, quantities
 from kgrag.text.regions import level_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -42,6 +53,7 @@ _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超
 _OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
+_MOST_INDICATORS = 4  # that a question names beside each other
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 
 
@@ -88,7 +100,11 @@ def _indicator(
     """Return the indicator that is the rest of a question, and the names that match."""
     text, left = question.topic, list(question.pieces)
     bare = normalize_name(text)
-    known = max((name for name in names if name in bare), key=len, default="")
+    known = max(
+        (name for name in names if name in bare),
+        key=lambda name: (is_indicator(name), len(name)),  # 能耗 of 能耗降, which has a verb's part
+        default="",
+    )
     at = bare.find(known)
     if known and not pieces(f"{bare[:at]} {bare[at + len(known) :]}"):
         at = text.casefold().find(known)
@@ -97,9 +113,13 @@ def _indicator(
         if is_indicator(known):
             return shown, frozenset(names[known])
         left = [shown]  # PM2.5, 绿色工厂: what is measured of it has longer names
-    if len(left) != 1 or len(left[0]) < _LEAST_PART:
+    if len(left) != 1:
         return "", frozenset()
-    like = [names[name] for name in names if normalize_name(left[0]) in name]
+    if own := indicator_names(left[0]) & frozenset().union(*names.values()):
+        return left[0], own  # no document writes it so
+    if len(left[0]) < _LEAST_PART:
+        return "", frozenset()
+    like = [names[name] for name in names if _is_like(normalize_name(left[0]), name)]
     return left[0] if like else "", frozenset().union(*like)
 
 
@@ -107,24 +127,120 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return the figures of several places or documents that a question asks for, or None.
 
     There may be no rows: if a question clearly asks for a figure that is stated only for other
-    places or years, notes say so.
+    places or years, notes say so. Of several indicators (森林覆盖率和森林蓄积量) each has its rows.
 
     Args:
         search: For the question.
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    if not _may_ask(question):
+    if query.titles:
         return None
     other = question.asks & {"a list", "definition"}
     if not (question.level or question.places or query.places or other):
         question = replace(question, level=EVERYWHERE)
     if not (question.level or question.places):
         return None
+    question, bound = _bounded(question)
+    found = _of_one(question, knowledge, bound=bound)
+    return found if found and found.rows else _of_several(question, knowledge) or found
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Values that are asked for: 超过30%, 40%.
+
+    Attributes:
+        words: As the question says it.
+        value: The value.
+        unit: Its unit.
+        signs: What the values may be to it: greater, less, equal.
+    """
+
+    words: str
+    value: Decimal
+    unit: str
+    signs: tuple[bool, bool]
+
+    def holds(self, statement: Statement) -> bool:
+        """Return whether a figure is one of those asked for."""
+        told = decimal_of(statement.qualifiers.value)
+        if told is None or not agree(self.unit, statement.qualifiers.unit):
+            return False
+        above, below = self.signs
+        return told == self.value or (above and told > self.value) or (below and told < self.value)
+
+
+def _bounded(question: Question) -> tuple[Question, _Bound | None]:
+    """Return a question without the value that it sets as a bound, and the bound, if any."""
+    text = question.topic
+    found = [q for q in quantities(text) if q.unit and not q.is_word and len(q.values) == 1]
+    if len(found) != 1 or not question.level:
+        return question, None
+    start, end = found[0].start, found[0].end
+    said = [
+        (grammar().pattern(name).search(text[:start]), grammar().pattern(name).match(text[end:]))
+        for name in ("above", "below")
+    ]
+    first = min([match.start() for match, _ in said if match], default=start)
+    last = max([end + match.end() for _, match in said if match], default=end)
+    bound = _Bound(
+        text[first:last].strip(),
+        next(iter(found[0].values)),
+        found[0].unit,
+        (any(said[0]), any(said[1])),
+    )
+    topic = f"{text[:first]} {text[last:]}"
+    return replace(question, topic=topic, pieces=tuple(pieces(topic))), bound
+
+
+def _of_several(question: Question, knowledge: SearchContext) -> Complete | None:
+    """Return the figures of several indicators that a question names beside each other, or None.
+
+    A name may go on as the last one does: 风电、光伏装机容量 asks for 风电装机容量, too. One
+    that no document states is a figure if two others are.
+    """
+    told = question.pieces if len(question.pieces) > 1 else split_sources("".join(question.pieces))
+    *first, last = told or ("",)
+    if not 1 <= len(first) < _MOST_INDICATORS:
+        return None
+
+    def of(name: str, *, sure: bool = False) -> Complete | None:
+        return _of_one(replace(question, topic=name, pieces=(name,)), knowledge, sure=sure)
+
+    parts: dict[str, Complete | None] = {}
+    for piece in (*first, last):
+        names = [piece, *(piece + last[n:] for n in range(1, len(last) - 1) if piece != last)]
+        found = list(filter(None, map(of, names)))
+        parts[piece] = next((part for part in found if part.rows), next(iter(found), None))
+    n_told = sum(bool(part and part.rows) for part in parts.values())
+    if n_told < (1 if all(parts.values()) else _FEWEST):
+        return None
+    whole = tuple(filter(None, (part or of(name, sure=True) for name, part in parts.items())))
+    rows = (replace(row, lead=f"{part.about}，{row.lead}") for part in whole for row in part.rows)
+    return replace(whole[0], rows=tuple(rows), parts=whole)
+
+
+def _of_one(
+    question: Question,
+    knowledge: SearchContext,
+    *,
+    sure: bool = False,
+    bound: _Bound | None = None,
+) -> Complete | None:
+    """Return the figures of the indicator that a question asks for, or None.
+
+    If it is sure that its topic is an indicator, never None.
+    """
+    query = question.query
+    if not (sure or _may_ask(question)):
+        return None
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
     asked = asked_figures(question, _names(held))
+    if sure and asked is None:
+        asked = Asked(question, question.topic, frozenset())
     if asked is None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
@@ -135,18 +251,20 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
-    clear, enough = _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
+    clear, enough = sure or _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
     if not clear and question.level:  # 各省对垃圾分类有什么要求
         return None
-    if not enough and (not clear or question.level == EVERYWHERE):
+    if not enough and not sure and (not clear or question.level == EVERYWHERE):
         return None
     parts = _of_parts(dated, cards, asked, shown)
+    shown, chosen = _chosen(shown, question, bound)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
-    silent = _silent((*shown, *parts), cards, asked)
+    silent = _silent((*by_place, *shown, *parts), cards, asked)
     counts = tuple(
         len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
+    told += chosen
     told += _further(asked, undated, len(rows), query.language)
     ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
     told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
@@ -163,6 +281,24 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         ),
         least="least" in question.asks,
     )
+
+
+def _chosen(
+    shown: dict[str, list[Statement]], question: Question, bound: _Bound | None
+) -> tuple[dict[str, list[Statement]], list[str]]:
+    """Return the places within a bound, or the first of a ranking, and a note on the others."""
+    language, n = question.query.language, len(shown)
+    if bound:
+        held = {place: [s for s in some if bound.holds(s)] for place, some in shown.items()}
+        shown = {place: some for place, some in held.items() if some}
+        told = note("bounded", language, bound=bound.words, n=len(shown), others=n - len(shown))
+        return shown, [told]
+    first = grammar().pattern("first").search(question.query.text)
+    few = int(han_numeral(first["few"]) or 0) if first else 0
+    if not 0 < few < n or not {"most", "least"} & question.asks:
+        return shown, []
+    kept = _ordered(shown, question)[:few]
+    return {place: shown[place] for place in kept}, [note("ranked", language, shown=few, n=n)]
 
 
 def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
@@ -215,11 +351,12 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[
     """Return a row for each figure, with its side if a comparison is asked for."""
     compares = not question.level and "difference" in question.asks
     by_year = len(shown) == 1 and len(question.due) > 1
+    several = len({s.fact.subject.name for some in shown.values() for s in some}) > 1
     return [
         Stated(
             place_of(s),
             label=place,
-            lead=_label(s, place),
+            lead=_label(s, place, named=several),
             side=(f"{s.qualifiers.year}年" if by_year else called(place)) if compares else "",
             statement=s,
         )
@@ -230,8 +367,8 @@ def _rows(shown: Mapping[str, Sequence[Statement]], question: Question) -> list[
 
 def _is_clear(asked: Asked) -> bool:
     """Return whether a question asks for a figure, and not for other statements."""
-    asks = asked.question.asks
-    return is_indicator(asked.indicator) or "figure" in asks or bool(asked.question.due)
+    asks = asked.question.asks & {"figure", "most", "least"}
+    return is_indicator(asked.indicator) or bool(asks or asked.question.due)
 
 
 def _of_scope(statement: Statement) -> str:
@@ -308,7 +445,14 @@ def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) ->
     """Return places in order: by value, as the question names them, or by region."""
     down = "most" in question.asks
     if down or "least" in question.asks:
-        return sorted(by_place, key=lambda p: (1 - 2 * down) * _value(by_place[p]))
+        units = Counter(some[0].qualifiers.unit for some in by_place.values())
+        usual = max(units, key=units.__getitem__, default="")
+
+        def size(place: str) -> tuple[bool, float]:
+            first = by_place[place][0]
+            return first.qualifiers.unit != usual, (1 - 2 * down) * _value(first)
+
+        return sorted(by_place, key=size)
 
     def rank(place: str) -> tuple[int, tuple[int, str]]:
         places = question.places
@@ -320,15 +464,13 @@ def _ordered(by_place: Mapping[str, Sequence[Statement]], question: Question) ->
     return sorted(by_place, key=rank)
 
 
-def _value(statements: Sequence[Statement]) -> float:
-    try:
-        return float(statements[0].qualifiers.value)
-    except ValueError:
-        return 0.0
+def _value(statement: Statement) -> float:
+    return float(decimal_of(statement.qualifiers.value) or 0)
 
 
-def _label(statement: Statement, place: str) -> str:
-    return f"{place}：{object_of(statement)}"
+def _label(statement: Statement, place: str, *, named: bool = False) -> str:
+    name = f"{statement.fact.subject.name}" if named else ""
+    return f"{place}：{name}{object_of(statement)}"
 
 
 def _silent(
@@ -426,9 +568,21 @@ def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statem
         parts.add(longest)  # 国有林场, which has a word of asking in it
     for part in parts:
         if len(part) >= _LEAST_PART:
-            like = [e for e, _ in store.search_entities(part, top_k=_MOST_LIKE)]
-            ids |= {e.entity_id for e in store.entities(like) if part in normalize_name(e.name)}
+            like = [e for e, _ in store.search_entities(share_of(part) or part, top_k=_MOST_LIKE)]
+            ids |= {
+                e.entity_id for e in store.entities(like) if _is_like(part, normalize_name(e.name))
+            }
     return store.statements("target", around=ids) if ids else []
+
+
+def _is_like(part: str, name: str) -> bool:
+    """Return whether an indicator has a name in its own, or is a share of what that is one of.
+
+    >>> _is_like("绿色工厂", "省级绿色工厂"), _is_like("装配式建筑占比", "装配式建筑占新建建筑比重")
+    (True, True)
+    """
+    whole = share_of(part)
+    return part in name or bool(whole and whole in share_of(name))
 
 
 def _written_names(text: str, pieces: Sequence[str], decided: DecidedNames) -> Iterator[str]:

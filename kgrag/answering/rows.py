@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote, Row
@@ -12,12 +13,14 @@ from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
 from kgrag.answering.quotes import METHOD
+from kgrag.question.question import grammar
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.sources import item_start
 from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
+from kgrag.text.indicators import in_known_words, indicator_names
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, sentence_around
 from kgrag.types import Chunk, Document, Heading, Query
@@ -74,6 +77,7 @@ class Complete:
         times: Years and periods (2025, 十四五), one of which a quote for a silent place, or a
             heading above it, must contain; empty for any.
         least: Whether the smaller of several figures is asked for.
+        parts: What it is joined of, if several things are asked for; else empty.
     """
 
     rows: tuple[Stated, ...]
@@ -84,11 +88,12 @@ class Complete:
     unread: str = ""
     times: tuple[str, ...] = ()
     least: bool = False
+    parts: tuple["Complete", ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return the notes on documents and silent places."""
-        return self.notes_besides(())
+        return tuple(chain.from_iterable(part.notes_besides(()) for part in self.parts or (self,)))
 
     def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
         """Return the notes if quotes are shown for some of the silent places."""
@@ -176,13 +181,16 @@ def with_quotes(
         places: For which quotes can be asked for.
         quote: Returns quotes for a place.
     """
-    blocks, shown = list(answer.blocks), []
-    for place in (place for place in places if place in found.silent):
-        for c in quote(place).citations:
-            if _names_figure(c, found.about) and _is_of_time(c, found.times):
-                blocks.append(Row(c, place, f"{place}："))
-                shown.append(place)
-    return replace(answer, blocks=tuple(blocks), notes=found.notes_besides(shown))
+    blocks, named, notes = list(answer.blocks), list(places), list[str]()
+    for part in found.parts or (found,):
+        shown = []
+        for place in (place for place in named if place in part.silent):
+            for c in quote(place).citations:
+                if _names_figure(c, part.about) and _is_of_time(c, part.times):
+                    blocks.append(Row(c, place, f"{place}："))
+                    shown.append(place)
+        notes += part.notes_besides(shown)
+    return replace(answer, blocks=tuple(dict.fromkeys(blocks)), notes=tuple(notes))
 
 
 def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
@@ -259,14 +267,23 @@ def _is_of_other(cited: Citation, text: str, times: Collection[str]) -> bool:
 
 
 def _names_figure(cited: Citation, about: str) -> bool:
-    """Return whether a quote has a number, and with its headings most words of a figure."""
-    name = normalize_name(about)
-    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-    told = normalize_name(f"{cited.quote}{''.join(cited.heading_path)}")
+    """Return whether a quote has a value, and with its headings most words of a figure.
+
+    A value is a number, or that of another plan: 完成国家下达目标.
+    """
     own = set(_DIGITS.findall(narrow(about)))  # of PM2.5
-    return any(number not in own for number in _DIGITS.findall(narrow(cited.quote))) and (
-        sum(pair in told for pair in pairs) >= _MOSTLY * len(pairs)
-    )
+    numbers = _DIGITS.findall(narrow(cited.quote))
+    as_set = grammar().pattern("as_set").search(cited.quote)
+    if not as_set and not any(number not in own for number in numbers):
+        return False
+    told = normalize_name(in_known_words(f"{cited.quote}{''.join(cited.heading_path)}"))
+    names = map(normalize_name, (about, *indicator_names(about)))
+    return any(_mostly_in(name, told) for name in names)
+
+
+def _mostly_in(name: str, text: str) -> bool:
+    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
+    return sum(pair in text for pair in pairs) >= _MOSTLY * len(pairs)
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:

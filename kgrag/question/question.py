@@ -45,6 +45,7 @@ _YEAR = re.compile(
 )
 _ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)年?[底末]?")
 _PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
+_FEW = re.compile("前?(?:\\d{1,2}|[一二两三四五六七八九十])[个名位]?")  # of a ranking
 _MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")
 
 
@@ -218,4 +219,4 @@ def pieces(text: str) -> list[str]:
         " " if at in read.spans and read.spans[at].tags & _ASKING else read.words(at, at + 1)
         for at in range(len(read.code))
     )
-    return [piece for piece in _MARKS.split(bare) if piece]
+    return [piece for piece in _MARKS.split(bare) if piece and not _FEW.fullmatch(piece)]

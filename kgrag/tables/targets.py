@@ -13,7 +13,7 @@ from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
 from kgrag.tables.sources import Spot, object_of, sourced, spot_of
 from kgrag.tables.table import Cell, Column, Table
-from kgrag.text.indicators import indicator_name
+from kgrag.text.indicators import indicator_names
 from kgrag.text.messages import message
 from kgrag.types import Document
 
@@ -122,11 +122,12 @@ def check_indicator(store: Store, indicator: str) -> None:
 
 def _named(wanted: str) -> Callable[[Statement], bool]:
     """Return a predicate: whether a statement's indicator has this name."""
-    as_given, as_known = names_all(wanted), names_all(indicator_name(wanted))
+    as_given, *as_known = (names_all(name) for name in (wanted, *indicator_names(wanted)))
 
     def is_wanted(statement: Statement) -> bool:
         name, written = statement.fact.subject.name, statement.qualifiers.subject
-        return as_given(name) or as_known(name) or (bool(written) and as_given(written))
+        known = any(named(name) for named in as_known)
+        return as_given(name) or known or (bool(written) and as_given(written))
 
     return is_wanted
 

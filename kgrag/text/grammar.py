@@ -19,9 +19,10 @@ class Grammar:
     """Patterns and words for one kind of statement.
 
     `[patterns]` by name: {tag} matches a span with this tag, <name> another pattern, @name a list
-    of `vocabulary.toml`. `[words]` are lists separated by blanks, `[terms]` and `[plain]` the
-    lexicon (`kgrag.text.terms`), by default that of all statements. `[examples]` are run by the
-    tests: "text => what the pattern finds". All tables of the file are in `told`.
+    of `vocabulary.toml`; those of `[values]` are over plain text. `[words]` are lists separated by
+    blanks, `[terms]` and `[plain]` the lexicon (`kgrag.text.terms`), by default that of all
+    statements. `[examples]` are run by the tests: "text => what the pattern finds". All tables of
+    the file are in `told`.
 
     Args:
         text: Content of the file.
@@ -52,7 +53,7 @@ class Grammar:
         return self._alphabet.compile(self._whole(pattern))
 
     def _whole(self, pattern: str) -> str:
-        pieces = self.told.get("patterns", {})
+        pieces = self.told.get("patterns", {}) | self.told.get("values", {})
         whole = _PIECE.sub(lambda named: f"(?:{self._whole(pieces[named[1]])})", pattern)
         return _LIST.sub(lambda named: f"(?:{either(named[1])})", whole)
 

@@ -98,7 +98,41 @@ _SOURCE = re.compile("(新增|累计)?(.+?)(发电)?")
 _OF_POWER = {"千瓦": "装机容量", "千瓦时": "发电量"}
 _SHARES = ("%", "个百分点")
 _OF_WHOLE = re.compile("[^占]{2,}占(?![比地有用])[^占]*(?:量|面积|装机|规模|容量|建筑)")
+# What is told of a change: 化学需氧量排放量削减比例, 单位GDP能耗降低率.
+_FALL = re.compile(rf"(?:降低|下降|减少|削减|降幅)(?:率|幅度|{_SHARE})?$")
 _TELLING = ("亩", "微克/立方米", "%")  # other units by which a name is told, one of each kind
+
+
+def share_of(name: str) -> str:
+    """Return that of which a name tells the share, as far as it says; empty for other names.
+
+    >>> share_of("装配式建筑占比"), share_of("装配式建筑占新建建筑比重"), share_of("森林覆盖率")
+    ('装配式建筑', '装配式建筑占新建建筑', '')
+    """
+    match = _ENDS_IN_SHARE.fullmatch(name)
+    return match[1] if match else ""
+
+
+def split_sources(name: str) -> tuple[str, ...]:
+    """Return the names of two sources or more that one tells without a word between them.
+
+    >>> split_sources("风电光伏装机"), split_sources("光伏发电")
+    (('风电装机', '光伏装机'), ())
+    """
+    sources = sorted(_section("电源"), key=lambda source: -len(source))
+    one = "|".join(map(re.escape, sources))
+    match = re.match(f"(?:{one}){{2,}}", name)
+    found = re.findall(one, match[0]) if match else []
+    return tuple(source + name[match.end() :] for source in found) if match else ()
+
+
+def is_of_fall(name: str) -> bool:
+    """Return whether a name tells by how much something falls.
+
+    >>> is_of_fall("能耗强度下降"), is_of_fall("能耗强度")
+    (True, False)
+    """
+    return _FALL.search(name) is not None
 
 
 def is_indicator(name: str) -> bool:
@@ -127,13 +161,16 @@ def indicator_name(name: str, unit: str = "") -> str:
     ('非化石能源消费比重', '新增风电装机容量')
     >>> indicator_name("风电", unit="千瓦"), indicator_name("风电", unit="千瓦时")
     ('风电装机容量', '风电发电量')
+    >>> indicator_name("单位GDP能耗降低率", unit="%"), indicator_name("能耗强度", unit="%")
+    ('单位GDP能耗', '单位GDP能耗')
     """
     if len(name) > _LONGEST:
         return name
-    if unit in _SHARES and _OF_WHOLE.fullmatch(name):
-        name += "比重"
-    found = _by_unit(_of_list(_formed(name)), unit)
-    found = _of_list(found)
+    plain = name
+    if unit in _SHARES:
+        plain = _FALL.sub("", name) if is_indicator(_FALL.sub("", name)) else name
+        plain += "比重" if _OF_WHOLE.fullmatch(plain) else ""
+    found = _of_list(_by_unit(_of_list(_formed(plain)), unit))
     return name if identity_key(found) == identity_key(name) else found
 
 
@@ -146,6 +183,16 @@ def indicator_names(name: str) -> frozenset[str]:
     return frozenset(indicator_name(name, unit) for unit in ("", *_OF_POWER, *_TELLING))
 
 
+def in_known_words(text: str) -> str:
+    """Return a text with the words of indicators in one form.
+
+    >>> in_known_words("单位地区生产总值能源消耗下降14%")
+    '单位GDP能耗下降14%'
+    """
+    pattern, full = _words()
+    return pattern.sub(lambda word: full[word[0].casefold()], text)
+
+
 def _of_list(name: str) -> str:
     return _whole().get(identity_key(name), name)
 
@@ -153,8 +200,7 @@ def _of_list(name: str) -> str:
 def _formed(name: str) -> str:
     plain = "".join(unicodedata.normalize("NFKC", _NUMBERED.sub("", name)).split())
     plain = _GLOSS.sub(r"\1", _PRIVATE.sub(".", plain))
-    pattern, full = _words()
-    found = pattern.sub(lambda word: full[word[0].casefold()], plain)
+    found = in_known_words(plain)
     if is_indicator(found):
         found = _OF.sub("", found)
     for form, replacement in _FORMS:
@@ -198,6 +244,8 @@ def _by_unit(name: str, unit: str) -> str:
     """Return the indicator of a source or an activity by its unit: 风电 500万千瓦."""
     if unit in _AREAS and name in _section("面积"):
         return f"{name}面积"
+    if unit in _SHARES:
+        return dict(_pairs("变化")).get(name, name)
     if unit == "微克/立方米" and name in _section("污染物"):
         return f"{name}浓度"
     match = _SOURCE.fullmatch(name) if unit in _OF_POWER else None

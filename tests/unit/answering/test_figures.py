@@ -509,3 +509,69 @@ def test_quotes_of_several_documents_name_their_place_and_document(both, quoting
         assert with_documents(answer, asked, documents) is answer
     alone = quoting(pair(SHARE)[0])
     assert with_documents(alone, analyse("比重"), documents) is alone
+
+
+@pytest.fixture(scope="module")
+def levels(tmp_path_factory):
+    """Plans of three provinces with several figures each."""
+    told = {
+        "四川": "森林覆盖率达到41%，非化石能源消费比重达到42%，单位地区生产总值能耗降低14%。",
+        "云南": "森林覆盖率达到66%，非化石能源消费比重达到46%，能耗强度下降13.5%。",
+        "贵州": "森林覆盖率达到64%，风电装机容量达到1080万千瓦，光伏装机容量达到3100万千瓦。",
+    }
+    texts = {
+        f"{place}.md": f"# {place}省低碳发展规划\n\n到2025年，全省{text}\n"
+        for place, text in told.items()
+    }
+    with knowledge_base(tmp_path_factory.mktemp("levels"), texts) as base:
+        yield base
+
+
+@pytest.mark.parametrize(
+    ("question", "leads"),
+    [
+        (
+            "四川和云南2025年森林覆盖率和非化石能源消费比重分别是多少",
+            [
+                *("森林覆盖率，四川省", "森林覆盖率，云南省"),
+                *("非化石能源消费比重，四川省", "非化石能源消费比重，云南省"),
+            ],
+        ),
+        ("贵州2025年风电、光伏装机容量", ["风电，贵州省", "光伏装机容量，贵州省"]),
+        ("贵州2025年风电光伏各多少", ["风电，贵州省", "光伏，贵州省"]),
+        # a name that the text writes otherwise: 单位GDP能耗降低, 能耗强度
+        ("各省2025年单位GDP能耗降幅", ["四川省", "云南省"]),
+        ("2025年森林覆盖率最高的两个省", ["云南省", "贵州省"]),
+        ("哪个省2025年森林覆盖率最低", ["四川省", "贵州省", "云南省"]),
+        ("2025年森林覆盖率超过60%的省", ["贵州省", "云南省"]),
+        ("哪些省2025年森林覆盖率不高于64%", ["四川省", "贵州省"]),
+        ("哪些省2025年森林覆盖率是64%", ["贵州省"]),
+    ],
+)
+def test_several_figures_rankings_and_bounds(levels, question, leads):
+    """Each indicator has its rows; a ranking is cut, a bound kept; others are counted."""
+    answer = levels.ask(question)
+    rows = [b for b in answer.blocks if isinstance(b, Row)]
+    assert [row.lead.partition("：")[0] for row in rows] == leads
+
+
+def test_what_a_bound_leaves_out_is_counted(levels):
+    """Places with other values are not said to state none."""
+    answer = levels.ask("2025年森林覆盖率超过60%的省")
+    assert any("有2地；另有1地" in note for note in answer.notes)
+    assert not any("未读出" in note for note in answer.notes)
+
+
+def test_one_of_two_indicators_that_is_not_stated_is_named(levels):
+    """The other one has its row, with the place that states none."""
+    answer = levels.ask("贵州2025年森林覆盖率和单位GDP能耗分别是多少")
+    assert [b.label for b in answer.blocks if isinstance(b, Row)] == ["贵州省"]
+    assert any(note.startswith("未读出2025年单位GDP能耗") for note in answer.notes)
+
+
+def test_a_comparison_of_two_indicators_has_a_line_for_each(levels):
+    """The line names the indicator."""
+    answer = levels.ask("四川和云南2025年森林覆盖率、非化石能源消费比重谁更高")
+    text = answer.text
+    assert "森林覆盖率，2025年：云南更高" in text
+    assert "非化石能源消费比重，2025年：云南更高" in text
