@@ -1,7 +1,9 @@
 """Compare the figures of one indicator: places or documents as rows, years as columns."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -30,6 +32,7 @@ By = Literal["province", "region", "document", "year"]
 _DOCUMENT = Column("compared", "文件", "document compared")
 _LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
 _ALIKE = 0.62  # of character pairs, from which names are like
+_APART = re.compile("[、，,；;]")  # between indicators
 _UNDATED = Column("undated", "未注明年份", "no year")
 
 
@@ -146,7 +149,8 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
 
     By year, rows are years and columns are places. By province and by document, requested rows
     without any figure are kept and named in a note; requested places of which no document is held
-    have a row, too. In a province's row, figures of its cities carry the city's name.
+    have a row, too. In a province's row, figures of its cities carry the city's name. Several
+    indicators (森林覆盖率、非化石能源占比) have columns each, unless the words are those of one.
 
     Args:
         store: The knowledge base.
@@ -157,6 +161,37 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
         OutOfRangeError: If no indicator is given.
         NotFoundError: As for `kgrag.tables.targets.targets`.
     """
+    names = [name.strip() for name in _APART.split(wanted.indicator) if name.strip()]
+    if len(names) < 2 or wanted_statements(store, wanted, choose(store, wanted.within)):
+        return _of_one(store, wanted, by)
+    apart = (_of_one(store, replace(wanted, indicator=name), by) for name in names)
+    return _side_by_side(dict(zip(names, apart, strict=True)), by)
+
+
+def _side_by_side(made: Mapping[str, Matrix], by: By) -> Matrix:
+    """Return the comparisons of several indicators as one, the columns under their names."""
+    lines: dict[str, Line] = {}
+    for name, one in made.items():
+        for line in one.lines:
+            held = lines.get(line.label, Line(line.label, held=False, cells={}))
+            own = {_head(name, head): values for head, values in line.cells.items()}
+            lines[line.label] = Line(line.label, held.held or line.held, {**held.cells, **own})
+    rank = place_rank if by in ("province", "region") else str
+    common = (note("in-common", "zh", words="，".join(one.words)) for one in made.values())
+    return Matrix(
+        tuple(_head(name, head) for name, one in made.items() for head in one.heads),
+        (),
+        tuple(sorted(lines.values(), key=lambda line: (not line.held, rank(line.label)))),
+        (*common, *dict.fromkeys(n for one in made.values() for n in one.notes)),
+    )
+
+
+def _head(name: str, head: str) -> str:
+    return f"{name} {head or _UNDATED.zh}"
+
+
+def _of_one(store: Store, wanted: WantedTargets, by: By) -> Matrix:
+    """Return the comparison of one indicator."""
     chosen, figures, heads, labels, notes = _grid(store, wanted, by)
     spots: defaultdict[_Figure, list[Spot]] = defaultdict(list)
     for figure in figures:

@@ -311,3 +311,29 @@ def test_an_organ_is_called_as_documents_call_it(tmp_path, organ):
             with pytest.raises(NotFoundError, match="no organ with duties"):
                 base.tables().duties(other)
         assert len(base.tables().duties("商务部门").rows) == 1
+
+
+def test_several_indicators_stand_side_by_side(tmp_path):
+    """Each has its columns; a name with 、 in it is one indicator."""
+    texts = {
+        "a": "四川省低碳方案\n一、目标\n到2025年，全省森林覆盖率达到41%，"
+        "非化石能源消费比重达到42%，风电、太阳能发电总装机容量达到3000万千瓦。\n",
+        "b": "云南省低碳方案\n一、目标\n到2030年，全省森林覆盖率达到66%。\n",
+    }
+    with knowledge_base(tmp_path, texts) as base:
+        both = base.tables().compare("森林覆盖率、非化石能源占比")
+        one = base.tables().compare("风电、太阳能发电装机容量")
+        with pytest.raises(NotFoundError, match="幸福"):
+            base.tables().compare("森林覆盖率、幸福指数")
+    assert [column.zh for column in both.columns] == [
+        "地区", "森林覆盖率 2025", "森林覆盖率 2030", "非化石能源占比 2025",
+    ]  # fmt: skip
+    assert [row.cells for row in both.rows] == [
+        ("四川省", "41%[1]", None, "42%[2]"),
+        ("云南省", None, "66%", None),
+    ]
+    assert both.notes[:2] == (
+        "除另注明外：森林覆盖率，目标",
+        "除另注明外：非化石能源消费比重，目标",
+    )
+    assert [column.zh for column in one.columns] == ["地区", "2025"]
