@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from kgrag.answer.notes import note
 from kgrag.answering.figures import figures
-from kgrag.answering.library import chunk_at, document_meant, is_of, titled_documents, validity
+from kgrag.answering.library import (
+    absent,
+    chunk_at,
+    document_meant,
+    documents,
+    is_of,
+    lacking,
+    record,
+    titled_documents,
+    validity,
+)
 from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
@@ -469,11 +479,13 @@ def _punished_who(statement: Statement) -> str:
 
 
 _Intent = Callable[[Search, SearchContext], Complete | None]
-# Which documents cite one, what one cites, which are in force, duties of an organ, a document's
-# points in time, figures of several places, what is punished how, what a term means, headings under
-# a part: the first that is sure answers. A new kind of question is a function here.
+# Which documents cite one, what one cites, which are in force or lacking, who issued one, one that
+# is not held, duties of an organ, a document's points in time, figures of several places, what is
+# punished how, what a term means, headings under a part, which documents there are: the first that
+# is sure answers. A new kind of question is a function here.
 INTENTS: Sequence[_Intent] = (
-    citing, cited, validity, duties, times, figures, penalties, definitions, sections
+    citing, cited, validity, lacking, record, absent, duties, times, figures, penalties,
+    definitions, sections, documents,
 )  # fmt: skip
 
 

@@ -1,27 +1,54 @@
-"""Questions about documents as such: which one is meant, which are in force."""
+"""Questions about documents as such: which is meant, in force, held, lacking; what one is."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.question.question import question_of
+from kgrag.question.question import grammar, pieces, question_of, tagged
+from kgrag.question.sides import places_in
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
-from kgrag.status import Status, StatusKind
+from kgrag.status import Status, StatusKind, kind_in_words
+from kgrag.store.likeness import LEAST_LIKE, likeness
 from kgrag.store.store import Store
+from kgrag.tables import overview
+from kgrag.tables.naming import day_of_issue
+from kgrag.tables.references import BASIS, by_node, citation_chain
 from kgrag.tables.sources import Spot, object_of, role_of
-from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
+from kgrag.tables.timeline import EVENTS, Event, WantedTimes, timeline
 from kgrag.text.document_nodes import node_name
-from kgrag.text.facets import document_facets
-from kgrag.text.words import normalize_name, words
-from kgrag.types import Chunk, Document, Language
+from kgrag.text.facets import NATIONAL, document_facets
+from kgrag.text.leading_region import leading_region
+from kgrag.text.official_terms import in_official_terms, official_terms
+from kgrag.text.organs import full_organ_name, is_central_organ
+from kgrag.text.places import with_places_inside
+from kgrag.text.tagged import Tagged
+from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.titles import document_kinds
+from kgrag.text.words import character_pairs, normalize_name, words
+from kgrag.types import Chunk, Document, Language, Query
 
 _MOST_OTHERS = 3
+_MOST_ROWS = 60
+_MOST_ISSUERS = 3
+_DAYS: tuple[Event, ...] = ("written", "issued", "effective", "expires")
+_NEAR = 0.2  # onto the likeness of a title, for a document of the place that is named
+_OFFICES = ("", "办公厅", "办公室")  # of an organ, whose documents are its own
+_EVER = (0, 9999)  # years
+_LONGEST_ORGAN = 30  # characters of its name
+_SHORTEST_WHOLE = 3  # characters of a word whose parts may stand apart in a title
+_ABBREVIATED, _GAP = range(2, 5), 5  # characters of a short form, and between two of them
+_KINDS = frozenset(["paper", "document", "kind_word"])
+_ANY_KIND = frozenset(grammar().words("paper")) | {"政策", "规定"}
+_NO_TOPIC = frozenset(
+    ["title", "place", "nation", "archive", "issue", "since", "later", "until", "paper", "holds"]
+)
+_JOINTS = re.compile("有关|相关|涉及|关于|方面|层面|领域|过|共|[和与及以等]|联合|发的?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +78,7 @@ def document_meant(search: Search, knowledge: SearchContext) -> _Meant | None:
     if query.titles and (sure := titled_documents(search, cards)):
         return _Meant(cards[sure[0]]) if len(sure) == 1 else None
     asked = query.titles[0] if query.titles else query.text
-    likely = search.settings.titles.likely(asked, places=_places(search))
+    likely = search.settings.titles.likely(asked, places=places_named(search))
     held = [cards[doc_id] for doc_id in likely if doc_id in cards]
     if not held:
         return None
@@ -70,7 +97,7 @@ def titled_documents(search: Search, cards: Mapping[str, Document]) -> list[str]
     return [d for d in found if normalize_name(cards[d].title) == wanted] or found
 
 
-def _places(search: Search) -> frozenset[str]:
+def places_named(search: Search) -> frozenset[str]:
     """Return the places in a question, also in its quoted title."""
     query = search.query
     known = frozenset[str]().union(*search.settings.places.values())
@@ -103,7 +130,8 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
     day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
     cards = knowledge.cards()
     if not query.titles:
-        if not ("a list" in question.asks and _OF_DOCUMENTS.search(query.text)):
+        is_list = {"a list"} == question.asks & {"a list", "in force"}
+        if not (is_list and _OF_DOCUMENTS.search(query.text)):
             return None
         about = set(words(_OF_VALIDITY.sub(" ", " ".join(question.pieces))))
         cards = {d: card for d, card in cards.items() if is_of(card, query.places)}
@@ -116,7 +144,8 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
             rows = tuple(row for row in rows if _says(cards[row.place.doc_id], row, about))
             if not rows:
                 return None
-        counted = note("validity-counted", language, n=len(ended), total=len(cards))
+        over = sum(status.kind == "over" for status in told.values())
+        counted = note("validity-counted", language, n=len(ended), total=len(cards), over=over)
         return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
     title = query.titles[0]
     meant = document_meant(search, knowledge) if search.titled else None
@@ -148,7 +177,7 @@ def _says(card: Document, row: Stated, about: Collection[str]) -> bool:
 
 
 _OF_VALIDITY = re.compile(
-    "失效|废止|作废|取代|替代|修订|有效|现行|已经?|被|或|的|了|都|老|旧|新|库[里中]?|本库|方面|关于|目前|现在|规章"
+    "失效|过期|到期|不能用|不再|废止|作废|取代|替代|修订|有效|现行|已经?|被|或|的|了|都|老|旧|新|(?:知识|资料|文件|政策)?库[里中内]?|本库|方面|关于|目前|现在|规章"
 )
 _OF_DOCUMENTS = re.compile(
     "文件|政策|法规|规定|规章|办法|方案|规划|条例|通知|意见|document|polic|rule"
@@ -226,3 +255,340 @@ def _dates(store: Store, doc_id: str, status: Status) -> Spot | None:
     text = next((document.text for document in store.documents([doc_id])), "")
     end = text.find("\n", len(text) - len(text.lstrip()))
     return (doc_id, 0, end if end > 0 else len(text)) if text else None
+
+
+def lacking(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return what is cited most and not held, if a question asks for that; else None.
+
+    Args:
+        search: For the question; places in it restrict the titles.
+        knowledge: Documents that cite.
+    """
+    query = search.query
+    if query.titles or "lacking" not in question_of(query).asks:
+        return None
+    held = knowledge.cards()
+    table = overview.lacking(knowledge.store, day=knowledge.as_of.day)
+    rows = [
+        Stated(
+            _place(source.doc_id, source.start, source.end, knowledge),
+            lead=f"{row.cells[0]}，",
+            known=note("cited-times", query.language, n=row.cells[1]),
+        )
+        for row in table.rows
+        for source in [s for s in row.sources if s.doc_id in held][:1]
+        if all(place in str(row.cells[0]) for place in query.places)
+    ]
+    counted = next(n.values for n in table.notes if isinstance(n, Note))
+    n = len(rows) if query.places else int(str(counted["n"])) - int(str(counted["held"]))
+    return _first(rows, [note("lacking", query.language, n=n)], n, query)
+
+
+def _first(rows: Sequence[Stated], notes: Sequence[Note], n: int, query: Query) -> Complete:
+    """Return rows whose notes are an answer without them; a note says if some are left out."""
+    shown = tuple(rows[:_MOST_ROWS])
+    cut = (note("first-rows", query.language, shown=len(shown)),) if len(shown) < n else ()
+    return Complete(shown, (*notes, *cut), "documents", alone=True)
+
+
+def _place(doc_id: str, start: int, end: int, knowledge: SearchContext) -> Place:
+    chunks = knowledge.store.chunks_of([doc_id], size=knowledge.settings().leaf)
+    return Place(doc_id, start, end, chunk_at(chunks, start))
+
+
+def record(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return what is known of a document, if a question asks who issued it, when or what it is.
+
+    The first row has number, issuers, date and status; the others are where it says so, and what it
+    rests on, amends or repeals.
+
+    Args:
+        search: For the question, which names one title or number.
+        knowledge: Documents to choose from.
+    """
+    query, cards = search.query, knowledge.cards()
+    if len(query.titles) != 1 or "record" not in question_of(query).asks:
+        return None
+    meant = document_meant(search, knowledge)
+    own = titled_documents(search, cards) or ([meant.card.doc_id] if meant else [])
+    if not own:
+        return _absent(query.titles[0], search, knowledge)
+    rows = [row for doc_id in own for row in _record(doc_id, knowledge, query.language)]
+    told = note("document-card", query.language, title=cards[own[0]].title)
+    return Complete(
+        tuple(dict.fromkeys(rows)), (told, *(meant.notes if meant else ())), "documents"
+    )
+
+
+def _record(doc_id: str, knowledge: SearchContext, language: Language) -> Iterator[Stated]:
+    store, card = knowledge.store, knowledge.cards()[doc_id]
+    text = next((document.text for document in store.documents([doc_id])), "")
+    yield _listed(card, text, knowledge, language)
+    if found := _number_in(text, card.metadata.number):
+        yield Stated(_place(doc_id, *found, knowledge), aside=note("number", language))
+    within = Filter(documents=(doc_id,))
+    for day in timeline(store, WantedTimes(within=within, events=_DAYS)).rows:
+        for source in day.sources[:1] if day.cells[-1] is None else ():
+            place = _place(doc_id, source.start, source.end, knowledge)
+            yield Stated(place, aside=str(day.cells[1]))
+    status = knowledge.in_force().status(doc_id, knowledge.as_of.day)
+    if status.kind in (*_ENDED, *_ACTS):
+        yield from _standings({doc_id: status}, knowledge.cards(), knowledge, language)
+    held = by_node(knowledge.settings().cards)
+    for step in citation_chain(store, doc_id, held=held, roles=(*BASIS, *_ACTS.values()), hops=1):
+        s = step.statements[0]
+        yield Stated(place_of(s), aside=f"{role_of(s)}《{object_of(s)}》")
+
+
+def _number_in(text: str, number: str) -> tuple[int, int] | None:
+    """Return where a text has a 文号, with brackets of any form."""
+    letters = [re.escape(c) if c.isalnum() else r"\W" for c in number if not c.isspace()]
+    found = re.search(r"\s*".join(letters), text) if letters else None
+    return found.span() if found else None
+
+
+def _listed(card: Document, text: str, knowledge: SearchContext, language: Language) -> Stated:
+    """Return the row of a document: number, issuers, date of issue, status; at its title."""
+    told = card.metadata
+    status = knowledge.in_force().status(card.doc_id, knowledge.as_of.day)
+    names: str | Note = "、".join(told.issuers[:_MOST_ISSUERS])
+    if len(told.issuers) > _MOST_ISSUERS:
+        names = note("issuers", language, names=names, n=len(told.issuers))
+    known = (
+        told.number or note("no-number", language),
+        names,
+        day_of_issue(card) or note("no-day-of-issue", language),
+        kind_in_words(status.kind, language) if status.kind != "unknown" else "",
+    )
+    start = max(text.find(card.title), 0)
+    place = _place(card.doc_id, start, min(start + len(card.title), len(text)), knowledge)
+    return Stated(place, known="；".join(filter(None, known)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Documents that a question asks for; what is empty selects all.
+
+    Attributes:
+        topic: What their titles are to have: for each word its wordings.
+        kind: Ending of their titles: 方案.
+        years: First and last year of issue.
+        issuer: Its full name; its own office counts, too.
+        places: Short names, with those inside.
+        national: Whether they are about no place.
+        in_force: Whether they may be relied on.
+    """
+
+    topic: tuple[str, ...]
+    kind: str
+    years: tuple[int, int] | None
+    issuer: str
+    places: tuple[str, ...]
+    national: bool
+    in_force: bool
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Return the conditions for a note."""
+        first, last = (str(y) if _EVER[0] < y < _EVER[1] else "" for y in self.years or _EVER)
+        when = first if first == last else f"{first}—{last}"
+        about = (f"“{word}”" for word in self.topic)
+        others = (NATIONAL if self.national else "", _IN_FORCE["zh"] if self.in_force else "")
+        found = (*about, self.kind, when, self.issuer, *self.places, *others)
+        return tuple(filter(None, found))
+
+    def fits(self, card: Document) -> bool:
+        """Return whether a document is one of them."""
+        told, titles = card.metadata, f"{card.metadata.notice} {card.title}"
+        first, last = self.years or _EVER
+        in_title = first == last and str(first) in titles
+        return (
+            all(_has(titles, word) for word in self.topic)
+            and (not self.kind or any(kind.endswith(self.kind) for kind in document_kinds(titles)))
+            and (self.years is None or first <= (told.year or 0) <= last or in_title)
+            and (not self.issuer or any(map(self._is_issuer, told.issuers)))
+            and is_of(card, with_places_inside(self.places))
+            and not (self.national and told.regions)
+        )
+
+    def _is_issuer(self, name: str) -> bool:
+        return name.startswith(self.issuer) and name.removeprefix(self.issuer) in _OFFICES
+
+
+def documents(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the documents that a question asks for, by date; None for other questions.
+
+    They are chosen by words of the title, its kind, year of issue, issuer and place. Words such as
+    方案 may ask for what a document says: they count only if titles have the rest of the question.
+
+    Args:
+        search: For the question: 广东省2021年以来印发的碳市场文件有哪些.
+        knowledge: Documents to list.
+    """
+    query, question = search.query, question_of(search.query)
+    if "documents" not in question.asks or query.titles:
+        return None
+    cards, read = knowledge.cards(), tagged(query)
+    tags = frozenset[str]().union(*(span.tags for span in read.spans.values()))
+    wanted = _wanted(read, query, cards.values())
+    found = sorted(filter(wanted.fits, cards.values()), key=_by_issue)
+    if wanted.in_force:
+        counting = knowledge.in_force().in_force(knowledge.as_of.day)
+        found = [card for card in found if card.doc_id in counting]
+    is_certain = tags & {"paper", "archive"} and (wanted.shown or "archive" in tags)
+    if "obliged" in tags or not ((found and wanted.shown) or is_certain):
+        return None
+    language = query.language
+    shown = found[:_MOST_ROWS]
+    texts = {d.doc_id: d.text for d in knowledge.store.documents([c.doc_id for c in shown])}
+    rows = [_listed(c, texts.get(c.doc_id, ""), knowledge, language) for c in shown]
+    told = {"n": len(found), "total": len(cards), "what": wanted.shown or ("—",)}
+    notes = [note("documents", language, **told)]
+    if inferred := sum(bool(c.metadata.year) and not c.metadata.sure_year for c in found):
+        notes.append(note("documents-inferred", language, n=inferred))
+    return _first(rows, notes, len(found), query)
+
+
+def _by_issue(card: Document) -> tuple[str, str]:
+    return card.metadata.issue_date, card.title
+
+
+def _wanted(read: Tagged, query: Query, cards: Collection[Document]) -> _Wanted:
+    """Return which documents a question asks for."""
+    issuer, start, end = _issuer(read.text, cards)
+    first, last, said = None, None, list[str]()
+    kinds = [at for at, span in read.spans.items() if span.tags & _KINDS]
+    kind_at = max(kinds, default=-1)
+    topic = ""
+    for at, code in enumerate(read.code):
+        span = read.spans.get(at)
+        tags = span.tags if span else frozenset[str]()
+        if start <= read.at[at] < end or at == kind_at or tags & _NO_TOPIC:
+            topic += " "
+        elif "plan" in tags and span:
+            said.append(str(span.value))
+            topic += " "
+        elif "time" in tags and read.words(at, at + 1)[:4].isdigit():
+            year = int(read.words(at, at + 1)[:4])
+            if read.code[at + 1 : at + 2] == "度":
+                said.append(str(year))
+            else:
+                following = read.spans.get(at + 1)
+                sense = following.tags if following else frozenset[str]()
+                first, last = _reach(year, sense, first, last)
+            topic += " "
+        else:
+            topic += code if span is None else read.words(at, at + 1)
+    about = [piece for piece in pieces(_JOINTS.sub(" ", topic)) if len(piece) > 1]
+    kind = read.words(kind_at, kind_at + 1) if kind_at >= 0 else ""
+    places = tuple(p for p in query.places if p not in read.text[start:end])
+    return _Wanted(
+        topic=(*about, *said),
+        kind="" if kind in _ANY_KIND else kind,
+        years=None if first is None else (first, last or first),
+        issuer=issuer,
+        places=places,
+        national=query.national and not issuer and not places and "全国" not in read.text,
+        in_force="in force" in question_of(query).asks,
+    )
+
+
+def _reach(
+    year: int, tags: Collection[str], first: int | None, last: int | None
+) -> tuple[int, int]:
+    """Return the years from a named one on, up to it, or up to it from the one before."""
+    if "until" in tags:
+        return _EVER[0], year - 1
+    if "later" in tags:
+        return year + 1, _EVER[1]
+    if "since" in tags:
+        return year, _EVER[1]
+    return (year if first is None else min(first, year)), max(last or 0, year)
+
+
+def _issuer(text: str, cards: Collection[Document]) -> tuple[str, int, int]:
+    """Return the full name of the organ whose documents a question asks for, and its span."""
+    known = {name for card in cards for name in card.metadata.issuers}
+    best = ("", 0, 0)
+    for behind in grammar().pattern("of_issuer").finditer(text):
+        end = behind.start()
+        for start in range(max(0, end - _LONGEST_ORGAN), end - 1):
+            full = full_organ_name(text[start:end], regions=())
+            is_one = full in known or is_central_organ(full) or leading_region(full)[1]
+            if is_one and end - start > best[2] - best[1]:
+                best = (full, start, end)
+    return best
+
+
+def _has(titles: str, word: str) -> bool:
+    """Return whether titles have a word, its parts, or what it is short for: 碳市场, 双碳."""
+    told, asked = title_key(titles), title_key(word)
+    if asked in told:
+        return True
+    parts = [w for w in words(asked) if len(w) > 1]
+    if len(asked) > _SHORTEST_WHOLE and parts and all(part in told for part in parts):
+        return True
+    return len(asked) in _ABBREVIATED and bool(
+        re.search(f".{{0,{_GAP}}}?".join(map(re.escape, asked)), told)
+    )
+
+
+def absent(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return what mentions a document that is not held, if a question is about one; else None.
+
+    A quoted title, or a name with which a question begins, is one if it is of a place, and none of
+    this place's documents has half of what it is about: 贵州省碳达峰实施方案.
+
+    Args:
+        search: For the question.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    if question_of(query).sides or len(query.titles) > 1 or search.titled:
+        return None
+    name = _unheld_name(search, knowledge.cards().values())
+    return _absent(name, search, knowledge) if name else None
+
+
+def _unheld_name(search: Search, cards: Collection[Document]) -> str:
+    text = search.query.titles[0] if search.query.titles else search.query.text
+    places = places_named(search)
+    before, one = grammar().pattern("before_one"), grammar().pattern("one_document")
+    reached, start = -1, 0
+    for at, end in places_in(text, places):
+        start, reached = (start if at == reached else at), end  # 广东省深圳市
+        named = one.match(text, end) if before.fullmatch(text, 0, start) else None
+        if not named or search.settings.titles.likely(text, places=places):
+            continue
+        about = named["about"] + named["kind"]
+        about = in_official_terms(about, official_terms(about)).removesuffix(named["kind"])
+        pairs = character_pairs(title_key(about))
+        own = [c for c in cards if is_of(c, with_places_inside(places))]
+        titles = [title_key(f"{c.title}{c.metadata.notice}") for c in own]
+        if all(2 * sum(pair in title for pair in pairs) < len(pairs) for title in titles):
+            return text[start : named.end("kind")]
+    return ""
+
+
+def _absent(name: str, search: Search, knowledge: SearchContext) -> Complete:
+    """Return the places where documents mention one that is not held, and the nearest titles."""
+    query, cards, places = search.query, knowledge.cards(), places_named(search)
+    language, wanted = query.language, title_key(name)
+    rows = tuple(
+        Stated(place_of(s), aside=role_of(s))
+        for s in knowledge.store.statements("reference", list(cards))
+        if wanted in title_key(object_of(s)) or s.qualifiers.number == name
+    )
+    near = {d for d, c in cards.items() if places and is_of(c, places)}
+    likely = {
+        c.title: max(likeness(wanted, key) for key in title_keys(c.title)) + _NEAR * (d in near)
+        for d, c in cards.items()
+    }
+    nearest = sorted((t for t in likely if likely[t] >= LEAST_LIKE), key=lambda t: -likely[t])
+    notes = [note("document-absent", language, title=name)]
+    if nearest:
+        titles = tuple(f"《{title}》" for title in nearest[:_MOST_OTHERS])
+        notes.append(note("document-nearest", language, titles=titles))
+    if rows:
+        notes.append(note("document-cited", language))
+    return _first(rows, notes, len(rows), query)
