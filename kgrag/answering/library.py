@@ -26,7 +26,7 @@ from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.leading_region import leading_region
 from kgrag.text.official_terms import in_official_terms, official_terms
 from kgrag.text.organs import full_organ_name, is_central_organ
-from kgrag.text.places import with_places_inside
+from kgrag.text.places import question_places, with_places_inside
 from kgrag.text.tagged import Tagged
 from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.titles import document_kinds
@@ -46,9 +46,21 @@ _ABBREVIATED, _GAP = range(2, 5), 5  # characters of a short form, and between t
 _KINDS = frozenset(["paper", "document", "kind_word"])
 _ANY_KIND = frozenset(grammar().words("paper")) | {"政策", "规定"}
 _NO_TOPIC = frozenset(
-    ["title", "place", "nation", "archive", "issue", "since", "later", "until", "paper", "holds"]
+    [
+        "title",
+        "time",
+        "place",
+        "nation",
+        "archive",
+        "issue",
+        "since",
+        "later",
+        "until",
+        "paper",
+        "holds",
+    ]
 )
-_JOINTS = re.compile("有关|相关|涉及|关于|方面|层面|领域|过|共|[和与及以等]|联合|发的?$")
+_JOINTS = re.compile("有关|相关|涉及|关于|方面|层面|领域|过|共|联合|发的?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ def document_meant(search: Search, knowledge: SearchContext) -> _Meant | None:
     if query.titles and (sure := titled_documents(search, cards)):
         return _Meant(cards[sure[0]]) if len(sure) == 1 else None
     asked = query.titles[0] if query.titles else query.text
-    likely = search.settings.titles.likely(asked, places=places_named(search))
+    likely = search.settings.titles.likely(asked, places=_places(search))
     held = [cards[doc_id] for doc_id in likely if doc_id in cards]
     if not held:
         return None
@@ -97,7 +109,7 @@ def titled_documents(search: Search, cards: Mapping[str, Document]) -> list[str]
     return [d for d in found if normalize_name(cards[d].title) == wanted] or found
 
 
-def places_named(search: Search) -> frozenset[str]:
+def _places(search: Search) -> frozenset[str]:
     """Return the places in a question, also in its quoted title."""
     query = search.query
     known = frozenset[str]().union(*search.settings.places.values())
@@ -388,11 +400,11 @@ class _Wanted:
     in_force: bool
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def shown(self) -> tuple[str | Note, ...]:
         """Return the conditions for a note."""
         first, last = (str(y) if _EVER[0] < y < _EVER[1] else "" for y in self.years or _EVER)
         when = first if first == last else f"{first}—{last}"
-        about = (f"“{word}”" for word in self.topic)
+        about = (note("title-has", "zh", word=word) for word in self.topic)
         others = (NATIONAL if self.national else "", _IN_FORCE["zh"] if self.in_force else "")
         found = (*about, self.kind, when, self.issuer, *self.places, *others)
         return tuple(filter(None, found))
@@ -436,7 +448,7 @@ def documents(search: Search, knowledge: SearchContext) -> Complete | None:
         counting = knowledge.in_force().in_force(knowledge.as_of.day)
         found = [card for card in found if card.doc_id in counting]
     is_certain = tags & {"paper", "archive"} and (wanted.shown or "archive" in tags)
-    if "obliged" in tags or not ((found and wanted.shown) or is_certain):
+    if "obliged" in question.asks or not ((found and wanted.shown) or is_certain):
         return None
     language = query.language
     shown = found[:_MOST_ROWS]
@@ -456,36 +468,21 @@ def _by_issue(card: Document) -> tuple[str, str]:
 def _wanted(read: Tagged, query: Query, cards: Collection[Document]) -> _Wanted:
     """Return which documents a question asks for."""
     issuer, start, end = _issuer(read.text, cards)
-    first, last, said = None, None, list[str]()
     kinds = [at for at, span in read.spans.items() if span.tags & _KINDS]
-    kind_at = max(kinds, default=-1)
-    topic = ""
-    for at, code in enumerate(read.code):
-        span = read.spans.get(at)
-        tags = span.tags if span else frozenset[str]()
-        if start <= read.at[at] < end or at == kind_at or tags & _NO_TOPIC:
-            topic += " "
-        elif "plan" in tags and span:
-            said.append(str(span.value))
-            topic += " "
-        elif "time" in tags and read.words(at, at + 1)[:4].isdigit():
-            year = int(read.words(at, at + 1)[:4])
-            if read.code[at + 1 : at + 2] == "度":
-                said.append(str(year))
-            else:
-                following = read.spans.get(at + 1)
-                sense = following.tags if following else frozenset[str]()
-                first, last = _reach(year, sense, first, last)
-            topic += " "
-        else:
-            topic += code if span is None else read.words(at, at + 1)
-    about = [piece for piece in pieces(_JOINTS.sub(" ", topic)) if len(piece) > 1]
-    kind = read.words(kind_at, kind_at + 1) if kind_at >= 0 else ""
+    last = max(kinds, default=-1)
+    kind = read.words(last, last + 1) if kinds else ""
+    left = []
+    for at in range(len(read.code)):
+        tags = read.spans[at].tags if at in read.spans else frozenset[str]()
+        is_out = start <= read.at[at] < end or at == last or tags & _NO_TOPIC
+        left.append(" " if is_out else read.words(at, at + 1))
+    years, titled = _issue_years(read)
+    about = [piece for piece in pieces(_JOINTS.sub(" ", "".join(left))) if len(piece) > 1]
     places = tuple(p for p in query.places if p not in read.text[start:end])
     return _Wanted(
-        topic=(*about, *said),
+        topic=(*about, *titled),
         kind="" if kind in _ANY_KIND else kind,
-        years=None if first is None else (first, last or first),
+        years=years,
         issuer=issuer,
         places=places,
         national=query.national and not issuer and not places and "全国" not in read.text,
@@ -493,17 +490,23 @@ def _wanted(read: Tagged, query: Query, cards: Collection[Document]) -> _Wanted:
     )
 
 
-def _reach(
-    year: int, tags: Collection[str], first: int | None, last: int | None
-) -> tuple[int, int]:
-    """Return the years from a named one on, up to it, or up to it from the one before."""
-    if "until" in tags:
-        return _EVER[0], year - 1
-    if "later" in tags:
-        return year + 1, _EVER[1]
-    if "since" in tags:
-        return year, _EVER[1]
-    return (year if first is None else min(first, year)), max(last or 0, year)
+def _issue_years(read: Tagged) -> tuple[tuple[int, int] | None, list[str]]:
+    """Return first and last year of issue that a question names, and the periods of titles.
+
+    2021年以来 and 以后 include 2021, 之后 and 以前 do not; 2021年度 and 十四五 are said in titles.
+    """
+    years, titled = list[tuple[int, int]](), list[str]()
+    for found in grammar().pattern("issue_years").finditer(read.code):
+        told = read.words(found.start(), found.start() + 1)
+        if not told[:4].isdigit() or found["titled"]:
+            titled.append(told.strip('“”"年'))
+            continue
+        year = int(told[:4])
+        first, last = year + bool(found["later"]), year - bool(found["until"])
+        is_open = found["since"] or found["later"]
+        years.append((_EVER[0] if found["until"] else first, _EVER[1] if is_open else last))
+    span = (min(first for first, _ in years), max(last for _, last in years)) if years else None
+    return span, titled
 
 
 def _issuer(text: str, cards: Collection[Document]) -> tuple[str, int, int]:
@@ -552,7 +555,7 @@ def absent(search: Search, knowledge: SearchContext) -> Complete | None:
 
 def _unheld_name(search: Search, cards: Collection[Document]) -> str:
     text = search.query.titles[0] if search.query.titles else search.query.text
-    places = places_named(search)
+    places = question_places(text, search.settings.known_places)
     before, one = grammar().pattern("before_one"), grammar().pattern("one_document")
     reached, start = -1, 0
     for at, end in places_in(text, places):
@@ -572,7 +575,8 @@ def _unheld_name(search: Search, cards: Collection[Document]) -> str:
 
 def _absent(name: str, search: Search, knowledge: SearchContext) -> Complete:
     """Return the places where documents mention one that is not held, and the nearest titles."""
-    query, cards, places = search.query, knowledge.cards(), places_named(search)
+    query, cards = search.query, knowledge.cards()
+    places = question_places(name, search.settings.known_places)
     language, wanted = query.language, title_key(name)
     rows = tuple(
         Stated(place_of(s), aside=role_of(s))
