@@ -509,11 +509,15 @@ def _issue_years(read: Tagged) -> tuple[tuple[int, int] | None, list[str]]:
     return span, titled
 
 
+def _plain(name: str) -> re.Pattern[str]:
+    return grammar().compile(grammar().told["names"][name])
+
+
 def _issuer(text: str, cards: Collection[Document]) -> tuple[str, int, int]:
     """Return the full name of the organ whose documents a question asks for, and its span."""
     known = {name for card in cards for name in card.metadata.issuers}
     best = ("", 0, 0)
-    for behind in grammar().pattern("of_issuer").finditer(text):
+    for behind in _plain("issuer").finditer(text):
         end = behind.start()
         for start in range(max(0, end - _LONGEST_ORGAN), end - 1):
             full = full_organ_name(text[start:end], regions=())
@@ -556,7 +560,7 @@ def absent(search: Search, knowledge: SearchContext) -> Complete | None:
 def _unheld_name(search: Search, cards: Collection[Document]) -> str:
     text = search.query.titles[0] if search.query.titles else search.query.text
     places = question_places(text, search.settings.known_places)
-    before, one = grammar().pattern("before_one"), grammar().pattern("one_document")
+    before, one = _plain("before"), _plain("document")
     reached, start = -1, 0
     for at, end in places_in(text, places):
         start, reached = (start if at == reached else at), end  # 广东省深圳市
