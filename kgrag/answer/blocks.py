@@ -102,17 +102,27 @@ class Row(Quote):
         label: Place or year; may be empty.
         lead: Text before the document's title, with the label and punctuation.
         aside: Text in brackets after the title: the role of a citation; may be empty.
+        known: More of that which is known of the document and no quote says: its number, its
+            status, how many cite it. A row with it is not checked; it may be empty.
     """
 
     label: str = ""
     lead: str = ""
     aside: str = ""
+    known: str = ""
+
+    @property
+    def titled(self) -> str:
+        """Return the title with what stands in brackets behind it."""
+        remarks = "；".join(filter(None, (self.aside, self.known)))
+        return f"《{self.citation.title}》" + (f"（{remarks}）" if remarks else "")
 
     def text(self, language: Language, mark: Mark) -> str:
-        """Return lead, title, sentence and mark on a line."""
-        aside = f"（{self.aside}）" if self.aside else ""
+        """Return lead, title, sentence and mark on a line; a title alone is not repeated."""
         quote = _one_line(self.citation.quote)
-        return f"{self.lead}《{self.citation.title}》{aside}：{quote}{mark(self.citation)}"
+        title = self.citation.title
+        told = "" if self.known and (quote in title or title in quote) else f"：{quote}"
+        return f"{self.lead}{self.titled}{told}{mark(self.citation)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
@@ -122,6 +132,7 @@ class Row(Quote):
             "lead": self.lead,
             "title": self.citation.title,
             "aside": self.aside,
+            "known": self.known,
             "text": _one_line(self.citation.quote),
             "citation": self.citation.number,
         }

@@ -113,9 +113,8 @@ def _row(row: Row, language: Language, link: Link) -> str:
 
 def _cells(row: Row, language: Language) -> tuple[str, str, str]:
     """Return the cells of a row before its quote, and the remarks behind it."""
-    title = f"《{row.citation.title}》" + (f"（{row.aside}）" if row.aside else "")
     remarks = "".join(check.remark(language) for check in row.checks)
-    return row.lead.rstrip("，："), title, remarks
+    return row.lead.rstrip("，："), row.titled, remarks
 
 
 def page(title: str, body: str) -> str:

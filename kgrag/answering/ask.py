@@ -14,7 +14,7 @@ from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import AskOptions
-from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
     as_answer,
@@ -168,7 +168,9 @@ def _quoted(
     planned = question_of(query).sides if pipeline.planned else ()
     sides = {side.label: side.query for side in planned}
     listed = listed_for(search, knowledge, pipeline)
-    if listed is not None and listed.rows:
+    if listed is not None and listed.alone and not listed.rows:
+        answer = Answer(query.text, (Missing(),), METHOD, notes=listed.notes)
+    elif listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
             listed,
@@ -187,7 +189,7 @@ def _quoted(
         )
     else:
         answer = with_documents(quote(search, options.max_sentences).answer, query, held)
-    if listed is not None and not listed.rows:
+    if listed is not None and not (listed.rows or listed.alone):
         answer = without_rows(answer, listed, query, held)
     answer = shortened(replace(answer, question=standing), options.most_quotes)
     answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)

@@ -44,6 +44,8 @@ class Stated:
         label: The place or year that it is about; may be empty.
         lead: Text before the document's title: 四川省：2025年达到41%; may be empty.
         aside: Text in brackets after it: 依据; may be empty.
+        known: Text in brackets after it that no quote says: its number, how many cite it; may be
+            empty.
         about: The words that a remark in brackets refers to; may be empty.
         side: Place or year of a comparison; may be empty.
         statement: Of the figure that is compared.
@@ -53,6 +55,7 @@ class Stated:
     label: str = ""
     lead: str = ""
     aside: str = ""
+    known: str = ""
     about: str = ""
     side: str = ""
     statement: Statement | None = None
@@ -78,6 +81,7 @@ class Complete:
             heading above it, must contain; empty for any.
         least: Whether the smaller of several figures is asked for.
         parts: What it is joined of, if several things are asked for; else empty.
+        alone: Whether the notes are the answer if there are no rows: no quote is looked for.
     """
 
     rows: tuple[Stated, ...]
@@ -89,6 +93,7 @@ class Complete:
     times: tuple[str, ...] = ()
     least: bool = False
     parts: tuple["Complete", ...] = ()
+    alone: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -127,8 +132,9 @@ def as_answer(found: Complete, query: Query, store: Store) -> Answer:
             chunk_id=place.row.place.chunk_id,
         )
         cited = replace(cited, also_in=place.also_in)
-        lead = _seen(place.row.lead, query.text, cited)
-        rows[Row(cited, place.row.label, lead, place.row.aside)] = None
+        row = place.row
+        lead = row.lead if row.known else _seen(row.lead, query.text, cited)
+        rows[Row(cited, row.label, lead, row.aside, row.known)] = None
     return Answer(query.text, tuple(rows), METHOD, notes=found.notes)
 
 
@@ -332,7 +338,7 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
             continue
         document = documents[s.doc_id]
         span = _span(document.text, s, row.about)
-        alike = found[row.lead, row.aside, letters_of(document.text[slice(*span)])]
+        alike = found[row.lead, row.aside + row.known, letters_of(document.text[slice(*span)])]
         for i, one in enumerate(alike):
             if one.document is not document and texts[s.doc_id].is_near(
                 texts[one.row.place.doc_id]

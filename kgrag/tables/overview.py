@@ -172,6 +172,13 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
     ]
 
 
+def lacking(store: Store, *, day: str, language: Language = "zh") -> Table:
+    """Return what is cited most and not held, of `overview`."""
+    cards = store.document_cards()
+    statements, in_force = store.statements("reference"), InForce.read(store, cards)
+    return [*_Citations(statements, cards, in_force, day, language).tables(store)][-1]
+
+
 def _counts(
     cards: Sequence[Document], statuses: Mapping[str, Status], day: str, language: Language
 ) -> Iterator[Table]:

@@ -19,7 +19,7 @@ class Grammar:
     """Patterns and words for one kind of statement.
 
     `[patterns]` by name: {tag} matches a span with this tag, <name> another pattern, @name a list
-    of `vocabulary.toml`; those of `[values]` are over plain text. `[words]` are lists separated by
+    of `vocabulary.toml`; `[plain_patterns]` are over plain text. `[words]` are lists separated by
     blanks, `[terms]` and `[plain]` the lexicon (`kgrag.text.terms`), by default that of all
     statements. `[examples]` are run by the tests: "text => what the pattern finds". All tables of
     the file are in `told`.
@@ -53,7 +53,7 @@ class Grammar:
         return self._alphabet.compile(self._whole(pattern))
 
     def _whole(self, pattern: str) -> str:
-        pieces = self.told.get("patterns", {}) | self.told.get("values", {})
+        pieces = self.told.get("patterns", {}) | self.told.get("plain_patterns", {})
         whole = _PIECE.sub(lambda named: f"(?:{self._whole(pieces[named[1]])})", pattern)
         return _LIST.sub(lambda named: f"(?:{either(named[1])})", whole)
 

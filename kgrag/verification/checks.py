@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 
 from kgrag.answer.answer import Answer, Problem
-from kgrag.answer.blocks import Block, Claim, Missing, Quote, Side, leaves
+from kgrag.answer.blocks import Block, Claim, Missing, Quote, Row, Side, leaves
 from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.answer.notes import note
 from kgrag.text.answer_text import Statement, inherited, marks, statements, without_denials
@@ -38,7 +38,7 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
         return answer
     claims = inherited([_statement(b) for b in answer.blocks if isinstance(b, Claim)])
     lines = [
-        statements(block.text(answer.language, _number))
+        [] if _is_known(block) else statements(block.text(answer.language, _number))
         for block in leaves(answer.blocks)
         if isinstance(block, Quote | Missing)
     ]
@@ -54,6 +54,11 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
         return replace(block, checks=tuple(found))
 
     return replace(answer, blocks=tuple(map(with_checks, answer.blocks)))
+
+
+def _is_known(block: Block) -> bool:
+    """Return whether a block tells what is known of a document beside the quote."""
+    return isinstance(block, Row) and bool(block.known)
 
 
 def _number(cited: Citation) -> str:
