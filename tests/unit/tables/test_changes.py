@@ -296,12 +296,15 @@ def test_plans_of_two_places(tables):
     """One figure left of an indicator is one, though the years differ; amounts are shown."""
     found = tables.digest("nation", "chengdu", parts=("targets",))
     assert cells(found, "change", "item", "old", "new") == [
-        ("修改", SEWAGE, "2025年：40%", "2025年：90%"),
-        ("修改", LOSS, "2025年：≤9%", "2025年：≤10%"),
-        ("修改", "绿色工厂", "2025年：9000家", "2025年：120家"),
-        ("修改", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
-        ("删除", "科技支出比例", "2025年：3%", None),
+        ("不同", SEWAGE, "2025年：40%", "2025年：90%"),
+        ("不同", LOSS, "2025年：≤9%", "2025年：≤10%"),
+        ("不同", "绿色工厂", "2025年：9000家", "2025年：120家"),
+        ("不同", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
+        ("仅见于甲", "科技支出比例", "2025年：3%", None),  # which nobody deleted
     ]
+    assert [column.zh for column in found.columns[3:5]] == ["甲", "乙"]
+    assert found.notes[0].endswith("与乙没有新旧关系")
+    assert found.notes[2] == "目标：仅见于甲1，仅见于乙0，不同4，相同0"
 
 
 @pytest.mark.parametrize(
