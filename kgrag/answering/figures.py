@@ -31,11 +31,12 @@ from kgrag.text.indicators import indicator_name, indicator_names, is_indicator
 from kgrag.text.places import with_places_inside
 from kgrag.text.plan_periods import plan_ending, plan_years
 from kgrag.text.regions import level_of, regions_named
-from kgrag.text.words import normalize_name
+from kgrag.text.words import normalize_name, words
 from kgrag.types import Document, Language
 
 _SHORTEST, _LONGEST = 2, 20  # characters of a name that is looked for in a text
 _LEAST_PART = 3  # characters of what may be a part of an indicator's name
+_MOST_LIKE_HERE = 5  # figures of a place with a longer name than the one asked for
 _MOST_LIKE = 300  # names of entities that contain a part
 
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
@@ -148,6 +149,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     )
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
+    told += _like_here(knowledge.store, asked, cards, shown)
     ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
     told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
     told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
@@ -163,6 +165,34 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
         ),
         least="least" in question.asks,
     )
+
+
+def _like_here(
+    store: Store, asked: Asked, cards: Mapping[str, Document], shown: Collection[str]
+) -> Iterator[str]:
+    """Yield a note for each asked place that is not shown, on its figures with longer names.
+
+    Args:
+        store: The knowledge base.
+        asked: The figures that a question asks for, of places that it names.
+        cards: Documents that are looked at, by id.
+        shown: Places of which the figure itself is stated.
+    """
+    wanted, places = set(words(indicator_name(asked.indicator))), asked.question.places
+    lacking = [p for p in places if p not in shown] if not asked.question.level else []
+    here = [d for d, c in cards.items() if {*lacking} & {called(r) for r in c.metadata.regions}]
+    found = [
+        s
+        for s in (store.statements("target", here) if here else [])
+        if s.fact.subject.name not in asked.subjects
+        and wanted <= set(words(s.fact.subject.name))
+        and _stands(s, asked)
+        and _is_dated(s.qualifiers, asked)
+    ]
+    for place, some in _by_place(found, cards, asked).items():
+        told = (f"{s.fact.subject.name}（{object_of(s)}）" for s in some[:_MOST_LIKE_HERE])
+        names = "、".join(dict.fromkeys(told))
+        yield note("similar-here", asked.question.query.language, place=called(place), names=names)
 
 
 def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:
