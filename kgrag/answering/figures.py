@@ -117,8 +117,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if not _may_ask(question):
         return None
-    other = question.asks & {"a list", "definition"}
-    if not (question.level or question.places or query.places or other):
+    other = query.places or question.asks & {"a list", "definition"}
+    if not (question.level or question.places or other):
         question = replace(question, level=EVERYWHERE)
     if not (question.level or question.places):
         return None
@@ -137,16 +137,15 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
     clear, enough = _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
-    if not clear and question.level:  # 各省对垃圾分类有什么要求
+    if not clear and (question.level or not enough):  # 各省对垃圾分类有什么要求
         return None
-    if not enough and (not clear or question.level == EVERYWHERE):
+    if not enough and question.level == EVERYWHERE:
         return None
     parts = _of_parts(dated, cards, asked, shown)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
     silent = _silent((*shown, *parts), cards, asked)
-    counts = tuple(
-        len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
-    )
+    some_of = (named_so, of_it, chain(*by_place.values()))
+    counts = tuple(len({s.doc_id for s in some}) for some in some_of)
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += _further(asked, undated, len(rows), query.language)
     told += _like_here(knowledge.store, asked, cards, shown)

@@ -298,8 +298,7 @@ def quoted(
         embedder: Encoder of question and sentences.
         max_sentences: Maximum number of quotes, at least 1.
         facts: Stated in the results: which figures are planned, and for which year.
-        absent: As for `is_answered`.
-        apart: As for `is_answered`.
+        absent, apart: As for `is_answered`.
         sure: Whether the best sentences are an answer in any case.
 
     Raises:
@@ -308,8 +307,7 @@ def quoted(
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
-    targets, asked = StatedTargets(facts), question_of(query)
-    listing = Listing(query, documents)
+    targets, asked, listing = StatedTargets(facts), question_of(query), Listing(query, documents)
     scored = score_sentences(
         query,
         _quotable(results, query, documents, headings)[:_MOST_SENTENCES],
@@ -328,11 +326,10 @@ def quoted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        instead = _instead(scored, query, titles, absent(), apart())
-        notes = tuple(filter(None, (other_year, *instead)))
-        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
-    notes = (counted,) if counted else ()
-    told = Answer(query.text, tuple(map(Quote, citations)), METHOD, notes=notes)
+        notes = (other_year, *_instead(scored, query, titles, absent(), apart()))
+        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=tuple(filter(None, notes))))
+    quotes = tuple(map(Quote, citations))
+    told = Answer(query.text, quotes, METHOD, notes=tuple(filter(None, (counted,))))
     return Quoted(told, scored[0].score)
 
 

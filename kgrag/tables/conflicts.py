@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 
 from kgrag.answer.notes import note
@@ -114,17 +115,10 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
         groups[figure.measured].append(figure)
     national = quoted(store, (spot_of(f.statement) for f in figures if f.place == (NATIONAL,)))
 
-    def binds(figure: Figure) -> bool:
-        source = national.get(spot_of(figure.statement))
-        is_all = figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change
-        return (
-            figure.place != (NATIONAL,) or is_all or bool(source and _FOR_EACH.search(source.quote))
-        )
-
     pairs = [
         pair
         for group in groups.values()
-        for pair in (*_against_above(group, binds), *_between_documents(group))
+        for pair in (*_against_above(group, partial(_binds, national)), *_between_documents(group))
         if here(pair.own.place)
         and (pair.own.card.doc_id in chosen.cards or pair.other.card.doc_id in chosen.cards)
         and (not wanted.years or wanted.years[0] <= pair.own.year <= wanted.years[1])
@@ -164,6 +158,16 @@ def _against_above(group: Sequence[Figure], binds: Callable[[Figure], bool]) -> 
             if above:
                 yield from _short_of(own, above)
                 break
+
+
+def _binds(national: Mapping[Spot, Source], figure: Figure) -> bool:
+    """Return whether a figure bounds the places inside: one of the country must be set for each."""
+    if figure.place != (NATIONAL,):
+        return True
+    if figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change:
+        return True
+    source = national.get(spot_of(figure.statement))
+    return source is not None and bool(_FOR_EACH.search(source.quote))
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
