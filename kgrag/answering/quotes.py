@@ -298,7 +298,8 @@ def quoted(
         embedder: Encoder of question and sentences.
         max_sentences: Maximum number of quotes, at least 1.
         facts: Stated in the results: which figures are planned, and for which year.
-        absent, apart: As for `is_answered`.
+        absent: As for `is_answered`.
+        apart: As for `is_answered`.
         sure: Whether the best sentences are an answer in any case.
 
     Raises:
