@@ -327,11 +327,10 @@ def quoted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        notes = (other_year, *_instead(scored, query, titles, absent(), apart()))
-        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=tuple(filter(None, notes))))
-    quotes = tuple(map(Quote, citations))
-    told = Answer(query.text, quotes, METHOD, notes=tuple(filter(None, (counted,))))
-    return Quoted(told, scored[0].score)
+        instead = (other_year, *_instead(scored, query, titles, absent(), apart()))
+        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=tuple(filter(None, instead))))
+    notes, quotes = tuple(filter(None, (counted,))), tuple(map(Quote, citations))
+    return Quoted(Answer(query.text, quotes, METHOD, notes=notes), scored[0].score)
 
 
 def _quotable(
