@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from kgrag.answer.citation import Citation
@@ -157,6 +158,7 @@ def quote_results(
         max_sentences=most,
         facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
         absent=lambda: knowledge.absent(query),
+        apart=cache(lambda: knowledge.apart(query)),
         sure=sure,
     )
     return replace(told, answer=naming_copies(told.answer, found.results)), found.documents

@@ -42,11 +42,12 @@ from kgrag.text.places import with_places_inside
 from kgrag.text.plan_periods import plan_ending, plan_years
 from kgrag.text.quantities import agree, quantities
 from kgrag.text.regions import level_of, regions_named
-from kgrag.text.words import normalize_name
+from kgrag.text.words import normalize_name, words
 from kgrag.types import Document, Language
 
 _SHORTEST, _LONGEST = 2, 20  # characters of a name that is looked for in a text
 _LEAST_PART = 3  # characters of what may be a part of an indicator's name
+_MOST_LIKE_HERE = 5  # figures of a place with a longer name than the one asked for
 _MOST_LIKE = 300  # names of entities that contain a part
 
 _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
@@ -136,8 +137,8 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if query.titles:
         return None
-    other = question.asks & {"a list", "definition"}
-    if not (question.level or question.places or query.places or other):
+    other = query.places or question.asks & {"a list", "definition"}
+    if not (question.level or question.places or other):
         question = replace(question, level=EVERYWHERE)
     if not (question.level or question.places):
         return None
@@ -252,20 +253,20 @@ def _of_one(
     undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
     shown = by_place | ({} if question.level else undated)
     clear, enough = sure or _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
-    if not clear and question.level:  # 各省对垃圾分类有什么要求
+    if not clear and (question.level or not enough):  # 各省对垃圾分类有什么要求
         return None
-    if not enough and not sure and (not clear or question.level == EVERYWHERE):
+    if not (enough or sure) and question.level == EVERYWHERE:
         return None
     parts = _of_parts(dated, cards, asked, shown)
     shown, chosen = _chosen(shown, question, bound)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
     silent = _silent((*by_place, *shown, *parts), cards, asked)
-    counts = tuple(
-        len({s.doc_id for s in some}) for some in (named_so, of_it, chain(*by_place.values()))
-    )
+    some_of = (named_so, of_it, chain(*by_place.values()))
+    counts = tuple(len({s.doc_id for s in some}) for some in some_of)
     told, unread = _notes(asked, len(cards), counts, query.language)
     told += chosen
     told += _further(asked, undated, len(rows), query.language)
+    told += _like_here(knowledge.store, asked, cards, shown)
     ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
     told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
     told += _of_what(parts, shown if any(map(_is_level, of_it)) else {}, question)
@@ -299,6 +300,35 @@ def _chosen(
         return shown, []
     kept = _ordered(shown, question)[:few]
     return {place: shown[place] for place in kept}, [note("ranked", language, shown=few, n=n)]
+
+
+def _like_here(
+    store: Store, asked: Asked, cards: Mapping[str, Document], shown: Collection[str]
+) -> Iterator[str]:
+    """Yield a note for each asked place that is not shown, on its figures with longer names.
+
+    Args:
+        store: The knowledge base.
+        asked: The figures that a question asks for, of places that it names.
+        cards: Documents that are looked at, by id.
+        shown: Places of which the figure itself is stated.
+    """
+    wanted, places = set(words(indicator_name(asked.indicator))), asked.question.places
+    stating = set(map(called, shown))
+    lacking = [p for p in places if p not in stating] if not asked.question.level else []
+    here = [d for d, c in cards.items() if {*lacking} & {called(r) for r in c.metadata.regions}]
+    found = [
+        s
+        for s in (store.statements("target", here) if here else [])
+        if s.fact.subject.name not in asked.subjects
+        and wanted <= set(words(s.fact.subject.name))
+        and _stands(s, asked)
+        and _is_dated(s.qualifiers, asked)
+    ]
+    for place, some in _by_place(found, cards, asked).items():
+        told = (f"{s.fact.subject.name}（{object_of(s)}）" for s in some[:_MOST_LIKE_HERE])
+        names = "、".join(dict.fromkeys(told))
+        yield note("similar-here", asked.question.query.language, place=called(place), names=names)
 
 
 def _names(statements: Iterable[Statement]) -> Mapping[str, Collection[str]]:

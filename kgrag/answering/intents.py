@@ -216,13 +216,17 @@ _OF_PENALTIES = re.compile(
 
 
 def duties(search: Search, knowledge: SearchContext) -> Complete | None:
-    """Return the duties of an organ, or who does a task in all documents; None for others.
+    """Return the duties of an organ or of a document, or who does a task in all documents.
+
+    None for other questions.
 
     Args:
         search: For the question.
         knowledge: Documents to list.
     """
     query = search.query
+    if "all duties" in question_of(query).asks:
+        return _duties_of_document(search, knowledge)
     text = _WHEN.sub("", query.text)
     when, place = text != query.text, _IN_DOCUMENT.match(text)
     if place and _SCOPE.match(place["document"] or ""):
@@ -253,6 +257,17 @@ def duties(search: Search, knowledge: SearchContext) -> Complete | None:
     about = f"{shown}职责" if what else f"{shown}由谁负责"
     told = _first_rows(rows, "duties", query, total=len(cards), what=about)
     return replace(told, counted=(*notes, *told.counted))
+
+
+def _duties_of_document(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the tasks of a document with their organs and deadlines; None without any."""
+    meant = document_meant(search, knowledge)
+    if not meant:
+        return None
+    found = knowledge.store.statements("duty", [meant.card.doc_id])
+    rows = _rows(sorted(found, key=place_of), with_organ=True, with_deadline=True)
+    told = _first_rows(rows, "duties", search.query, total=1, what="职责分工")
+    return replace(told, counted=(*meant.notes, *told.counted)) if rows else None
 
 
 def _by_date(found: Iterable[Statement], cards: Mapping[str, Document]) -> list[Statement]:

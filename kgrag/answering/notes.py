@@ -18,6 +18,7 @@ from kgrag.retrieval.settings import chinese_share
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
+from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
 from kgrag.types import Document, Query
 
@@ -77,7 +78,11 @@ def what_was_searched(question: str, knowledge: SearchContext, within: Filter | 
         within: The filter.
     """
     chosen = Chosen(knowledge.cards(), knowledge.settings().cards)
-    places = chosen.place_notes(sorted(knowledge.query(question).places))
+    query = knowledge.query(question)
+    places = chosen.place_notes(sorted(query.places))
+    titles = "".join(card.title for card in knowledge.cards().values())
+    if abroad := tuple(w for w in query.words if w in ABROAD and w not in titles):
+        places.append(note("place-not-held", "zh", places=abroad))
     return [*places, *(chosen.filter_notes() if within else ())]
 
 

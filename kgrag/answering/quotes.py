@@ -84,12 +84,14 @@ def is_answered(
     query: Query,
     embedder: Embedder,
     absent: Callable[[], Sequence[str]] = tuple,
+    apart: Callable[[], Sequence[str]] = tuple,
 ) -> bool:
     """Return whether sentences answer a question.
 
     The best must score enough, or one of the good ones resemble the question without its places.
     If the question begins with a word that no document has, its subject is not held, unless a
     sentence is more like the question for it, or it names a place (`benchmarks/decisions.md`).
+    Nor is it if no sentence has both of its rarest words.
     If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
     requested unit, and score well or resemble the question: another figure of the same place is no
     answer. Resemblance counts only with the encoder that it was measured with, for Chinese
@@ -100,6 +102,7 @@ def is_answered(
         query: The question.
         embedder: Measures the resemblance.
         absent: Returns the words of the question that no document has; called for weak answers.
+        apart: Returns its rarest words if no sentence has both; called for weak answers.
     """
     measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
     support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
@@ -111,6 +114,8 @@ def is_answered(
     if measured and near[0].score <= _CERTAIN and not query.places:
         subject = next((word for word in absent() if 0 <= query.text.find(word) < 2), "")
         if subject and not _draws_on(subject, near[:_MOST_COMPARED], query, embedder):
+            return False
+        if apart():
             return False
     weak = measured and near[0].score <= _WEAK
     if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
@@ -193,7 +198,11 @@ def is_title_meant(quoted: str, title: str) -> bool:
 
 
 def _instead(
-    scored: Sequence[Scored], query: Query, titles: Mapping[str, str], absent: Sequence[str]
+    scored: Sequence[Scored],
+    query: Query,
+    titles: Mapping[str, str],
+    absent: Sequence[str],
+    apart: Sequence[str],
 ) -> tuple[str, ...]:
     """Return notes on what was found instead: a missing document, the nearest sentence.
 
@@ -202,8 +211,11 @@ def _instead(
         query: The question.
         titles: By document.
         absent: Words of the question that no document has.
+        apart: Its rarest words if no sentence has both.
     """
     notes = [note("absent", query.language, words=tuple(absent))] if absent else []
+    if apart and not absent:
+        notes.append(note("apart", query.language, one=apart[0], other=apart[1]))
     notes += [
         note("title-missing", query.language, title=title)
         for title in query.titles
@@ -269,6 +281,7 @@ def quoted(
     max_sentences: int = 7,
     facts: Sequence[Fact] = (),
     absent: Callable[[], Sequence[str]] = tuple,
+    apart: Callable[[], Sequence[str]] = tuple,
     sure: bool = False,
 ) -> Quoted:
     """Return an answer of sentences quoted from results, each with its citation.
@@ -286,6 +299,7 @@ def quoted(
         max_sentences: Maximum number of quotes, at least 1.
         facts: Stated in the results: which figures are planned, and for which year.
         absent: As for `is_answered`.
+        apart: As for `is_answered`.
         sure: Whether the best sentences are an answer in any case.
 
     Raises:
@@ -294,8 +308,7 @@ def quoted(
     if max_sentences < 1:
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
-    targets, asked = StatedTargets(facts), question_of(query)
-    listing = Listing(query, documents)
+    targets, asked, listing = StatedTargets(facts), question_of(query), Listing(query, documents)
     scored = score_sentences(
         query,
         _quotable(results, query, documents, headings)[:_MOST_SENTENCES],
@@ -309,16 +322,15 @@ def quoted(
     citations = [_cited(place, documents, headings) for place in places]
     if not (sure and scored) and (
         (other_year and asks_for_figure(query.text))
-        or not is_answered(scored, query, embedder, absent)
+        or not is_answered(scored, query, embedder, absent, apart)
         or not names_what_is_counted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        notes = tuple(filter(None, (other_year, *_instead(scored, query, titles, absent()))))
-        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=notes))
-    notes = (counted,) if counted else ()
-    told = Answer(query.text, tuple(map(Quote, citations)), METHOD, notes=notes)
-    return Quoted(told, scored[0].score)
+        instead = (other_year, *_instead(scored, query, titles, absent(), apart()))
+        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=tuple(filter(None, instead))))
+    notes, quotes = tuple(filter(None, (counted,))), tuple(map(Quote, citations))
+    return Quoted(Answer(query.text, quotes, METHOD, notes=notes), scored[0].score)
 
 
 def _quotable(

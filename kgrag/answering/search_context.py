@@ -9,6 +9,7 @@ from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
+from kgrag.question.question import question_of
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
@@ -21,7 +22,8 @@ from kgrag.status import mark
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.text.official_terms import official_terms
-from kgrag.text.words import words
+from kgrag.text.regions import regions_named
+from kgrag.text.words import normalize_name, sentence_spans, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
 
@@ -71,6 +73,7 @@ _COMMON = 3_000  # passages from which a word is as common as any
 _RARE = 1_000  # passages that have a word which still tells a topic
 # Numbers, and what a question asks with: 怎么办, 什么样.
 _NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
+_CLAUSES = re.compile(r"[，,；;、]")
 _ALL_LATER = "all documents were issued after {}; give a later date"
 
 
@@ -143,6 +146,33 @@ class SearchContext:
             )
         )
 
+    def apart(self, query: Query) -> tuple[str, ...]:
+        """Return the two rarest words of a question if no sentence has both; empty else.
+
+        A sentence counts with its title and headings. Empty, too, for a question of several
+        clauses, one that names a document or places, or has a word that fewer than two passages
+        have; and if one of the two is a place or has an official term.
+        """
+        asked = question_of(query)
+        if query.titles or query.places or asked.level or _CLAUSES.search(query.text):
+            return ()
+        counted = {w: n for w, n in self._counted(" ".join(asked.pieces)).items() if n < _COMMON}
+        if len(counted) < 2 or min(counted.values()) < 2:
+            return ()
+        pair = sorted(counted, key=lambda word: counted[word])[:2]
+        said = [query.text[t.start : t.end] for t in official_terms(query.text)]
+        named = "|".join(wording for wording in said if not _NO_CONTENT.search(wording))
+        places = (f"{word}{level}" for word in pair for level in ("", "区", "县"))
+        if any(map(regions_named, places)) or any(word in named for word in pair):
+            return ()
+        if any(
+            _in_one_sentence(hit, word, other)
+            for word, other in (pair, pair[::-1])
+            for hit in self.with_phrase(word, list(self.cards()), _COMMON)
+        ):
+            return ()
+        return tuple(sorted(pair, key=query.text.find))
+
     def cards(self) -> dict[str, Document]:
         """Return the documents to search, without texts, by id."""
         held = self.doc_ids
@@ -193,6 +223,14 @@ class SearchContext:
         Words that more than ten times as many have as the rarest, and more than `_RARE`, and words
         within longer ones are left out. Empty where it has no words, or a word that no passage has.
         """
+        counted = self._counted(text)
+        least = min(counted.values(), default=0)
+        most = max(10 * least, _RARE) if least else -1
+        rare = [word for word, n in counted.items() if n <= most]
+        return sorted(rare, key=lambda word: counted[word])
+
+    def _counted(self, text: str) -> dict[str, int]:
+        """Return the words of a text with how many passages have each, `_COMMON` at most."""
         asked = set(words(text))
         own = sorted(w for w in asked if len(w) > 1 and not any(w in o and w != o for o in asked))
         size, doc_ids = self.settings().leaf, self.doc_ids
@@ -204,11 +242,7 @@ class SearchContext:
             )
             return len(found)
 
-        counted = {word: n_having(word) for word in own}
-        least = min(counted.values(), default=0)
-        most = max(10 * least, _RARE) if least else -1
-        rare = [word for word in own if counted[word] <= most]
-        return sorted(rare, key=lambda word: counted[word])
+        return {word: n_having(word) for word in own}
 
     def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
         """Return the passages of documents that have a phrase, best first."""
@@ -267,6 +301,14 @@ class SearchContext:
             for p in context.passages
         )
         return replace(context, passages=tuple(marked))
+
+
+def _in_one_sentence(hit: ScoredChunk, word: str, other: str) -> bool:
+    """Return whether a sentence with a word has another one, or the title or a heading does."""
+    text = hit.chunk.text
+    told = [normalize_name(text[start:end]) for start, end in sentence_spans(text)]
+    around = normalize_name("".join((hit.title, *hit.chunk.heading_path)))
+    return other in around or any(word in one and other in one for one in told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 
 from kgrag.answer.notes import note
@@ -44,12 +45,15 @@ _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
 BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
 _ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
+_ALL = Decimal(100)
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
 # 国家提出到2030年…: a document of a place tells what others aim at.
 _ELSEWHERE = re.compile(
     r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
     r"|20\d\d年[，,]?(?:全国|我国)"
 )
+# 各省（区、市）…不低于30%: what the country sets for each place. Its total or average bounds none.
+_FOR_EACH = re.compile(r"(?:[各每]个?|所有|全部)(?:省|自治区|直辖市|地区|地方|市|州|盟|县|区|级)")
 _COLUMNS = (
     Column("kind", "差异", "difference"),
     INDICATOR,
@@ -87,6 +91,7 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
     scope and kind of change. It counts as lower only if the direction of the indicator is certain.
+    A figure of the country counts only if its sentence sets it for each place, or it is all (100%).
     Achieved figures are left out.
 
     Args:
@@ -108,10 +113,12 @@ def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
     figures = list(planned_figures(statements, everything.cards))
     for figure in figures:
         groups[figure.measured].append(figure)
+    national = quoted(store, (spot_of(f.statement) for f in figures if f.place == (NATIONAL,)))
+
     pairs = [
         pair
         for group in groups.values()
-        for pair in (*_against_above(group), *_between_documents(group))
+        for pair in (*_against_above(group, partial(_binds, national)), *_between_documents(group))
         if here(pair.own.place)
         and (pair.own.card.doc_id in chosen.cards or pair.other.card.doc_id in chosen.cards)
         and (not wanted.years or wanted.years[0] <= pair.own.year <= wanted.years[1])
@@ -138,8 +145,8 @@ def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
     )
 
 
-def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
-    """Yield a place's figures that fall short of those of the nearest superior place."""
+def _against_above(group: Sequence[Figure], binds: Callable[[Figure], bool]) -> Iterator[_Pair]:
+    """Yield a place's figures that fall short of those of the nearest superior place that bind."""
     if not of_any_size(group[0].measured.unit):
         return
     by_place: defaultdict[tuple[str, ...], list[Figure]] = defaultdict(list)
@@ -147,10 +154,20 @@ def _against_above(group: Sequence[Figure]) -> Iterator[_Pair]:
         by_place[figure.place].append(figure)
     for place, own in by_place.items():
         for around in _around(place):
-            above = by_place.get(around, [])
+            above = [figure for figure in by_place.get(around, ()) if binds(figure)]
             if above:
                 yield from _short_of(own, above)
                 break
+
+
+def _binds(national: Mapping[Spot, Source], figure: Figure) -> bool:
+    """Return whether a figure bounds the places inside: one of the country must be set for each."""
+    if figure.place != (NATIONAL,):
+        return True
+    if figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change:
+        return True
+    source = national.get(spot_of(figure.statement))
+    return source is not None and bool(_FOR_EACH.search(source.quote))
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeVar
@@ -14,12 +15,13 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import stated_place
 from kgrag.tables.figures import figure_words, measured_of
+from kgrag.tables.in_force import InForce
 from kgrag.tables.naming import day_of_issue
 from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
 from kgrag.tables.table import Column, Table
 from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
-from kgrag.text.title_keys import title_key, title_keys
+from kgrag.text.title_keys import title_key, title_keys, without_edition
 from kgrag.text.visible import shortened
 from kgrag.text.words import character_pairs, normalize_name, sentence_spans
 from kgrag.types import Document, Heading
@@ -221,6 +223,17 @@ _COLUMNS = (
     Column("new", "新", "new"),
     Column("alike", "相似度%", "alike %"),
 )
+# Where neither document replaces the other, nothing was added or removed.
+_ONLY_IN = {_ADDED: "仅见于乙", _REMOVED: "仅见于甲", _CHANGED: "不同"}
+_COLUMNS_OF_TWO = (
+    _COLUMNS[0],
+    Column("change", "异同", "difference"),
+    _COLUMNS[2],
+    Column("old", "甲", "first"),
+    Column("new", "乙", "second"),
+    _COLUMNS[5],
+)
+_TIMES = re.compile(r"\d{4}年?|[一二三四五六七八九十]{1,3}五(?:时期)?")
 _KINDS = {_ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
 _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
@@ -292,6 +305,9 @@ def _pairs_alike(
 def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()) -> Table:
     """Return what a document adds, removes and changes with respect to another one.
 
+    If neither replaces the other, nor both are editions or periods of one title of a place, the
+    words are instead what only one of them has, and what differs.
+
     Targets match by indicator, place and year, or if each document has one left of an indicator;
     duties by the wording of the task; references by the cited document; clauses by heading and
     text. What is unchanged is only counted in the notes.
@@ -313,24 +329,42 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
         "references": lambda: _reference_changes(store, old, new),
         "clauses": lambda: (_clause(pair, old, new) for pair in aligned),
     }
+    replaces = _is_version(store, old, new)
+    columns, words = (_COLUMNS, {}) if replaces else (_COLUMNS_OF_TWO, _ONLY_IN)
     changes = {part: list(made[part]()) for part in PARTS if part in (parts or PARTS)}
     shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != _KEPT]
     rows = (
-        ((PARTS[part], c.kind, _cut(c.item), _cut(c.old), _cut(c.new), c.alike), c.spots)
+        (
+            (PARTS[part], words.get(c.kind, c.kind), *map(_cut, (c.item, c.old, c.new)), c.alike),
+            c.spots,
+        )
         for part, c in shown
     )
-    return Table("digest", _COLUMNS, sourced(store, rows), tuple(_notes(old, new, changes)))
+    notes = tuple(_notes(old, new, changes, "" if replaces else "-of-two"))
+    return Table("digest", columns, sourced(store, rows), notes)
+
+
+def _is_version(store: Store, old: Document, new: Document) -> bool:
+    """Return whether a document replaces another one, or is its edition or that of a period."""
+    in_force, day = InForce.read(store), date.today().isoformat()
+    ids = {old.doc_id, new.doc_id}
+    if any({d.doc_id, in_force.status(d.doc_id, day).doc_id} == ids for d in (old, new)):
+        return True
+    ours, theirs = (
+        {_TIMES.sub("", key) for key in title_keys(without_edition(d.title))} for d in (old, new)
+    )
+    return old.metadata.regions == new.metadata.regions and bool(ours & theirs)
 
 
 def _notes(
-    old: Document, new: Document, changes: Mapping[Part, Sequence[Change]]
+    old: Document, new: Document, changes: Mapping[Part, Sequence[Change]], of_two: str
 ) -> Iterator[Note]:
-    for kind, document in (("old-document", old), ("new-document", new)):
+    for kind, document in ((f"old-document{of_two}", old), (f"new-document{of_two}", new)):
         day = day_of_issue(document) or note("no-date", "zh")
         yield note(kind, "zh", title=document.title, day=day)
     for part, all_of in changes.items():
         n = Counter(_KINDS[change.kind] for change in all_of)
-        counts = note("change-counts", "zh", **{word: n[word] for word in _KINDS.values()})
+        counts = note(f"change-counts{of_two}", "zh", **{word: n[word] for word in _KINDS.values()})
         yield note(f"changes-{part}", "zh", counts=counts)
     of_clauses = changes.get("clauses", ())
     met = sum(change.kind in (_CHANGED, _KEPT) for change in of_clauses)
@@ -344,7 +378,7 @@ def _clause(pair: Aligned, old: Document, new: Document) -> Change:
         return Change.of(item, _told(pair.old, old), _told(pair.new, new))
     gone, come = changed_sentences(pair.old, pair.new)
     if pair.old.heading != pair.new.heading:
-        item += f"（旧：{pair.old.path or _OPENING}）"
+        item += f"（前者：{pair.old.path or _OPENING}）"
     return Change.of(
         item,
         _told(pair.old, old, gone),
@@ -549,7 +583,7 @@ def _duty_changes(
     for a, b in _pairs_alike(ours, theirs, _alike_tasks, at_least=_ONE_TASK):
         item = next(task.name for task in (b, a) if task)
         if a and b and a.name != b.name:
-            item += f"（旧：{a.name}）"
+            item += f"（前者：{a.name}）"
         before, after = ((t.responsibility(), t.spot) if t else None for t in (a, b))
         same = bool(a and b and _keys(a, old, across) == _keys(b, new, across))
         yield Change.of(item, before, after, same=same)

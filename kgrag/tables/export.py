@@ -36,7 +36,7 @@ _HEADINGS = {  # of tables that have none of their own, by name: Chinese, Englis
     "cited_by": ("被引情况", "Cited by"),
     "basis": ("制定依据", "Basis"),
     "timeline": ("时间节点", "Timeline"),
-    "digest": ("新旧对照", "Changes"),
+    "digest": ("两文对照", "Comparison"),
     "conflicts": ("不一致之处", "Conflicts"),
 }
 # Bars: how many of a table, and lengths in pixels at full size; Chinese characters of a label.

@@ -259,6 +259,33 @@ SHANGHAI = """上海市人民政府关于印发上海市节能方案的通知
 shanghai = shared_base({"shanghai": SHANGHAI}, "hash-32")
 
 
+LONGER = """北京市能源发展规划
+北京市人民政府
+2022年3月5日
+一、主要目标
+到2025年，全市重点领域新增光伏发电装机70万千瓦。
+（一）大兴区
+到2025年，新增光伏发电装机6万千瓦。
+"""
+beijing = shared_base({"beijing": LONGER})
+
+
+def test_what_a_place_states_under_a_longer_name_is_named(beijing):
+    """Of the place itself, before names that others have, and for the year that is asked for."""
+    notes = list(map(str, beijing.ask("北京2025年光伏装机目标").notes))
+    told = "北京有这些名称相近的：重点领域新增光伏发电装机容量（2025年70万千瓦）"
+    assert told in notes
+    assert not any("名称相近的：" in n for n in beijing.ask("北京2030年光伏装机目标").notes)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [("日本的光伏装机目标是什么", True), ("光伏装机目标是什么", False), ("日光温室有多少", False)],
+)
+def test_of_a_country_that_no_document_is_about_that_is_said(beijing, question, told):
+    assert ("没有关于日本的文件" in beijing.ask(question).notes) is told
+
+
 @pytest.mark.parametrize(
     "question",
     ["上海2025年非化石能源消费比重目标是多少？", "各省2025年非化石能源消费比重目标"],

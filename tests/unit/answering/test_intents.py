@@ -322,6 +322,10 @@ PRODUCTS = ("推广绿色产品", "成都市节能行动方案", "未读出时�
         ("谁牵头推进工业节能，什么时候完成？", [SAVING]),
         ("工业节能由哪个部门负责，何时完成？", [SAVING]),
         ("成都市节能行动方案中工信局牵头哪些任务？", [(*SAVING[:2], "")]),  # nobody asks until when
+        ("成都市节能行动方案各部门的任务和完成时限", [SAVING, PRODUCTS]),
+        ("《成都市节能行动方案》的责任分工是什么？", [SAVING, PRODUCTS]),
+        ("成都市节能行动方案由谁牵头？", [SAVING, PRODUCTS]),
+        ("成都市节能行动方案各单位职责", [SAVING, PRODUCTS]),
     ],
 )
 def test_until_when_an_organ_is_to_do_what(tasks, question, expected):

@@ -22,6 +22,7 @@ from kgrag.question.question import question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.text.answer_text import NOT_FOUND
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Segment
+from tests.fixtures.kit import shared_base
 
 TEXT = (
     "云岭省节能规划\n"
@@ -387,6 +388,47 @@ def test_a_question_on_what_no_document_names_is_not_answered(question, absent, 
     scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
     embedder = Words("节电")
     assert is_answered(scored, analyse(question), embedder, lambda: absent) == answers
+
+
+@pytest.mark.parametrize(("score", "answers"), [(0.75, False), (0.85, True)])
+def test_a_question_whose_rarest_words_stand_apart_is_not_answered(score, answers):
+    """Unless a sentence is sure."""
+    text = "各基地应当节能。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
+    query, apart = analyse("基地节能有哪些要求"), ("基地", "补贴")
+    assert is_answered(scored, query, Words("节能"), apart=lambda: apart) is answers
+    assert is_answered(scored, query, Words("节能"), apart=lambda: ())
+
+
+# Return a knowledge base in which each word stands in two documents.
+energies = shared_base(
+    {
+        "one": "甲市能源规划\n一、科技\n支持核聚变研究。光伏项目给予补贴。\n",
+        "two": "乙市能源规划\n一、科技\n开展核聚变攻关。\n二、补贴\n光伏项目每瓦0.1元。\n",
+        "three": "丙市能源规划\n一、科技\n风电项目另有补贴。\n二、研究\n开展汽车尾气检测。\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "apart"),
+    [
+        ("核聚变有哪些补贴", ("核聚变", "补贴")),
+        ("补贴核聚变吗", ("补贴", "核聚变")),
+        ("光伏有哪些补贴", ()),  # in a sentence, and under a heading
+        ("核聚变有哪些研究", ()),
+        ("南京市核聚变有哪些补贴", ()),  # of a place
+        ("各市核聚变有哪些补贴", ()),
+        ("核聚变有前途，有哪些补贴", ()),  # of two clauses
+        ("火星核聚变有哪些补贴", ()),  # a word that no document has
+        ("《甲市能源规划》对核聚变有哪些补贴", ()),
+    ],
+)
+def test_the_rarest_words_of_a_question_stand_apart(energies, question, apart):
+    """If no sentence, with its headings, has both."""
+    knowledge = energies._knowledge
+    assert knowledge.apart(knowledge.query(question)) == apart
 
 
 def test_another_encoder_has_other_cosines():

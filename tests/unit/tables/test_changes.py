@@ -92,6 +92,29 @@ def test_two_documents_of_a_place(tmp_path, base, one, other, n):
     assert [row.cells[0] for row in found.rows] == ["两文不一"] * n
 
 
+@pytest.mark.parametrize(
+    ("national", "n"),
+    [
+        ("到2025年，全国森林覆盖率达到24.1%", 0),
+        ("到2025年，森林覆盖率达到24.1%", 0),
+        ("到2025年，森林覆盖率达到100%", 1),
+        ("各省（区、市）都要做到：到2025年，森林覆盖率不低于24.1%", 1),
+    ],
+)
+def test_an_average_of_the_country_bounds_no_place(tmp_path, base, national, n):
+    """What is set for each place does, and what is to be all of it."""
+    texts = {
+        "国务院关于造林的意见\n国务院": national,
+        "云南省造林规划\n云南省人民政府": "到2025年，森林覆盖率达到20%",
+    }
+    for i, (title, text) in enumerate(texts.items()):
+        text = f"{title}\n2022年3月1日\n一、目标\n{text}。\n"
+        (tmp_path / f"{i}.txt").write_text(text, "utf-8")
+    with type(base).open(tmp_path / "kb", config=base.config) as made:
+        made.ingest(sorted(tmp_path.glob("*.txt")))
+        assert [row.cells[0] for row in made.tables().conflicts().rows] == ["低于上级"] * n
+
+
 def test_what_a_place_tells_of_the_country_is_not_its_aim(tmp_path, base):
     """国家提出到2030年 in a provincial plan."""
     texts = {
@@ -273,12 +296,15 @@ def test_plans_of_two_places(tables):
     """One figure left of an indicator is one, though the years differ; amounts are shown."""
     found = tables.digest("nation", "chengdu", parts=("targets",))
     assert cells(found, "change", "item", "old", "new") == [
-        ("修改", SEWAGE, "2025年：40%", "2025年：90%"),
-        ("修改", LOSS, "2025年：≤9%", "2025年：≤10%"),
-        ("修改", "绿色工厂", "2025年：9000家", "2025年：120家"),
-        ("修改", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
-        ("删除", "科技支出比例", "2025年：3%", None),
+        ("不同", SEWAGE, "2025年：40%", "2025年：90%"),
+        ("不同", LOSS, "2025年：≤9%", "2025年：≤10%"),
+        ("不同", "绿色工厂", "2025年：9000家", "2025年：120家"),
+        ("不同", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
+        ("仅见于甲", "科技支出比例", "2025年：3%", None),  # which nobody deleted
     ]
+    assert [column.zh for column in found.columns[3:5]] == ["甲", "乙"]
+    assert found.notes[0].endswith("与乙没有新旧关系")
+    assert found.notes[2] == "目标：仅见于甲1，仅见于乙0，不同4，相同0"
 
 
 @pytest.mark.parametrize(
