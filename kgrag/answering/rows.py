@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote, Row
 from kgrag.answer.citation import Citation
+from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
@@ -19,7 +20,7 @@ from kgrag.tables.sources import item_start
 from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import narrow
-from kgrag.text.words import normalize_name, sentence_around
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
