@@ -19,8 +19,10 @@ _LONGEST_REMARK = 160  # characters before and behind the mark that cuts a remar
 _ENDS = frozenset("。！？；!?;")
 _CLOSES = _ENDS | frozenset(".）)”〕】")
 _LONG = 30  # characters; a line that is longer and has no mark at its end was broken
+_LONGEST_QUOTE = 400  # characters of sentences that a chunk's edge cut
 _WRAPPED = 18  # characters; so was a shorter one with a comma
 _LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
+_SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
 _CONTINUES = re.compile(r"[\d一-鿿“《]")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
@@ -96,8 +98,13 @@ def is_letterhead(text: str) -> bool:
     return _LETTERHEAD.fullmatch(narrow(text).strip().replace("(", "（")) is not None
 
 
-def joined_spans(text: str) -> list[tuple[int, int]]:
-    """Return sentence spans that cover the text, with broken lines joined."""
+def joined_spans(text: str, *, remarks: bool = True) -> list[tuple[int, int]]:
+    """Return sentence spans that cover the text, with broken lines joined.
+
+    Args:
+        text: Of any length; may be empty.
+        remarks: Whether a remark in brackets belongs to the sentence before it.
+    """
     spans: list[tuple[int, int]] = []
     broken = list(broken_numbers(text))
     for start, end in _sentence_spans(text):
@@ -106,7 +113,7 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
         lead = text[max(began - 3, 0) : began].rpartition("\n")[2].strip()
         if spans and (
             _runs_on(before, text[start:end], lead)
-            or _is_remark(before, text[start:end])
+            or (remarks and _is_remark(before, text[start:end]))
             or _is_open(before, text[start:end])
             or _is_within(start, broken)
         ):
@@ -126,7 +133,7 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
     """
     low = max(start - longest, 0)
     window = text[low : end + longest]
-    for spans in (joined_spans(window), sentence_spans(window)):
+    for spans in (joined_spans(window, remarks=False), sentence_spans(window)):
         within = [(low + a, low + b) for a, b in spans if low + a < end and start < low + b]
         first, last = (within[0][0], within[-1][1]) if within else (start, end)
         found = text[first:last]
@@ -134,6 +141,23 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
         if last - first <= longest:
             return first, last
     return start, end
+
+
+def whole_quote(text: str, start: int, end: int) -> tuple[int, int]:
+    r"""Return the span of a quote, to the ends of its sentences where a chunk's edge cut them.
+
+    >>> whole_quote("甲。到2025年，比重达到\n40%。", 2, 13)
+    (2, 18)
+    """
+    if "，" not in text[start:end]:  # cells of a table, a heading
+        return start, end
+    first, last = sentence_around(text, start, end, longest=_LONGEST_QUOTE)
+    before = text[max(start - 3, 0) : start].rstrip()[-1:]
+    is_cut = before and before not in _CLOSES and "：\n" not in text[first:start]
+    return (
+        first if is_cut else start,
+        end if text[end - 1] in _CLOSES or text[end - 1] in _LEAD_IN else last,
+    )
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -185,14 +209,16 @@ def _runs_on(text: str, following: str, lead: str) -> bool:
         return False
     if bare[-1] in _LEAD_IN + "，、,（(":
         return True
-    if bare[-1] in _CLOSES or _BEGINS.match(following):
+    next_line = following.lstrip()
+    if bare[-1] in _CLOSES or _BEGINS.match(following) or _LABEL.match(next_line):
+        return False
+    mark = item_end(next_line)
+    if mark and not _SPOKEN_OF.match(next_line, mark):
         return False
     if len(bare) > _LONG:
         return True
-    next_line = following.lstrip()
-    if item_end(next_line) or numbering_at(bare) or not _CONTINUES.match(next_line):
+    if numbering_at(bare) or _LABEL.match(bare) or not _CONTINUES.match(next_line):
         return False
-    is_said = not _LABEL.match(bare) and not _LABEL.match(next_line)
     if lead:
-        return is_said and lead[-1] in _ENDS and "\n" not in bare
-    return is_said and len(bare) >= _WRAPPED and "，" in bare
+        return lead[-1] in _ENDS and "\n" not in bare
+    return len(bare) >= _WRAPPED and "，" in bare
