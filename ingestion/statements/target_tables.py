@@ -497,7 +497,7 @@ _SKIPPED = 6  # rows between two that are read
 _WIDE = re.compile(r"[０-９]")
 _COUNTED = re.compile(r"(?:^|(?<=性))[ \t]*+(\d{1,2})[.、]?[ \t]*+(?=[一-鿿A-Z])")
 _VALUE_LINE = re.compile(
-    rf"(?:[①-⑳][ \t]*+)?(?P<cells>[^一-鿿]*\d[^一-鿿]*?)[ \t]*+(?P<last>{_ATTRIBUTE}|性)?"
+    rf"(?:[①-⑳][ \t]*+)?(?=[^一-鿿]*\d)(?P<cells>[^一-鿿]++)(?P<last>{_ATTRIBUTE}|性)?"
 )
 _WHOLE_NAME = re.compile(
     rf"(?:{_ROW_NO})?(?P<name>{_NAME})\((?P<unit>[^()\d]{{1,14}})\)[*#△∗]*[ \t]*"
@@ -715,7 +715,7 @@ class _Numbered:
         self._is_named = named is not None
         if not named or not match:
             return
-        cells = [match["cells"]]
+        cells = [match["cells"].strip()]
         is_apart = rest[0].isspace() or (line.is_wide and _SIGNED_SECOND.search(cells[0]))
         if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and named.string != line.text:
             cells = _ROW_CELL.findall(cells[0])
