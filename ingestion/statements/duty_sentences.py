@@ -39,9 +39,11 @@ _ETC = re.compile(
     r"等(?:\d+个|多个)?(?:省级|市级|区级|县级|相关|有关|各|省直|市直)*(?:部门|单位|机构|处室)?$"
 )
 _ETC_OF = re.compile(r"等(?:相关|有关|主管|行业)*(部门)$")
-_HEAD = re.compile(r"^(?:由|请|以及|及|和|与|会同|并|各有关|[：:])+(?=.{2})")
+_HEAD = re.compile(
+    r"^(?:由|请|以及|及|和|与|会同|并|各有关|[：:]|[a-z][)）]|应(?:设有|设立|建立|明确|指定))+(?=.{2})"
+)
 _HEAD_KEPT = re.compile(r"^各有关")
-_NOT_NAME = re.compile(r"[。！？!?%％“”《》\"：:=|\n]|\d{2}|以下|不再|负责|完成|落实")
+_NOT_NAME = re.compile(r"[。！？!?%％“”《》\"：:=|\n]|\d{2}|以下|不再|负责|完成|落实|授权")
 # A kind of enterprise, no company of a name; what begins with 的 lost what it is said of.
 _NO_ORGAN = re.compile(
     r"^的|企业$|(?:^|或|各|[相有]关)(?:物业|上市|投资|水利|保险|租赁|运营|服务|热力|燃气|供[水热电气]|第三方)+公司$"

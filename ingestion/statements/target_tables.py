@@ -117,6 +117,7 @@ class _Line:
     start: int
     end: int
     text: str
+    is_wide: bool = False  # whether it has full-width digits, which are set without blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,12 @@ class _Header:
 def table_cells(text: str) -> list[Cell]:
     """Return the values that the indicator tables of a document state, by the form of the table."""
     lines = [
-        _Line(m.start() + len(m[0]) - len(m[0].lstrip()), m.end(), m[0].strip())
+        _Line(
+            m.start() + len(m[0]) - len(m[0].lstrip()),
+            m.end(),
+            m[0].strip(),
+            _WIDE.search(text, m.start(), m.end()) is not None,
+        )
         for m in _LINE.finditer(legible(text))
         if m[0].strip()
     ]
@@ -373,7 +379,7 @@ class Heads:
 
 def _is_head(words: str) -> bool:
     """Return whether words within a line are of a header, and no indicator's."""
-    is_number = words.strip().isdigit()  # 1900, the value of a row
+    is_number = words.strip(" \t()").isdigit()  # 1900, the value of a row behind (亿元)
     return len(words) > _SHORTEST_HEAD and not is_number and _TELLS.search(words) is not None
 
 
@@ -450,8 +456,8 @@ _UNIT = (
 _PART = rf"(?<=\))(?!{_ATTRIBUTE}|[其和及])[一-鿿][一-鿿()]{{1,13}}"
 """Of whom a row is, where several share a name: 达标率(%)县城95 96."""
 _ROW = re.compile(
-    rf"(?:(?<=性)|(?<=预期)(?!性)|^)[ \t]*+(?P<no>{_ROW_NO})?[ \t]*+(?P<name>{_NAME})[*#△]*+[ \t]*+"
-    rf"{_UNIT}[*#△]*+[ \t]*+(?P<part>{_PART})??"
+    rf"(?:(?<=性)[①-⑳]?|(?<=预期)(?!性)|^)[ \t]*+(?P<no>{_ROW_NO})?[ \t]*+"
+    rf"(?P<name>{_NAME})[*#△]*+[ \t]*+{_UNIT}[*#△]*+[ \t]*+(?P<part>{_PART})??"
     rf"(?P<first>{_ATTRIBUTE})?[ \t]*+(?:\d{{1,2}}[ \t]++(?P=late)[ \t]++)?"
     rf"(?P<cells>{_CELLS})[ \t]*+(?P<last>{_ATTRIBUTE})?"
 )
@@ -481,13 +487,28 @@ _SINGLE = re.compile(
     rf"[ \t]*+(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*+(?P<cell>{_NUMBER})"
     r"(?=[一-鿿]{0,3}$|[ \t]+\d{1,2}(?!约束|预期|引导|指导|左右|以[上内下])[一-鿿])"
 )
-_ENDS_ROW = re.compile(rf"[性\d\])%]$|(?:{_ATTRIBUTE})\d?[^\d\s]{{0,4}}$|^.{{1,4}}$")
+_ENDS_ROW = re.compile(rf"[性\d\]〕)%]$|(?:{_ATTRIBUTE})\d?[^\d\s]{{0,4}}$|^.{{1,4}}$")
 _OF_GROUP = re.compile(r"^[^()]{1,8}(?<!第)(?<!前)\d{1,2}(?=[一-鿿]{3})")
 _NO_NAME = re.compile(r"\d$|\([^()]{1,14}\).*[一-鿿]|[。；;]")  # has the values of another column
 _HOLDS_NUMBER = re.compile(r"\d")
 _SIGNED = re.compile(r"[≥≤<>]")
 _UNIT_LINE = re.compile(r"[一-鿿%]{1,3}")
 _SKIPPED = 6  # rows between two that are read
+_WIDE = re.compile(r"[０-９]")
+_COUNTED = re.compile(r"(?:^|(?<=性))[ \t]*+(\d{1,2})[.、]?[ \t]*+(?=[一-鿿A-Z])")
+_VALUE_LINE = re.compile(
+    rf"(?:[①-⑳][ \t]*+)?(?=[^一-鿿]*\d)(?P<cells>[^一-鿿]++)(?P<last>{_ATTRIBUTE}|性)?"
+)
+_WHOLE_NAME = re.compile(
+    rf"(?:{_ROW_NO})?(?P<name>{_NAME})\((?P<unit>[^()\d]{{1,14}})\)[*#△∗]*[ \t]*"
+    r"(?P<first>(?:约束|预期)性?)?"
+)
+_PLAIN_NUMBER = re.compile(r"(?:0|[1-9]\d*)(?:\.\d{1,2})?")
+_SIGNED_SECOND = re.compile(r"[ \t][≥≤<>\[]")
+_GLUED = re.compile(r"\d+(?:\.\d+){0,2}")
+_POINTS_OF_TWO = 2
+_ALL = 100  # percent
+_MOST_TIMES = 3  # as much as the other, that two values which no blank parts may be
 
 
 def _of_flat_rows(lines: Sequence[_Line]) -> list[Cell]:
@@ -500,6 +521,7 @@ def _of_flat_rows(lines: Sequence[_Line]) -> list[Cell]:
     lines = [_without_status(line) for line in lines]
     found: list[Cell] = []
     heads = Heads()
+    numbered = _Numbered()
     last = 0
     is_whole = True  # whether the line before ended a row
     for i, line in enumerate(lines):
@@ -515,6 +537,9 @@ def _of_flat_rows(lines: Sequence[_Line]) -> list[Cell]:
             rows = list(_of_wrapped(lines, i, columns))
         if not rows and len(columns.years) == 1:
             rows, last = _of_one_column(line, at, columns.years[0], last, lines[i + 1 : i + 2])
+        if not rows and not at and len(columns.years) > 1:
+            rows = list(numbered.read(lines, i, columns))
+        numbered.note(line.text, i, is_read=bool(rows))
         if rows:
             heads.note_row()
         is_whole = at > 0 or _ENDS_ROW.search(line.text) is not None
@@ -654,6 +679,80 @@ def _below(before: _Line, line: _Line, columns: Columns) -> Iterator[Cell]:
         cells = _ROW_CELL.findall(line.text)
         span = (before.start, line.end)
         yield from _flat_row(match["name"], match["unit"], cells, columns, match["first"], span)
+
+
+class _Numbered:
+    """Reads lines of a number and values below the name: 森林覆盖率(%), then 20 42 42.5约束性."""
+
+    def __init__(self) -> None:
+        self._last = 0  # number of the row before
+        self._tail = -1  # index of the line that may end the name of the row before
+        self._is_named = False  # whether the line above that of values was a whole name
+
+    def note(self, line: str, i: int, *, is_read: bool) -> None:
+        """Take a line, to count its rows."""
+        for match in _COUNTED.finditer(line):
+            if int(match[1]) == 1 or self._last < int(match[1]) < self._last + 10:
+                self._last = int(match[1])
+        if not is_read and _VALUE_LINE.fullmatch(line):
+            self._tail = -1 if self._is_named else i + 1
+            self._last += line.startswith(str(self._last + 1))
+        self._is_named = False
+
+    def read(self, lines: Sequence[_Line], i: int, columns: Columns) -> Iterator[Cell]:
+        """Yield the cells of line `i`, or none where its number is not the next."""
+        line, before, no = lines[i], _beside(lines, i, -1), str(self._last + 1)
+        named = _WHOLE_NAME.match(line.text)
+        rest = line.text[named.end() if named else len(no) :]
+        start = line.start
+        if not named and before and line.text.startswith(no):
+            at = max((m.end() for m in _ROW_BINDING.finditer(before.text[:-1])), default=0)
+            named = _WHOLE_NAME.fullmatch(before.text, at)
+            start = before.start + at
+            if before is lines[self._tail] and not at:
+                return  # as likely the end of the name of the row before
+        match = _VALUE_LINE.fullmatch(rest.strip())
+        self._is_named = named is not None
+        if not named or not match:
+            return
+        cells = [match["cells"].strip()]
+        is_apart = rest[0].isspace() or (line.is_wide and _SIGNED_SECOND.search(cells[0]))
+        if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and named.string != line.text:
+            cells = _ROW_CELL.findall(cells[0])
+        if len(cells) == 1 and line.is_wide and len(columns.years) == 2:
+            cells = _parted(cells[0], named["unit"])
+        if len(cells) < len(columns.years):
+            return
+        self._last, self._tail = (int(no) if named.string != line.text else self._last), -1
+        binding = _binding(match["last"] or "") or _binding(named["first"] or "")
+        span = start, line.end
+        yield from _flat_row(named["name"], named["unit"], cells, columns, binding, span)
+
+
+def _parted(run: str, unit: str) -> list[str]:
+    """Return the two values of a cell that no single one could be; itself where that is unsure.
+
+    >>> _parted("4242.5", "%"), _parted("83.688.3", "%"), _parted("18.5", "%")
+    (['42', '42.5'], ['83.6', '88.3'], ['18.5'])
+    """
+    if not _GLUED.fullmatch(run) or (run.count(".") < _POINTS_OF_TWO and unit != "%"):
+        return [run]
+    if run.count(".") < _POINTS_OF_TWO and float(run) <= _ALL and _PLAIN_NUMBER.fullmatch(run):
+        return [run]
+    found = []
+    for i in range(1, len(run)):
+        pair = run[:i], run[i:]
+        if not all(map(_PLAIN_NUMBER.fullmatch, pair)):
+            continue
+        low, high = sorted(map(float, pair))
+        places = [len(each.partition(".")[2]) for each in pair]
+        if "." not in run:
+            is_like = len(pair[0]) == len(pair[1]) or pair[1] == "100"
+        else:
+            is_like = run.count(".") == 1 or places[0] == places[1]
+        if is_like and high <= low * _MOST_TIMES and (unit != "%" or high <= _ALL):
+            found.append(list(pair))
+    return found[0] if len(found) == 1 else [run]
 
 
 def _of_one_column(

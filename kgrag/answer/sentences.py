@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.results import ScoredChunk
+from kgrag.text.numbering import item_end, numbering_at
 from kgrag.text.quantities import broken_numbers, narrow
 from kgrag.text.table_rows import is_delimiter, is_row
 from kgrag.text.vocabulary import ISSUER_ENDS
@@ -15,6 +16,14 @@ from kgrag.text.words import sentence_spans
 _SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
 _LONGEST_REMARK = 160  # characters before and behind the mark that cuts a remark in brackets
+_ENDS = frozenset("。！？；!?;")
+_CLOSES = _ENDS | frozenset(".）)”〕】")
+_LONG = 30  # characters; a line that is longer and has no mark at its end was broken
+_LONGEST_QUOTE = 400  # characters of sentences that a chunk's edge cut
+_WRAPPED = 18  # characters; so was a shorter one with a comma
+_LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
+_SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
+_CONTINUES = re.compile(r"[\d一-鿿“《]")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
 _POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
@@ -89,15 +98,22 @@ def is_letterhead(text: str) -> bool:
     return _LETTERHEAD.fullmatch(narrow(text).strip().replace("(", "（")) is not None
 
 
-def joined_spans(text: str) -> list[tuple[int, int]]:
-    """Return sentence spans that cover the text, with broken lines joined."""
+def joined_spans(text: str, *, remarks: bool = True) -> list[tuple[int, int]]:
+    """Return sentence spans that cover the text, with broken lines joined.
+
+    Args:
+        text: Of any length; may be empty.
+        remarks: Whether a remark in brackets belongs to the sentence before it.
+    """
     spans: list[tuple[int, int]] = []
     broken = list(broken_numbers(text))
     for start, end in _sentence_spans(text):
-        before = text[spans[-1][0] : spans[-1][1]] if spans else ""
+        began = spans[-1][0] if spans else 0
+        before = text[began:start] if spans else ""
+        lead = text[max(began - 3, 0) : began].rpartition("\n")[2].strip()
         if spans and (
-            _runs_on(before, text[start:end])
-            or _is_remark(before, text[start:end])
+            _runs_on(before, text[start:end], lead)
+            or (remarks and _is_remark(before, text[start:end]))
             or _is_open(before, text[start:end])
             or _is_within(start, broken)
         ):
@@ -105,6 +121,43 @@ def joined_spans(text: str) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
+
+
+def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[int, int]:
+    """Return (start, end) of the sentences around a span, without surrounding blanks.
+
+    If they have more than `longest` characters, those on its lines; the span if they have, too.
+
+    >>> sentence_around("甲。 乙丙丁。戊", 4, 5, longest=9)
+    (3, 7)
+    """
+    low = max(start - longest, 0)
+    window = text[low : end + longest]
+    for spans in (joined_spans(window, remarks=False), sentence_spans(window)):
+        within = [(low + a, low + b) for a, b in spans if low + a < end and start < low + b]
+        first, last = (within[0][0], within[-1][1]) if within else (start, end)
+        found = text[first:last]
+        first, last = first + len(found) - len(found.lstrip()), first + len(found.rstrip())
+        if last - first <= longest:
+            return first, last
+    return start, end
+
+
+def whole_quote(text: str, start: int, end: int) -> tuple[int, int]:
+    r"""Return the span of a quote, to the ends of its sentences where a chunk's edge cut them.
+
+    >>> whole_quote("甲。到2025年，比重达到\n40%。", 2, 13)
+    (2, 18)
+    """
+    if "，" not in text[start:end]:  # cells of a table, a heading
+        return start, end
+    first, last = sentence_around(text, start, end, longest=_LONGEST_QUOTE)
+    before = text[max(start - 3, 0) : start].rstrip()[-1:]
+    is_cut = before and before not in _CLOSES and "：\n" not in text[first:start]
+    return (
+        first if is_cut else start,
+        end if text[end - 1] in _CLOSES or text[end - 1] in _LEAD_IN else last,
+    )
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -143,11 +196,29 @@ def _is_remark(before: str, text: str) -> bool:
     return not before.endswith("\n") and _REMARK.match(text) is not None
 
 
-def _runs_on(text: str, following: str) -> bool:
-    """Return whether the next line belongs to the same sentence."""
+def _runs_on(text: str, following: str, lead: str) -> bool:
+    """Return whether the next line belongs to the same sentence.
+
+    Args:
+        text: A piece to the end of its line.
+        following: The next.
+        lead: The end of what stands before the piece on its line: after a sentence is no heading.
+    """
     bare = text.rstrip()
     if not bare or not text.endswith("\n") or is_row(bare) or is_row(following):
         return False
-    return bare[-1] in _LEAD_IN + "，、,（(" or (
-        len(bare) > 30 and bare[-1] not in "。！？；!?;.）)”" and not _BEGINS.match(following)
-    )
+    if bare[-1] in _LEAD_IN + "，、,（(":
+        return True
+    next_line = following.lstrip()
+    if bare[-1] in _CLOSES or _BEGINS.match(following) or _LABEL.match(next_line):
+        return False
+    mark = item_end(next_line)
+    if mark and not _SPOKEN_OF.match(next_line, mark):
+        return False
+    if len(bare) > _LONG:
+        return True
+    if numbering_at(bare) or _LABEL.match(bare) or not _CONTINUES.match(next_line):
+        return False
+    if lead:
+        return lead[-1] in _ENDS and "\n" not in bare
+    return len(bare) >= _WRAPPED and "，" in bare

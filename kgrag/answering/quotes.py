@@ -12,7 +12,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.answer.sentences import Sentence, sentences
+from kgrag.answer.sentences import Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
 from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
@@ -360,7 +360,7 @@ def _cited(
     return Citation.of(
         document=documents[place.doc_id],
         headings=headings.get(place.doc_id, ()),
-        span=(place.start, place.end),
+        span=whole_quote(documents[place.doc_id].text, place.start, place.end),
         chunk_id=place.chunk_id,
     )
 

@@ -9,6 +9,7 @@ from itertools import chain
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote, Row
 from kgrag.answer.citation import Citation
+from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
@@ -22,7 +23,7 @@ from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.indicators import in_known_words, indicator_names
 from kgrag.text.quantities import narrow
-from kgrag.text.words import normalize_name, sentence_around
+from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")

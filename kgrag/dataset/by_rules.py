@@ -7,6 +7,7 @@ from itertools import zip_longest
 from random import Random
 from typing import TypeVar, get_args
 
+from kgrag.answer.sentences import sentence_around
 from kgrag.config import QuestionKind
 from kgrag.dataset.figures import Figures
 from kgrag.dataset.library import Library, Span, spoken
@@ -18,7 +19,7 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.numbering import item_end, without_numbering
 from kgrag.text.title_keys import title_key
-from kgrag.text.words import normalize_name, quoted_titles, sentence_around
+from kgrag.text.words import normalize_name, quoted_titles
 from kgrag.types import Heading
 
 _OPENING = 800  # characters in which a document says what it is to carry out

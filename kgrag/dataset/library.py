@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kgrag.answer.sentences import sentence_around
 from kgrag.store.store import Store
 from kgrag.tables.figures import is_of_the_country
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.regions import level_of, path, region_of
 from kgrag.text.title_keys import title_key
 from kgrag.text.titles import titles_within
-from kgrag.text.words import sentence_around
 from kgrag.types import Chunk, Document
 
 _LONGEST_NAME = 40  # characters of a title that people would say

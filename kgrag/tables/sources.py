@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import date
 from typing import Protocol
 
+from kgrag.answer.sentences import sentence_around
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.table import Cell, Row, Source
 from kgrag.text.headings import HeadingTree
-from kgrag.text.words import sentence_around
 from kgrag.types import Document, Heading
 
 _BATCH = 64  # documents whose texts are held at once

@@ -17,6 +17,10 @@ HALF = re.compile("[\ud800-\udfff]")  # halves of characters, which no decoded t
 _LETTER = re.compile("[a-z]", re.IGNORECASE)
 
 
+_MOVES = frozenset(("up", "down"))
+_TO = frozenset("至到为")
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """A word of the lexicon in a text.
@@ -81,7 +85,9 @@ class Lexicon:
                     continue
             elif end - start == 1 and not text[start].isascii():
                 begins, ends = words.around(start)
-                if not ends or not (begins or text[end : end + 1].isdigit()):
+                after = text[end : end + 1]  # a segmenter reads 占|比降|至, where 降 is meant
+                moves = after in _TO and _MOVES & self._tags[number]
+                if not moves and (not ends or not (begins or after.isdigit())):
                     continue
             yield Term(start, end, self._tags[number])
 

@@ -362,24 +362,6 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[int, int]:
-    """Return (start, end) of the sentences around a span, without surrounding blanks.
-
-    If they have more than `longest` characters, the span itself is returned.
-
-    >>> sentence_around("甲。 乙丙丁。戊", 4, 5, longest=9)
-    (3, 7)
-    """
-    low = max(start - longest, 0)
-    spans = sentence_spans(text[low : end + longest])
-    within = [(low + a, low + b) for a, b in spans if low + a < end and start < low + b]
-    first, last = (within[0][0], within[-1][1]) if within else (start, end)
-    if last - first > longest:
-        return start, end
-    found = text[first:last]
-    return first + len(found) - len(found.lstrip()), last - len(found) + len(found.rstrip())
-
-
 def quoted_titles(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, title) of every 《title》; the offsets exclude the outer marks.
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.answer.sentences import joined_spans, sentences
+from kgrag.answer.sentences import joined_spans, sentences, whole_quote
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
 
@@ -112,3 +112,30 @@ def test_a_row_of_a_table_is_one_sentence():
     rows.append("| 推进大宗固体废弃物综合利用，建设基地 | 市发展改革委、市生态环境局 |")
 
     assert [s.text for s in cut("\n".join(rows))] == [rows[0], *rows[2:]]
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("计划已编制。", "现印发给你们，请认真组织落\n实。", "有关事项如下："),
+        ("各部门及相关单位集中力量，拿出抓铁有痕的劲\n头，推动工作。",),
+        ("推进节能。", "责任单位：市统计局\n", "完成时限：2月底前\n"),
+        ("2.", " 加大监管力度，提升监管能力\n", "开展监测。"),
+        ("十、坚持统筹协调发展，提升治理水平和能力\n", "开展监测。"),
+        ("建立健全覆盖全省各级各类重点用能单位和公共机构的监测体系\n", "3.开展评估"),
+    ],
+)
+def test_joined_spans_tell_a_broken_line_from_a_heading(pieces):
+    """A sentence goes on in the next line; a heading, a label and an item do not."""
+    text = "".join(pieces)
+    assert [text[start:end] for start, end in joined_spans(text)] == [*pieces]
+
+
+def test_a_quote_is_whole_where_a_chunk_cut_its_sentence():
+    """Both ends are moved; a table's cells and a lead-in stay."""
+    text = "一、目标\n到2025年，体系基本健全，回收率达到\n40%，利用率提高。包括：\n（一）甲，乙"
+    cut = text.index("体系基"), text.index("\n40%")
+    assert text[slice(*whole_quote(text, *cut))] == text[5 : text.index("包括")]
+    for kept in ("一、目标", "包括：", "（一）甲，乙"):
+        at = text.index(kept)
+        assert whole_quote(text, at, at + len(kept)) == (at, at + len(kept))
