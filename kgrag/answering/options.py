@@ -93,9 +93,9 @@ class AskOptions:
         if chosen not in get_args(VerifyMethod):
             known = ", ".join(get_args(VerifyMethod))
             said = "no way to verify is called {name!r}; there are {known}"
-            raise ConfigError(message(said, name=chosen, known=known))
+            raise ConfigError(said, name=chosen, known=known)
         if not 0 < (n := config.answer.compress) <= 1:
-            raise ConfigError(message("answer.compress must be in (0, 1], got {n}", n=n))
+            raise ConfigError("answer.compress must be in (0, 1], got {n}", n=n)
         if has_model is None:
             has_model = config.model_of("answer").is_configured
         writer = _writer(writer, has_model=has_model)
@@ -138,10 +138,8 @@ def _template(name: str) -> Template:
     found = next((template for template in TEMPLATES if template == name), None)
     if found is None:
         raise ConfigError(
-            message(
-                "no template is called {name!r}; there are {templates}",
-                name=name,
-                templates=", ".join(TEMPLATES),
-            )
+            "no template is called {name!r}; there are {templates}",
+            name=name,
+            templates=", ".join(TEMPLATES),
         )
     return found

@@ -111,11 +111,9 @@ class Curator:
             normalize_name(known.called(into, written=into)) == normalize_name(n) for n in names
         ):
             raise OutOfRangeError(
-                message(
-                    "{into!r} is, or is called, one of {names} already",
-                    into=into,
-                    names="、".join(names),
-                )
+                "{into!r} is, or is called, one of {names} already",
+                into=into,
+                names="、".join(names),
             )
         decided = [Decision("merge", name, into) for name in names]
         return self._decide(
@@ -173,11 +171,9 @@ class Curator:
             )
         except KgragError as exc:
             raise StoreError(
-                message(
-                    "what was decided is stored, but not every document that it concerns says it "
-                    "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
-                    error=exc,
-                )
+                "what was decided is stored, but not every document that it concerns says it "
+                "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
+                error=exc,
             ) from exc
         self.store.refresh(sizes=self.sizes.searched)
         return n
@@ -197,10 +193,8 @@ class Curator:
         missing = [n for n in names if not known & {*map(normalize_name, (n, cited_name(n)))}]
         if missing:
             raise NotFoundError(
-                message(
-                    "no entity is called {missing}; `kgrag entities` lists them",
-                    missing="、".join(missing),
-                )
+                "no entity is called {missing}; `kgrag entities` lists them",
+                missing="、".join(missing),
             )
         uses = self.store.entity_uses([e.entity_id for e in found])
         return sorted({doc_id for doc_ids in uses.values() for doc_id in doc_ids})
@@ -285,11 +279,9 @@ def checked_corrections(told: Mapping[str, str]) -> dict[str, str]:
         field_name = field_of(name)
         if field_name not in FIELDS:
             raise OutOfRangeError(
-                message(
-                    "there is no field {name!r}; there are {fields}",
-                    name=name,
-                    fields=", ".join(FIELDS),
-                )
+                "there is no field {name!r}; there are {fields}",
+                name=name,
+                fields=", ".join(FIELDS),
             )
         try:
             found[field_name] = stated_value(field_name, value) if value.strip() else ""

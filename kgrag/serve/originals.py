@@ -36,9 +36,7 @@ def original(desk: Desk, request: Request, given: Given) -> Response:
     document = desk.base.document(str(request.path_params["doc_id"]))
     file = file_of(desk, document)
     if file is None:
-        raise NotFoundError(
-            message("{file} is not on this machine, or was moved", file=document.file)
-        )
+        raise NotFoundError("{file} is not on this machine, or was moved", file=document.file)
     is_pdf = file.suffix.lower() == ".pdf"
     return FileResponse(
         file,
@@ -62,7 +60,7 @@ def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
     file = file_of(desk, document)
     found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
     if file is None or file.suffix.lower() != ".pdf" or found.page is None:
-        raise NotFoundError(message("{file} has no pages here", file=document.file))
+        raise NotFoundError("{file} has no pages here", file=document.file)
     return file, found.page, found.quote
 
 

@@ -500,7 +500,7 @@ def nowhere(desk: Desk) -> Route:
     """Return the route of all other addresses."""
 
     async def respond(request: Request) -> Response:
-        exc = NotFoundError(message("there is nothing at {path}", path=request.url.path))
+        exc = NotFoundError("there is nothing at {path}", path=request.url.path)
         if "text/html" not in request.headers.get("accept", ""):
             return failure(exc)
         return await desk.run(partial(failed_page, desk, request, exc))

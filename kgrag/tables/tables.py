@@ -151,9 +151,7 @@ class Tables:
         for name, day in (("since", since), ("until", until)):
             if day and not _DAY.fullmatch(day):
                 raise OutOfRangeError(
-                    message(
-                        "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
-                    )
+                    "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
                 )
         wanted = WantedTimes(_checked(indicator), regions, since, until, events, within)
         return timeline.timeline(self._store, wanted)
@@ -174,9 +172,7 @@ class Tables:
         first, second = (document_meant(name, cards).doc_id for name in (old, new))
         if first == second:
             raise OutOfRangeError(
-                message(
-                    "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
-                )
+                "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
             )
         return digest.digest(self._store, first, second, parts=parts)
 

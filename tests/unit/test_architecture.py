@@ -20,7 +20,7 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
-     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status"),
+     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status", "kgrag.text.messages"),
     ("kgrag.answer", "kgrag.config", "kgrag.files", "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta",
      "kgrag.limits", "kgrag.plugins", "kgrag.text", "kgrag.vectors"),
     ("kgrag.question",),
