@@ -1,18 +1,16 @@
 """Similarity of leaf chunks to the question, for any size of embedded chunks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 from kgrag.retrieval.search import Search
 from kgrag.text.words import normalize
-from kgrag.types import Chunk
+from kgrag.types import Chunk, DocIds
 
 _AMONG_EQUALS = 1e-4  # what all words of the question add to a cosine
 
 
-def nearest_leaves(
-    search: Search, *, top_k: int, doc_ids: Collection[str] | None = None
-) -> dict[str, float]:
+def nearest_leaves(search: Search, *, top_k: int, doc_ids: DocIds = None) -> dict[str, float]:
     """Return the similarity of the leaf chunks inside the nearest embedded chunks.
 
     All retrievers rank leaves, so that scores add up and no text is found twice.

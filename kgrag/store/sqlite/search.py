@@ -15,7 +15,7 @@ from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.sqlite.vectors import VectorIndex, scanning_threads
 from kgrag.text.words import character_pairs, normalize_name, words
-from kgrag.types import NodeKind, TextField
+from kgrag.types import DocIds, NodeKind, TextField
 from kgrag.vectors.vector import KINDS, Hit, Vector, best_of_each, cosines
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Search(Role):
         field: TextField,
         size: int,
         top_k: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
     ) -> list[Hit]:
         name = _WORD_FIELDS[field]
         return self._lexical_hits(
@@ -77,13 +77,7 @@ class Search(Role):
         )
 
     def search_phrase(
-        self,
-        phrase: str,
-        *,
-        field: TextField,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, phrase: str, *, field: TextField, size: int, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         pairs, name = character_pairs(phrase), _PAIR_FIELDS[field]
         if pairs and len(pairs[0]) < 2:  # a single character has no pair
@@ -94,23 +88,13 @@ class Search(Role):
         )
 
     def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         with self._database.read() as connection:
             return self._vectors[kind].search(connection, vector, top_k=top_k, doc_ids=doc_ids)
 
     def begin_search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> Callable[[], list[Hit]]:
         with self._database.read() as connection:
             end = self._vectors[kind].begin(connection, vector, top_k=top_k, doc_ids=doc_ids)
@@ -148,11 +132,7 @@ class Search(Role):
         return {kind: VectorIndex(kind, self._cache, threads=self._threads) for kind in KINDS}
 
     def _lexical_hits(
-        self,
-        query: "Callable[[View], tantivy.Query]",
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None,
+        self, query: "Callable[[View], tantivy.Query]", size: int, top_k: int, doc_ids: DocIds
     ) -> list[Hit]:
         with self._database.read() as connection:
             if top_k < 1 or (doc_ids is not None and not doc_ids):

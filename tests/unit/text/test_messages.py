@@ -51,8 +51,7 @@ def saying():
         names = {
             alias.name
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            and node.module in SAID_BY
+            if isinstance(node, ast.ImportFrom) and node.module in SAID_BY
             for alias in node.names
         }
         errors = {name for name in names if name.endswith("Error")}
