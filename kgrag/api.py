@@ -50,8 +50,7 @@ from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.networks import facts_around, to_networkx
-from kgrag.store.open import open_store
-from kgrag.store.store import Store
+from kgrag.store.store import Store, open_store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.table import worded
 from kgrag.text.messages import message

@@ -21,8 +21,8 @@ from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.decisions import UNSETTLED
-from kgrag.store.open import open_store
 from kgrag.store.sqlite.seals import PART_NAMES, Part
+from kgrag.store.store import open_store
 
 if TYPE_CHECKING:
     from kgrag.store.sqlite.damaged import Damaged

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal, Protocol
 
+from kgrag.errors import StatementError
 from kgrag.store.contents import Counts, DocumentBundle, Problem
+from kgrag.text.visible import shortened
 
 QueryLanguage = Literal["sql", "cypher"]
 
@@ -95,3 +97,29 @@ class WholeStore(Protocol):
             StatementError: If it is refused, malformed or stopped.
         """
         ...
+
+
+_SHOWN = 200  # characters of a query in a message
+
+
+def shown(text: str) -> str:
+    r"""Return a query on one line, cut.
+
+    >>> shown("SELECT 1\n  FROM t")
+    'SELECT 1 FROM t'
+    """
+    return shortened(text, _SHOWN)
+
+
+def stopped(text: str, timeout_s: float, left: str = "") -> StatementError:
+    """Return the error of a query that took too long.
+
+    Args:
+        text: The query.
+        timeout_s: Seconds that it had.
+        left: What goes on of it all the same.
+    """
+    told = (
+        f"no answer after {timeout_s:g} s, and {left}" if left else f"stopped after {timeout_s:g} s"
+    )
+    return StatementError(f"{shown(text)}: {told}: ask for less, or allow more time")

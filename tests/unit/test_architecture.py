@@ -254,7 +254,6 @@ SEAMS = {
     "kgrag.ingestion.statements.*": "what reads a grammar, or a part of one",
     "kgrag.notebook": "how results are shown in notebooks",
     "kgrag.reranking.*": "a kind of reranker each",
-    "kgrag.retrieval.fill": "a postprocessor",
     "kgrag.retrieval.merge": "a postprocessor",
     "kgrag.store.documents": "a role of stores",
     "kgrag.store.neo4j.*": "a file of statements each, in `cypher/`",

@@ -23,9 +23,18 @@ from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import DocIds, NodeKind
 from kgrag.vectors.blocks import Block, Segment, empty, in_memory, joined
 from kgrag.vectors.codes import Numbers
-from kgrag.vectors.files import FORMAT, Streamed, fill_segment, open_segment, save_array
+from kgrag.vectors.files import (
+    FORMAT,
+    LIMITS,
+    Limits,
+    Streamed,
+    fill_segment,
+    open_segment,
+    parts,
+    rewritten,
+    save_array,
+)
 from kgrag.vectors.nodes import NodeIds
-from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
 from kgrag.vectors.search import (
     Scans,
     VectorQuery,
@@ -135,8 +144,8 @@ class VectorIndex:
     """The vectors of one kind of node, updated before each search.
 
     Segments on disk never change. Rows of documents that changed are marked dead in them, and the
-    new vectors are kept in memory until they are worth a segment; see `kgrag.vectors.plan` for when
-    segments are merged.
+    new vectors are kept in memory until they are worth a segment; see `kgrag.vectors.files` for
+    when segments are merged.
     """
 
     def __init__(
