@@ -47,7 +47,7 @@ class Difference:
         return self.mean_b - self.mean_a
 
 
-def mean_intervals(values: Values, *, resamples: int = RESAMPLES, seed: int = 0) -> Values:
+def mean_intervals(values: Values, *, resamples: int = RESAMPLES) -> Values:
     """Return the 95 % percentile bootstrap intervals of means, shape (2, m): low, high.
 
     Efron and Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3: questions are drawn
@@ -56,7 +56,6 @@ def mean_intervals(values: Values, *, resamples: int = RESAMPLES, seed: int = 0)
     Args:
         values: A row per question, a column per measure, shape (n, m); n at least 1.
         resamples: Number of draws.
-        seed: Of the draws.
 
     Raises:
         ValueError: If the shape is another.
@@ -65,7 +64,7 @@ def mean_intervals(values: Values, *, resamples: int = RESAMPLES, seed: int = 0)
     [[0.0], [1.0]]
     """
     means = []
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     n = len(values)
     for batch in _batches(values, resamples):
         drawn = rng.integers(n, size=(batch, n)) + n * np.arange(batch)[:, None]
@@ -75,7 +74,7 @@ def mean_intervals(values: Values, *, resamples: int = RESAMPLES, seed: int = 0)
     return np.percentile(np.concatenate(means), [tail, 100 - tail], axis=0)
 
 
-def sign_flip_p(differences: Values, *, resamples: int = RESAMPLES, seed: int = 0) -> Values:
+def sign_flip_p(differences: Values, *, resamples: int = RESAMPLES) -> Values:
     """Return two-sided p-values of Fisher's paired randomization test on means, shape (m,).
 
     Smucker, Allan and Carterette 2007, "A Comparison of Statistical Significance Tests for
@@ -85,14 +84,13 @@ def sign_flip_p(differences: Values, *, resamples: int = RESAMPLES, seed: int = 
     Args:
         differences: A row per question, a column per measure, shape (n, m); n at least 1.
         resamples: Number of draws.
-        seed: Of the draws.
 
     Raises:
         ValueError: If the shape is another.
     """
     observed = np.abs(differences.sum(axis=0)) - _EQUAL
     reached = np.zeros(differences.shape[1:], np.int64)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     for batch in _batches(differences, resamples):
         signs = rng.integers(2, size=(batch, len(differences))) * 2 - 1
         reached += (np.abs(signs @ differences) >= observed).sum(axis=0)

@@ -26,10 +26,9 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, fill, merge
-from kgrag.retrieval.parts import asked_parts, without
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
-from kgrag.retrieval.sections import chunks_of_asked_sections
+from kgrag.retrieval.sections import asked_parts, chunks_of_asked_sections, without
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.weighted_fusion import (
     Fusion,
@@ -59,7 +58,7 @@ class Pipeline:
         planned: Whether questions are decomposed: a comparison into its sides
             (`kgrag.question.sides`); one for all documents that cite a title uses the graph.
         parts: Whether headings that a question asks to list come first
-            (`kgrag.retrieval.parts`).
+            (`kgrag.retrieval.sections`).
         official: Whether colloquial terms are expanded by official ones
             (`kgrag.text.official_terms`).
         rerankers: Applied in order to the best fused candidates, with the question.

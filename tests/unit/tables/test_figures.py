@@ -7,7 +7,9 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement, Triple
 from kgrag.tables.choose import stated_place
+from kgrag.tables.compare import matrix
 from kgrag.tables.figures import figure_words, value_words
+from kgrag.tables.targets import WantedTargets
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
 
@@ -127,7 +129,8 @@ def test_provinces_are_compared(tables):
 
 def test_a_matrix_has_each_figure_with_its_own_clause(tables):
     """What all have in common is said once; places without figure or document are told apart."""
-    made = tables.matrix(COVER, regions=("四川", "云南", "西藏"))
+    wanted = WantedTargets(COVER, ("四川", "云南", "西藏"))
+    made = matrix(tables._store, wanted, by="province")
     assert (made.heads, made.words) == (("2020", "2025"), (COVER,))
     assert [(line.label, line.held) for line in made.lines] == [
         ("四川省", True), ("云南省", True), ("西藏", False),
