@@ -101,7 +101,7 @@ def remember(kb: str, answer: "Answer") -> None:
 
     Kept are documents and offsets, no text, in the user's cache folder.
     """
-    from kgrag.files.private import make_private
+    from kgrag.files.cache_folder import make_private
 
     spans = {c.number: (c.doc_id, c.start, c.end) for c in answer.citations}
     with suppress(OSError, KgragError):

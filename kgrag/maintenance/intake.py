@@ -357,7 +357,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     from kgrag.ingestion.passages import passages
     from kgrag.ingestion.reading import planned_requests
     from kgrag.ingestion.structure import structure
-    from kgrag.ingestion.workers.reading import read_within
+    from kgrag.ingestion.workers.pool import read_within
 
     settings = extract_settings(config)
     sizes = configured_sizes(config.chunks)

@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.vectors.blocks import Segment
+from kgrag.vectors.blocks import NodeIds, Segment
 from kgrag.vectors.codes import Codes, Numbers
-from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.vectors.vector import Vector
 

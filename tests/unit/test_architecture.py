@@ -331,6 +331,7 @@ WIDE = {
     "kgrag.config": "the settings",
     "kgrag.errors": "the errors",
     "kgrag.evaluation.measures": "a measure each",
+    "kgrag.llm.middleware": "a wrapper of models each",
     "kgrag.ingestion.statements.*": "what several readers ask of one grammar",
     "kgrag.text.words": "what words and sentences of a text are",
     "kgrag.results": "what is returned",

@@ -21,7 +21,7 @@ from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dime
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.types import DocIds, NodeKind
-from kgrag.vectors.blocks import Block, Segment, empty, in_memory, joined
+from kgrag.vectors.blocks import Block, NodeIds, Segment, empty, in_memory, joined
 from kgrag.vectors.codes import Numbers
 from kgrag.vectors.files import (
     FORMAT,
@@ -34,7 +34,6 @@ from kgrag.vectors.files import (
     rewritten,
     save_array,
 )
-from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.search import (
     Scans,
     VectorQuery,
