@@ -250,7 +250,7 @@ class KnowledgeBase:
         """Return the recorder of corrections and of decisions on entities."""
         from kgrag.maintenance.corrections import Curator
 
-        return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
+        return Curator(self._intake().target)
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts from a file; see `kgrag.ingestion.imports.import_facts`."""

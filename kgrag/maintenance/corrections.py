@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from kgrag.embedding.embedder import Embedder
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError, StoreError
-from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
 from kgrag.ingestion.load.statement import (
@@ -17,7 +15,7 @@ from kgrag.ingestion.load.statement import (
     stated_value,
 )
 from kgrag.ingestion.renew import settle
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.limits import check_whole
 from kgrag.retrieval.filter import document_called
@@ -62,16 +60,15 @@ class Curator:
     corrected names.
 
     Attributes:
-        store: The knowledge base.
-        embedder: Its encoder.
-        sizes: Its chunk sizes.
-        vectors: Which nodes have vectors.
+        target: The knowledge base.
     """
 
-    store: Store
-    embedder: Embedder
-    sizes: ChunkSizes
-    vectors: VectorSet
+    target: IngestTarget
+
+    @property
+    def store(self) -> Store:
+        """The store of the knowledge base."""
+        return self.target.store
 
     def correct(self, document: str, told: Mapping[str, str]) -> Document:
         """Correct fields of a document; return its card afterwards.
@@ -166,16 +163,14 @@ class Curator:
             corrections=corrections, decisions=decisions, taken_back=taken_back, concerns=concerns
         )
         try:
-            n = settle(
-                store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=self.vectors
-            )
+            n = settle(self.target)
         except KgragError as exc:
             raise StoreError(
                 "what was decided is stored, but not every document that it concerns says it "
                 "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
                 error=exc,
             ) from exc
-        self.store.refresh(sizes=self.sizes.searched)
+        self.store.refresh(sizes=self.target.sizes.searched)
         return n
 
     def _undecided(self, decisions: Iterable[Decision]) -> list[str]:

@@ -26,7 +26,7 @@ from kgrag.types import Document, Language
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class _Candidate:
     """The data by which duplicates are found.
 
     Attributes:
@@ -45,7 +45,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class _Pair:
     """Two documents with the same node in the graph, or the same text.
 
     Attributes:
@@ -57,45 +57,45 @@ class Pair:
     """
 
     kind: Literal["twin", "edition"]
-    document: Candidate
-    other: Candidate
+    document: _Candidate
+    other: _Candidate
     same_text: bool = False
 
 
-def find_duplicates(documents: Iterable[Candidate]) -> list[Pair]:
+def _duplicates(documents: Iterable[_Candidate]) -> list[_Pair]:
     """Return duplicates and editions among all documents of an archive, by file.
 
     >>> old, new = Metadata(number="云政〔2018〕1号"), Metadata(number="云政〔2022〕3号")
-    >>> documents = [Candidate("d-1", "a.txt", "节能办法", old, "x"),
-    ...              Candidate("d-2", "b.txt", "节能办法", new, "y"),
-    ...              Candidate("d-3", "c.txt", "节能办法（另存）", new, "y")]
-    >>> [(pair.kind, pair.document.file, pair.other.file) for pair in find_duplicates(documents)]
+    >>> documents = [_Candidate("d-1", "a.txt", "节能办法", old, "x"),
+    ...              _Candidate("d-2", "b.txt", "节能办法", new, "y"),
+    ...              _Candidate("d-3", "c.txt", "节能办法（另存）", new, "y")]
+    >>> [(pair.kind, pair.document.file, pair.other.file) for pair in _duplicates(documents)]
     [('edition', 'b.txt', 'a.txt'), ('twin', 'c.txt', 'b.txt')]
     """
     ordered = sorted(documents, key=lambda d: (_issued(d), d.file, d.doc_id))
-    by_text: dict[str, Candidate] = {}
-    by_node: dict[str, list[Candidate]] = defaultdict(list)
-    found: list[Pair] = []
+    by_text: dict[str, _Candidate] = {}
+    by_node: dict[str, list[_Candidate]] = defaultdict(list)
+    found: list[_Pair] = []
     for document in ordered:
         first = by_text.setdefault(document.text_key, document)
         node = by_node[node_id(document.title, document.metadata)]
         if first is not document:
-            found.append(Pair("twin", document, first, same_text=True))
+            found.append(_Pair("twin", document, first, same_text=True))
         elif node:
-            found.append(next(_same(document, node), Pair("edition", document, node[-1])))
+            found.append(next(_same(document, node), _Pair("edition", document, node[-1])))
         node.append(document)
     return sorted(found, key=lambda pair: (pair.document.file, pair.document.doc_id))
 
 
-def _same(document: Candidate, others: Iterable[Candidate]) -> Iterator[Pair]:
+def _same(document: _Candidate, others: Iterable[_Candidate]) -> Iterator[_Pair]:
     for other in others:
         numbers = {document.metadata.number, other.metadata.number}
         same = len(numbers) == 1 if "" not in numbers else _issued(document) == _issued(other)
         if same:
-            yield Pair("twin", document, other)
+            yield _Pair("twin", document, other)
 
 
-def _issued(document: Candidate) -> str:
+def _issued(document: _Candidate) -> str:
     return document.metadata.written or document.metadata.issued
 
 
@@ -283,24 +283,24 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     yield from _unread_problems(store)
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
-    held: list[Candidate] = []
+    held: list[_Candidate] = []
     for at in range(0, len(cards), _BATCH):
         ids = [card.doc_id for card in cards[at : at + _BATCH]]
         headings = store.headings(ids)
         for document in store.documents(ids):
             key = digest("text", normalize_name(document.text))
             held.append(
-                Candidate(document.doc_id, document.file, document.title, document.metadata, key)
+                _Candidate(document.doc_id, document.file, document.title, document.metadata, key)
             )
             failed = Fingerprint.parse(marks.get(document.doc_id, "")).failed
             yield from _document_problems(
                 document, has_headings=bool(headings.get(document.doc_id)), n_failed=len(failed)
             )
 
-    yield from map(_shared_problem, find_duplicates(held))
+    yield from map(_shared_problem, _duplicates(held))
 
 
-def _shared_problem(pair: Pair) -> ReadingProblem:
+def _shared_problem(pair: _Pair) -> ReadingProblem:
     document, other = pair.document, pair.other
     if pair.kind == "twin":
         detail = (
