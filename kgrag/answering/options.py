@@ -1,16 +1,34 @@
-"""Options of one question."""
+"""Options of one question, and the methods of verification by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self, get_args
+from typing import Any, Self, get_args
 
+from kgrag.answer.answer import Verdict
+from kgrag.answer.notes import note
 from kgrag.answering.generate import TEMPLATES
 from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
 from kgrag.limits import checked_results
 from kgrag.text.messages import message
-from kgrag.verification.methods import METHODS
+from kgrag.verification.attempt import Attempt, Verified
+from kgrag.verification.chats_grid import CHATS_GRID
+from kgrag.verification.cov import COV, COV_PAPER, COV_TWO_STAGE
+from kgrag.verification.loop import Method
+
+METHODS: Mapping[str, Method[Any]] = MappingProxyType(
+    {method.name: method for method in (COV, COV_PAPER, COV_TWO_STAGE, CHATS_GRID)}
+)
+
+
+def unchecked(first: Attempt) -> Verified:
+    """Return an answer with its offline findings only."""
+    checks = first.answer.checks
+    bad = sum(not check.supported for check in checks)
+    told = note("offline", first.answer.language, bad=bad, n=len(checks))
+    return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
+
 
 # A model reads more results than quotes are looked for in, where each sentence is encoded
 # (benchmarks/decisions.md).
