@@ -44,8 +44,8 @@ from kgrag.evaluation.scores import document_key, evaluate
 from kgrag.results import ScoredChunk
 from kgrag.retrieval import weighted_fusion
 from kgrag.retrieval.coverage import _WEIGHT, by_coverage
+from kgrag.retrieval.dense import leaf_similarities
 from kgrag.retrieval.grim import PRESETS
-from kgrag.retrieval.leaves import leaf_similarities
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.weighted_fusion import RetrieverRanking, WeightedFusion, WeightedRetriever
 

@@ -25,7 +25,7 @@ from kgrag.store.sqlite.changes import record_change
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.embeddings import sealed_row
 from kgrag.store.sqlite.vectors import VectorIndex
-from kgrag.vectors.plan import LIMITS, Limits
+from kgrag.vectors.files import LIMITS, Limits
 from kgrag.vectors.vector import Vector
 
 _DOCUMENT = 60  # vectors of a document

@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.embedding.embedder import Embedder
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import summary_id
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, embed_groups, texts_to_embed
 from kgrag.ingestion.facts import Stated, agreed, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import resolver_of, target_ids
 from kgrag.ingestion.resolve import NameResolver
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
@@ -58,14 +56,7 @@ _LineError = tuple[int, str]  # number of the line, what is wrong with it
 _Parse = Callable[[int, Mapping[str, object]], _Row]
 
 
-def import_facts(
-    path: Path,
-    *,
-    store: Store,
-    sizes: ChunkSizes,
-    embedder: Embedder,
-    vectors: VectorSet,
-) -> ImportReport:
+def import_facts(path: Path, target: IngestTarget) -> ImportReport:
     """Add facts and their vectors to stored documents; idempotent.
 
     `path` is `.jsonl` of {"passage_id", "triples": [[s, p, o]], "entities": []}, the passage being
@@ -75,18 +66,19 @@ def import_facts(
     Raises:
         IngestionError: If the file cannot be read.
     """
+    store, embedder = target.store, target.embedder
     rows, errors = _rows(path, _fact_row)
     count = 0
     by_doc, unknown = _by_document(rows, store)
     curation = Curation.of(store)
     for card, group in by_doc:
         (document,) = store.documents([card.doc_id])
-        leaves = store.chunks_of([document.doc_id], size=sizes.leaf)
+        leaves = store.chunks_of([document.doc_id], size=target.sizes.leaf)
         told, mentions, bad = _knowledge(group, leaves, resolver_of(document, curation))
         facts = agreed(told, store.knowledge_of(document.doc_id)[0])
         errors += bad
         part = DocumentBundle(document, "", facts=facts)
-        nodes = embed(texts_to_embed(part, vectors), embedder=embedder, store=store)
+        nodes = embed(texts_to_embed(part, target.vectors), embedder=embedder, store=store)
         store.add_knowledge(
             document.doc_id, facts=facts, mentions=mentions, vectors=nodes, embedder=embedder.name
         )
@@ -94,14 +86,7 @@ def import_facts(
     return ImportReport(len(by_doc), count, 0, _in_order(errors + unknown))
 
 
-def import_summaries(
-    path: Path,
-    *,
-    store: Store,
-    sizes: ChunkSizes,
-    embedder: Embedder,
-    vectors: VectorSet,
-) -> ImportReport:
+def import_summaries(path: Path, target: IngestTarget) -> ImportReport:
     """Add summaries to stored documents as index nodes; idempotent.
 
     `path` is `.jsonl` of {"doc", "start", "end", "summary"} with an optional `level`.
@@ -109,16 +94,17 @@ def import_summaries(
     Raises:
         IngestionError: If the file cannot be read.
     """
+    store, embedder = target.store, target.embedder
     rows, errors = _rows(path, _summary_row)
     by_doc, unknown = _by_document(rows, store)
     pending: list[tuple[Document, list[Summary]]] = []
     for document, group in by_doc:
-        parents = store.chunks_of([document.doc_id], size=sizes.parent)
+        parents = store.chunks_of([document.doc_id], size=target.sizes.parent)
         summaries, bad = _summaries(group, document.doc_id, parents)
         errors += bad
         pending.append((document, summaries))
     texts = [
-        texts_to_embed(DocumentBundle(document, "", summaries=summaries), vectors)
+        texts_to_embed(DocumentBundle(document, "", summaries=summaries), target.vectors)
         for document, summaries in pending
     ]
     nodes = embed_groups(texts, embedder=embedder, store=store)

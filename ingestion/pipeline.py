@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.config import IngestConfig
-from kgrag.embedding.embedder import Embedder
 from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
@@ -18,7 +17,7 @@ from kgrag.ingestion.embed import embed_groups, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
 from kgrag.ingestion.report import IngestReport, Outcome, Plan
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget, VectorSet
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.folders import absolute
@@ -37,11 +36,8 @@ Progress = Callable[[str, int, int], None]
 
 def ingest(
     paths: Sequence[Path],
+    target: IngestTarget,
     *,
-    store: Store,
-    embedder: Embedder,
-    sizes: ChunkSizes,
-    vectors: VectorSet,
     enricher: "Enricher | None" = None,
     progress: Progress | None = None,
     follow_links: bool = False,
@@ -63,18 +59,16 @@ def ingest(
     found = discover(paths, follow_links=follow_links)
     model = enricher.identity if enricher else ""
     sidecars = Sidecars(found.sidecars)
-    detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
+    detector = _detector(target.store, sizes=target.sizes, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     outcomes += _store_all(
         _read_all(found, detector, None if enricher else progress, limits),
+        target,
         n_files=len(found.sources),
-        store=store,
-        embedder=embedder,
-        vectors=vectors,
         enricher=enricher,
         progress=progress,
     )
-    connect(store)
+    connect(target.store)
     return IngestReport(
         tuple(outcomes),
         time.monotonic() - started,
@@ -117,11 +111,9 @@ def chunks_to_embed(ready: PreparedDocument, vectors: VectorSet) -> int:
 
 def _store_all(
     items: "Generator[Numbered, None, None]",
+    target: IngestTarget,
     *,
     n_files: int,
-    store: Store,
-    embedder: Embedder,
-    vectors: VectorSet,
     enricher: "Enricher | None",
     progress: Progress | None,
 ) -> list[Outcome]:
@@ -147,10 +139,10 @@ def _store_all(
                 outcomes.append(item[1])
                 continue
             waiting.append(item[1])
-            if sum(chunks_to_embed(ready, vectors) for ready in waiting) >= _BATCH_TEXTS:
-                outcomes += _store(waiting, store=store, embedder=embedder, vectors=vectors)
+            if sum(chunks_to_embed(ready, target.vectors) for ready in waiting) >= _BATCH_TEXTS:
+                outcomes += _store(waiting, target)
                 waiting = []
-    outcomes += _store(waiting, store=store, embedder=embedder, vectors=vectors)
+    outcomes += _store(waiting, target)
     if progress:
         progress("", n_files, n_files)
     return outcomes
@@ -188,10 +180,9 @@ def _detector(store: Store, *, sizes: ChunkSizes, model: str, sidecars: Sidecars
     )
 
 
-def _store(
-    waiting: Sequence[PreparedDocument], *, store: Store, embedder: Embedder, vectors: VectorSet
-) -> list[Outcome]:
+def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Outcome]:
     """Encode the texts of several documents together, then store each."""
+    store, embedder, vectors = target.store, target.embedder, target.vectors
     texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
     nodes = embed_groups(texts, embedder=embedder, store=store)
     for ready, own in zip(waiting, nodes, strict=True):
@@ -211,9 +202,7 @@ class PlanBuilder:
     """
 
     paths: Sequence[Path] = field(kw_only=False)
-    store: Store
-    sizes: ChunkSizes
-    vectors: VectorSet
+    target: IngestTarget = field(kw_only=False)
     enricher: "Enricher | None"
     follow_links: bool
     limits: IngestConfig
@@ -226,8 +215,8 @@ class PlanBuilder:
         self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
         for item in survey(
             self.paths,
-            store=self.store,
-            sizes=self.sizes,
+            store=self.target.store,
+            sizes=self.target.sizes,
             model=self.enricher.identity if self.enricher else "",
             follow_links=self.follow_links,
             limits=self.limits,
@@ -236,7 +225,7 @@ class PlanBuilder:
                 self._outcomes.append(item)
                 continue
             self._outcomes.append(item.outcome)
-            self._n_chunks += chunks_to_embed(item, self.vectors)
+            self._n_chunks += chunks_to_embed(item, self.target.vectors)
             if item.bundle is not None:
                 if self.enricher:
                     self._n_passages += len(self.enricher.passages_of(item.bundle))
@@ -248,12 +237,9 @@ class PlanBuilder:
 
 
 def retry_failed(
-    paths: Sequence[Path] = (),
+    paths: Sequence[Path],
+    target: IngestTarget,
     *,
-    store: Store,
-    embedder: Embedder,
-    sizes: ChunkSizes,
-    vectors: VectorSet,
     enricher: "Enricher",
     progress: Progress | None = None,
 ) -> IngestReport:
@@ -271,15 +257,13 @@ def retry_failed(
     started = time.monotonic()
     states = {
         state.doc_id: state
-        for state in store.sources()
+        for state in target.store.sources()
         if Fingerprint.parse(state.fingerprint).failed and _is_in(state.source, paths)
     }
     outcomes = _store_all(
-        _items(random.sample(list(states.values()), len(states)), store, enricher),
+        _items(random.sample(list(states.values()), len(states)), target.store, enricher),
+        target,
         n_files=len(states),
-        store=store,
-        embedder=embedder,
-        vectors=vectors,
         enricher=enricher,
         progress=progress,
     )

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
@@ -13,41 +12,35 @@ from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
 
-def settle(*, store: Store, embedder: Embedder, sizes: ChunkSizes, vectors: VectorSet) -> int:
+def settle(target: IngestTarget) -> int:
     """Rebuild the documents that pending decisions concern; return how many.
 
     Decisions and the list of documents that they concern are stored together: the list stays
     after an interruption, and the work is repeated.
     """
-    doc_ids = store.unsettled()
+    doc_ids = target.store.unsettled()
     if not doc_ids:
         return 0
-    n = renew(doc_ids, store=store, embedder=embedder, sizes=sizes, vectors=vectors)
-    connect(store)
-    store.settle(doc_ids)
+    n = renew(doc_ids, target)
+    connect(target.store)
+    target.store.settle(doc_ids)
     return n
 
 
-def renew(
-    doc_ids: Iterable[str],
-    *,
-    store: Store,
-    embedder: Embedder,
-    sizes: ChunkSizes,
-    vectors: VectorSet,
-) -> int:
+def renew(doc_ids: Iterable[str], target: IngestTarget) -> int:
     """Rebuild and store documents with the present rules and decisions; return how many.
 
     No file is read and no model is called: model results are kept with names resolved again, and
     unchanged texts keep their vectors. Ids without a stored document are ignored.
     """
+    store, embedder, sizes = target.store, target.embedder, target.sizes
     curation = Curation.of(store)
     states = {state.doc_id: state for state in store.sources()}
     n = 0
@@ -57,7 +50,7 @@ def renew(
             bundle = prepare(
                 document, fingerprint=held, held=held, sizes=sizes, store=store, curation=curation
             )
-            nodes = embed(texts_to_embed(bundle, vectors), embedder=embedder, store=store)
+            nodes = embed(texts_to_embed(bundle, target.vectors), embedder=embedder, store=store)
             made = replace(bundle, vectors=nodes, embedder=embedder.name)
             store.upsert_document(made, source=states[doc_id].source)
             n += 1

@@ -1,4 +1,4 @@
-"""Which nodes of a knowledge base carry vectors: configured and recorded."""
+"""What is written to a knowledge base: which nodes carry vectors, configured and recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from kgrag.embedding.wrapped import LateEmbedder
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.kb_meta import KbMeta
+from kgrag.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,23 @@ class VectorSet:
     def meta(self) -> KbMeta:
         """Return the metadata to record, without `late`, which the encoder's name includes."""
         return KbMeta.of(embedded_sizes=self.sizes, embedded_facts=self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestTarget:
+    """A knowledge base that is written to.
+
+    Attributes:
+        store: It.
+        embedder: Its encoder.
+        sizes: Its chunk sizes.
+        vectors: Which of its nodes have vectors.
+    """
+
+    store: Store
+    embedder: Embedder
+    sizes: ChunkSizes
+    vectors: VectorSet
 
 
 def configured_vectors(

@@ -50,8 +50,7 @@ from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.networks import facts_around, to_networkx
-from kgrag.store.open import open_store
-from kgrag.store.store import Store
+from kgrag.store.store import Store, open_store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.table import worded
 from kgrag.text.messages import message
@@ -251,7 +250,7 @@ class KnowledgeBase:
         """Return the recorder of corrections and of decisions on entities."""
         from kgrag.maintenance.corrections import Curator
 
-        return Curator(self.store, self.embedder, self.sizes, self._intake().vectors)
+        return Curator(self._intake().target)
 
     def import_facts(self, path: str | Path) -> ImportReport:
         """Add facts from a file; see `kgrag.ingestion.imports.import_facts`."""

@@ -29,36 +29,17 @@ KgragError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = [
-    "BrokenOffError",
-    "BudgetExceededError",
-    "BusyError",
-    "ConfigError",
-    "EvaluationError",
-    "GarbledTextError",
-    "IngestionError",
-    "KgragError",
-    "MissingDependencyError",
-    "ModelError",
-    "ModelMismatchError",
-    "ModelNotFoundError",
-    "ModelOutputError",
-    "ModelUnavailableError",
-    "ModelUnreachableError",
-    "NotFoundError",
-    "OutOfRangeError",
-    "PluginError",
-    "RateLimitError",
-    "StatementError",
-    "StoreError",
-    "StoreUnavailableError",
-    "TransientModelError",
-    "UnsupportedFormatError",
-]
+from kgrag.text.messages import message
 
 
 class KgragError(Exception):
-    """Base of all errors; the text has the problem, the value seen, and the remedy."""
+    """Base of all errors; the text has the problem, the value seen, and the remedy.
+
+    A text with values is the template of a message, which `kgrag.text.messages` translates.
+    """
+
+    def __init__(self, text: str, /, **values: object) -> None:
+        super().__init__(message(text, **values) if values else text)
 
 
 class ConfigError(KgragError):
@@ -179,8 +160,10 @@ class NotFoundError(KgragError):
         nearest: Names there are that may be meant, the likeliest first.
     """
 
-    def __init__(self, text: str, *, name: str = "", nearest: Sequence[str] = ()) -> None:
-        super().__init__(text)
+    def __init__(
+        self, text: str, /, *, name: str = "", nearest: Sequence[str] = (), **values: object
+    ) -> None:
+        super().__init__(text, **values)
         self.name, self.nearest = name, tuple(nearest)
 
 

@@ -34,24 +34,20 @@ def checked_text(name: str, text: str) -> str:
     check_whole(name, text)
     if _is_lost(text):
         raise GarbledTextError(
-            message(
-                "the {name} arrived as {value!r}, with ? for what was written: {passed_on}",
-                name=Message(name, {}),
-                value=text[:_SHOWN],
-                passed_on=_PASSED_ON,
-            )
+            "the {name} arrived as {value!r}, with ? for what was written: {passed_on}",
+            name=Message(name, {}),
+            value=text[:_SHOWN],
+            passed_on=_PASSED_ON,
         )
     if len(text) <= MOST_QUESTION_CHARS:
         return text
     raise OutOfRangeError(
-        message(
-            "the {name} has {n:,} characters ({value!r}…), at most {most:,} are read: shorten it, "
-            "or ask in parts",
-            name=Message(name, {}),
-            n=len(text),
-            value=text[:_SHOWN],
-            most=MOST_QUESTION_CHARS,
-        )
+        "the {name} has {n:,} characters ({value!r}…), at most {most:,} are read: shorten it, "
+        "or ask in parts",
+        name=Message(name, {}),
+        n=len(text),
+        value=text[:_SHOWN],
+        most=MOST_QUESTION_CHARS,
     )
 
 
@@ -64,13 +60,11 @@ def check_whole(name: str, *texts: str) -> None:
     for text in texts:
         if _HALF.search(text):
             raise GarbledTextError(
-                message(
-                    "the {name} holds half characters (U+D800 to U+DFFF), as here: {value}; "
-                    "{passed_on}",
-                    name=Message(name, {}),
-                    value=ascii(text[:_SHOWN]),
-                    passed_on=_PASSED_ON,
-                )
+                "the {name} holds half characters (U+D800 to U+DFFF), as here: {value}; "
+                "{passed_on}",
+                name=Message(name, {}),
+                value=ascii(text[:_SHOWN]),
+                passed_on=_PASSED_ON,
             )
 
 
@@ -101,13 +95,11 @@ def checked_count(name: str, value: int, *, most: int, least: int = 1) -> int:
     if type(value) is int and least <= value <= most:
         return value
     raise OutOfRangeError(
-        message(
-            "{name} must be a whole number from {least} to {most}, got {value}",
-            name=name,
-            least=least,
-            most=most,
-            value=_shown(value),
-        )
+        "{name} must be a whole number from {least} to {most}, got {value}",
+        name=name,
+        least=least,
+        most=most,
+        value=_shown(value),
     )
 
 
@@ -121,12 +113,10 @@ def checked_seconds(name: str, value: float) -> float:
     if is_number and math.isfinite(value) and 0 < value <= MOST_SECONDS:
         return value
     raise OutOfRangeError(
-        message(
-            "{name} must be seconds above 0, at most {most_seconds:g}, got {value}",
-            name=name,
-            most_seconds=MOST_SECONDS,
-            value=_shown(value),
-        )
+        "{name} must be seconds above 0, at most {most_seconds:g}, got {value}",
+        name=name,
+        most_seconds=MOST_SECONDS,
+        value=_shown(value),
     )
 
 

@@ -1,6 +1,6 @@
 """The small frozen types that travel between stages; the container is a plain list."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +11,7 @@ from kgrag.qualifiers import NONE, Qualifiers
 SegmentKind = Literal["page", "paragraph", "line"]
 NodeKind = Literal["chunk", "summary", "document", "fact"]
 TextField = Literal["text", "path"]
+DocIds = Collection[str] | None  # of the documents that are searched; None for all
 Language = Literal["zh", "en"]
 
 

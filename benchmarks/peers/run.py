@@ -29,10 +29,10 @@ from benchmarks.peers.model import TOKENS
 from benchmarks.peers.peers import PEERS
 from benchmarks.peers.table import MEASURES, Row, markdown
 from kgrag.embedding.model_folder import models_folder
+from kgrag.evaluation.experiment import intervals
 from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.evaluation.runs import RunResult, write_run
 from kgrag.evaluation.scores import cuts_of, evaluate
-from kgrag.evaluation.significance import intervals
 
 _ROOT = Path(__file__).parents[2]
 _MODEL = "bge-small-zh"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kgrag.evaluation.significance import differences
+from kgrag.evaluation.experiment import differences
 
 OURS = "kgrag grim"
 MEASURES = ("R@5", "all@5", "span@1000", "span@2000", "span@4000", "MRR")

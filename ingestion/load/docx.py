@@ -82,22 +82,18 @@ def read_docx(data: bytes, *, name: str, stem: str) -> Parsed:
         data = as_docx(data, suffix="doc", name=name)
     elif data.startswith(OLE):
         raise IngestionError(
-            message(
-                "{name}: is locked with a password; open it in Word, take the password away and "
-                "save it as .docx",
-                name=name,
-            )
+            "{name}: is locked with a password; open it in Word, take the password away and "
+            "save it as .docx",
+            name=name,
         )
     try:
         return _read(open_package(data, name), stem)
     except (NotWordError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError,
             NotImplementedError, RecursionError) as exc:  # fmt: skip
         raise IngestionError(
-            message(
-                "{name}: is damaged or no Word file ({error}); open it in Word and save it again",
-                name=name,
-                error=exc,
-            )
+            "{name}: is damaged or no Word file ({error}); open it in Word and save it again",
+            name=name,
+            error=exc,
         ) from exc
 
 
@@ -136,12 +132,10 @@ def _read(package: WordPackage, stem: str) -> Parsed:
     n_pictures = reading.counts["picture"]
     if n_pictures and not _MARKS.sub("", "".join(block.text for block in blocks)).strip():
         raise IngestionError(
-            message(
-                "{package}: its text is a picture ({n_pictures} in it, and no letters); save the "
-                "original as text, or export it as PDF and read that with OCR",
-                package=package.name,
-                n_pictures=n_pictures,
-            )
+            "{package}: its text is a picture ({n_pictures} in it, and no letters); save the "
+            "original as text, or export it as PDF and read that with OCR",
+            package=package.name,
+            n_pictures=n_pictures,
         )
     return _parsed(blocks, reading, package, stem)
 

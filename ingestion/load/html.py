@@ -486,9 +486,7 @@ def _parse(text: str, name: str) -> tuple["HtmlElement", list[str]]:
                 )
     except (etree.LxmlError, ValueError) as exc:
         raise IngestionError(
-            message(
-                "{name}: is not a web page ({error}); save the page again", name=name, error=exc
-            )
+            "{name}: is not a web page ({error}); save the page again", name=name, error=exc
         ) from exc
     _drop_unusable(page)
     return page, flattened

@@ -41,12 +41,10 @@ def read_records(source: Source, *, max_bytes: int) -> Iterator[Document | Failu
                 yield _record(file, number, line, first_line)
     except OSError as exc:
         raise IngestionError(
-            message("{file}: cannot be read: {strerror}", file=file, strerror=exc.strerror)
+            "{file}: cannot be read: {strerror}", file=file, strerror=exc.strerror
         ) from exc
     if not number:
-        raise IngestionError(
-            message("{file}: holds no record; {remedy}", file=file, remedy=_REMEDY)
-        )
+        raise IngestionError("{file}: holds no record; {remedy}", file=file, remedy=_REMEDY)
 
 
 def _numbered(lines: Utf8Lines, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from kgrag.errors import IngestionError
-from kgrag.text.messages import message
 
 PROGRAM_VARIABLE = "KGRAG_SOFFICE"
 _PROGRAMS = ("soffice", "libreoffice")
@@ -62,42 +61,38 @@ def as_docx(data: bytes, *, suffix: str, name: str, time_s: float = _TIME_S) -> 
     # LibreOffice would take any other bytes for plain text, and give characters.
     if data.startswith(OLE) and not _has_directory(data):
         raise IngestionError(
-            message("{name}: is damaged or cut short; copy or download it again", name=name)
+            "{name}: is damaged or cut short; copy or download it again", name=name
         )
     if not data.startswith(OLE) and not _KNOWN.match(data):
         raise IngestionError(
-            message(
-                "{name}: is no .{suffix} file: it does not begin as Word, WPS, RTF or "
-                "OpenDocument files do; copy it again, or give it the ending of what it is (.txt, "
-                ".pdf)",
-                name=name,
-                suffix=suffix,
-            )
+            "{name}: is no .{suffix} file: it does not begin as Word, WPS, RTF or "
+            "OpenDocument files do; copy it again, or give it the ending of what it is (.txt, "
+            ".pdf)",
+            name=name,
+            suffix=suffix,
         )
     program = _program()
     if program is None:
         raise IngestionError(
-            message(
-                "{name}: .{suffix} files are read through LibreOffice, which is not found; "
-                "install it (or name its soffice in {program_variable}), or save the file as .docx",
-                name=name,
-                suffix=suffix,
-                program_variable=PROGRAM_VARIABLE,
-            )
+            "{name}: .{suffix} files are read through LibreOffice, which is not found; "
+            "install it (or name its soffice in {program_variable}), or save the file as .docx",
+            name=name,
+            suffix=suffix,
+            program_variable=PROGRAM_VARIABLE,
         )
     if data.startswith(OLE) and _LOCKED in data:
         raise IngestionError(
-            message("{name}: is locked with a password; take it away and save it again", name=name)
+            "{name}: is locked with a password; take it away and save it again", name=name
         )
     with tempfile.TemporaryDirectory(prefix="kgrag-office-") as folder:
         made = _converted(program, Path(folder), data, suffix, name, time_s)
         size = made.stat().st_size if made.is_file() else 0
         if not size:
             said = "{name}: LibreOffice cannot open it; it is damaged, locked, or no .{suffix} file"
-            raise IngestionError(message(said, name=name, suffix=suffix))
+            raise IngestionError(said, name=name, suffix=suffix)
         if size > _MAX_OUTPUT:
             said = "{name}: comes to {n:,} bytes as .docx, more than {most:,}; split it"
-            raise IngestionError(message(said, name=name, n=size, most=_MAX_OUTPUT))
+            raise IngestionError(said, name=name, n=size, most=_MAX_OUTPUT)
         return made.read_bytes()
 
 
@@ -140,22 +135,18 @@ def _converted(
         )  # fmt: skip
     except OSError as exc:
         raise IngestionError(
-            message(
-                "{name}: {program} cannot be started: {strerror}",
-                name=name,
-                program=program,
-                strerror=exc.strerror,
-            )
+            "{name}: {program} cannot be started: {strerror}",
+            name=name,
+            program=program,
+            strerror=exc.strerror,
         ) from exc
     try:
         process.wait(time_s)
     except subprocess.TimeoutExpired as exc:
         raise IngestionError(
-            message(
-                "{name}: LibreOffice took more than {time_s:g} s; save it as .docx",
-                name=name,
-                time_s=time_s,
-            )
+            "{name}: LibreOffice took more than {time_s:g} s; save it as .docx",
+            name=name,
+            time_s=time_s,
         ) from exc
     finally:
         _end(process)

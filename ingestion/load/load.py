@@ -17,7 +17,7 @@ from kgrag.ingestion.load.ocr.engine import why_unread
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.source import Failure, Source, open_regular, unsupported_reason
 from kgrag.ingestion.load.statement import stated_title
-from kgrag.text.messages import message, without_start
+from kgrag.text.messages import without_start
 from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
@@ -61,7 +61,7 @@ def load(
     media_type = source.media_type
     if media_type is None:
         raise UnsupportedFormatError(
-            message("{file}: {what}", file=source.name, what=unsupported_reason(source.path))
+            "{file}: {what}", file=source.name, what=unsupported_reason(source.path)
         )
     if media_type == "jsonl":
         return _one_record(source, max_bytes)
@@ -70,7 +70,7 @@ def load(
     parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
         raise IngestionError(
-            message("{source}: has no text; check that it opens and shows some", source=source.name)
+            "{source}: has no text; check that it opens and shows some", source=source.name
         )
     content_hash = hashlib.sha256(data).hexdigest()
     why = why_unread() if media_type == "pdf" else ""
@@ -142,36 +142,28 @@ def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
                 yield block
     except OSError as exc:
         raise IngestionError(
-            message(
-                "{source}: cannot be read: {strerror}", source=source.name, strerror=exc.strerror
-            )
+            "{source}: cannot be read: {strerror}", source=source.name, strerror=exc.strerror
         ) from exc
     if max(size, told) > max_bytes:
         raise IngestionError(
-            message(
-                "{source}: has {size:,} bytes, more than {max_bytes:,}; raise ingest.max_file_mb, "
-                "or split it",
-                source=source.name,
-                size=max(size, told),
-                max_bytes=max_bytes,
-            )
+            "{source}: has {size:,} bytes, more than {max_bytes:,}; raise ingest.max_file_mb, "
+            "or split it",
+            source=source.name,
+            size=max(size, told),
+            max_bytes=max_bytes,
         )
     if not size:
         raise IngestionError(
-            message(
-                "{source}: is empty (0 bytes); check that it was copied whole", source=source.name
-            )
+            "{source}: is empty (0 bytes); check that it was copied whole", source=source.name
         )
 
 
 def _one_record(source: Source, max_bytes: int) -> Document:
     if source.record is None:
         raise IngestionError(
-            message(
-                "{source}: holds many documents; name a record or use load_all", source=source.name
-            )
+            "{source}: holds many documents; name a record or use load_all", source=source.name
         )
     for item in read_records(source, max_bytes=max_bytes):
         if isinstance(item, Document) and item.doc_id == source.record:
             return item
-    raise IngestionError(message("{source}: no such record; check the id", source=source.name))
+    raise IngestionError("{source}: no such record; check the id", source=source.name)

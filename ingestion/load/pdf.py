@@ -83,7 +83,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
                 document.close()
         except pypdfium2.PdfiumError as exc:
             what = _remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024])
-            raise IngestionError(message("{name}: {what}", name=name, what=what)) from exc
+            raise IngestionError("{name}: {what}", name=name, what=what) from exc
     pages = [items for items, _ in found]
     for number, (lines, _) in list(pictures.items()):
         if unread[number] == "garbage" or len(page_text(lines)) > len(texts[number - 1]):
@@ -93,7 +93,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             del pictures[number]
     if list(unread.values()) == ["empty"] * len(pages):
         why = why_unread() or message("no text is found in them; scan them at 200 to 300 dpi")
-        raise IngestionError(message(_NO_TEXT, name=name, n=len(pages), why=why))
+        raise IngestionError(_NO_TEXT, name=name, n=len(pages), why=why)
     text, segments = reflow(pages)
     text, warnings = replace_unusable(text)
     return Parsed(

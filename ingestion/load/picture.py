@@ -30,9 +30,7 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
         IngestionError: It is damaged, no text is found in it, or pictures are not read.
     """
     if why := why_unread():
-        raise IngestionError(
-            message("{name}: is a picture, and cannot be read: {why}", name=name, why=why)
-        )
+        raise IngestionError("{name}: is a picture, and cannot be read: {why}", name=name, why=why)
     pages: list[list[Line]] = []
     said: list[str] = []
     try:
@@ -41,11 +39,11 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
             pages.append(lines)
             said += doubts if lines else [message("page {n}: no text found", n=number)]
     except IngestionError as exc:
-        raise IngestionError(message("{name}: {what}", name=name, what=exc)) from exc
+        raise IngestionError("{name}: {what}", name=name, what=exc) from exc
     text, segments = reflow(pages)
     if not text:
         raise IngestionError(
-            message("{name}: no text is found in the picture; scan it at 200 to 300 dpi", name=name)
+            "{name}: no text is found in the picture; scan it at 200 to 300 dpi", name=name
         )
     text, unusable = replace_unusable(text)
     return Parsed(
@@ -76,18 +74,16 @@ def open_pictures(data: bytes) -> Iterator["Picture"]:
                 for frame in ImageSequence.Iterator(file):
                     if frame.width * frame.height > _MOST_PIXELS:
                         raise IngestionError(
-                            message(
-                                "has {width} x {height} pixels, more than {most_pixels:,}; scan "
-                                "it at 300 dpi, or cut it into pages",
-                                width=frame.width,
-                                height=frame.height,
-                                most_pixels=_MOST_PIXELS,
-                            )
+                            "has {width} x {height} pixels, more than {most_pixels:,}; scan "
+                            "it at 300 dpi, or cut it into pages",
+                            width=frame.width,
+                            height=frame.height,
+                            most_pixels=_MOST_PIXELS,
                         )
                     yield _as_array(ImageOps.exif_transpose(frame))
     except (OSError, ValueError, SyntaxError, EOFError, PIL.Image.DecompressionBombError) as exc:
         raise IngestionError(
-            message("is damaged or no picture ({error}); open it and save it again", error=exc)
+            "is damaged or no picture ({error}); open it and save it again", error=exc
         ) from exc
 
 

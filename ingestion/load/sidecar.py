@@ -235,11 +235,9 @@ class Sidecars:
                 data = file.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
                 raise IngestionError(
-                    message(
-                        "{name}: has more than {most_bytes:,} bytes; split it",
-                        name=name,
-                        most_bytes=_MOST_BYTES,
-                    )
+                    "{name}: has more than {most_bytes:,} bytes; split it",
+                    name=name,
+                    most_bytes=_MOST_BYTES,
                 )
             for row in sidecar_rows(data, name=name):
                 self._take(row, f"{name}:{row.line}", path.parent, table)

@@ -260,13 +260,11 @@ def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags
     try:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise IngestionError(message("{path}: is not a regular file", path=shown_path(path)))
+            raise IngestionError("{path}: is not a regular file", path=shown_path(path))
         if within is not None and not _place_of(file, path).is_relative_to(within):
             raise IngestionError(
-                message(
-                    "{path}: is a link out of the folder by now; --follow-links reads such files",
-                    path=shown_path(path),
-                )
+                "{path}: is a link out of the folder by now; --follow-links reads such files",
+                path=shown_path(path),
             )
     except BaseException:
         file.close()

@@ -2,14 +2,16 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import closing
 
 from kgrag.config import IngestConfig
-from kgrag.ingestion.load import Failure, Source
+from kgrag.ingestion.load import Failure, Source, load_all
 from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
 from kgrag.ingestion.workers.worker import Worker
 from kgrag.text.messages import message
+from kgrag.types import Document
 
 _PLAIN = ("txt", "md", "jsonl")  # read by kgrag alone, in time that grows with their length
 _FEW_BYTES = 100_000  # of plain files: read sooner than a process is there
@@ -117,3 +119,26 @@ def is_small(sources: Sequence[Source]) -> bool:
         if left < 0:
             return False
     return True
+
+
+def read_within(
+    sources: Iterable[tuple[Source, Mapping[str, str]]], limits: IngestConfig
+) -> Iterator[Document | Failure]:
+    """Yield every document of files, or a failure, one file after the other.
+
+    Args:
+        sources: Files with the properties of their sidecar files.
+        limits: Of time, memory and size.
+
+    Raises:
+        PluginError: If the plugin for a file cannot be used.
+    """
+    for source, stated in sources:
+        if source.media_type is None or source.media_type == "jsonl":  # bounded line by line
+            yield from load_all(source, stated=stated, max_bytes=limits.max_bytes)
+            continue
+        pool = Pool(Setting(limits.max_bytes, ocr=limits.ocr), limits, alone=is_small([source]))
+        with closing(pool):
+            made = pool.submit(Task(source.path, source.within, dict(stated))).result()
+        if isinstance(made, Document | Failure):
+            yield made

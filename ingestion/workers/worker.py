@@ -49,12 +49,10 @@ class Worker:
             self.end()
             code = self._process.returncode
             raise IngestionError(
-                message(
-                    "files are read in a process of their own, and {executable!r} ended with "
-                    "{code} before it began; allow it to start, and memory for it",
-                    executable=sys.executable,
-                    code=code,
-                )
+                "files are read in a process of their own, and {executable!r} ended with "
+                "{code} before it began; allow it to start, and memory for it",
+                executable=sys.executable,
+                code=code,
             )
 
     def read(self, task: Task) -> Made:
@@ -187,12 +185,10 @@ def _started() -> tuple["subprocess.Popen[bytes]", int | None]:
         if ours is not None:
             os.close(ours)
         raise IngestionError(
-            message(
-                "files are read in a process of their own, and {executable!r} cannot be started: "
-                "{error}; allow it",
-                executable=sys.executable,
-                error=exc,
-            )
+            "files are read in a process of their own, and {executable!r} cannot be started: "
+            "{error}; allow it",
+            executable=sys.executable,
+            error=exc,
         ) from exc
     finally:
         for end in ends:

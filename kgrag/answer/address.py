@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from kgrag.errors import OutOfRangeError
-from kgrag.text.messages import message
 
 _SPAN = re.compile(r"(?P<document>.+):(?P<start>\d{1,9})-(?P<end>\d{1,9})", re.DOTALL)
 
@@ -36,9 +35,7 @@ class Address:
         """
         found = _SPAN.fullmatch(text)
         if found is None:
-            raise OutOfRangeError(
-                message("a place is DOCUMENT:START-END, got {value!r}", value=text[:200])
-            )
+            raise OutOfRangeError("a place is DOCUMENT:START-END, got {value!r}", value=text[:200])
         return cls(found["document"], int(found["start"]), int(found["end"]))
 
     def __str__(self) -> str:

@@ -8,7 +8,6 @@ from kgrag.answer.citation import Citation
 from kgrag.errors import OutOfRangeError
 from kgrag.json_ready import JsonReady
 from kgrag.status import Status
-from kgrag.text.messages import message
 from kgrag.types import Document, Heading
 
 
@@ -54,13 +53,11 @@ class Excerpt(JsonReady):
         text = document.text
         if not 0 <= start < end <= len(text):
             raise OutOfRangeError(
-                message(
-                    "{title} has the characters 0-{n}, got {start}-{end}",
-                    title=document.title,
-                    n=len(text),
-                    start=start,
-                    end=end,
-                )
+                "{title} has the characters 0-{n}, got {start}-{end}",
+                title=document.title,
+                n=len(text),
+                start=start,
+                end=end,
             )
         cited = replace(Citation.of(document, headings, span, chunk_id=""), status=status)
         begins = _paragraph_start(text, start, paragraphs)

@@ -13,7 +13,7 @@ from kgrag.answering.cite import cited_texts
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
-from kgrag.answering.options import AskOptions
+from kgrag.answering.options import METHODS, AskOptions, unchecked
 from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
@@ -36,7 +36,6 @@ from kgrag.text.words import question_language
 from kgrag.types import Document
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import checked, notes_of
-from kgrag.verification.methods import METHODS, unchecked
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."

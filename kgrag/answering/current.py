@@ -17,8 +17,8 @@ from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.reranking.cross_encoder import CrossEncoder, open_cross_encoder
 from kgrag.retrieval.cross_encoding import ByCrossEncoder
-from kgrag.store.copied import CopiedStore
 from kgrag.store.store import Store
+from kgrag.store.whole import CopiedStore
 
 if TYPE_CHECKING:
     from kgrag.store.background_copy import BackgroundCopy

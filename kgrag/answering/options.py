@@ -1,16 +1,34 @@
-"""Options of one question."""
+"""Options of one question, and the methods of verification by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self, get_args
+from typing import Any, Self, get_args
 
+from kgrag.answer.answer import Verdict
+from kgrag.answer.notes import note
 from kgrag.answering.generate import TEMPLATES
 from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
 from kgrag.limits import checked_results
 from kgrag.text.messages import message
-from kgrag.verification.methods import METHODS
+from kgrag.verification.attempt import Attempt, Verified
+from kgrag.verification.chats_grid import CHATS_GRID
+from kgrag.verification.cov import COV, COV_PAPER, COV_TWO_STAGE
+from kgrag.verification.loop import Method
+
+METHODS: Mapping[str, Method[Any]] = MappingProxyType(
+    {method.name: method for method in (COV, COV_PAPER, COV_TWO_STAGE, CHATS_GRID)}
+)
+
+
+def unchecked(first: Attempt) -> Verified:
+    """Return an answer with its offline findings only."""
+    checks = first.answer.checks
+    bad = sum(not check.supported for check in checks)
+    told = note("offline", first.answer.language, bad=bad, n=len(checks))
+    return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
+
 
 # A model reads more results than quotes are looked for in, where each sentence is encoded
 # (benchmarks/decisions.md).
@@ -93,9 +111,9 @@ class AskOptions:
         if chosen not in get_args(VerifyMethod):
             known = ", ".join(get_args(VerifyMethod))
             said = "no way to verify is called {name!r}; there are {known}"
-            raise ConfigError(message(said, name=chosen, known=known))
+            raise ConfigError(said, name=chosen, known=known)
         if not 0 < (n := config.answer.compress) <= 1:
-            raise ConfigError(message("answer.compress must be in (0, 1], got {n}", n=n))
+            raise ConfigError("answer.compress must be in (0, 1], got {n}", n=n)
         if has_model is None:
             has_model = config.model_of("answer").is_configured
         writer = _writer(writer, has_model=has_model)
@@ -138,10 +156,8 @@ def _template(name: str) -> Template:
     found = next((template for template in TEMPLATES if template == name), None)
     if found is None:
         raise ConfigError(
-            message(
-                "no template is called {name!r}; there are {templates}",
-                name=name,
-                templates=", ".join(TEMPLATES),
-            )
+            "no template is called {name!r}; there are {templates}",
+            name=name,
+            templates=", ".join(TEMPLATES),
         )
     return found

@@ -36,7 +36,6 @@ from kgrag.cli.printing import (
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
-from kgrag.text.messages import message
 from kgrag.text.visible import shortened
 
 if TYPE_CHECKING:
@@ -255,9 +254,7 @@ def _read_questions(path: Path) -> dict[str, int]:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise OutOfRangeError(
-            message(
-                "{path}: has more than {n:,} bytes: split the questions", path=path, n=_MOST_BYTES
-            )
+            "{path}: has more than {n:,} bytes: split the questions", path=path, n=_MOST_BYTES
         )
     decoded = decode(data, name=str(path))
     for warning in decoded.warnings:

@@ -21,8 +21,7 @@ from kgrag.cli.outlet import encoding_of
 from kgrag.cli.printing import on_terminal, print_piece
 from kgrag.config import Config
 from kgrag.errors import KgragError
-from kgrag.files.cache_folder import cache_folder
-from kgrag.files.private import is_private_folder
+from kgrag.files.cache_folder import cache_folder, is_private_folder
 
 _PATIENCE_S = 0.3  # for a server to take the request
 _OFF = "KGRAG_NO_SERVER"

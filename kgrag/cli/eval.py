@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.evaluation.answer_report import AnswerReport
     from kgrag.evaluation.chat_models import RunModels
-    from kgrag.evaluation.pairwise import ComparedAnswer
+    from kgrag.evaluation.judges import ComparedAnswer
     from kgrag.evaluation.queries import GoldQuery, QuerySet
     from kgrag.evaluation.runs import Run
     from kgrag.evaluation.scores import Report
@@ -302,7 +302,7 @@ class _Measuring:
 
     def reports(self) -> "list[AnswerReport]":
         """Return the report of a system, and of another that it is compared with."""
-        from kgrag.evaluation.pairwise import answers_of, read_answers
+        from kgrag.evaluation.judges import answers_of, read_answers
 
         report, against = self._of(self.given.system), self.given.against
         if not against:
@@ -335,7 +335,7 @@ class _Measuring:
         self, report: "AnswerReport", others: "Mapping[str, ComparedAnswer]", other: str
     ) -> "AnswerReport":
         from kgrag.evaluation.answers import Gold
-        from kgrag.evaluation.pairwise import compared
+        from kgrag.evaluation.judges import compared
 
         assert self.run.judge is not None
         gold = Gold.of(self.queries, self.base.store)

@@ -15,7 +15,7 @@ import click
 
 from kgrag.cli.client import ServedCommand, socket_of
 from kgrag.cli.outlet import OUTLET, Outlet
-from kgrag.files.private import is_private_folder
+from kgrag.files.cache_folder import is_private_folder
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase

@@ -173,7 +173,7 @@ def _print_import(report: "ImportReport") -> None:
 def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: bool = JSON) -> int:
     """Print a file's text as it would be taken in; needs no knowledge base."""
     from kgrag.ingestion.load import Failure, Sidecars, Source
-    from kgrag.ingestion.workers.reading import read_within
+    from kgrag.ingestion.workers.pool import read_within
 
     failed = False
     for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):

@@ -19,7 +19,6 @@ from kgrag.cli import (
     eval,
     ingest,
     manage,
-    mcp,
     models,
     overview,
     query,
@@ -151,7 +150,6 @@ for _module in (
     dataset,
     models,
     serve,
-    mcp,
 ):
     for _command in _module.COMMANDS:
         main.add_command(_command)

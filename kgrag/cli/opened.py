@@ -10,7 +10,6 @@ from kgrag.cli.chinese import amount, told
 from kgrag.cli.outlet import OUTLET
 from kgrag.cli.printing import say
 from kgrag.errors import KgragError, StoreError
-from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -62,12 +61,10 @@ def _raise_if_damaged(base: "KnowledgeBase", exc: Exception) -> None:
     if problems:
         first = problems[0]
         raise StoreError(
-            message(
-                "the knowledge base is damaged ({invariant}: {subject}): run `kgrag verify`, then "
-                "`kgrag repair`",
-                invariant=first.invariant,
-                subject=first.subject,
-            )
+            "the knowledge base is damaged ({invariant}: {subject}): run `kgrag verify`, then "
+            "`kgrag repair`",
+            invariant=first.invariant,
+            subject=first.subject,
         ) from exc
 
 

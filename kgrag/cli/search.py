@@ -24,7 +24,6 @@ from kgrag.cli.printing import echo, print_json, progress_bar, say
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.files.whole_file import write_whole
 from kgrag.results import ScoredChunk
-from kgrag.text.messages import message
 
 if TYPE_CHECKING:
     from kgrag.answering.searching import Analysis
@@ -97,7 +96,7 @@ def _run_batch(
         say("not searched: {error}", error=error, err=True)
     if not questions:
         raise EvaluationError(
-            message("{batch} holds no questions; it needs lines of {{id, question}}", batch=batch)
+            "{batch} holds no questions; it needs lines of {{id, question}}", batch=batch
         )
     with progress_bar("search") as progress:
         run = base.run(

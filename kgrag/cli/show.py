@@ -91,11 +91,9 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     paths = [Path(s.source) for s in base.store.sources() if s.doc_id == found.citation.doc_id]
     file = next((path for path in paths if path.is_file()), None)
     if file is None:
-        raise NotFoundError(
-            message("{file} is not on this machine, or was moved", file=found.citation.file)
-        )
+        raise NotFoundError("{file} is not on this machine, or was moved", file=found.citation.file)
     if click.launch(str(file)):
-        raise NotFoundError(message("no program of this machine opens {file}", file=file))
+        raise NotFoundError("no program of this machine opens {file}", file=file)
 
 
 def remember(kb: str, answer: "Answer") -> None:
@@ -103,7 +101,7 @@ def remember(kb: str, answer: "Answer") -> None:
 
     Kept are documents and offsets, no text, in the user's cache folder.
     """
-    from kgrag.files.private import make_private
+    from kgrag.files.cache_folder import make_private
 
     spans = {c.number: (c.doc_id, c.start, c.end) for c in answer.citations}
     with suppress(OSError, KgragError):
@@ -129,7 +127,7 @@ def _of_last_answer(kb: str) -> dict[int, Address]:
         raise NotFoundError(message("there is no last answer; `kgrag ask` gives one")) from None
     if asked != _called(kb):
         raise NotFoundError(
-            message("the last answer came from another knowledge base: --kb {asked}", asked=asked)
+            "the last answer came from another knowledge base: --kb {asked}", asked=asked
         )
     return spans
 

@@ -11,8 +11,7 @@ from kgrag.answer.sentences import sentence_around
 from kgrag.config import QuestionKind
 from kgrag.dataset.figures import Figures
 from kgrag.dataset.library import Library, Span, spoken
-from kgrag.dataset.questions import Made, Question, taken
-from kgrag.dataset.wording import everyday, quoted, worded
+from kgrag.dataset.questions import Made, Question, everyday, quoted, taken, worded
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.qualifiers import StatementKind
 from kgrag.store.graph import Statement

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from kgrag.dataset.library import Library, Span, spoken
-from kgrag.dataset.questions import Question
-from kgrag.dataset.wording import everyday, worded
+from kgrag.dataset.questions import Question, everyday, worded
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.graph import Statement

@@ -1,13 +1,42 @@
-"""Generated questions: their file format, and sampling by kind."""
+"""Generated questions: their wording, their file format, and sampling by kind."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.queries import GoldQuery
+from kgrag.text.messages import catalogue
+from kgrag.text.official_terms import everyday_wordings
+
+_OFTEN = 0.5  # of the questions that may be said in everyday words, so many are
+
+
+def worded(template: str, draw: Random, **fields: str) -> str:
+    """Fill a random template of a name in `templates.toml`."""
+    said: Sequence[str] = catalogue("kgrag.dataset", "templates.toml")[template]
+    return draw.choice(said).format(**fields)
+
+
+def everyday(text: str, draw: Random) -> str:
+    """Replace one official term of a name by a colloquial one, at random in half of the cases.
+
+    Table 1 of GRIM asks for questions of a passage; one that repeats its terms favours lexical
+    search more than questions of people who do not know them.
+    """
+    found = everyday_wordings(text)
+    if not found or draw.random() >= _OFTEN:
+        return text
+    start, end, words = draw.choice(found)
+    return text[:start] + draw.choice(words) + text[end:]
+
+
+def quoted(name: str, draw: Random) -> str:
+    """Return a document's name, at random with title marks or without."""
+    return f"《{name}》" if draw.random() < _OFTEN else name
 
 
 @dataclass(frozen=True, slots=True)

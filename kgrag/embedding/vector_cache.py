@@ -12,7 +12,7 @@ import numpy as np
 
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.embedding.endpoint import EndpointEmbedder
-from kgrag.files.private import make_private
+from kgrag.files.cache_folder import make_private
 from kgrag.files.sqlite_file import whose
 from kgrag.ids import embedding_key
 

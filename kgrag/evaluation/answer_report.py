@@ -10,6 +10,7 @@ from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.report import aligned
 from kgrag.evaluation.scores import ALL
 from kgrag.evaluation.wording import OVERLAP
+from kgrag.json_ready import as_dict
 from kgrag.text.visible import json_line
 
 BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
@@ -102,11 +103,7 @@ class Abstention:
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping of counts and shares."""
-        return {
-            "unanswerable": self.unanswerable,
-            "refused": self.refused,
-            "answerable": self.answerable,
-            "wrongly_refused": self.wrongly_refused,
+        return as_dict(self) | {
             "precision": self.precision,
             "recall": self.recall,
             "wrongly_refused_share": self.wrongly_refused_share,

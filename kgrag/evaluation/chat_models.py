@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +11,7 @@ from kgrag.config import Config, ModelConfig, Writer
 from kgrag.errors import ConfigError, EvaluationError, ModelError
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request, Usage
 from kgrag.llm.ledger import Calls
+from kgrag.llm.middleware import Wrapper
 from kgrag.llm.models import Models, calls_file
 from kgrag.llm.replay import Player, Recorder
 
@@ -46,7 +47,8 @@ class Routed:
             return self._models
 
 
-class CountingModel:
+@dataclass(eq=False, repr=False)
+class CountingModel(Wrapper):
     """A chat model that counts calls and tokens.
 
     Cached responses count as well, to measure what a question takes.
@@ -55,22 +57,15 @@ class CountingModel:
         failed: Errors since the last count, oldest first.
     """
 
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-        self._lock = threading.Lock()
-        self._calls = 0
-        self._usage = Usage()
-        self.failed: list[ModelError] = []
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self._model.name
+    failed: list[ModelError] = field(init=False, default_factory=list)
+    _calls: int = field(init=False, default=0)
+    _usage: Usage = field(init=False, default_factory=Usage)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's response; see `ChatModel.complete`."""
         try:
-            completion = self._model.complete(request, on_text=on_text)
+            completion = self.model.complete(request, on_text=on_text)
         except ModelError as exc:
             with self._lock:
                 self._calls += 1

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from kgrag.evaluation.experiment import BUDGETS, Trial
+from kgrag.evaluation.experiment import BUDGETS, Difference, Trial
 from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.queries import GoldQuery, write_qrels
 from kgrag.evaluation.runs import write_run
 from kgrag.evaluation.scores import ALL, MEASURES, GroupScores, Report
-from kgrag.evaluation.significance import Difference
 from kgrag.text.visible import json_line
 
 Experiment = Mapping[str, Sequence[Trial]]  # by name of the set

@@ -1,6 +1,8 @@
-"""The cache folder: models, vectors, copies."""
+"""The cache folder: models, vectors, copies; and files that only their owner may read."""
 
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
@@ -26,3 +28,48 @@ def cache_folder() -> Path:
         raise ModelError(
             f"there is no place for models and caches: {exc}. Remedy: set KGRAG_CACHE to a folder"
         ) from exc
+
+
+_OWNER = 0o600
+_BESIDE = ("", "-wal", "-shm", "-journal")  # SQLite gives new ones the rights of the database
+
+
+def make_private(file: Path) -> None:
+    """Create a file with permissions for the owner only, or restrict an existing one.
+
+    Files that SQLite keeps beside it are restricted, too; a missing folder is created with the same
+    permissions. A file of another user is unchanged. On Windows the folder's permissions apply.
+
+    Args:
+        file: An SQLite database. An existing one is not opened: closing it would release this
+            process's locks on it.
+
+    Raises:
+        OSError: If it, or its folder, cannot be created.
+    """
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER))
+    if os.name != "posix":
+        return
+    for ending in _BESIDE:
+        path = file.with_name(file.name + ending)
+        with suppress(OSError):  # not there, or another user's
+            mode = path.stat().st_mode
+            if stat.S_ISREG(mode) and mode & 0o077:
+                path.chmod(_OWNER)
+
+
+def is_private_folder(folder: Path) -> bool:
+    """Return whether a folder, not a link to one, is this user's, and closed to all others.
+
+    On Windows it is not known: False.
+    """
+    if os.name != "posix":
+        return False
+    try:
+        seen = folder.lstat()
+    except OSError:
+        return False
+    owned = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.geteuid()
+    return owned and not seen.st_mode & 0o077

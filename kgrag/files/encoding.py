@@ -88,19 +88,17 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
     """
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            raise IngestionError(message("{name}: {what}", name=name, what=what))
+            raise IngestionError("{name}: {what}", name=name, what=what)
     decoded = _by_mark(data) or _by_declaration(data, declared) or _by_content(data)
     n = len(decoded.text)
     n_bad = decoded.n_replaced + len(_CONTROL.findall(decoded.text))
     if n_bad > max(1, n // 10):
         raise IngestionError(
-            message(
-                "{name}: does not look like text ({n_bad} of {n} characters are unreadable); if "
-                "it is, save it as UTF-8",
-                name=name,
-                n_bad=n_bad,
-                n=n,
-            )
+            "{name}: does not look like text ({n_bad} of {n} characters are unreadable); if "
+            "it is, save it as UTF-8",
+            name=name,
+            n_bad=n_bad,
+            n=n,
         )
     return decoded
 
@@ -115,13 +113,11 @@ def decode_settings(data: bytes, *, name: str) -> str:
     decoded = decode(data, name=name)
     if decoded.n_replaced:
         raise IngestionError(
-            message(
-                "{name}: seems to be {encoding}, but not all of it can be read as that "
-                "(places: {n}); save it as UTF-8",
-                name=name,
-                encoding=decoded.encoding,
-                n=decoded.n_replaced,
-            )
+            "{name}: seems to be {encoding}, but not all of it can be read as that "
+            "(places: {n}); save it as UTF-8",
+            name=name,
+            encoding=decoded.encoding,
+            n=decoded.n_replaced,
         )
     return decoded.text
 

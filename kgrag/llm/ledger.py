@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
-from kgrag.files.private import make_private
+from kgrag.files.cache_folder import make_private
 from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.ids import digest
 from kgrag.llm.chat import OK, Completion, Finish, Request, Stage, Usage

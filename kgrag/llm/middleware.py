@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
-class _Wrapper:
+class Wrapper:
     """A chat model around another one."""
 
     model: ChatModel
@@ -76,7 +76,7 @@ class Clock:
 
 
 @dataclass(eq=False, repr=False)
-class Recorded(_Wrapper):
+class Recorded(Wrapper):
     """Records every call in the ledger, successful or not.
 
     Where a call timed out, broke off or was interrupted, the tokens sent and streamed are
@@ -287,7 +287,7 @@ def _no_place() -> BudgetExceededError:
 
 
 @dataclass(eq=False, repr=False)
-class Limited(_Wrapper):
+class Limited(Wrapper):
     """Calls the model within its limits."""
 
     limits: Limits
@@ -308,7 +308,7 @@ class Limited(_Wrapper):
 
 
 @dataclass(eq=False, repr=False)
-class Retried(_Wrapper):
+class Retried(Wrapper):
     """Repeats a call after TransientModelError, up to `attempts` times; see `retrying`."""
 
     clock: Clock
@@ -461,7 +461,7 @@ class Circuit:
 
 
 @dataclass(eq=False, repr=False)
-class Breaker(_Wrapper):
+class Breaker(Wrapper):
     """Does not call the model while its circuit is open.
 
     Calls without deadline and reader wait for an endpoint to recover. The model of trials is the
@@ -527,7 +527,7 @@ class _Lead:
 
 
 @dataclass(eq=False, repr=False)
-class Cached(_Wrapper):
+class Cached(Wrapper):
     """Pays for each answer once, over all runs that share the file.
 
     Answers reported as `OK` are cached, and for requests about a document those that were truncated
@@ -626,7 +626,7 @@ class Cached(_Wrapper):
 
 
 @dataclass(eq=False, repr=False)
-class Counted(_Wrapper):
+class Counted(Wrapper):
     """Collects the model's completions, oldest first, and counts calls.
 
     Failed calls and unusable answers count, since they took time and may have been paid; calls that
@@ -675,7 +675,7 @@ class Meter:
 
 
 @dataclass(eq=False, repr=False)
-class Metered(_Wrapper):
+class Metered(Wrapper):
     """Counts the model's answers for a stage."""
 
     meter: Meter

@@ -14,7 +14,17 @@ from kgrag.ids import digest
 from kgrag.llm.address import Place, read_key
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 from kgrag.llm.ledger import Calls
-from kgrag.llm.middleware import Breaker, Cached, Circuit, Clock, Limited, Limits, Recorded, Retried
+from kgrag.llm.middleware import (
+    Breaker,
+    Cached,
+    Circuit,
+    Clock,
+    Limited,
+    Limits,
+    Recorded,
+    Retried,
+    Wrapper,
+)
 from kgrag.llm.providers import Endpoint, settings_for
 
 if TYPE_CHECKING:
@@ -225,20 +235,13 @@ class Models:
         return Limited(Recorded(model, calls=self._calls), limits=limits)
 
 
-class _Guarded:
+class _Guarded(Wrapper):
     """Converts errors of a program's chat model to kgrag's."""
 
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        given_as = f"the model {self.name}, given as {_class_of(self._model)},"
+        given_as = f"the model {self.name}, given as {_class_of(self.model)},"
         try:
-            completion = self._model.complete(request, on_text=on_text)
+            completion = self.model.complete(request, on_text=on_text)
         except KgragError:
             raise
         except Exception as exc:

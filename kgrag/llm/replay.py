@@ -21,7 +21,8 @@ from pathlib import Path
 
 from kgrag.errors import EvaluationError, ModelError
 from kgrag.ids import digest
-from kgrag.llm.chat import ChatModel, Completion, Finish, Message, OnText, Request, Usage
+from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
+from kgrag.llm.middleware import Wrapper
 
 _HASH = 32  # hex characters
 _SHOWN = 60  # characters of a prompt in an error
@@ -89,21 +90,15 @@ def _answer_hash(text: str) -> str:
 
 
 @dataclass(eq=False, repr=False)
-class Recorder:
+class Recorder(Wrapper):
     """A chat model that records another one's answers in a file.
 
     Failed calls are not recorded; an existing file is continued. Only its owner may read it, since
     prompts contain text of documents. Recorders of one file share a lock.
     """
 
-    model: ChatModel
     path: str | Path
     lock: AbstractContextManager[object] = field(default_factory=threading.Lock)
-
-    @property
-    def name(self) -> str:
-        """Return the model's name."""
-        return self.model.name
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Record and return the model's answer; EvaluationError if the file cannot be written."""

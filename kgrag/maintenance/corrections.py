@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from kgrag.embedding.embedder import Embedder
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError, StoreError
-from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
 from kgrag.ingestion.load.statement import (
@@ -17,7 +15,7 @@ from kgrag.ingestion.load.statement import (
     stated_value,
 )
 from kgrag.ingestion.renew import settle
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.limits import check_whole
 from kgrag.retrieval.filter import document_called
@@ -62,16 +60,15 @@ class Curator:
     corrected names.
 
     Attributes:
-        store: The knowledge base.
-        embedder: Its encoder.
-        sizes: Its chunk sizes.
-        vectors: Which nodes have vectors.
+        target: The knowledge base.
     """
 
-    store: Store
-    embedder: Embedder
-    sizes: ChunkSizes
-    vectors: VectorSet
+    target: IngestTarget
+
+    @property
+    def store(self) -> Store:
+        """The store of the knowledge base."""
+        return self.target.store
 
     def correct(self, document: str, told: Mapping[str, str]) -> Document:
         """Correct fields of a document; return its card afterwards.
@@ -111,11 +108,9 @@ class Curator:
             normalize_name(known.called(into, written=into)) == normalize_name(n) for n in names
         ):
             raise OutOfRangeError(
-                message(
-                    "{into!r} is, or is called, one of {names} already",
-                    into=into,
-                    names="、".join(names),
-                )
+                "{into!r} is, or is called, one of {names} already",
+                into=into,
+                names="、".join(names),
             )
         decided = [Decision("merge", name, into) for name in names]
         return self._decide(
@@ -168,18 +163,14 @@ class Curator:
             corrections=corrections, decisions=decisions, taken_back=taken_back, concerns=concerns
         )
         try:
-            n = settle(
-                store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=self.vectors
-            )
+            n = settle(self.target)
         except KgragError as exc:
             raise StoreError(
-                message(
-                    "what was decided is stored, but not every document that it concerns says it "
-                    "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
-                    error=exc,
-                )
+                "what was decided is stored, but not every document that it concerns says it "
+                "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
+                error=exc,
             ) from exc
-        self.store.refresh(sizes=self.sizes.searched)
+        self.store.refresh(sizes=self.target.sizes.searched)
         return n
 
     def _undecided(self, decisions: Iterable[Decision]) -> list[str]:
@@ -197,10 +188,8 @@ class Curator:
         missing = [n for n in names if not known & {*map(normalize_name, (n, cited_name(n)))}]
         if missing:
             raise NotFoundError(
-                message(
-                    "no entity is called {missing}; `kgrag entities` lists them",
-                    missing="、".join(missing),
-                )
+                "no entity is called {missing}; `kgrag entities` lists them",
+                missing="、".join(missing),
             )
         uses = self.store.entity_uses([e.entity_id for e in found])
         return sorted({doc_id for doc_ids in uses.values() for doc_id in doc_ids})
@@ -285,11 +274,9 @@ def checked_corrections(told: Mapping[str, str]) -> dict[str, str]:
         field_name = field_of(name)
         if field_name not in FIELDS:
             raise OutOfRangeError(
-                message(
-                    "there is no field {name!r}; there are {fields}",
-                    name=name,
-                    fields=", ".join(FIELDS),
-                )
+                "there is no field {name!r}; there are {fields}",
+                name=name,
+                fields=", ".join(FIELDS),
             )
         try:
             found[field_name] = stated_value(field_name, value) if value.strip() else ""

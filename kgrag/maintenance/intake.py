@@ -19,7 +19,7 @@ from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
-from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
+from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, vectors_to_add
 from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
@@ -68,20 +68,21 @@ class Intake:
     chat: ChatModels
 
     @property
-    def vectors(self) -> VectorSet:
-        """Which nodes of new documents get vectors.
+    def target(self) -> IngestTarget:
+        """The knowledge base, with the vectors that new documents get.
 
         Raises:
             ConfigError: If the settings differ from what the knowledge base has.
         """
         wanted = self.config.embedding
-        return vectors_to_add(
+        vectors = vectors_to_add(
             KbMeta(self.store.all_meta()),
             wanted.sizes,
             facts=wanted.facts,
             sizes=self.sizes,
             embedder=self.embedder,
         )
+        return IngestTarget(self.store, self.embedder, self.sizes, vectors)
 
     def ingest(
         self,
@@ -102,19 +103,16 @@ class Intake:
         began = time.monotonic()
         known = KbMeta(self.store.all_meta())
         check_encoder(self.embedder.name, known.embedder)
-        vectors = self.vectors
+        target = self.target
         sizes = KbMeta.of(chunk_sizes=self.sizes.every)
-        wanted = vectors.meta() | encoder_meta(self.embedder) | sizes
+        wanted = target.vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
-        settle(store=self.store, embedder=self.embedder, sizes=self.sizes, vectors=vectors)
+        settle(target)
         with self._enricher(model) as enricher:
             report = ingest(
                 paths,
-                store=self.store,
-                embedder=self.embedder,
-                sizes=self.sizes,
-                vectors=vectors,
+                target,
                 enricher=enricher,
                 progress=progress,
                 follow_links=follow_links,
@@ -137,15 +135,7 @@ class Intake:
                 raise ConfigError(
                     message("no model is configured: name one in [llm] of kgrag.toml")
                 )
-            report = retry_failed(
-                paths,
-                store=self.store,
-                embedder=self.embedder,
-                sizes=self.sizes,
-                vectors=self.vectors,
-                enricher=enricher,
-                progress=progress,
-            )
+            report = retry_failed(paths, self.target, enricher=enricher, progress=progress)
         return self._finished(report, progress, began)
 
     def import_facts(self, path: Path) -> ImportReport:
@@ -159,13 +149,7 @@ class Intake:
     def _imported(self, take_in: Callable[..., ImportReport], path: Path) -> ImportReport:
         """Import a file and update the search indexes; the report has the seconds."""
         began = time.monotonic()
-        report = take_in(
-            path,
-            store=self.store,
-            sizes=self.sizes,
-            embedder=self.embedder,
-            vectors=self.vectors,
-        )
+        report = take_in(path, self.target)
         index_seconds = self._refreshed()
         return replace(report, seconds=time.monotonic() - began, index_seconds=index_seconds)
 
@@ -183,9 +167,7 @@ class Intake:
         with self._enricher(model) as enricher:
             planned = PlanBuilder(
                 paths,
-                store=self.store,
-                sizes=self.sizes,
-                vectors=self.vectors,
+                self.target,
                 enricher=enricher,
                 follow_links=follow_links,
                 limits=self.config.ingest,
@@ -357,7 +339,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     from kgrag.ingestion.passages import passages
     from kgrag.ingestion.reading import planned_requests
     from kgrag.ingestion.structure import structure
-    from kgrag.ingestion.workers.reading import read_within
+    from kgrag.ingestion.workers.pool import read_within
 
     settings = extract_settings(config)
     sizes = configured_sizes(config.chunks)

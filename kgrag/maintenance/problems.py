@@ -1,8 +1,9 @@
-"""Files and documents that were read badly or not at all, each with a remedy."""
+"""Files and documents that were read badly, not at all or twice, each with a remedy."""
 
 import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -13,14 +14,90 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load.legible import ILLEGIBLE
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
+from kgrag.metadata import Metadata
 from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
-from kgrag.text.duplicates import Candidate, Pair, find_duplicates
+from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
 from kgrag.text.visible import place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """The data by which duplicates are found.
+
+    Attributes:
+        doc_id: The document.
+        file: As shown.
+        title: Its title.
+        metadata: Its issuers, number and dates.
+        text_key: A hash of the letters and digits of its text.
+    """
+
+    doc_id: str
+    file: str
+    title: str
+    metadata: Metadata
+    text_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two documents with the same node in the graph, or the same text.
+
+    Attributes:
+        kind: `twin`: duplicates, by text, or by title, issuer and number or date; `edition`: same
+            title and issuer, another number or date.
+        document: The later one, or the second by file.
+        other: The earlier one.
+        same_text: Whether their texts are equal.
+    """
+
+    kind: Literal["twin", "edition"]
+    document: _Candidate
+    other: _Candidate
+    same_text: bool = False
+
+
+def _duplicates(documents: Iterable[_Candidate]) -> list[_Pair]:
+    """Return duplicates and editions among all documents of an archive, by file.
+
+    >>> old, new = Metadata(number="云政〔2018〕1号"), Metadata(number="云政〔2022〕3号")
+    >>> documents = [_Candidate("d-1", "a.txt", "节能办法", old, "x"),
+    ...              _Candidate("d-2", "b.txt", "节能办法", new, "y"),
+    ...              _Candidate("d-3", "c.txt", "节能办法（另存）", new, "y")]
+    >>> [(pair.kind, pair.document.file, pair.other.file) for pair in _duplicates(documents)]
+    [('edition', 'b.txt', 'a.txt'), ('twin', 'c.txt', 'b.txt')]
+    """
+    ordered = sorted(documents, key=lambda d: (_issued(d), d.file, d.doc_id))
+    by_text: dict[str, _Candidate] = {}
+    by_node: dict[str, list[_Candidate]] = defaultdict(list)
+    found: list[_Pair] = []
+    for document in ordered:
+        first = by_text.setdefault(document.text_key, document)
+        node = by_node[node_id(document.title, document.metadata)]
+        if first is not document:
+            found.append(_Pair("twin", document, first, same_text=True))
+        elif node:
+            found.append(next(_same(document, node), _Pair("edition", document, node[-1])))
+        node.append(document)
+    return sorted(found, key=lambda pair: (pair.document.file, pair.document.doc_id))
+
+
+def _same(document: _Candidate, others: Iterable[_Candidate]) -> Iterator[_Pair]:
+    for other in others:
+        numbers = {document.metadata.number, other.metadata.number}
+        same = len(numbers) == 1 if "" not in numbers else _issued(document) == _issued(other)
+        if same:
+            yield _Pair("twin", document, other)
+
+
+def _issued(document: _Candidate) -> str:
+    return document.metadata.written or document.metadata.issued
+
 
 UNREAD = f"{NOTE}unread"  # key of the note that holds them
 MOST_UNREAD = 1000
@@ -206,24 +283,24 @@ def reading_problems(store: Store) -> Iterator[ReadingProblem]:
     yield from _unread_problems(store)
     marks = {state.doc_id: state.fingerprint for state in store.sources()}
     cards = sorted(store.document_cards(), key=lambda card: (card.file, card.doc_id))
-    held: list[Candidate] = []
+    held: list[_Candidate] = []
     for at in range(0, len(cards), _BATCH):
         ids = [card.doc_id for card in cards[at : at + _BATCH]]
         headings = store.headings(ids)
         for document in store.documents(ids):
             key = digest("text", normalize_name(document.text))
             held.append(
-                Candidate(document.doc_id, document.file, document.title, document.metadata, key)
+                _Candidate(document.doc_id, document.file, document.title, document.metadata, key)
             )
             failed = Fingerprint.parse(marks.get(document.doc_id, "")).failed
             yield from _document_problems(
                 document, has_headings=bool(headings.get(document.doc_id)), n_failed=len(failed)
             )
 
-    yield from map(_shared_problem, find_duplicates(held))
+    yield from map(_shared_problem, _duplicates(held))
 
 
-def _shared_problem(pair: Pair) -> ReadingProblem:
+def _shared_problem(pair: _Pair) -> ReadingProblem:
     document, other = pair.document, pair.other
     if pair.kind == "twin":
         detail = (

@@ -16,13 +16,18 @@ from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.renew import rebuilt, reread, settle
-from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
+from kgrag.ingestion.vector_set import (
+    IngestTarget,
+    VectorSet,
+    configured_vectors,
+    vectors_to_add,
+)
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.decisions import UNSETTLED
-from kgrag.store.open import open_store
 from kgrag.store.sqlite.seals import PART_NAMES, Part
+from kgrag.store.store import open_store
 
 if TYPE_CHECKING:
     from kgrag.store.sqlite.damaged import Damaged
@@ -135,7 +140,7 @@ def _settle(
             embedder = _encoder(meta, config)
             sizes = ChunkSizes.of(meta.chunk_sizes or ())
             vectors = _vectors(meta, config, embedder)
-            settle(store=store, embedder=embedder, sizes=sizes, vectors=vectors)
+            settle(IngestTarget(store, embedder, sizes, vectors))
     return tuple(f"{doc_id} says what a person decided" for doc_id in doc_ids)
 
 

@@ -116,7 +116,7 @@ def documents_within(
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
         raise NotFoundError(
-            message("no document fits all conditions (documents for {said}); drop one", said=said)
+            "no document fits all conditions (documents for {said}); drop one", said=said
         )
     return left
 
@@ -207,12 +207,10 @@ def parse_years(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d{4})(?:\s*[-—–~至]\s*(\d{4}))?", text.strip())
     if not match:
-        raise OutOfRangeError(
-            message("years are given as 2022 or 2020-2023, got {text!r}", text=text)
-        )
+        raise OutOfRangeError("years are given as 2022 or 2020-2023, got {text!r}", text=text)
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
-        raise OutOfRangeError(message("the first year comes first, got {text!r}", text=text))
+        raise OutOfRangeError("the first year comes first, got {text!r}", text=text)
     return first, last
 
 
@@ -240,11 +238,7 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
         found = {doc_id for doc_id, own in places.items() if not own}
     if not found:
         raise NotFoundError(
-            message(
-                "no document is about {region!r}; places: {known}",
-                region=region,
-                known=_listed(known),
-            )
+            "no document is about {region!r}; places: {known}", region=region, known=_listed(known)
         )
     return frozenset(found)
 
@@ -253,10 +247,8 @@ def _of_kind(kind: str, cards: Sequence[Document]) -> frozenset[str]:
     found = frozenset(card.doc_id for card in cards if _is_of_kind(card.title, kind.strip()))
     if not kind.strip() or not found:
         raise NotFoundError(
-            message(
-                "no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法",
-                kind=kind,
-            )
+            "no document's title ends in {kind!r}; kinds are words like 通知, 方案, 规划, 办法",
+            kind=kind,
         )
     return found
 
@@ -298,12 +290,10 @@ def _issued(first: int, last: int, cards: Sequence[Document]) -> frozenset[str]:
         )
     silent = len(cards) - len(years)
     raise NotFoundError(
-        message(
-            "no document is of {first}; years: {known}; {silent} of unknown year",
-            first=_years(first, last),
-            known=_listed(map(str, years.values())),
-            silent=silent,
-        )
+        "no document is of {first}; years: {known}; {silent} of unknown year",
+        first=_years(first, last),
+        known=_listed(map(str, years.values())),
+        silent=silent,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from kgrag.ids import chunk_id
 from kgrag.results import Reason
 from kgrag.retrieval.entities import Anchor
-from kgrag.retrieval.fusion import ranked
+from kgrag.retrieval.ranking import ranked
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.store.graph import Triple
 from kgrag.text.titles import CITING_PREDICATES

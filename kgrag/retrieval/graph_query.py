@@ -14,9 +14,8 @@ from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
-from kgrag.store.refused import shown
 from kgrag.store.store import Store
-from kgrag.store.whole import QueryLanguage
+from kgrag.store.whole import QueryLanguage, shown
 from kgrag.text.visible import shortened
 from kgrag.text.words import question_language
 from kgrag.types import Chunk

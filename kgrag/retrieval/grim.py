@@ -9,9 +9,12 @@ from kgrag.question.question import question_of
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
-from kgrag.retrieval.fact_vectors import begin_chunks_of_similar_facts, chunks_of_similar_facts
-from kgrag.retrieval.figures import begin_chunks_of_figures, chunks_of_figures
-from kgrag.retrieval.fill import fill
+from kgrag.retrieval.fact_vectors import (
+    begin_chunks_of_figures,
+    begin_chunks_of_similar_facts,
+    chunks_of_figures,
+    chunks_of_similar_facts,
+)
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
 from kgrag.retrieval.lexical import (
     titles_in_coarse_text,
@@ -22,11 +25,10 @@ from kgrag.retrieval.lexical import (
     words_in_path_above_cut,
     words_in_text,
 )
-from kgrag.retrieval.merge import Families, merge
-from kgrag.retrieval.parts import asked_parts, without
+from kgrag.retrieval.merge import Families, fill, merge
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
-from kgrag.retrieval.sections import chunks_of_asked_sections
+from kgrag.retrieval.sections import asked_parts, chunks_of_asked_sections, without
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
 from kgrag.retrieval.weighted_fusion import (
     Fusion,
@@ -56,7 +58,7 @@ class Pipeline:
         planned: Whether questions are decomposed: a comparison into its sides
             (`kgrag.question.sides`); one for all documents that cite a title uses the graph.
         parts: Whether headings that a question asks to list come first
-            (`kgrag.retrieval.parts`).
+            (`kgrag.retrieval.sections`).
         official: Whether colloquial terms are expanded by official ones
             (`kgrag.text.official_terms`).
         rerankers: Applied in order to the best fused candidates, with the question.
@@ -180,7 +182,7 @@ def merge_and_fill(
 
     GRIM, section 3.2.1: both are repeated to a fixed point. It terminates: no step drops covered
     text, and each change covers more text or uses fewer chunks. `coverage` is passed to
-    `kgrag.retrieval.merge.merge`, `among` to `kgrag.retrieval.fill.fill`.
+    `kgrag.retrieval.merge.merge`, `among` to `kgrag.retrieval.merge.fill`.
     """
     current = drop_nested(results)
     families = Families(store)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from kgrag.ids import document_of
 from kgrag.results import Reason
-from kgrag.retrieval.fusion import ranked
+from kgrag.retrieval.ranking import ranked
 from kgrag.retrieval.search import Ranking, Reasons, Search
 from kgrag.types import TextField
 

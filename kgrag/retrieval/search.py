@@ -24,7 +24,7 @@ from kgrag.text.official_terms import OfficialTerms, official_terms, wordings
 from kgrag.text.places import with_places_inside
 from kgrag.text.regions import regions_named
 from kgrag.text.words import words
-from kgrag.types import Entity, NodeKind, Query
+from kgrag.types import DocIds, Entity, NodeKind, Query
 from kgrag.vectors.vector import Hit, Vector
 
 _MOST_TITLED = 20  # a quoted title that more documents bear names none of them
@@ -106,7 +106,7 @@ class Search:
         settings: Settings,
         hypothetical: str = "",
         queried: Sequence[str] = (),
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
         official: bool = False,
     ) -> None:
         if doc_ids is not None:
@@ -218,9 +218,7 @@ class Search:
         end = self.store.begin_search_vectors(self.vector, kind=kind, top_k=top_k)
         self._begun[kind, top_k] = end
 
-    def nearest(
-        self, kind: NodeKind, *, top_k: int, doc_ids: Collection[str] | None = None
-    ) -> dict[str, float]:
+    def nearest(self, kind: NodeKind, *, top_k: int, doc_ids: DocIds = None) -> dict[str, float]:
         """Return the nearest nodes with their cosines, best first; of `doc_ids` only, if given."""
         if doc_ids is not None:
             found = self.store.search_vectors(self.vector, kind=kind, top_k=top_k, doc_ids=doc_ids)
@@ -232,7 +230,7 @@ class Search:
         return self._nearest[kind, top_k]
 
     def nearest_facts(
-        self, *, top_k: int, doc_ids: Collection[str] | None = None
+        self, *, top_k: int, doc_ids: DocIds = None
     ) -> list[tuple[StatedTriple, float]]:
         """Return the nearest facts with the chunks that state them, and their cosines."""
         if doc_ids is None and top_k in self._nearest_facts:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from kgrag.question.question import question_of
 from kgrag.question.sides import WHOLE
 from kgrag.results import Reason, ScoredChunk
-from kgrag.retrieval.fusion import reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.ranking import drop_nested, in_turn
+from kgrag.retrieval.ranking import drop_nested, in_turn, reciprocal_rank_fusion
 from kgrag.retrieval.search import Search
 
 # Weight of all further wordings together; the question's own is 1 and must outweigh them, as they

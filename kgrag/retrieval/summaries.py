@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.results import Reason
-from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
+from kgrag.retrieval.dense import leaf_similarities, nearest_leaves
 from kgrag.retrieval.search import Ranking, Search, by_vector
 from kgrag.types import Chunk, Summary
 

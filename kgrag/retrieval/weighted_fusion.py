@@ -7,8 +7,8 @@ from typing import Literal, Protocol
 
 from kgrag.ids import document_of
 from kgrag.results import Reason
-from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
-from kgrag.retrieval.leaves import leaf_similarities
+from kgrag.retrieval.dense import leaf_similarities
+from kgrag.retrieval.ranking import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking, Reasons, Search, by_vector
 from kgrag.vectors.vector import Hit
 

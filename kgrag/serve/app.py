@@ -26,7 +26,6 @@ from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.rendering import page
-from kgrag.text.messages import message
 
 _GRACE_S = 10  # for requests under way at the end
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -179,22 +178,18 @@ def listen(host: str, port: int, *, has_keys: bool) -> Iterator[tuple[socket, st
     """
     if host not in LOOPBACK and not has_keys:
         raise ConfigError(
-            message(
-                "{host} can be reached from other machines: set the environment variable "
-                "KGRAG_TOKEN to a key that they have to give, or serve at 127.0.0.1",
-                host=host,
-            )
+            "{host} can be reached from other machines: set the environment variable "
+            "KGRAG_TOKEN to a key that they have to give, or serve at 127.0.0.1",
+            host=host,
         )
     try:
         made = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
     except (OSError, OverflowError) as exc:
         raise ConfigError(
-            message(
-                "cannot listen at {host}, port {port}: {error}; name another --host or --port",
-                host=host,
-                port=port,
-                error=exc,
-            )
+            "cannot listen at {host}, port {port}: {error}; name another --host or --port",
+            host=host,
+            port=port,
+            error=exc,
         ) from exc
     with made:
         shown = f"[{host}]" if ":" in host else host

@@ -113,9 +113,7 @@ class Desk:
         """Raise a BusyError if too many wait already."""
         if self.n_waiting >= self.waiting:
             n = self.at_once + self.waiting
-            raise BusyError(
-                message("{n} requests are being worked on already: try again shortly", n=n)
-            )
+            raise BusyError("{n} requests are being worked on already: try again shortly", n=n)
 
 
 @dataclass(frozen=True, slots=True)

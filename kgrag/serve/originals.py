@@ -3,8 +3,10 @@
 import io
 import threading
 import unicodedata
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -36,9 +38,7 @@ def original(desk: Desk, request: Request, given: Given) -> Response:
     document = desk.base.document(str(request.path_params["doc_id"]))
     file = file_of(desk, document)
     if file is None:
-        raise NotFoundError(
-            message("{file} is not on this machine, or was moved", file=document.file)
-        )
+        raise NotFoundError("{file} is not on this machine, or was moved", file=document.file)
     is_pdf = file.suffix.lower() == ".pdf"
     return FileResponse(
         file,
@@ -62,7 +62,7 @@ def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
     file = file_of(desk, document)
     found = Excerpt.of(document, [], (at.start, at.end), paragraphs=0).citation
     if file is None or file.suffix.lower() != ".pdf" or found.page is None:
-        raise NotFoundError(message("{file} has no pages here", file=document.file))
+        raise NotFoundError("{file} has no pages here", file=document.file)
     return file, found.page, found.quote
 
 
@@ -93,7 +93,7 @@ def page_png(file: Path, number: int) -> bytes:
     Raises:
         NotFoundError: If it is no PDF that can be read, or has no such page.
     """
-    with _LOCK, _Opened(file, number) as page:
+    with _opened(file, number) as page:
         width, height = page.get_size()
         scale = min(_SCALE, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
         picture = io.BytesIO()
@@ -115,46 +115,34 @@ def rectangles(file: Path, number: int, quote: str) -> tuple[tuple[float, float]
     Raises:
         NotFoundError: As for `page_png`.
     """
-    with _LOCK, _Opened(file, number) as page:
+    with _opened(file, number) as page:
         size = page.get_size()
-        layer = page.get_textpage()
-        try:
+        with closing(page.get_textpage()) as layer:
             held, places = _bare(layer.get_text_range())
             wanted, _ = _bare(quote)
             at, length = _found(held, wanted)
             boxes = [layer.get_charbox(places[i], loose=True) for i in range(at, at + length)]
-        finally:
-            layer.close()
     return size, _merged(boxes, size[1])
 
 
-class _Opened:
-    """A page of a PDF, closed at the end."""
+@contextmanager
+def _opened(file: Path, number: int) -> Iterator[Any]:
+    """Open a page of a PDF, for one thread at a time."""
+    import pypdfium2 as pdfium
 
-    def __init__(self, file: Path, number: int) -> None:
-        self._file = file
-        self._number = number
-
-    def __enter__(self):  # type: ignore[no-untyped-def]  # pypdfium2 has no types
-        import pypdfium2 as pdfium
-
+    with _LOCK:
         try:
-            self._pdf = pdfium.PdfDocument(self._file)
+            pdf = pdfium.PdfDocument(file)
         except (pdfium.PdfiumError, OSError) as exc:
             raise NotFoundError(
-                message("{name} cannot be opened as a PDF", name=self._file.name)
+                message("{name} cannot be opened as a PDF", name=file.name)
             ) from exc
-        if not 1 <= self._number <= len(self._pdf):
-            self._pdf.close()
-            raise NotFoundError(
-                message("{name} has no page {number}", name=self._file.name, number=self._number)
-            )
-        self._page = self._pdf[self._number - 1]
-        return self._page
-
-    def __exit__(self, *error: object) -> None:
-        self._page.close()
-        self._pdf.close()
+        with closing(pdf):
+            if not 1 <= number <= len(pdf):
+                said = message("{name} has no page {number}", name=file.name, number=number)
+                raise NotFoundError(said)
+            with closing(pdf[number - 1]) as page:
+                yield page
 
 
 def _bare(text: str) -> tuple[str, list[int]]:

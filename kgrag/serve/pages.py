@@ -52,8 +52,10 @@ from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
 from kgrag.serve.views import Besides, beside_page, entity, graph
 from kgrag.store.likeness import not_called
+from kgrag.tables.compare import matrix
 from kgrag.tables.overview import Facet, facets
 from kgrag.tables.table import Table, shown, worded
+from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
@@ -418,7 +420,8 @@ def _axis(table: Table) -> dict[str, Any]:
 
 def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
     """Return a comparison, and the documents that it rests on with a number each."""
-    made = desk.base.tables().matrix(given.indicator, by=given.by, **given.figures)
+    wanted = WantedTargets(given.indicator, **given.figures)
+    made = matrix(desk.base.store, wanted, by=given.by)
     cited = {
         source.doc_id: source
         for line in made.lines
@@ -500,7 +503,7 @@ def nowhere(desk: Desk) -> Route:
     """Return the route of all other addresses."""
 
     async def respond(request: Request) -> Response:
-        exc = NotFoundError(message("there is nothing at {path}", path=request.url.path))
+        exc = NotFoundError("there is nothing at {path}", path=request.url.path)
         if "text/html" not in request.headers.get("accept", ""):
             return failure(exc)
         return await desk.run(partial(failed_page, desk, request, exc))

@@ -199,9 +199,7 @@ async def _add(desk: Desk, request: Request) -> None:
                     await file.close()
         except OSError as exc:
             raise StoreUnavailableError(
-                message(
-                    "files cannot be kept: {error}: see to the server's disk", error=exc.strerror
-                )
+                "files cannot be kept: {error}: see to the server's disk", error=exc.strerror
             ) from exc
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from kgrag.errors import StoreError
-from kgrag.store.copied import CopiedStore, ServerState
 from kgrag.store.local_copy import LocalCopy
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.whole import CopiedStore, ServerState
 
 _LOCK = ".lock"  # beside its folder; held as long as the process lives
 

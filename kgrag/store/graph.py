@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from kgrag.qualifiers import Qualifiers, StatementKind
-from kgrag.types import Entity, Fact, Mention, Summary
+from kgrag.types import DocIds, Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
 
@@ -79,11 +79,7 @@ class SearchedGraph(Protocol):
         ...
 
     def facts_around(
-        self,
-        entity_ids: Sequence[str],
-        *,
-        limit: int,
-        doc_ids: Collection[str] | None = None,
+        self, entity_ids: Sequence[str], *, limit: int, doc_ids: DocIds = None
     ) -> list[Fact]:
         """Return facts whose subject or object is one of the entities.
 
@@ -97,7 +93,7 @@ class SearchedGraph(Protocol):
         entity_ids: Sequence[str],
         *,
         limit: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
         """Return the facts of `facts_around`, in the same order, without their evidence.

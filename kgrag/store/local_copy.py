@@ -20,8 +20,8 @@ from kgrag.errors import NotFoundError, StoreError
 from kgrag.files.whole_file import write_whole
 from kgrag.ids import digest
 from kgrag.store.contents import DocumentBundle, SourceState
-from kgrag.store.copied import CopiedStore, ServerState
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.whole import CopiedStore, ServerState
 
 logger = logging.getLogger(__name__)
 

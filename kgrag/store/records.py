@@ -75,12 +75,7 @@ def summary_record(summary: Summary) -> Record:
 
 def entity_record(entity: Entity) -> Record:
     """Return the record of an entity, named as most documents name it."""
-    return {
-        "record": "entity",
-        "entity_id": entity.entity_id,
-        "name": entity.name,
-        "type": entity.type,
-    }
+    return {"record": "entity"} | entity.to_dict()
 
 
 def entity_name_record(entity: Entity, doc_id: str) -> Record:
@@ -143,12 +138,7 @@ def correction_record(doc_id: str, field: str, value: str) -> Record:
 
 def decision_record(decision: Decision) -> Record:
     """Return the record of what a person decided on two names."""
-    return {
-        "record": "decision",
-        "kind": decision.kind,
-        "name": decision.name,
-        "into": decision.into,
-    }
+    return {"record": "decision"} | decision.to_dict()
 
 
 def decided_records(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from kgrag.types import NodeKind, TextField
+from kgrag.types import DocIds, NodeKind, TextField
 from kgrag.vectors.vector import Hit, Vector
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class SearchedIndexes(Protocol):
         field: TextField,
         size: int,
         top_k: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
     ) -> list[Hit]:
         """Return (chunk_id, BM25 score) of a group's chunks, best first, ties by chunk id.
 
@@ -41,13 +41,7 @@ class SearchedIndexes(Protocol):
         ...
 
     def search_phrase(
-        self,
-        phrase: str,
-        *,
-        field: TextField,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, phrase: str, *, field: TextField, size: int, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         """Return chunks that contain the phrase, ignoring blanks, punctuation, width and case.
 
@@ -57,12 +51,7 @@ class SearchedIndexes(Protocol):
         ...
 
     def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         """Return (node_id, cosine in [-1, 1]) of the nearest nodes, exact, best first.
 
@@ -75,12 +64,7 @@ class SearchedIndexes(Protocol):
         ...
 
     def begin_search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> Callable[[], list[Hit]]:
         """Begin `search_vectors` while the caller does other things; what is returned ends it.
 

@@ -1,9 +1,12 @@
 """A knowledge base as a whole: its settings, its state, everything in it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
-from kgrag.store.contents import Counts, DocumentBundle, Problem
+from kgrag.errors import StatementError
+from kgrag.store.contents import Counts, DocumentBundle, Problem, SourceState
+from kgrag.text.visible import shortened
 
 QueryLanguage = Literal["sql", "cypher"]
 
@@ -94,4 +97,75 @@ class WholeStore(Protocol):
         Raises:
             StatementError: If it is refused, malformed or stopped.
         """
+        ...
+
+
+_SHOWN = 200  # characters of a query in a message
+
+
+def shown(text: str) -> str:
+    r"""Return a query on one line, cut.
+
+    >>> shown("SELECT 1\n  FROM t")
+    'SELECT 1 FROM t'
+    """
+    return shortened(text, _SHOWN)
+
+
+def stopped(text: str, timeout_s: float, left: str = "") -> StatementError:
+    """Return the error of a query that took too long.
+
+    Args:
+        text: The query.
+        timeout_s: Seconds that it had.
+        left: What goes on of it all the same.
+    """
+    told = (
+        f"no answer after {timeout_s:g} s, and {left}" if left else f"stopped after {timeout_s:g} s"
+    )
+    return StatementError(f"{shown(text)}: {told}: ask for less, or allow more time")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """State by which a copy is compared with the knowledge base.
+
+    Attributes:
+        mark: Another one after every change; empty where changes leave none.
+        settings: All that it records.
+        settled: False while vectors of another encoder are taking over.
+    """
+
+    mark: str
+    settings: Mapping[str, str]
+    settled: bool = True
+
+    @property
+    def can_be_copied(self) -> bool:
+        """Whether it is identified well enough to be copied."""
+        return self.settled and bool(self.mark)
+
+
+@runtime_checkable
+class CopiedStore(Protocol):
+    """What is asked of the server; see `kgrag.store.store.Store` for the rest."""
+
+    def state(self) -> ServerState:
+        """Return the state now, in one round trip."""
+        ...
+
+    def revisions(self) -> dict[str, str]:
+        """Return by document what is another after each of its changes."""
+        ...
+
+    def sources(self) -> list[SourceState]:
+        """Return every known source."""
+        ...
+
+    def counts(self) -> Counts:
+        """Return the number of records by kind."""
+        ...
+
+    def bundle(self, doc_id: str) -> DocumentBundle | None:
+        """Return a document with everything derived from it, or None if it is not stored."""
         ...

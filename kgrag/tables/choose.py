@@ -16,7 +16,6 @@ from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.sources import subject_of
 from kgrag.text.facets import NATIONAL, called, document_facets
-from kgrag.text.messages import message
 from kgrag.text.organs import canonical_organ
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
 from kgrag.text.regions import path, region_of, regions_named
@@ -154,9 +153,7 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
     for name, text in ((called(text.strip()), text) for text in wanted):
         if not (asks_nationally(text) or name in held or regions_named(name) or region_of(text)):
             raise NotFoundError(
-                message(
-                    "{text!r} names no place; places are given as 四川, 成都市, 全国", text=text
-                )
+                "{text!r} names no place; places are given as 四川, 成都市, 全国", text=text
             )
     return lambda place: any(called(name) in asked for name in place)
 

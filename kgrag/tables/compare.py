@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
+from kgrag.limits import checked_text
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
@@ -228,7 +229,7 @@ def _grid(
     store: Store, wanted: WantedTargets, by: By
 ) -> tuple[Chosen, list[_Figure], list[str], dict[str, str], tuple[str, ...]]:
     """Return documents, figures, heads, labels of rows, and notes; own places come first."""
-    if not wanted.indicator.strip():
+    if not checked_text("indicator", wanted.indicator).strip():
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, wanted.within)
     found = wanted_statements(store, wanted, chosen)

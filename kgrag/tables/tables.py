@@ -15,7 +15,7 @@ from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.tables import compare, conflicts, digest, references, targets, timeline
 from kgrag.tables.choose import choose, names_organ
-from kgrag.tables.compare import By, Matrix
+from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.naming import called_so
 from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
@@ -70,27 +70,9 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return `matrix` as a table; see `kgrag.tables.compare.as_table`."""
-        found = self.matrix(
-            indicator, by=by, regions=regions, years=years, standing=standing, within=within
-        )
-        return compare.as_table(found, by)
-
-    def matrix(
-        self,
-        indicator: str,
-        *,
-        by: By = "province",
-        regions: tuple[str, ...] = (),
-        years: tuple[int, int] | None = None,
-        standing: Standing = "",
-        within: Filter | None = None,
-    ) -> Matrix:
-        """Return a comparison of an indicator's figures; see `kgrag.tables.compare.matrix`."""
-        wanted = WantedTargets(
-            checked_text("indicator", indicator), regions, years, standing, within
-        )
-        return compare.matrix(self._store, wanted, by=by)
+        """Return `kgrag.tables.compare.matrix` as a table; see `as_table` there."""
+        wanted = WantedTargets(indicator, regions, years, standing, within)
+        return compare.as_table(compare.matrix(self._store, wanted, by=by), by)
 
     def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
         """Return the duties of an organ; see `duties` of this module."""
@@ -151,9 +133,7 @@ class Tables:
         for name, day in (("since", since), ("until", until)):
             if day and not _DAY.fullmatch(day):
                 raise OutOfRangeError(
-                    message(
-                        "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
-                    )
+                    "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
                 )
         wanted = WantedTimes(_checked(indicator), regions, since, until, events, within)
         return timeline.timeline(self._store, wanted)
@@ -174,9 +154,7 @@ class Tables:
         first, second = (document_meant(name, cards).doc_id for name in (old, new))
         if first == second:
             raise OutOfRangeError(
-                message(
-                    "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
-                )
+                "{old!r} and {new!r} are one document: {first}", old=old, new=new, first=first
             )
         return digest.digest(self._store, first, second, parts=parts)
 

@@ -5,7 +5,6 @@ from calendar import monthrange
 from datetime import date
 
 from kgrag.errors import OutOfRangeError
-from kgrag.text.messages import message
 
 _GIVEN = re.compile(
     r"(?P<y>\d{4})年?(?:底|末)?"
@@ -51,9 +50,7 @@ def parse_as_of(text: str) -> str:
             if day == 0 or 1 <= day <= last:
                 return date(year, month, day or last).isoformat()
     raise OutOfRangeError(
-        message(
-            "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月, got {text!r}", text=text
-        )
+        "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月, got {text!r}", text=text
     )
 
 

@@ -1,16 +1,8 @@
 """Shared word lists (`vocabulary.toml`) as parts of regular expressions."""
 
-import functools
 import re
-import tomllib
-from collections.abc import Mapping
-from importlib import resources
 
-
-@functools.cache
-def _told() -> Mapping[str, str]:
-    source = resources.files("kgrag.text").joinpath("vocabulary.toml")
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+from kgrag.text.messages import catalogue
 
 
 def either(name: str) -> str:
@@ -19,9 +11,10 @@ def either(name: str) -> str:
     Raises:
         ValueError: If there is no such list.
     """
-    if name not in _told():
+    told = catalogue("kgrag.text", "vocabulary.toml")
+    if name not in told:
         raise ValueError(f"vocabulary.toml has no list {name[:40]!r}")
-    return "|".join(map(re.escape, sorted(_told()[name].split(), key=lambda w: (-len(w), w))))
+    return "|".join(map(re.escape, sorted(told[name].split(), key=lambda w: (-len(w), w))))
 
 
 DOCUMENT_KINDS = either("document_kinds")  # 通知|意见|…

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kgrag.types import DocIds
 from kgrag.vectors.blocks import Block, Mask
 from kgrag.vectors.codes import Numbers, Scanned
 from kgrag.vectors.rows import CodedRows
@@ -42,7 +43,7 @@ class VectorQuery:
 
     query: Vector
     n_rows: int
-    doc_ids: Collection[str] | None = None
+    doc_ids: DocIds = None
     without: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
 
 

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kgrag.errors import BudgetExceededError
 from kgrag.llm.chat import ChatModel, Completion, OnText, Request
+from kgrag.llm.middleware import Wrapper
 
 
 class Budget:
@@ -70,21 +71,16 @@ class Budget:
         return _Bounded(model, self)
 
 
-class _Bounded:
+@dataclass(eq=False, repr=False)
+class _Bounded(Wrapper):
     """A chat model within a budget."""
 
-    def __init__(self, model: ChatModel, budget: Budget) -> None:
-        self._model = model
-        self._budget = budget
-
-    @property
-    def name(self) -> str:
-        return self._model.name
+    budget: Budget
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        reason = self._budget.why_no_call()
+        reason = self.budget.why_no_call()
         if reason:
             told = f"no further call of {self.name!r} for this question: {reason}"
             raise BudgetExceededError(told)
-        timed = replace(request, deadline=self._budget.deadline)
-        return self._model.complete(timed, on_text=on_text)
+        timed = replace(request, deadline=self.budget.deadline)
+        return self.model.complete(timed, on_text=on_text)

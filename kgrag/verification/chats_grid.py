@@ -12,7 +12,7 @@ from kgrag.llm.structured import Json, ask, ask_text, one_question
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, material
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
-from kgrag.verification.scores import in_words, read_scores, scores_schema
+from kgrag.verification.rating import in_words, read_scores, scores_schema
 
 # Chats-Grid, section III.C: the first four of its five criteria; the fifth, tokens, is counted.
 MEASURES = ("faithfulness", "context_recall", "answer_relevance", "answer_accuracy")

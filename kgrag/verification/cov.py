@@ -15,7 +15,7 @@ from kgrag.llm.structured import Json, ask, one_question
 from kgrag.types import Language
 from kgrag.verification.attempt import Attempt, material
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
-from kgrag.verification.scores import as_object, in_words, read_scores, scores_schema
+from kgrag.verification.rating import as_object, in_words, read_scores, scores_schema
 
 Judgement = Literal["true", "false", "unclear"]
 

@@ -14,7 +14,7 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
-from kgrag.store.open import open_store
+from kgrag.store.store import open_store
 from tests.fixtures import extent
 from tests.fixtures.kit import kgrag
 
@@ -23,7 +23,7 @@ RECORDS = 60
 COPY = """
 import sys
 from kgrag.maintenance.copying import copy
-from kgrag.store.open import open_store
+from kgrag.store.store import open_store
 source, target = open_store(sys.argv[1], create=False), open_store(sys.argv[2], create=True)
 copy(source, target, progress=lambda *call: print(*call, flush=True))
 """

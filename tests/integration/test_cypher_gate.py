@@ -12,10 +12,10 @@ from neo4j import Query
 from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreUnavailableError
-from kgrag.store.neo4j.ending import end
 from kgrag.store.neo4j.gate.tokens import written_text
 from kgrag.store.neo4j.gate.vocabulary import FUNCTIONS, PROCEDURES
 from kgrag.store.neo4j.liveness import in_thread
+from kgrag.store.neo4j.query import end
 from tests.fixtures.cypher_statements import DOORS, ENDLESS, GRAPH, HONEST, REFUSED, URL
 from tests.fixtures.honest_cypher import ANALYST
 from tests.fixtures.hostile_cypher import HOSTILE

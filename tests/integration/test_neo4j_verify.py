@@ -321,7 +321,7 @@ def test_vectors_of_an_older_knowledge_base_are_not_compared(damaged, caplog):
 def invariants():
     """Return the names of all invariants that `verify` may report, as its sources write them."""
     root = Path(__file__).parents[2] / "kgrag" / "store"
-    files = ("invariants.py", "neo4j/verify.py")
+    files = ("checks.py", "neo4j/verify.py")
     sources = "".join((root / file).read_text("utf-8") for file in files)
     plain = set(re.findall(r'Problem\("([\w-]+)"', sources))
     made = set(re.findall(r'Problem\(f"\{what\}-([\w-]+)"', sources))

@@ -20,7 +20,7 @@ PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.c
 # layers, and in an OPEN layer its neighbours (cycles are refused in any case).
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.types", "kgrag.results", "kgrag.errors", "kgrag.cypher", "kgrag.json_ready",
-     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status"),
+     "kgrag.metadata", "kgrag.notebook", "kgrag.qualifiers", "kgrag.status", "kgrag.text.messages"),
     ("kgrag.answer", "kgrag.config", "kgrag.files", "kgrag.drawing", "kgrag.ids", "kgrag.kb_meta",
      "kgrag.limits", "kgrag.plugins", "kgrag.text", "kgrag.vectors"),
     ("kgrag.question",),
@@ -254,7 +254,6 @@ SEAMS = {
     "kgrag.ingestion.statements.*": "what reads a grammar, or a part of one",
     "kgrag.notebook": "how results are shown in notebooks",
     "kgrag.reranking.*": "a kind of reranker each",
-    "kgrag.retrieval.fill": "a postprocessor",
     "kgrag.retrieval.merge": "a postprocessor",
     "kgrag.store.documents": "a role of stores",
     "kgrag.store.neo4j.*": "a file of statements each, in `cypher/`",
@@ -332,6 +331,7 @@ WIDE = {
     "kgrag.config": "the settings",
     "kgrag.errors": "the errors",
     "kgrag.evaluation.measures": "a measure each",
+    "kgrag.llm.middleware": "a wrapper of models each",
     "kgrag.ingestion.statements.*": "what several readers ask of one grammar",
     "kgrag.text.words": "what words and sentences of a text are",
     "kgrag.results": "what is returned",

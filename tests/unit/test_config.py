@@ -11,6 +11,7 @@ import pytest
 
 from kgrag import config as settings
 from kgrag.answering.generate import TEMPLATES
+from kgrag.answering.options import METHODS
 from kgrag.config import (
     AnswerConfig,
     Config,
@@ -25,7 +26,6 @@ from kgrag.ingestion.reading import _BEYOND, _TASKS
 from kgrag.llm.client import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
 from kgrag.reranking.endpoint import PROVIDERS as RERANK_PROVIDERS
-from kgrag.verification.methods import METHODS
 
 
 def config(tmp_path, text):

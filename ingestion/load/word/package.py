@@ -116,14 +116,12 @@ class WordPackage:
     def _bound(self, n: int, limit: int, noun: str, path: str) -> None:
         if n > limit:
             raise IngestionError(
-                message(
-                    "{name}: has {n:,} {noun} up to {path}, more than {limit:,}; split the file",
-                    name=self.name,
-                    n=n,
-                    noun=noun,
-                    path=path,
-                    limit=limit,
-                )
+                "{name}: has {n:,} {noun} up to {path}, more than {limit:,}; split the file",
+                name=self.name,
+                n=n,
+                noun=noun,
+                path=path,
+                limit=limit,
             )
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:
@@ -167,11 +165,9 @@ def _check_directory(data: bytes, name: str) -> None:
         size = struct.unpack_from("<Q", data, large + 40)[0] if 0 <= large < at - 48 else size
     if size > MAX_DIRECTORY_BYTES:
         raise IngestionError(
-            message(
-                "{name}: its list of members takes {size:,} bytes; split the archive",
-                name=name,
-                size=size,
-            )
+            "{name}: its list of members takes {size:,} bytes; split the archive",
+            name=name,
+            size=size,
         )
 
 

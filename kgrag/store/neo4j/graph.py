@@ -26,7 +26,7 @@ from kgrag.store.neo4j.search import any_of
 from kgrag.store.texts import qualifiers_of, qualifiers_text
 from kgrag.text.title_keys import cited_name
 from kgrag.text.words import character_pairs, normalize_name
-from kgrag.types import Entity, Fact, Mention, Summary
+from kgrag.types import DocIds, Entity, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
 _LEAST_PIECE = 3  # characters of a text that is compared piece by piece
@@ -71,11 +71,7 @@ class Graph(Documents):
         return {row["id"]: row["degree"] for row in rows}
 
     def facts_around(
-        self,
-        entity_ids: Sequence[str],
-        *,
-        limit: int,
-        doc_ids: Collection[str] | None = None,
+        self, entity_ids: Sequence[str], *, limit: int, doc_ids: DocIds = None
     ) -> list[Fact]:
         return self._around(entity_ids, limit, doc_ids)
 
@@ -84,7 +80,7 @@ class Graph(Documents):
         entity_ids: Sequence[str],
         *,
         limit: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
         facts = self._around(entity_ids, limit, doc_ids, saying)
@@ -94,7 +90,7 @@ class Graph(Documents):
         self,
         entity_ids: Sequence[str],
         limit: int,
-        doc_ids: Collection[str] | None,
+        doc_ids: DocIds,
         saying: Collection[str] = (),
     ) -> list[Fact]:
         ids = list(dict.fromkeys(entity_ids))
@@ -174,9 +170,7 @@ class Graph(Documents):
         return sorted(_statements(rows, kind, ids), key=_stated_place)
 
 
-def _statements(
-    rows: Iterable[Row], kind: StatementKind, doc_ids: Collection[str] | None
-) -> Iterator[Statement]:
+def _statements(rows: Iterable[Row], kind: StatementKind, doc_ids: DocIds) -> Iterator[Statement]:
     """Yield each place once: evidence over several chunks is one."""
     for row in rows:
         triple = _triple(_fact(row))

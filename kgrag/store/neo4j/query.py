@@ -18,14 +18,13 @@ from neo4j.exceptions import Neo4jError
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.neo4j.connection import Database
-from kgrag.store.neo4j.ending import end
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.gate.admit import MOST_LOOPED, TOO_LARGE, Admitted, admit
 from kgrag.store.neo4j.gate.plan import check_plan
 from kgrag.store.neo4j.gate.regular import MOST_COMPARED
 from kgrag.store.neo4j.gate.values import plain
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
-from kgrag.store.refused import shown, stopped
+from kgrag.store.whole import shown, stopped
 
 _T = TypeVar("_T")
 Row = dict[str, object]
@@ -168,3 +167,34 @@ def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> S
         message = (exc.message or code).partition(" (line ")[0].partition("\n")[0]
         return StatementError(f"{shown(text)}: {message}: correct the statement, or ask for less")
     return store_error(database.address, exc)
+
+
+_ENDING_S = 5.0  # for the server to end what it was told to
+_LOOK_S = 0.2  # between two looks at whether it has
+_LOOKING_S = 1.0  # for the looks themselves
+
+
+def end(database: Database, mark: str) -> str:
+    """End a statement's transactions, and report those that continue.
+
+    Args:
+        database: Where it runs.
+        mark: That its transactions were given.
+
+    Returns:
+        Words for it; empty where nothing does.
+    """
+
+    def left() -> str:
+        until = time.monotonic() + _ENDING_S
+        while ids := [row["id"] for row in database.read("under_way", mark=mark)]:
+            if time.monotonic() > until:
+                return f"the server computes on ({', '.join(ids)}), though it was told to end"
+            database.read("terminate", ids=ids)
+            time.sleep(_LOOK_S)
+        return ""
+
+    try:
+        return in_thread(left).result(timeout=_ENDING_S + _LOOKING_S)
+    except (TimeoutError, StoreError):
+        return "nobody knows whether the server computes on"

@@ -29,7 +29,7 @@ from kgrag.store.neo4j.statements import of_base
 from kgrag.store.search import T
 from kgrag.store.terms import terms_version
 from kgrag.text.words import character_pairs, normalize_name, words
-from kgrag.types import NodeKind, TextField
+from kgrag.types import DocIds, NodeKind, TextField
 from kgrag.vectors.vector import Hit, Vector, best_of_each, cosine_of, other_dimension
 
 logger = logging.getLogger(__name__)
@@ -95,12 +95,7 @@ class Search(Documents):
         return [doc_id for _, doc_id in ordered[: max(top_k, 0)]]
 
     def begin_search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> Callable[[], list[Hit]]:
         """Begin `search_vectors` in another thread: the server answers several at a time."""
         self._check_open()
@@ -123,7 +118,7 @@ class Search(Documents):
         field: TextField,
         size: int,
         top_k: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
     ) -> list[Hit]:
         """Return chunks by BM25 of weighted words (Robertson; Lucene's k1 = 1.2, b = 0.75)."""
         self._check_open()
@@ -136,13 +131,7 @@ class Search(Documents):
         return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
     def search_phrase(
-        self,
-        phrase: str,
-        *,
-        field: TextField,
-        size: int,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, phrase: str, *, field: TextField, size: int, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         """Return chunks that contain a phrase, by BM25 of its consecutive character pairs.
 
@@ -161,12 +150,7 @@ class Search(Documents):
         return self._hits(query, size=size, top_k=top_k, doc_ids=doc_ids)
 
     def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        kind: NodeKind,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, vector: Vector, *, kind: NodeKind, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         """Return the nodes with the largest cosine, rounded to 6 decimals, ties by node id.
 
@@ -228,9 +212,7 @@ class Search(Documents):
             self._build(size)
         self._database.await_indexes()
 
-    def _hits(
-        self, query: str, *, size: int, top_k: int, doc_ids: Collection[str] | None
-    ) -> list[Hit]:
+    def _hits(self, query: str, *, size: int, top_k: int, doc_ids: DocIds) -> list[Hit]:
         """Return what a query finds, within documents if any are given."""
         if not self._is_indexed(size):
             return []

@@ -6,7 +6,6 @@ from kgrag.errors import StoreError
 from kgrag.store import records
 from kgrag.store.checks import check_settings
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
-from kgrag.store.copied import ServerState
 from kgrag.store.decisions import unsettled_problems
 from kgrag.store.neo4j import schema, write
 from kgrag.store.neo4j.address import parse
@@ -24,7 +23,7 @@ from kgrag.store.neo4j.statements import own_labels
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.records import Record
 from kgrag.store.texts import NOTHING
-from kgrag.store.whole import QueryLanguage
+from kgrag.store.whole import QueryLanguage, ServerState
 from kgrag.types import Entity
 
 _TRIES = 5  # at a document that others change meanwhile

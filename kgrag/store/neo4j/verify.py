@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kgrag.store.checks import check_chunks, check_places
 from kgrag.store.contents import Problem
-from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.neo4j import schema
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Database, Row

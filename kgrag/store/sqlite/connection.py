@@ -23,7 +23,6 @@ from kgrag.store.sqlite.opening import (
     uri_of,
 )
 from kgrag.store.sqlite.seals import seal_all
-from kgrag.text.messages import message
 
 logger = logging.getLogger(__name__)
 
@@ -108,9 +107,7 @@ class Database:
         """Raise StoreError after `close`."""
         if self._closed:
             raise StoreError(
-                message(
-                    "the knowledge base {parent} is closed: open it again", parent=self.file.parent
-                )
+                "the knowledge base {parent} is closed: open it again", parent=self.file.parent
             )
 
     @contextmanager
@@ -189,7 +186,7 @@ def _looked_at(file: Path, *, create: bool) -> tuple[str, CrashedLog]:
             return check_file(file, create=create), log
     except OSError as exc:
         raise StoreUnavailableError(
-            message("{parent}: {error}: name another folder", parent=file.parent, error=exc)
+            "{parent}: {error}: name another folder", parent=file.parent, error=exc
         ) from exc
 
 
@@ -275,11 +272,9 @@ def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
     with closing(connect(uri)) as connection:
         if _version(connection, file) < known_version():
             raise StoreUnavailableError(
-                message(
-                    "{file}: made by an older kgrag, and it may not be written: copy the folder "
-                    "to where you may write, and open that",
-                    file=file,
-                )
+                "{file}: made by an older kgrag, and it may not be written: copy the folder "
+                "to where you may write, and open that",
+                file=file,
             )
     return uri
 
@@ -296,13 +291,11 @@ def _version(connection: sqlite3.Connection, file: Path) -> int:
         raise foreign(file)
     if version > known_version():
         raise NewerVersionError(
-            message(
-                "{file} has schema version {version}, this kgrag knows {value}: install the newer "
-                "kgrag that made it",
-                file=file,
-                version=version,
-                value=known_version(),
-            )
+            "{file} has schema version {version}, this kgrag knows {value}: install the newer "
+            "kgrag that made it",
+            file=file,
+            version=version,
+            value=known_version(),
         )
     return version
 

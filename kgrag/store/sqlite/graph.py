@@ -27,7 +27,7 @@ from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.texts import qualifiers_of
 from kgrag.text.title_keys import cited_name
 from kgrag.text.words import normalize_name
-from kgrag.types import Entity, Evidence, Fact, Mention, Summary
+from kgrag.types import DocIds, Entity, Evidence, Fact, Mention, Summary
 from kgrag.vectors.vector import Hit
 
 _MOST = 50_000  # cached entities, some 10 MB
@@ -97,11 +97,7 @@ class Graph(Documents):
         return self._read(Entity, "entities", json_list(entity_ids))
 
     def facts_around(
-        self,
-        entity_ids: Sequence[str],
-        *,
-        limit: int,
-        doc_ids: Collection[str] | None = None,
+        self, entity_ids: Sequence[str], *, limit: int, doc_ids: DocIds = None
     ) -> list[Fact]:
         with self.snapshot() as here:
             return here._with_evidence(here._around(entity_ids, limit, doc_ids))
@@ -111,7 +107,7 @@ class Graph(Documents):
         entity_ids: Sequence[str],
         *,
         limit: int,
-        doc_ids: Collection[str] | None = None,
+        doc_ids: DocIds = None,
         saying: Collection[str] = (),
     ) -> list[Triple]:
         with self.snapshot() as here:
@@ -208,7 +204,7 @@ class Graph(Documents):
         self,
         entity_ids: Sequence[str],
         limit: int,
-        doc_ids: Collection[str] | None,
+        doc_ids: DocIds,
         saying: Collection[str] = (),
     ) -> list[Row]:
         """Return at most `limit` facts around each entity, in order, each once."""

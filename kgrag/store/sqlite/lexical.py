@@ -7,7 +7,7 @@ import math
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,6 +21,7 @@ from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.statements import json_list, run
 from kgrag.store.terms import pair_terms, terms_version, word_terms
 from kgrag.text.visible import shown_path
+from kgrag.types import DocIds
 from kgrag.vectors.vector import Hit
 
 if TYPE_CHECKING:
@@ -193,9 +194,7 @@ class View:
     living: dict[tuple[str, str], int] = field(default_factory=dict)  # cached document frequencies
     chunk_ids: dict[int, str | None] = field(default_factory=dict)  # by number; None if lost
 
-    def words(
-        self, field: str, terms: Mapping[str, float], doc_ids: Collection[str] | None
-    ) -> "tantivy.Query":
+    def words(self, field: str, terms: Mapping[str, float], doc_ids: DocIds) -> "tantivy.Query":
         """Return the query for weighted terms, optionally restricted to documents."""
         import tantivy
 
@@ -205,9 +204,7 @@ class View:
         )
         return self._filtered(query, doc_ids)
 
-    def phrase(
-        self, field: str, terms: Sequence[str], doc_ids: Collection[str] | None
-    ) -> "tantivy.Query":
+    def phrase(self, field: str, terms: Sequence[str], doc_ids: DocIds) -> "tantivy.Query":
         """Return the query for consecutive terms, optionally restricted to documents."""
         import tantivy
 
@@ -217,7 +214,7 @@ class View:
         boosted = tantivy.Query.boost_query(query, self.correction(field, terms))
         return self._filtered(boosted, doc_ids)
 
-    def _filtered(self, query: "tantivy.Query", doc_ids: Collection[str] | None) -> "tantivy.Query":
+    def _filtered(self, query: "tantivy.Query", doc_ids: DocIds) -> "tantivy.Query":
         """Restrict a query to documents without changing scores."""
         import tantivy
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
-from kgrag.text.messages import Message, message
+from kgrag.text.messages import Message
 
 APPLICATION_ID = 0x6B67_7261  # "kgra": distinguishes our files from other SQLite databases
 # Tables of every schema version; `verify` compares the newest schema.
@@ -127,11 +127,9 @@ def check_file(file: Path, *, create: bool) -> str:
     """
     if file.is_dir():
         raise StoreUnavailableError(
-            message(
-                "{file} is a folder, where a knowledge base has a file: move it away, or name "
-                "another folder",
-                file=file,
-            )
+            "{file} is a folder, where a knowledge base has a file: move it away, or name "
+            "another folder",
+            file=file,
         )
     n_bytes = file.stat().st_size if file.exists() else 0
     if not n_bytes:
@@ -141,12 +139,10 @@ def check_file(file: Path, *, create: bool) -> str:
         said = "{name} is empty" if file.exists() else "{name} is missing"
         what = Message(said, {"name": file.name})
         raise NoKnowledgeBaseError(
-            message(
-                "no knowledge base in {parent} ({what}): name another folder, or ingest documents "
-                "into this one",
-                parent=file.parent,
-                what=what,
-            )
+            "no knowledge base in {parent} ({what}): name another folder, or ingest documents "
+            "into this one",
+            parent=file.parent,
+            what=what,
         )
     with file.open("rb") as opened:
         header = opened.read(_HEADER_BYTES)
@@ -187,12 +183,10 @@ def check_tables(connection: sqlite3.Connection, file: Path) -> None:
     missing = sorted(TABLES - names)
     if missing:
         raise StoreUnavailableError(
-            message(
-                "{file} is damaged: the table {value} is missing: run `kgrag repair`, or restore "
-                "the folder from a backup",
-                file=file,
-                value=missing[0],
-            )
+            "{file} is damaged: the table {value} is missing: run `kgrag repair`, or restore "
+            "the folder from a backup",
+            file=file,
+            value=missing[0],
         )
 
 
@@ -208,33 +202,27 @@ def _check_lost(file: Path) -> None:
     log = log_of(file)
     if log.is_file() and log.stat().st_size:
         raise StoreUnavailableError(
-            message(
-                "{file} is missing or empty, but its log {log} is there: put the database back "
-                "beside it, or move the log away",
-                file=file,
-                log=log.name,
-            )
+            "{file} is missing or empty, but its log {log} is there: put the database back "
+            "beside it, or move the log away",
+            file=file,
+            log=log.name,
         )
 
 
 def _check_header(file: Path, header: bytes) -> None:
     if not header.startswith(_MAGIC[: len(header)]):
         raise StoreUnavailableError(
-            message(
-                "{file} is not a knowledge base (it begins with {value}): name another folder, or "
-                "move the file away; if it was one, run `kgrag repair`",
-                file=file,
-                value=repr(header[:_SEEN]),
-            )
+            "{file} is not a knowledge base (it begins with {value}): name another folder, or "
+            "move the file away; if it was one, run `kgrag repair`",
+            file=file,
+            value=repr(header[:_SEEN]),
         )
     if len(header) < _HEADER_BYTES:
         raise StoreUnavailableError(
-            message(
-                "{file} is cut short ({n} bytes): restore the folder from a backup, or move the "
-                "file away and ingest the documents again",
-                file=file,
-                n=len(header),
-            )
+            "{file} is cut short ({n} bytes): restore the folder from a backup, or move the "
+            "file away and ingest the documents again",
+            file=file,
+            n=len(header),
         )
 
 
@@ -272,10 +260,8 @@ def _check_unmarked(file: Path, header: bytes, *, create: bool) -> None:
         raise foreign(file)
     if not create:
         raise NoKnowledgeBaseError(
-            message(
-                "no knowledge base in {parent} ({file} has no tables): name another folder, or "
-                "ingest documents into this one",
-                parent=file.parent,
-                file=file.name,
-            )
+            "no knowledge base in {parent} ({file} has no tables): name another folder, or "
+            "ingest documents into this one",
+            parent=file.parent,
+            file=file.name,
         )

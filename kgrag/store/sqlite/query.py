@@ -38,10 +38,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
-from kgrag.store.refused import shown, stopped
 from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import store_error
+from kgrag.store.whole import shown, stopped
 
 _TABLES = (
     *("documents", "headings", "chunks", "summaries"),

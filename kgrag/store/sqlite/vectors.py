@@ -20,12 +20,20 @@ from kgrag.store.sqlite.connection import renew
 from kgrag.store.sqlite.embeddings import check_query, read_vectors, stored_dimension
 from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.types import NodeKind
-from kgrag.vectors.blocks import Block, Segment, empty, in_memory, joined
+from kgrag.types import DocIds, NodeKind
+from kgrag.vectors.blocks import Block, NodeIds, Segment, empty, in_memory, joined
 from kgrag.vectors.codes import Numbers
-from kgrag.vectors.files import FORMAT, Streamed, fill_segment, open_segment, save_array
-from kgrag.vectors.nodes import NodeIds
-from kgrag.vectors.plan import LIMITS, Limits, parts, rewritten
+from kgrag.vectors.files import (
+    FORMAT,
+    LIMITS,
+    Limits,
+    Streamed,
+    fill_segment,
+    open_segment,
+    parts,
+    rewritten,
+    save_array,
+)
 from kgrag.vectors.search import (
     Scans,
     VectorQuery,
@@ -135,8 +143,8 @@ class VectorIndex:
     """The vectors of one kind of node, updated before each search.
 
     Segments on disk never change. Rows of documents that changed are marked dead in them, and the
-    new vectors are kept in memory until they are worth a segment; see `kgrag.vectors.plan` for when
-    segments are merged.
+    new vectors are kept in memory until they are worth a segment; see `kgrag.vectors.files` for
+    when segments are merged.
     """
 
     def __init__(
@@ -156,12 +164,7 @@ class VectorIndex:
         self._lock = threading.Lock()
 
     def search(
-        self,
-        connection: sqlite3.Connection,
-        vector: Vector,
-        *,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, connection: sqlite3.Connection, vector: Vector, *, top_k: int, doc_ids: DocIds = None
     ) -> list[Hit]:
         """Return the nodes with the largest cosine, rounded to 6 decimals, ties by node id.
 
@@ -176,12 +179,7 @@ class VectorIndex:
         return _found(connection, state, scans, top_k)
 
     def begin(
-        self,
-        connection: sqlite3.Connection,
-        vector: Vector,
-        *,
-        top_k: int,
-        doc_ids: Collection[str] | None = None,
+        self, connection: sqlite3.Connection, vector: Vector, *, top_k: int, doc_ids: DocIds = None
     ) -> Callable[[sqlite3.Connection], list[Hit]]:
         """Start `search` in other threads; call the result for the hits.
 
@@ -214,11 +212,7 @@ class VectorIndex:
         return similarities_of(state.all_blocks, vector, node_ids)
 
     def _asked(
-        self,
-        connection: sqlite3.Connection,
-        vector: Vector,
-        top_k: int,
-        doc_ids: Collection[str] | None,
+        self, connection: sqlite3.Connection, vector: Vector, top_k: int, doc_ids: DocIds
     ) -> tuple[State, VectorQuery]:
         state = self.state(connection)
         check_query(connection, vector)

@@ -10,8 +10,8 @@ from functools import cache, partial
 import numpy as np
 
 from kgrag.errors import StoreError
+from kgrag.store.checks import check_chunks, check_places
 from kgrag.store.contents import Problem
-from kgrag.store.invariants import check_chunks, check_places
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
 from kgrag.store.sqlite.changes import changed_since, current_mark
 from kgrag.store.sqlite.connection import Seen, connect, known_version, make_schema

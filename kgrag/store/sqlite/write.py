@@ -28,7 +28,7 @@ from kgrag.store.sqlite.seals import (
 from kgrag.store.sqlite.statements import json_list, run, run_each
 from kgrag.store.texts import metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.text.document_nodes import node_id
-from kgrag.text.messages import message, packed
+from kgrag.text.messages import packed
 from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Mention, Summary
 
@@ -282,9 +282,7 @@ def _remove(connection: sqlite3.Connection, doc_id: str, affected: Affected) -> 
 def _check_held(connection: sqlite3.Connection, doc_id: str) -> None:
     if not run(connection, "is_held", doc_id).fetchone():
         raise NotFoundError(
-            message(
-                "document {doc_id!r} is not in the knowledge base: ingest it first", doc_id=doc_id
-            )
+            "document {doc_id!r} is not in the knowledge base: ingest it first", doc_id=doc_id
         )
 
 

@@ -21,8 +21,14 @@ from kgrag.evaluation.answer_report import (
 )
 from kgrag.evaluation.answers import Asking, Gold, measure_answers
 from kgrag.evaluation.chat_models import CountingModel, Tape
-from kgrag.evaluation.judges import AnswerJudge
-from kgrag.evaluation.pairwise import CRITERIA, ComparedAnswer, compared, prefer, read_answers
+from kgrag.evaluation.judges import (
+    CRITERIA,
+    AnswerJudge,
+    ComparedAnswer,
+    compared,
+    prefer,
+    read_answers,
+)
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.wording import OVERLAP, overlap_scores, token_f1, word_tokens
 from kgrag.llm.chat import Completion, Message, Request, Usage

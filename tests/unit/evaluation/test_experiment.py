@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.experiment import Trial, compare, try_system
+from kgrag.evaluation.experiment import (
+    Difference,
+    Trial,
+    compare,
+    differences,
+    intervals,
+    mean_intervals,
+    sign_flip_p,
+    try_system,
+)
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.report import (
     as_mapping,
@@ -23,13 +32,6 @@ from kgrag.evaluation.scores import (
     cuts_of,
     document_key,
     evaluate,
-)
-from kgrag.evaluation.significance import (
-    Difference,
-    differences,
-    intervals,
-    mean_intervals,
-    sign_flip_p,
 )
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
@@ -126,7 +128,7 @@ def test_p_values_of_systems_that_are_alike_are_small_as_seldom_as_they_say():
 
 def test_resamples_are_drawn_in_batches_of_bounded_size(monkeypatch):
     """However they are batched, all are drawn."""
-    monkeypatch.setattr("kgrag.evaluation.significance._CELLS", 250)
+    monkeypatch.setattr("kgrag.evaluation.experiment._CELLS", 250)
     values = np.array([[0.0], [1.0]] * 50)
 
     assert mean_intervals(values).ravel() == pytest.approx([0.40, 0.60], abs=0.011)

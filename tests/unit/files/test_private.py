@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.vector_cache import VectorCache
-from kgrag.files.private import make_private
+from kgrag.files.cache_folder import make_private
 from kgrag.llm.chat import Completion, Usage
 from kgrag.llm.ledger import Calls
 

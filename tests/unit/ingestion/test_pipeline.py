@@ -3,7 +3,6 @@
 import json
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +24,7 @@ from kgrag.ingestion.pipeline import chunks_to_embed, ingest, retry_failed, rule
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.renew import rebuilt, reread
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.ingestion.vector_set import VectorSet
+from kgrag.ingestion.vector_set import IngestTarget, VectorSet
 from kgrag.llm.chat import StageUsage
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.sqlite.store import SQLiteStore
@@ -82,14 +81,7 @@ def docs(tmp_path):
 
 
 def run(store, *paths, encoder=None, **more):
-    return ingest(
-        paths,
-        store=store,
-        embedder=encoder or Encoder(),
-        sizes=LARGE,
-        vectors=VECTORS,
-        **more,
-    )
+    return ingest(paths, IngestTarget(store, encoder or Encoder(), LARGE, VECTORS), **more)
 
 
 def test_ingest_stores_what_is_new_and_passes_over_what_is_held(store, docs):
@@ -174,10 +166,7 @@ def empty(tmp_path):
     empty = SQLiteStore.open(tmp_path / "kb")
     ingest(
         [tmp_path / "a.txt"],
-        store=empty,
-        embedder=HashEmbedder(64),
-        sizes=SIZES,
-        vectors=VectorSet((SIZES.leaf,)),
+        IngestTarget(empty, HashEmbedder(64), SIZES, VectorSet((SIZES.leaf,))),
         enricher=with_model,
     )
     yield empty
@@ -500,7 +489,10 @@ def test_fingerprint_is_of_what_is_stated_too():
 
 
 EMBEDDER = HashEmbedder(64)
-GIVEN: dict[str, Any] = {"embedder": EMBEDDER, "sizes": SIZES, "vectors": VectorSet((SIZES.leaf,))}
+
+
+def target(store):
+    return IngestTarget(store, EMBEDDER, SIZES, VectorSet((SIZES.leaf,)))
 
 
 @pytest.fixture
@@ -528,11 +520,11 @@ def open_store(tmp_path):
 
 
 def take_in(store, three, reader):
-    return ingest([three], store=store, **GIVEN, enricher=reader)
+    return ingest([three], target(store), enricher=reader)
 
 
 def retry(store, reader, paths=()):
-    return retry_failed(paths, store=store, **GIVEN, enricher=reader)
+    return retry_failed(paths, target(store), enricher=reader)
 
 
 def lines(store):
@@ -673,8 +665,8 @@ def test_another_model_replaces_what_the_first_gave_and_keeps_imports(three, ope
     summary = {"doc": "a", "start": 0, "end": 50, "summary": "减排目标"}
     (tmp_path / "f.jsonl").write_text(json.dumps(fact), "utf-8")
     (tmp_path / "s.jsonl").write_text(json.dumps(summary), "utf-8")
-    assert import_facts(tmp_path / "f.jsonl", store=store, **GIVEN).facts == 1
-    import_summaries(tmp_path / "s.jsonl", store=store, **GIVEN)
+    assert import_facts(tmp_path / "f.jsonl", target(store)).facts == 1
+    import_summaries(tmp_path / "s.jsonl", target(store))
 
     report = take_in(store, three, enricher(lambda request: '{"facts": []}', name="n")[0])
 

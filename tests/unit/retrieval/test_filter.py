@@ -14,8 +14,7 @@ from kgrag.errors import GarbledTextError, NotFoundError
 from kgrag.ids import document_of
 from kgrag.metadata import Metadata
 from kgrag.retrieval.dense import similar_chunks
-from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
-from kgrag.retrieval.figures import chunks_of_figures
+from kgrag.retrieval.fact_vectors import chunks_of_figures, chunks_of_similar_facts
 from kgrag.retrieval.filter import (
     Filter,
     document_called,

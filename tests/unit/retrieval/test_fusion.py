@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from kgrag.question.query import analyse
-from kgrag.retrieval.fusion import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.grim import Pipeline, merge_and_fill
-from kgrag.retrieval.ranking import best_first, drop_nested
+from kgrag.retrieval.ranking import best_first, drop_nested, ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.several import retrieve_several
 from kgrag.retrieval.weighted_fusion import ReciprocalRankFusion, WeightedRetriever

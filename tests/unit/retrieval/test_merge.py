@@ -8,9 +8,8 @@ import pytest
 from kgrag.ids import embedding_key
 from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.fill import fill
-from kgrag.retrieval.leaves import leaf_similarities, nearest_leaves
-from kgrag.retrieval.merge import Families, merge
+from kgrag.retrieval.dense import leaf_similarities, nearest_leaves
+from kgrag.retrieval.merge import Families, fill, merge
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.sections import chunks_of_asked_sections
 from kgrag.retrieval.settings import Settings

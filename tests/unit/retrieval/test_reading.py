@@ -11,8 +11,7 @@ from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.question.query import analyse
 from kgrag.question.question import question_of
-from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
-from kgrag.retrieval.figures import chunks_of_figures
+from kgrag.retrieval.fact_vectors import chunks_of_figures, chunks_of_similar_facts
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings

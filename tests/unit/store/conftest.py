@@ -2,8 +2,8 @@
 
 import pytest
 
-from kgrag.store.copied import ServerState
 from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.whole import ServerState
 
 SETTINGS = {"chunk_sizes": "2048,256"}
 

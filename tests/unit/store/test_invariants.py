@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.store.invariants import check_chunks, check_places
+from kgrag.store.checks import check_chunks, check_places
 from kgrag.types import Heading, Segment
 
 TEXT = "工信部印发节能办法，绿色工厂达到五百家，由省工信厅负责。"  # two parents, four leaves

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store.copied import CopiedStore
 from kgrag.store.local_copy import LocalCopy
+from kgrag.store.whole import CopiedStore
 from tests.unit.store.conftest import SETTINGS
 
 

@@ -7,7 +7,9 @@ from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.store.graph import Statement, Triple
 from kgrag.tables.choose import stated_place
+from kgrag.tables.compare import matrix
 from kgrag.tables.figures import figure_words, value_words
+from kgrag.tables.targets import WantedTargets
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
 
@@ -127,7 +129,8 @@ def test_provinces_are_compared(tables):
 
 def test_a_matrix_has_each_figure_with_its_own_clause(tables):
     """What all have in common is said once; places without figure or document are told apart."""
-    made = tables.matrix(COVER, regions=("四川", "云南", "西藏"))
+    wanted = WantedTargets(COVER, ("四川", "云南", "西藏"))
+    made = matrix(tables._store, wanted, by="province")
     assert (made.heads, made.words) == (("2020", "2025"), (COVER,))
     assert [(line.label, line.held) for line in made.lines] == [
         ("四川省", True), ("云南省", True), ("西藏", False),
@@ -293,7 +296,7 @@ def test_duties_are_quoted_with_what_is_to_be_done(tmp_path):
         ("推进工业节能", "2023年底前完成80家企业诊断"),
     ]
     of_all, long, short = (row.sources[0] for row in told.values())
-    assert of_all.quote.startswith("以下均需各区人民政府落实，不再列出")
+    assert "以下均需各区人民政府落实，不再列出" in of_all.quote
     assert "推进工业节能。实施改造。2023年底前完成80家企业诊断。 （市工信局负责" in short.quote
     assert ITEMS[long.start : long.end].startswith("推进建筑节能。推广")
     begin, remark = long.quote.split("…")

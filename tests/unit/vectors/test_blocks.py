@@ -1,7 +1,6 @@
 import numpy as np
 
-from kgrag.vectors.blocks import empty, in_memory, joined
-from kgrag.vectors.nodes import NodeIds
+from kgrag.vectors.blocks import NodeIds, empty, in_memory, joined
 
 
 def block(**lengths):

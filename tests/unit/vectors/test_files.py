@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from kgrag.vectors.blocks import NodeIds
 from kgrag.vectors.files import fill_segment, open_segment
-from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.rows import CodedRows, quantized
 from tests.fixtures.dense_vectors import unit
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.vectors.nodes import NodeIds
+from kgrag.vectors.blocks import NodeIds
 
 IDS = st.lists(st.text(max_size=5))
 

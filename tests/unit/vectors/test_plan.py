@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.vectors.plan import Limits, parts, rewritten
+from kgrag.vectors.files import Limits, parts, rewritten
 
 LIMITS = Limits(few=10, exact=100, small=20, floats=400, segment=1000, dead=0.25)
 

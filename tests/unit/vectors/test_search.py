@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kgrag.vectors import search
-from kgrag.vectors.blocks import Block, Segment, in_memory
+from kgrag.vectors.blocks import Block, NodeIds, Segment, in_memory
 from kgrag.vectors.codes import Codes
-from kgrag.vectors.nodes import NodeIds
 from kgrag.vectors.rows import CodedRows, ExactRows, dequantized, quantized
 from kgrag.vectors.search import (
     Scans,

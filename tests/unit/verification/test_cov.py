@@ -6,14 +6,14 @@ from typing import Any, get_args
 import pytest
 
 from kgrag.answer.answer import Problem
+from kgrag.answering.options import METHODS, unchecked
 from kgrag.config import VerifyConfig, VerifyMethod
 from kgrag.errors import ModelUnavailableError
 from kgrag.results import Context
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.cov import COV, COV_PAPER, COV_TWO_STAGE
-from kgrag.verification.methods import METHODS, unchecked
-from kgrag.verification.scores import as_object, read_scores, scores_schema
+from kgrag.verification.rating import as_object, read_scores, scores_schema
 
 REVISED = "云岭省到2025年绿色工厂的创建数量是多少？"
 

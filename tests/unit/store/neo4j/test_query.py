@@ -7,7 +7,7 @@ import pytest
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from kgrag.errors import StatementError, StoreUnavailableError
-from kgrag.store.neo4j import ending
+from kgrag.store.neo4j import query
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.gate.admit import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
@@ -188,8 +188,8 @@ def test_the_caller_does_not_wait_for_a_server_that_does_not_stop():
 )
 def test_what_the_server_still_does_is_ended_or_told(monkeypatch, looks, said):
     """It is told to end, and looked for until it has; what does not end is no word of `stopped`."""
-    monkeypatch.setattr(ending, "_ENDING_S", 0.3)
-    monkeypatch.setattr(ending, "_LOOK_S", 0.01)
+    monkeypatch.setattr(query, "_ENDING_S", 0.3)
+    monkeypatch.setattr(query, "_LOOK_S", 0.01)
     free = threading.Event()
     server: Any = Server()
     ended: list[list[str]] = []

@@ -15,7 +15,7 @@ from kgrag.store.sqlite import vectors
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.vectors import search
-from kgrag.vectors.plan import Limits
+from kgrag.vectors.files import Limits
 from kgrag.vectors.rows import CodedRows
 from kgrag.vectors.vector import cosines
 from tests.fixtures.dense_vectors import Dense, unit

@@ -12,7 +12,7 @@ from kgrag.store.sqlite import vectors
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.store.sqlite.verify import _CHECKS
 from kgrag.vectors.codes import Codes
-from kgrag.vectors.plan import Limits
+from kgrag.vectors.files import Limits
 from kgrag.vectors.rows import dequantized
 
 DAMAGE = [
