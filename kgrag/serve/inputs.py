@@ -111,6 +111,9 @@ class Turned(Given):
 
     question: str = Field(max_length=MOST_QUESTION_CHARS)
     answer: str = Field(default="", max_length=100_000)
+    cited: tuple[str, ...] = Field(
+        default=(), max_length=200, description="Titles of the documents that the answer cites."
+    )
 
 
 class Asked(Within):
@@ -130,7 +133,7 @@ class Asked(Within):
     @property
     def turns(self) -> list[Turn]:
         """Return the earlier questions."""
-        return [Turn(turn.question, turn.answer) for turn in self.history]
+        return [Turn(turn.question, turn.answer, turn.cited) for turn in self.history]
 
 
 class Placed(Given):
