@@ -69,7 +69,7 @@ def complete(question: str, before: str, answer: str, cited: Sequence[str] = ())
         return question
     subject = _subject(before, answer)
     pronoun = _PRONOUN.search(question)
-    if pronoun and cited and not _QUOTED.search(before) and _of_document(question, pronoun):
+    if cited and not _QUOTED.search(before) and _of_document(question):
         subject = f"《{cited[0]}》"
     if pronoun and _is_general(question[: pronoun.start()]) and not _EXPLETIVE.search(question):
         if not subject:
@@ -81,13 +81,18 @@ def complete(question: str, before: str, answer: str, cited: Sequence[str] = ())
     return question
 
 
-def is_sure(question: str, before: str) -> bool:
+def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
     """Return whether a follow-up asks for another place or year, and the question before has one.
+
+    Those on the document that was cited are sure, too.
 
     Args:
         question: The follow-up.
         before: The question before it, complete.
+        cited: Titles of the documents that the last answer with citations cites.
     """
+    if cited and not _QUOTED.search(question) and _of_document(question):
+        return True
     switch = _SWITCH.fullmatch(question.strip())
     if not switch or _QUOTED.search(before):
         return False
@@ -97,9 +102,11 @@ def is_sure(question: str, before: str) -> bool:
     return _YEAR.fullmatch(other) is not None and len(_YEAR.findall(before)) == 1
 
 
-def _of_document(question: str, pronoun: re.Match[str]) -> bool:
+def _of_document(question: str) -> bool:
+    """Return whether a question is about a document that it does not name."""
+    pronoun = _PRONOUN.search(question)
     asks = question_of(analyse(question)).asks
-    return bool(pronoun["document"] or asks & {"who issued", "validity"})
+    return bool(pronoun and (pronoun["document"] or asks & {"who issued", "validity"}))
 
 
 def _switched(other: str, before: str, answer: str) -> str:

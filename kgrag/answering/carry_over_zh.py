@@ -91,9 +91,11 @@ def of_document(question: str, cited: Sequence[str]) -> bool:
     pronoun = _pronouns().match(question)
     if pronoun and pronoun["document"]:
         return True
-    is_open = not _place_spans(question) and _is_general(question)
-    about_it = pronoun is not None and not re.search("[省市区]|单位|企业", pronoun["said"])
-    return bool((about_it or is_open) and _OF_DOCUMENTS & question_of(analyse(question)).asks)
+    if pronoun:
+        may_be = re.search("[省市区]|单位|企业|部门", pronoun["said"]) is None
+    else:
+        may_be = not _place_spans(question) and _is_general(question)
+    return may_be and bool(_OF_DOCUMENTS & question_of(analyse(question)).asks)
 
 
 def is_place_or_year(text: str) -> bool:
@@ -183,8 +185,7 @@ def _of_document(
     named = "、".join(f"《{title}》" for title in titles[: 3 if several else 1])
     if "which article" in question_of(analyse(question)).asks:
         return f"{named}第几条规定{before.strip(_ENDS)}？"
-    begins = pronoun.end("said") if pronoun else re.match(_ASIDE, question).end()
-    return named + question[begins:]
+    return named + (question[pronoun.end("said") :] if pronoun else question.lstrip("那么，, "))
 
 
 def _named(question: str, pronoun: re.Match[str], before: str, answer: str) -> str:

@@ -80,9 +80,8 @@ def is_sure(question: str, history: Sequence[Turn]) -> bool:
     before = _completed(history)
     if question_language(question) != question_language(before.question):
         return False
-    if question_language(question) == "en":
-        return carry_over_en.is_sure(question, before.question)
-    return carry_over_zh.is_sure(question, before.question, before.cited)
+    rules = carry_over_en if question_language(question) == "en" else carry_over_zh
+    return bool(rules.is_sure(question, before.question, before.cited))
 
 
 def carry_over(question: str, history: Sequence[Turn]) -> str:

@@ -674,12 +674,42 @@ def _punished_who(statement: Statement) -> str:
     return f"{statement.fact.subject.name}{aside}：{object_of(statement)}"
 
 
+def issued(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return who issued a titled document, when, and from when it holds; None for other questions.
+
+    Args:
+        search: For the question.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    asks = "only issue" in question_of(query).asks and search.titled
+    meant = document_meant(search, knowledge) if asks else None
+    if meant is None:
+        return None
+    card, told = meant.card, meant.card.metadata
+    spot = _dates(knowledge.store, card.doc_id, Status("unknown", knowledge.as_of.day))
+    if spot is None or not (told.issuers or told.issue_date or told.effective):
+        return None
+    read = note(
+        "issue-inferred" if told.is_issue_inferred else "issue",
+        query.language,
+        title=card.title,
+        issuers=told.issuers or "—",
+        issued=told.issue_date or "—",
+        number=told.number or "—",
+        effective=told.effective or "—",
+    )
+    chunks = knowledge.store.chunks_of([card.doc_id], size=knowledge.settings().leaf)
+    row = Stated(Place(*spot, chunk_at(chunks, spot[1])))
+    return Complete((row,), (read, *meant.notes), "issue", about=card.title)
+
+
 _Intent = Callable[[Search, SearchContext], Complete | None]
-# Which documents cite one, what one cites, which are in force, duties of an organ, a document's
-# points in time, figures of several places, what is punished how, what a term means, headings under
-# a part: the first that is sure answers. A new kind of question is a function here.
+# Which documents cite one, what one cites, which are in force, who issued one, duties of an organ,
+# a document's points in time, figures of several places, what is punished how, what a term means,
+# headings under a part: the first that is sure answers. A new kind of question is a function here.
 INTENTS: Sequence[_Intent] = (
-    citing, cited, validity, duties, times, figures, penalties, definitions, sections
+    citing, cited, validity, issued, duties, times, figures, penalties, definitions, sections
 )  # fmt: skip
 
 

@@ -132,6 +132,23 @@ terms = shared_base(
 
 
 @pytest.mark.parametrize(
+    "question", ["《甲市碳排放管理办法》是哪一年印发的？", "《甲市碳排放管理办法》谁发的"]
+)
+def test_who_issued_a_document_and_when(terms, question):
+    """What was read of it; what was not is said."""
+    answer = terms.ask(question)
+    assert [c.title for c in answer.citations] == ["甲市碳排放管理办法"]
+    (note,) = [note for note in answer.notes if "发文机关" in note]
+    assert "印发 2019-03-01" in note
+    assert "文号 —" in note
+
+
+def test_who_carries_a_document_out_is_not_who_issued_it(terms):
+    answer = terms.ask("《甲市碳排放管理办法》由哪个部门负责实施？")
+    assert not any("发文机关" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
     ("question", "documents"),
     [
         ("什么是碳排放配额？", ["甲市碳排放管理办法", "乙市碳市场管理办法"]),
