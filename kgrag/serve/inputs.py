@@ -1,6 +1,7 @@
 """What requests may ask for, checked with pydantic."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,10 +14,12 @@ from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
+from kgrag.store.likeness import not_called
 from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.timeline import Event
 from kgrag.text.as_of import parse_as_of
+from kgrag.text.messages import message
 
 _G = TypeVar("_G", bound="Given")
 _MOST_BYTES = 1_000_000  # of a request
@@ -217,6 +220,12 @@ async def read(kind: type[_G], request: Request) -> _G:
         raise OutOfRangeError(_what_is_wrong(exc)) from exc
     except ValueError as exc:  # too many fields
         raise OutOfRangeError(str(exc)) from exc
+
+
+def check_fields(kind: type[Given], names: Iterable[str]) -> None:
+    """Raise OutOfRangeError for a field that a page of rows does not have: all would be shown."""
+    for name in sorted({*names} - {*kind.model_fields, "lang"}):
+        raise OutOfRangeError(not_called(message("condition"), name, kind.model_fields).args[0])
 
 
 def checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
