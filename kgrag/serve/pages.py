@@ -138,7 +138,8 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
         emit("error", {"type": type(exc).__name__, "message": told})
         return
     shown = _answer_html(desk, request, given, answer)
-    emit("answer", {"html": shown, "question": answer.question, "text": answer.text})
+    turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
+    emit("answer", {"html": shown, **turn})
 
 
 def _search(desk: Desk, request: Request, given: Given) -> Response:

@@ -87,9 +87,11 @@ def beside(
         headings: By document.
     """
     ours, theirs = (clauses(d.text, headings.get(d.doc_id, ())) for d in (old, new))
-    short = sum(
-        len(clauses(d.text, headings.get(d.doc_id, ()), shortest=1)) for d in (old, new)
-    ) - len(ours) - len(theirs)
+    short = (
+        sum(len(clauses(d.text, headings.get(d.doc_id, ()), shortest=1)) for d in (old, new))
+        - len(ours)
+        - len(theirs)
+    )
     share = min(1.0, (_MOST_COMPARED / max(1, len(ours) * len(theirs))) ** 0.5)
     kept = [of[: max(1, int(len(of) * share))] for of in (ours, theirs)]
     left = [_MOST_CHARACTERS]

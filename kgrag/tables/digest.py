@@ -75,9 +75,7 @@ class Aligned(NamedTuple):
     alike: float
 
 
-def clauses(
-    text: str, headings: Sequence[Heading], *, shortest: int = SHORTEST
-) -> list[Clause]:
+def clauses(text: str, headings: Sequence[Heading], *, shortest: int = SHORTEST) -> list[Clause]:
     """Return the sections of a text that have so many characters, in text order."""
     found = []
     ends = [heading.start for heading in headings[1:]] + [len(text)]

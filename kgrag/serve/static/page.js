@@ -66,8 +66,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         listen(answer);
-        const cited = [...new Set(data.citations.map(one => one.title))].slice(0, 20);
-        remember({ question: data.question, answer: data.text, cited });
+        remember({ question: data.question, answer: data.text, cited: data.cited });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {

@@ -96,3 +96,10 @@ def test_documents_alike_have_one_title_but_for_the_place():
     ]
     assert [card.doc_id for card in alike(cards[0], cards)] == ["b"]
     assert not alike(cards[2], cards)
+
+
+def test_pieces_of_a_few_characters_are_counted():
+    """They are page numbers; a reader is told that they are left out."""
+    short = OLD + "九、附则\n第3页\n"
+    a, b = document("a", short), document("b", NEW)
+    assert beside(a, b, {"a": headings(short), "b": headings(NEW)})[2] == 1
