@@ -674,7 +674,7 @@ def _punished_who(statement: Statement) -> str:
     return f"{statement.fact.subject.name}{aside}：{object_of(statement)}"
 
 
-def issued(search: Search, knowledge: SearchContext) -> Complete | None:
+def _issued(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return who issued a titled document, when, and from when it holds; None for other questions.
 
     Args:
@@ -709,7 +709,7 @@ _Intent = Callable[[Search, SearchContext], Complete | None]
 # a document's points in time, figures of several places, what is punished how, what a term means,
 # headings under a part: the first that is sure answers. A new kind of question is a function here.
 INTENTS: Sequence[_Intent] = (
-    citing, cited, validity, issued, duties, times, figures, penalties, definitions, sections
+    citing, cited, validity, _issued, duties, times, figures, penalties, definitions, sections
 )  # fmt: skip
 
 

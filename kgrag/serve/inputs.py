@@ -47,6 +47,12 @@ class Given(BaseModel):
             values[name] = given if get_origin(field.annotation) is tuple else given[-1]
         return cls.model_validate(values)
 
+    @classmethod
+    def check_names(cls, names: Iterable[str]) -> None:
+        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown."""
+        for name in sorted({*names} - {*cls.model_fields, "lang"}):
+            raise OutOfRangeError(not_called(message("condition"), name, cls.model_fields).args[0])
+
 
 class Within(Given):
     """Which documents are looked at."""
@@ -220,12 +226,6 @@ async def read(kind: type[_G], request: Request) -> _G:
         raise OutOfRangeError(_what_is_wrong(exc)) from exc
     except ValueError as exc:  # too many fields
         raise OutOfRangeError(str(exc)) from exc
-
-
-def check_fields(kind: type[Given], names: Iterable[str]) -> None:
-    """Raise OutOfRangeError for a field that a page of rows does not have: all would be shown."""
-    for name in sorted({*names} - {*kind.model_fields, "lang"}):
-        raise OutOfRangeError(not_called(message("condition"), name, kind.model_fields).args[0])
 
 
 def checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:

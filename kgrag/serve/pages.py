@@ -45,7 +45,6 @@ from kgrag.serve.inputs import (
     Searched,
     Tabled,
     body_of,
-    check_fields,
     checked,
     read,
 )
@@ -156,7 +155,7 @@ def _search(desk: Desk, request: Request, given: Given) -> Response:
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    check_fields(Listed, request.query_params)
+    Listed.check_names(request.query_params)
     cards, statuses = listed(desk, given)
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
@@ -367,7 +366,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         raise NotFoundError(
             message("no table is called {name!r}: {names}", name=name, names=", ".join(_FIELDS))
         )
-    check_fields(Tabled, request.query_params)
+    Tabled.check_names(request.query_params)
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
