@@ -22,7 +22,7 @@ _SWITCH = re.compile(
 _SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
 _YEAR = re.compile(rf"\d{{4}}年?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
-_BESIDE = re.compile(rf"(?:{_YEAR_PHRASE.pattern}|[呢的，,\s])*")  # of a place: 江西呢，到2030年
+_BESIDE = re.compile(rf"(?:{_YEAR_PHRASE.pattern}|[呢的，,？?\s])*")  # of a place: 江西呢，到2030年
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[条章节款项]")
 _ASKING = re.compile(
     r"(?:是|有|为|在)?(?:什么时候|什么|多少(?:万|亿)?[个家项座元吨亩人]?|哪一?[些个年几家]?"
@@ -106,7 +106,9 @@ def is_place_or_year(text: str) -> bool:
     """
     bare = text.strip(_ENDS)
     places = _place_spans(bare)
-    rest = bare if len(places) != 1 else bare[: places[0][0]] + bare[places[0][1] :]
+    first, last = (places[0][0], places[-1][1]) if places else (0, 0)
+    between = places[-1][0] - places[0][1] if places else 0  # 河北和江苏
+    rest = bare[:first] + bare[last:] if between <= 1 else bare
     return bool(bare) and len(_YEAR.findall(rest)) <= 1 and _BESIDE.fullmatch(rest) is not None
 
 
@@ -143,16 +145,13 @@ def _switched(other: str, before: str, answer: str) -> str:
     """Return the question before with something else of the same kind."""
     places = _place_spans(before)
     if is_place_or_year(other):
-        for start, end in _place_spans(other):
-            before = _in_place(other[start:end], before)
-        if year := _YEAR_PHRASE.search(other):
-            named = _YEAR.search(other)
-            return (
-                _YEAR.sub(named.group(), before, count=1)
-                if named and _YEAR.search(before)
-                else year.group() + before
-            )
-        return before
+        if asked := _place_spans(other):
+            before = _in_place(other[asked[0][0] : asked[-1][1]], before)
+        year = _YEAR.search(other)
+        if year and _YEAR.search(before):
+            return _YEAR.sub(year.group(), before, count=1)
+        phrase = _YEAR_PHRASE.search(other)
+        return phrase.group() + before if phrase else before
     for kind in (_YEAR, _ARTICLE):
         named = kind.search(other)
         if named and kind.search(before):
