@@ -173,6 +173,11 @@ class Answer(JsonReady):
         return tuple(by_number[number] for number in sorted(by_number))
 
     @property
+    def cited_titles(self) -> tuple[str, ...]:
+        """Titles of the documents cited, in the order of the citations."""
+        return tuple(dict.fromkeys(citation.title for citation in self.citations))
+
+    @property
     def checks(self) -> tuple[SentenceCheck, ...]:
         """Results of the offline checks by sentence, with its place in the text."""
         found, reach = [], 0

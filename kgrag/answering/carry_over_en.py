@@ -2,7 +2,10 @@
 
 import functools
 import re
+from collections.abc import Sequence
 
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.text.in_chinese import place_spans
 from kgrag.text.words import read_word_list
 
@@ -25,7 +28,9 @@ _NOUN = (
     r"|standard|rule|agency|province|city)s?"
 )
 _PRONOUN = re.compile(
-    rf"\b(?:(its|their)|it|they|them|(?:this|that|these|those|the same)\s+{_NOUN})\b",
+    r"\b(?:(its|their)|it|they|them|(?:this|that|the same)\s+"
+    r"(?P<document>plan|policy|document|measure|notice|law|regulation|scheme)"
+    rf"|(?:this|that|these|those|the same)\s+{_NOUN})\b",
     re.IGNORECASE,
 )
 _EXPLETIVE = re.compile(
@@ -41,18 +46,20 @@ def _general() -> frozenset[str]:
     return frozenset(read_word_list("general_words.txt"))
 
 
-def complete(question: str, before: str, answer: str) -> str:
+def complete(question: str, before: str, answer: str, cited: Sequence[str] = ()) -> str:
     """Return a question completed from the one before it; unchanged if no rule applies.
 
     In order: another name, year or article (What about Zhejiang?), a pronoun without an
     antecedent in the question (What is its target?), a question of general words only (Who is
     responsible?). The subject is the only title or name in the question before, else the only
-    title in the answer, else all of the question before.
+    title in the answer, else all of the question before; of what is said of documents (this plan,
+    who issued it), the first one cited, unless the question before quotes one.
 
     Args:
         question: The follow-up.
         before: The question before it, complete.
         answer: The answer to that.
+        cited: Titles of the documents that the last answer with citations cites.
     """
     switch = _SWITCH.fullmatch(question.strip())
     if switch:
@@ -62,6 +69,8 @@ def complete(question: str, before: str, answer: str) -> str:
         return question
     subject = _subject(before, answer)
     pronoun = _PRONOUN.search(question)
+    if cited and not _QUOTED.search(before) and _of_document(question):
+        subject = f"《{cited[0]}》"
     if pronoun and _is_general(question[: pronoun.start()]) and not _EXPLETIVE.search(question):
         if not subject:
             return _beside(question, before)
@@ -72,13 +81,18 @@ def complete(question: str, before: str, answer: str) -> str:
     return question
 
 
-def is_sure(question: str, before: str) -> bool:
+def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
     """Return whether a follow-up asks for another place or year, and the question before has one.
+
+    Those on the document that was cited are sure, too.
 
     Args:
         question: The follow-up.
         before: The question before it, complete.
+        cited: Titles of the documents that the last answer with citations cites.
     """
+    if cited and not _QUOTED.search(question) and _of_document(question):
+        return True
     switch = _SWITCH.fullmatch(question.strip())
     if not switch or _QUOTED.search(before):
         return False
@@ -86,6 +100,13 @@ def is_sure(question: str, before: str) -> bool:
     if place_spans(other) == [(0, len(other))]:
         return len(place_spans(before)) == 1
     return _YEAR.fullmatch(other) is not None and len(_YEAR.findall(before)) == 1
+
+
+def _of_document(question: str) -> bool:
+    """Return whether a question is about a document that it does not name."""
+    pronoun = _PRONOUN.search(question)
+    asks = question_of(analyse(question)).asks
+    return bool(pronoun and (pronoun["document"] or asks & {"who issued", "validity"}))
 
 
 def _switched(other: str, before: str, answer: str) -> str:

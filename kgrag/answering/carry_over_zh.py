@@ -2,7 +2,10 @@
 
 import functools
 import re
+from collections.abc import Sequence
 
+from kgrag.question.query import analyse
+from kgrag.question.question import grammar, question_of
 from kgrag.text.places import question_places
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import quoted_titles, read_word_list, words
@@ -19,21 +22,27 @@ _SWITCH = re.compile(
 _SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
 _YEAR = re.compile(rf"\d{{4}}年?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
+_BESIDE = re.compile(rf"(?:{_YEAR_PHRASE.pattern}|[呢的，,？?\s])*")  # of a place: 江西呢，到2030年
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[条章节款项]")
-_NOUN = (
-    r"(?:文件|办法|方案|规划|政策|意见|通知|规定|法律|条例|计划|标准|行动|项目|资金|措施|目标"
-    r"|机制|制度|企业|单位|部门|地区|省|市)"
-)
-# Only near the beginning: further in, it may mean something in the question itself.
-_PRONOUN = re.compile(
-    r"^(.{0,4}?)(它们?|其(?![中他它余次实])"
-    rf"|(?:该|此|这(?:个|份|项|部|些)?|上述|以上)(?:{_NOUN}))(的?)"
-)
 _ASKING = re.compile(
     r"(?:是|有|为|在)?(?:什么时候|什么|多少(?:万|亿)?[个家项座元吨亩人]?|哪一?[些个年几家]?"
     r"|几[个家项年]|谁|何时|如何|怎么样?|怎样|是否|多久)|[吗呢]|[？?。！]"
 )
+_OF_DOCUMENTS = frozenset(["who issued", "validity", "which article"])
 _OF = re.compile(r"的(?=[^的]{2,}$)")
+
+
+@functools.cache
+def _pronouns() -> re.Pattern[str]:
+    """Return the pattern of what stands for something named before.
+
+    Only near the beginning: further in, it may mean something in the question itself.
+    """
+    this, paper, thing = ("|".join(grammar().words(name)) for name in ("this", "paper", "thing"))
+    return re.compile(
+        rf"^(?P<lead>.{{0,4}}?)(?P<said>(?P<document>(?:{this}|本)(?:{paper}))|它们?"
+        rf"|其(?![中他它余次实])|(?:{this})(?:{thing})|[这那](?=是[谁哪第几]|[还现由]))(?P<of>的?)"
+    )
 
 
 @functools.cache
@@ -41,27 +50,28 @@ def _general() -> frozenset[str]:
     return frozenset(read_word_list("general_words.txt"))
 
 
-def complete(question: str, before: str, answer: str) -> str:
+def complete(question: str, before: str, answer: str, cited: Sequence[str] = ()) -> str:
     """Return a question completed from the one before it; unchanged if no rule applies.
 
     In order: another place, year or article (那浙江呢？), a pronoun near the beginning (它的目标
     是什么？), a question of general words only (由哪个部门负责？). The subject is the title that
     the question before quotes, else the only one in the answer, else the content words of the
-    question before.
+    question before; of what is said of documents (这个办法, 谁印发的, 还有效吗), the title quoted
+    before, else the first document cited (of 这些文件, three).
 
     Args:
         question: The follow-up.
         before: The question before it, complete.
         answer: The answer to that.
+        cited: Titles of the documents that the last answer with citations cites.
     """
     if quoted_titles(question):
         return question
-    switch = _SWITCH.fullmatch(question.strip())
-    if switch:
-        return _switched(switch[1] or switch[2], before, answer)
-    if is_place_or_year(question):
-        return _switched(question.strip(_ENDS), before, answer)
-    pronoun = _PRONOUN.match(question)
+    if other := _other(question):
+        return _switched(other, before, answer)
+    pronoun = _pronouns().match(question)
+    if of_document(question, cited):
+        return _of_document(question, pronoun, before, cited)
     if pronoun:
         return _named(question, pronoun, before, answer)
     if _place_spans(question) or not _is_general(question):
@@ -69,45 +79,79 @@ def complete(question: str, before: str, answer: str) -> str:
     return _with_subject(question, before, answer)
 
 
-def is_place_or_year(text: str) -> bool:
-    """Return whether a text is only the name of a place, or a year.
+def of_document(question: str, cited: Sequence[str]) -> bool:
+    """Return whether a follow-up is about the document that was cited: 这个办法还有效吗, 谁印发的.
 
-    >>> is_place_or_year("河南省？"), is_place_or_year("2030年"), is_place_or_year("河南的目标")
-    (True, True, False)
+    Args:
+        question: The follow-up.
+        cited: Titles of the documents cited.
+    """
+    if not cited or quoted_titles(question):
+        return False
+    pronoun = _pronouns().match(question)
+    if pronoun and pronoun["document"]:
+        return True
+    if pronoun:
+        may_be = re.search("[省市区]|单位|企业|部门", pronoun["said"]) is None
+    else:
+        may_be = not _place_spans(question) and _is_general(question)
+    return may_be and bool(_OF_DOCUMENTS & question_of(analyse(question)).asks)
+
+
+def is_place_or_year(text: str) -> bool:
+    """Return whether a text is only the name of a place, a year, or both.
+
+    >>> [is_place_or_year(text) for text in ("河南省？", "江西呢，到2030年", "河南的目标")]
+    [True, True, False]
     """
     bare = text.strip(_ENDS)
-    return bool(bare) and (
-        _place_spans(bare) == [(0, len(bare))] or _YEAR_PHRASE.fullmatch(bare) is not None
-    )
+    places = _place_spans(bare)
+    first, last = (places[0][0], places[-1][1]) if places else (0, 0)
+    between = places[-1][0] - places[0][1] if places else 0  # 河北和江苏
+    rest = bare[:first] + bare[last:] if between <= 1 else bare
+    return bool(bare) and len(_YEAR.findall(rest)) <= 1 and _BESIDE.fullmatch(rest) is not None
 
 
-def is_sure(question: str, before: str) -> bool:
+def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
     """Return whether a follow-up asks for another place or year, and the question before has one.
 
-    Such follow-ups need no model: 那浙江呢, 2030年呢.
+    Such follow-ups need no model: 那浙江呢, 2030年呢, nor do those of `of_document`.
 
     Args:
         question: The follow-up.
         before: The question before it, complete.
+        cited: Titles of the documents that the last answer with citations cites.
     """
-    switch = _SWITCH.fullmatch(question.strip())
-    other = (switch[1] or switch[2] if switch else question).strip(_ENDS)
+    if of_document(question, cited):
+        return True
+    other = _other(question)
     if not is_place_or_year(other) or quoted_titles(before):
         return False
-    if _place_spans(other):
-        return len(_place_spans(before)) == 1
-    return len(_YEAR.findall(before)) == 1
+    if _place_spans(other) and len(_place_spans(before)) != 1:
+        return False
+    return not _YEAR.search(other) or len(_YEAR.findall(before)) == 1
+
+
+def _other(question: str) -> str:
+    """Return what is asked for instead of what was asked before; empty for another question."""
+    switch = _SWITCH.fullmatch(question.strip())
+    if switch:
+        return (switch[1] or switch[2]).strip(_ENDS)
+    bare = re.sub(rf"^{_ASIDE}", "", question.strip(_ENDS))
+    return bare if is_place_or_year(bare) else ""
 
 
 def _switched(other: str, before: str, answer: str) -> str:
     """Return the question before with something else of the same kind."""
     places = _place_spans(before)
-    if _place_spans(other):
-        if not places:
-            return other + before
-        between = before[places[0][1] : places[-1][0]]
-        end = places[-1][1] if len(between) <= 2 or len(places) == 1 else places[0][1]
-        return before[: places[0][0]] + other + before[end:]
+    if is_place_or_year(other):
+        if asked := _place_spans(other):
+            before = _in_place(other[asked[0][0] : asked[-1][1]], before)
+        year = _YEAR.search(other)
+        if year and _YEAR.search(before):
+            return _YEAR.sub(year.group(), before, count=1)
+        phrase = _YEAR_PHRASE.search(other)
+        return phrase.group() + before if phrase else before
     for kind in (_YEAR, _ARTICLE):
         named = kind.search(other)
         if named and kind.search(before):
@@ -121,14 +165,36 @@ def _switched(other: str, before: str, answer: str) -> str:
     return f"{kept}{other}的{tail[1]}" if len(tail) == 2 else f"{other}：{before}"
 
 
+def _in_place(other: str, before: str) -> str:
+    """Return the question before, of another place."""
+    places = _place_spans(before)
+    if not places:
+        return other + before
+    between = before[places[0][1] : places[-1][0]]
+    end = places[-1][1] if len(between) <= 2 or len(places) == 1 else places[0][1]
+    return before[: places[0][0]] + other + before[end:]
+
+
+def _of_document(
+    question: str, pronoun: re.Match[str] | None, before: str, cited: Sequence[str]
+) -> str:
+    """Return a question about a document with its title."""
+    titles = [title for _, _, title in quoted_titles(before)] or list(cited)
+    several = pronoun is not None and re.search("些|们", pronoun["said"])
+    named = "、".join(f"《{title}》" for title in titles[: 3 if several else 1])
+    if "which article" in question_of(analyse(question)).asks:
+        return f"{named}第几条规定{before.strip(_ENDS)}？"
+    return named + (question[pronoun.end("said") :] if pronoun else question.lstrip("那么，, "))
+
+
 def _named(question: str, pronoun: re.Match[str], before: str, answer: str) -> str:
     """Return the question with its pronoun resolved."""
-    lead, said, of = pronoun.groups()
+    lead, said, of = pronoun.group("lead", "said", "of")
     subject = _subject(before, answer)
     places = _place_spans(before)
     if said.endswith(("省", "市", "地区")) and places:
         subject = before[places[0][0] : places[0][1]]
-    lead = re.sub(r"^(?:那么|那)[，, ]*", "", lead)
+    lead = re.sub(rf"^{_ASIDE}", "", lead)
     return f"{lead}{subject}{'的' if said == '其' else of}{question[pronoun.end() :]}"
 
 

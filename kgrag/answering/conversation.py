@@ -221,7 +221,7 @@ class Conversation:
         return told[question_language(asked[0])] if asked else "\n\n".join(told.values())
 
     def _answered(self, line: str) -> Reply:
-        turns = [Turn(answer.question, answer.text) for answer in self._answers]
+        turns = [Turn(a.question, a.text, a.cited_titles) for a in self._answers]
         answer = self._ask(line, turns)
         self._answers = [*self._answers, answer][-_REMEMBERED:]
         leans = bool(turns) and answer.question != line

@@ -22,10 +22,12 @@ class Turn:
     Attributes:
         question: As asked, or as completed.
         answer: The answer's text.
+        cited: Titles of the documents that it cites, in order.
     """
 
     question: str
     answer: str
+    cited: tuple[str, ...] = ()
 
 
 def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatModel) -> str:
@@ -62,7 +64,7 @@ def is_sure(question: str, history: Sequence[Turn]) -> bool:
     """Return whether the rules of `carry_over` are certain about a follow-up.
 
     It asks for another place or year (那浙江呢？ 换成2030年), and the question before it, as the
-    rules complete it, has one.
+    rules complete it, has one; or about the document that was cited (这个办法还有效吗).
 
     Args:
         question: The last one.
@@ -75,12 +77,11 @@ def is_sure(question: str, history: Sequence[Turn]) -> bool:
     """
     if not history:
         return False
-    before = carry_over(history[-1].question, history[:-1])
-    if question_language(question) != question_language(before):
+    before = _completed(history)
+    if question_language(question) != question_language(before.question):
         return False
-    if question_language(question) == "en":
-        return carry_over_en.is_sure(question, before)
-    return carry_over_zh.is_sure(question, before)
+    rules = carry_over_en if question_language(question) == "en" else carry_over_zh
+    return bool(rules.is_sure(question, before.question, before.cited))
 
 
 def carry_over(question: str, history: Sequence[Turn]) -> str:
@@ -98,17 +99,22 @@ def carry_over(question: str, history: Sequence[Turn]) -> str:
     >>> carry_over("那浙江呢？", [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")])
     '浙江绿色工厂的目标是多少？'
     """
-    before, answer = "", ""
+    return _complete(question, _completed(history))
+
+
+def _completed(history: Sequence[Turn]) -> Turn:
+    """Return the last turn, its question completed, with the titles that were cited last."""
+    last = Turn("", "")
     for turn in history:
-        before, answer = _complete(turn.question, before, answer), turn.answer
-    return _complete(question, before, answer)
+        last = Turn(_complete(turn.question, last), turn.answer, turn.cited or last.cited)
+    return last
 
 
-def _complete(question: str, before: str, answer: str) -> str:
-    if not before or not question.strip():
+def _complete(question: str, before: Turn) -> str:
+    if not before.question or not question.strip():
         return question
     rules = carry_over_en if question_language(question) == "en" else carry_over_zh
-    completed = rules.complete(question, before, answer)
+    completed = rules.complete(question, before.question, before.answer, before.cited)
     return completed if len(completed) <= _LONGEST else question
 
 

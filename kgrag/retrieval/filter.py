@@ -238,7 +238,9 @@ def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
         found = {doc_id for doc_id, own in places.items() if not own}
     if not found:
         raise NotFoundError(
-            "no document is about {region!r}; places: {known}", region=region, known=_listed(known)
+            "no document is about {region!r}; places: {known}",
+            region=region,
+            known=_listed(known, like=region),
         )
     return frozenset(found)
 
@@ -313,8 +315,9 @@ def _facets(card: Document) -> Facets:
     return document_facets(card.title, card.metadata)
 
 
-def _listed(values: Iterable[str]) -> str:
-    distinct = sorted(set(values))
+def _listed(values: Iterable[str], like: str = "") -> str:
+    """Return the first values in words; those with most characters of a name come first."""
+    distinct = sorted(set(values), key=lambda value: (-len(set(value) & set(like)), value))
     names = ", ".join(distinct[:_SHOWN])
     if len(distinct) > _SHOWN:
         return message("{names} and {n} more", names=names, n=len(distinct) - _SHOWN)

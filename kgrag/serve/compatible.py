@@ -33,6 +33,7 @@ _MOST_MESSAGES = 100
 _REMEMBERED = 20  # earlier turns
 _PIECE = re.compile(r"[^\n。；;]*(?:[。；;\n]+|$)")
 _SOURCES = {"zh": "引文：", "en": "Sources:"}
+_CITED = re.compile(r"^\[\d+\] \[《([^\n]{1,300}?)》", re.MULTILINE)  # below an answer of ours
 
 
 class _Lenient(BaseModel):
@@ -83,7 +84,9 @@ class Chat(Given):
         for message, following in pairwise(said):
             if message.role == "user" and following.role == "assistant":
                 question = message.words[:MOST_QUESTION_CHARS]
-                turns.append(Turned(question=question, answer=following.words[:100_000]))
+                text = following.words[:100_000]
+                cited = tuple(dict.fromkeys(_CITED.findall(text)))[:200]
+                turns.append(Turned(question=question, answer=text, cited=cited))
         last = said[-1].words
         if len(last) > MOST_QUESTION_CHARS:
             raise OutOfRangeError(f"a question has at most {MOST_QUESTION_CHARS:,} characters")

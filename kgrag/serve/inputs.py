@@ -1,6 +1,7 @@
 """What requests may ask for, checked with pydantic."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,10 +14,12 @@ from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
+from kgrag.store.likeness import not_called
 from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.timeline import Event
 from kgrag.text.as_of import parse_as_of
+from kgrag.text.messages import message
 
 _G = TypeVar("_G", bound="Given")
 _MOST_BYTES = 1_000_000  # of a request
@@ -43,6 +46,12 @@ class Given(BaseModel):
                 continue
             values[name] = given if get_origin(field.annotation) is tuple else given[-1]
         return cls.model_validate(values)
+
+    @classmethod
+    def check_names(cls, names: Iterable[str]) -> None:
+        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown."""
+        for name in sorted({*names} - {*cls.model_fields, "lang"}):
+            raise OutOfRangeError(not_called(message("condition"), name, cls.model_fields).args[0])
 
 
 class Within(Given):
@@ -111,6 +120,9 @@ class Turned(Given):
 
     question: str = Field(max_length=MOST_QUESTION_CHARS)
     answer: str = Field(default="", max_length=100_000)
+    cited: tuple[str, ...] = Field(
+        default=(), max_length=200, description="Titles of the documents that the answer cites."
+    )
 
 
 class Asked(Within):
@@ -130,7 +142,7 @@ class Asked(Within):
     @property
     def turns(self) -> list[Turn]:
         """Return the earlier questions."""
-        return [Turn(turn.question, turn.answer) for turn in self.history]
+        return [Turn(turn.question, turn.answer, turn.cited) for turn in self.history]
 
 
 class Placed(Given):

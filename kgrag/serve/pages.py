@@ -139,7 +139,8 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
         emit("error", {"type": type(exc).__name__, "message": told})
         return
     shown = _answer_html(desk, request, given, answer)
-    emit("answer", {"html": shown, "question": answer.question, "text": answer.text})
+    turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
+    emit("answer", {"html": shown, **turn})
 
 
 def _search(desk: Desk, request: Request, given: Given) -> Response:
@@ -156,6 +157,7 @@ def _search(desk: Desk, request: Request, given: Given) -> Response:
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
+    Listed.check_names(request.query_params)
     cards, statuses = listed(desk, given)
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
@@ -366,6 +368,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         raise NotFoundError(
             message("no table is called {name!r}: {names}", name=name, names=", ".join(_FIELDS))
         )
+    Tabled.check_names(request.query_params)
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:

@@ -21,6 +21,7 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Around, Given, checked
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
+from kgrag.tables.digest import SHORTEST
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
@@ -177,8 +178,8 @@ def beside_page(desk: Desk, request: Request, given: Besides) -> Response:
     if new and new.doc_id != old.doc_id:
         first, second = (desk.base.document(card.doc_id) for card in (old, new))
         headings = desk.base.store.headings([old.doc_id, new.doc_id])
-        sections, whole = beside(first, second, headings)
-        values |= {"sections": sections, "whole": whole}
+        sections, whole, short = beside(first, second, headings)
+        values |= {"sections": sections, "whole": whole, "short": short, "shortest": SHORTEST}
     return page(desk, request, "beside.html", old=old, new=new, **values)
 
 

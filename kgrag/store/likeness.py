@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # numpy takes long to import, and filters need none
 LEAST_LIKE = 0.3  # Dice of character pairs below which a name is not like another
 _SUGGESTED = 5  # names in an error, each with so many of the character pairs that are asked for
 _LEAST_SHARED = 0.5
+_SHORT = 3  # characters
 
 
 def likeness(a: str, b: str) -> float:
@@ -56,7 +57,9 @@ def not_called(
     "no indicator is called '森林复盖率'; nearest: 森林覆盖率"
     """
     wanted = normalize_name(name)
-    pairs, like = set(character_pairs(wanted)), []
+    # Of a short name one wrong character leaves no pair.
+    pairs = set(wanted if len(wanted) <= _SHORT else character_pairs(wanted))
+    like = []
     for one in set(names):
         bare = normalize_name(one)
         share = sum(pair in bare for pair in pairs) / len(pairs) if pairs else 0.0

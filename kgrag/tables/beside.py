@@ -73,8 +73,10 @@ class Section(NamedTuple):
 
 def beside(
     old: Document, new: Document, headings: Mapping[str, Sequence[Heading]]
-) -> tuple[list[Section], bool]:
-    """Return the sections of two documents, and whether all of them are compared.
+) -> tuple[list[Section], bool, int]:
+    """Return the sections of two documents, whether all are compared, and how many are left out.
+
+    Left out are those of a few characters.
 
     Clauses are aligned by heading and text as for a digest; of very long documents the first ones
     only, and changed paragraphs are marked as a whole once a bound of work is reached.
@@ -85,6 +87,11 @@ def beside(
         headings: By document.
     """
     ours, theirs = (clauses(d.text, headings.get(d.doc_id, ())) for d in (old, new))
+    short = (
+        sum(len(clauses(d.text, headings.get(d.doc_id, ()), shortest=1)) for d in (old, new))
+        - len(ours)
+        - len(theirs)
+    )
     share = min(1.0, (_MOST_COMPARED / max(1, len(ours) * len(theirs))) ** 0.5)
     kept = [of[: max(1, int(len(of) * share))] for of in (ours, theirs)]
     left = [_MOST_CHARACTERS]
@@ -96,7 +103,7 @@ def beside(
         )
         for pair in align(*kept)
     ]
-    return sections, share == 1
+    return sections, share == 1, short
 
 
 def _paragraphs(old: Clause | None, new: Clause | None, left: list[int]) -> Iterator[Paragraphs]:

@@ -7,21 +7,23 @@ from datetime import date
 from functools import partial
 
 from kgrag.answer.notes import Note, note
-from kgrag.errors import NotFoundError
 from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.store.graph import Statement
+from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.tables.in_force import InForce
 from kgrag.tables.sources import subject_of
 from kgrag.text.facets import NATIONAL, called, document_facets
+from kgrag.text.messages import message
 from kgrag.text.organs import canonical_organ
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
-from kgrag.text.regions import path, region_of, regions_named
+from kgrag.text.regions import listed_regions, path, region_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
+_LISTED = ("省", "市")  # levels of which the gazetteer has all divisions
 _BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
 
 
@@ -151,10 +153,12 @@ def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]]
     held = {called(r) for card in chosen.cards.values() for r in card.metadata.regions}
     asked = {NATIONAL if asks_nationally(text) else called(text.strip()) for text in wanted}
     for name, text in ((called(text.strip()), text) for text in wanted):
-        if not (asks_nationally(text) or name in held or regions_named(name) or region_of(text)):
-            raise NotFoundError(
-                "{text!r} names no place; places are given as 四川, 成都市, 全国", text=text
-            )
+        unlisted = region_of(text)
+        is_part = unlisted is not None and unlisted.level not in _LISTED
+        if not (asks_nationally(text) or name in held or regions_named(name) or is_part):
+            names = held.union(region.name for region in listed_regions())
+            remedy = message("places are given as 四川, 成都市, 全国")
+            raise not_called(message("place"), text, names, remedy=remedy)
     return lambda place: any(called(name) in asked for name in place)
 
 

@@ -30,7 +30,7 @@ from kgrag.types import Document, Heading
 _INNER = re.compile(
     rf"(?:^|(?<=[。.．；;\n]))\s*(?P<path>[（(][{HAN_SMALL}]{{1,3}}[）)][^。.．；;\n]{{2,40}})[。.．\n]"
 )
-_SHORTEST = 12  # characters of a clause; what is shorter is a page number, or a heading's rest
+SHORTEST = 12  # characters of a clause; what is shorter is a page number, or a heading's rest
 _MARKS = " \t\r\n\u3000。；，、：:."  # that a heading leaves to the text behind it
 _SEVERAL = 2
 _LONGEST_HEADING = 60  # characters; a longer one is a sentence, of which the clause consists
@@ -77,8 +77,8 @@ class Aligned(NamedTuple):
     alike: float
 
 
-def clauses(text: str, headings: Sequence[Heading]) -> list[Clause]:
-    """Return the sections of a text that have content, in text order."""
+def clauses(text: str, headings: Sequence[Heading], *, shortest: int = SHORTEST) -> list[Clause]:
+    """Return the sections of a text that have so many characters, in text order."""
     found = []
     ends = [heading.start for heading in headings[1:]] + [len(text)]
     spans = [(0, headings[0].start if headings else len(text), "")]
@@ -88,7 +88,7 @@ def clauses(text: str, headings: Sequence[Heading]) -> list[Clause]:
     for start, end, path in (inner for span in spans for inner in _inner(text, *span)):
         body = text[start:end]
         first, last = start + len(body) - len(body.lstrip(_MARKS)), start + len(body.rstrip())
-        if last - first < _SHORTEST:
+        if last - first < shortest:
             continue
         heading = normalize_name(without_numbering(path))
         piece = text[first:last]

@@ -66,7 +66,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         listen(answer);
-        remember({ question: data.question, answer: data.text });
+        remember({ question: data.question, answer: data.text, cited: data.cited });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {
@@ -192,6 +192,8 @@ async function copy(button) {
 document.querySelectorAll("a.cite:not([data-n])").forEach((link, at) => { link.dataset.n = at + 1; });
 listen(document);
 
+if (location.hash === "#correct") document.getElementById("correct")?.setAttribute("open", "");
+
 // The graph of an answer is fetched when it is opened.
 
 addEventListener("toggle", async event => {
@@ -233,10 +235,9 @@ for (const name of ["pointerover", "focusin"]) {
 
 for (const slider of document.querySelectorAll(".slider")) {
   const range = slider.querySelector("input"), day = slider.parentElement.querySelector("[name=as_of]");
-  const year = document.createElement("output");
-  slider.append(year);
+  const year = slider.querySelector("output");
   slider.hidden = false;
-  const told = () => { year.textContent = day.value ? day.value.slice(0, 4) : "—"; };
+  const told = () => { year.textContent = day.value ? day.value.replace("-12-31", "") : slider.dataset.today; };
   if (day.value) range.value = day.value.slice(0, 4);
   told();
   range.addEventListener("input", () => {

@@ -404,3 +404,53 @@ def test_a_question_that_stands_by_itself_is_unchanged(before, question):
 def test_the_only_title_of_the_answer_is_the_subject(before, question, answer, expected):
     """Where there are several, the words of the question before are taken."""
     assert complete(question, before, answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("这个办法现在还有效吗？", "《甲办法》现在还有效吗？"),
+        ("那该文件是谁发的", "《甲办法》是谁发的"),
+        ("它是哪一年印发的", "《甲办法》是哪一年印发的"),
+        ("上面那个方案什么时候施行", "《甲办法》什么时候施行"),
+        ("还有效吗？", "《甲办法》还有效吗？"),
+        ("哪个部门发的", "《甲办法》哪个部门发的"),
+        ("前述文件谁发的？", "《甲办法》谁发的？"),
+        ("这些文件还有效吗？", "《甲办法》、《乙规划》还有效吗？"),
+        ("这是第几条规定的", "《甲办法》第几条规定甲市一吨补多少？"),
+        ("Is it still in force?", "Is 《甲办法》 still in force?"),
+        ("Who issued this document?", "Who issued 《甲办法》?"),
+        ("它的目标是什么？", "甲市一吨补的目标是什么？"),  # of what was asked about
+        ("该单位还有效吗？", "甲市一吨补还有效吗？"),
+        ("绿色工厂的标准还有效吗？", "绿色工厂的标准还有效吗？"),
+        ("《丙法》还有效吗？", "《丙法》还有效吗？"),
+    ],
+)
+def test_what_is_said_of_a_document_is_said_of_the_one_cited_last(question, expected):
+    """Also behind an answer that cites none; no model is asked where the rules are sure."""
+    history = [Turn("甲市一吨补多少", "200元[1]。", ("甲办法", "乙规划"))]
+    assert carry_over(question, history) == expected
+    if expected.startswith("《甲"):
+        assert rewritten([], question, history)[0] == expected
+
+
+def test_the_document_of_an_earlier_answer_is_meant_where_the_last_cites_none():
+    history = [Turn("甲市一吨补多少", "200元[1]。", ("甲办法",)), Turn("乙市呢", "没有。")]
+    assert carry_over("这个办法还有效吗", history) == "《甲办法》还有效吗"
+    titled = [*history, Turn("《丙法》有哪些要求", "五项[1]。", ("丁法",))]
+    assert carry_over("它是谁印发的", titled) == "《丙法》是谁印发的"
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        ("江西呢，到2030年", "河南2025年下降多少", "江西2030年下降多少"),
+        ("那浙江到2030年呢？", "上海2025年比重是多少", "浙江2030年比重是多少"),
+        ("换成江苏，2030年", "安徽2025年比重是多少", "江苏2030年比重是多少"),
+        ("2030年广东呢", "吉林的目标是多少", "2030年广东的目标是多少"),
+        ("江西呢？2030年的", "河南2025年下降多少", "江西2030年下降多少"),
+        ("江西和河南，到2030年", "安徽2025年下降多少", "江西和河南2030年下降多少"),
+    ],
+)
+def test_place_and_year_change_together(question, before, expected):
+    assert carry_over(question, [Turn(before, "")]) == expected

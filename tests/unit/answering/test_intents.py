@@ -131,6 +131,11 @@ terms = shared_base(
 )
 
 
+def test_who_carries_a_document_out_is_not_who_issued_it(terms):
+    answer = terms.ask("《甲市碳排放管理办法》由哪个部门负责实施？")
+    assert not any("题录" in note for note in answer.notes)
+
+
 @pytest.mark.parametrize(
     ("question", "documents"),
     [

@@ -114,14 +114,14 @@ def test_a_place_that_no_list_holds(tmp_path):
     for place in ("石桥县", "石桥", "云岭省"):
         told = json.loads(run(tmp_path, "targets", "--place", place, "--json").stdout)
         assert [row["region"] for row in told["rows"]] == ["石桥县"]
-    assert "names no place" in run(tmp_path, "targets", "--place", "绿色").stderr
+    assert "no place is called" in run(tmp_path, "targets", "--place", "绿色").stderr
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (("targets", "--due", "soon"), 2, "years are given as 2022 or 2020-2023"),
-        (("targets", "--place", "火星"), 1, "names no place"),
+        (("targets", "--place", "火星"), 1, "no place is called"),
         (("compare", "--indicator", " "), 1, "a comparison is of an indicator"),
         (("compare",), 2, "--indicator"),
         (("cites", "没有的文件"), 1, "no document is called"),
@@ -129,7 +129,7 @@ def test_a_place_that_no_list_holds(tmp_path):
         (("basis", "chengdu", "--hops", "0"), 1, "hops"),
         (("timeline", "--from", "soon"), 1, "since is 2022, 2022-06 or 2022-06-30, got 'soon'"),
         (("timeline", "--event", "born"), 2, "born"),
-        (("timeline", "--place", "火星"), 1, "names no place"),
+        (("timeline", "--place", "火星"), 1, "no place is called"),
         (("digest", "nation"), 2, "NEW"),
         (("digest", "nation", "nation"), 1, "are one document"),
         (("digest", "nation", "四川省清洁"), 1, "say more of the title, or the id"),

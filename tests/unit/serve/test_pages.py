@@ -101,6 +101,30 @@ def test_the_script_gets_the_same_answer_as_an_event(site):
     whole = site.get("/", params={"question": QUESTION}).text
     shown = html.fromstring(json.loads(data)["html"])
     assert shown.text_content() in html.fromstring(whole).text_content()
+    assert json.loads(data)["cited"] == ["四川省绿色发展实施方案"]
+
+
+def test_a_follow_up_means_the_document_cited(site):
+    turn = {"question": QUESTION, "answer": "41%[1]。", "cited": ["四川省绿色发展实施方案"]}
+    asked = {"question": "这个方案还有效吗？", "history": [turn]}
+    ((_, data),) = events(site.post("/ask", json=asked).text)
+    assert json.loads(data)["question"] == "《四川省绿色发展实施方案》还有效吗？"
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/tables/targets?place=四川", "没有名为“place”的条件；相近的有：places"),
+        ("/documents?region=四川", "没有名为“region”的条件；相近的有：regions"),
+        ("/tables/targets?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
+        ("/tables/timeline?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
+    ],
+)
+def test_an_unknown_condition_is_refused_with_the_nearest(site, path, said):
+    """Ignored, it would show all rows, or none."""
+    shown = site.get(path)
+    assert shown.status_code in (400, 404)
+    assert said in text_of(shown)
 
 
 def test_an_error_in_the_stream_is_told_in_the_language_asked_for(site):

@@ -680,3 +680,17 @@ def test_the_rest_of_a_killed_server_is_removed(site):
     left.write_bytes(b"half")
     add(asked, desk, ("a.txt", NEW))
     assert kept(desk) == ["a.txt"]
+
+
+def test_problems_lead_to_where_they_are_mended(tmp_path):
+    """Where readers may write; elsewhere they are told whom to ask."""
+    with writable(tmp_path, {"a": "某办法\n第一条 为了节约能源，制定本办法。\n"}) as (asked, desk):
+        (card,) = desk.base.documents()
+        tree = html.fromstring(asked.get("/problems").text)
+        links = tree.xpath("//main//td/a/@href")
+        assert f"/documents/{card.doc_id}#correct" in links
+        assert tree.xpath("//main//td/code")
+        with served(desk.base) as reader:
+            shown = reader.get("/problems").text
+            assert "管理员" in shown
+            assert "#correct" not in shown

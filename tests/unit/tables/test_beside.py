@@ -38,7 +38,7 @@ def headings(text):
 
 def compared(old, new):
     a, b = document("a", old), document("b", new)
-    return beside(a, b, {"a": headings(old), "b": headings(new)})
+    return beside(a, b, {"a": headings(old), "b": headings(new)})[:2]
 
 
 def shown(side):
@@ -82,7 +82,7 @@ def test_long_documents_are_compared_in_part_and_in_time(n):
     heads = [[Heading(m, m + 4, 1, t[m : m + 4]) for m in range(0, len(t), 130)] for t in texts]
     a, b = (document(i, t) for i, t in zip("ab", texts, strict=True))
     begun = time.process_time()
-    sections, whole = beside(a, b, {"a": heads[0], "b": heads[1]})
+    sections, whole, _ = beside(a, b, {"a": heads[0], "b": heads[1]})
     assert not whole
     assert sections
     assert time.process_time() - begun < 30
@@ -96,3 +96,10 @@ def test_documents_alike_have_one_title_but_for_the_place():
     ]
     assert [card.doc_id for card in alike(cards[0], cards)] == ["b"]
     assert not alike(cards[2], cards)
+
+
+def test_pieces_of_a_few_characters_are_counted():
+    """They are page numbers; a reader is told that they are left out."""
+    short = OLD + "九、附则\n第3页\n"
+    a, b = document("a", short), document("b", NEW)
+    assert beside(a, b, {"a": headings(short), "b": headings(NEW)})[2] == 1
