@@ -45,6 +45,11 @@ _ORDER_LINES = re.compile(
     rf"(?P<who>[一-鿿、]{{2,120}}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号"
     r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
+# 云岭省能源局2022年3月5日印发, ahead of the number that ends the line.
+_SENT_AHEAD = re.compile(
+    r"^[^，。《》\d]{0,60}(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?:印发|[发公颁]布)?"
+    r"(?=[一-鿿]{2,12}[〔\[【（(﹝]\d{4}[〕\]】）)﹞]第?\d{1,5}号[）)]?$)"
+)
 _MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
 _BEFORE = re.compile(rf"(?:{DOCUMENT_KINDS}|函|文件)(?:[（(][^（）()]*[）)])?[（(]?$")
@@ -80,7 +85,7 @@ def numbers_in(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _bracketed(head: Sequence[str]) -> Iterator[str]:
-    for line in head:
+    for line in (_SENT_AHEAD.sub("", line) for line in head):
         for match in _BRACKETED.finditer(line):
             code = match["code"]
             title = _RUN_INTO.match(code)
