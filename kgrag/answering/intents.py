@@ -240,8 +240,9 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
     return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
 
 
-# 2010年的某某办法: an edition.
+# 2010年的某某办法, 某某办法（59号令）: an edition.
 _EDITION = re.compile(r"(?P<year>(?:19|20)\d\d)年?[度版]?(?:[公颁发]布|印发|出台|制定)?的?《?")
+_ORDER = re.compile(r"(?<!\d)(\d{1,4})号")
 
 
 def _standing_of(title: str, search: Search, knowledge: SearchContext) -> Complete:
@@ -258,19 +259,26 @@ def _standing_of(title: str, search: Search, knowledge: SearchContext) -> Comple
     card = meant.card if meant else None
     exact = card is not None and title_key(name) in _keys(card)
     of_year = edition is None or card is None or card.metadata.year in (None, int(edition["year"]))
-    ended = None
-    if not (exact and of_year):
-        ended = in_force.status_of_title(name, day, edition=True)
+    ended = in_force.status_of_title(name, day, edition=True)
+    act = _act(knowledge.store, ended, name) if ended else None
+    number, order = act.qualifiers.number if act else "", _ORDER.search(text)
+    if exact and of_year and not (order and number.endswith(f"第{order[1]}号")):
+        ended = None
     if card is None and ended is None:
+        like = {d: in_force.status(d, day) for d in search.titled if d in cards}
+        if like:
+            n = sum(status.kind in _ENDED for status in like.values())
+            all_of = note("validity-counted", language, n=n, total=len(like))
+            rows = _standings(like, cards, knowledge, language)
+            return Complete(rows, (note("validity", language, day=day, told=all_of),), "validity")
         rows = tuple(_said_to_end(name, knowledge))
         unheld = note("said-ended" if rows else "not-held", language, title=title)
         return Complete(rows, (unheld,), "validity", about=title)
     rows, counted, notes = tuple[Stated, ...](), list[str](), meant.notes if meant else ()
     if ended:
-        act = _act(knowledge.store, ended, name)
         named = object_of(act) if act else name
         if exact:  # tell it from the one that is held
-            named += f"（{(act.qualifiers.number if act else '') or title}）"
+            named += f"（{number or title}）"
         rows = _standings({"": ended}, cards, knowledge, language, title=name)
         counted.append(note("ended", language, title=named, status=ended.told(language)))
     if card:

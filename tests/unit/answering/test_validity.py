@@ -117,6 +117,11 @@ replaced = shared_base(
             "：《云岭省生态环境标准管理办法（云岭省人民政府令第9号）》当日已废止",
         ),
         (
+            "云岭省人民政府令第9号《云岭省生态环境标准管理办法》还有效吗",
+            "令第9号）同时废止",
+            "：《云岭省生态环境标准管理办法（云岭省人民政府令第9号）》当日已废止",
+        ),
+        (
             "云环发〔2019〕12号还有效吗",
             "12号）废止",
             "《关于节能奖励的通知》当日已废止，自2022-03-01起，由《关于节能补贴的通知》废止",
@@ -141,6 +146,15 @@ def test_what_a_repeal_names_is_not_the_held_one_that_is_alike(replaced, questio
     assert quoted in answer.citations[0].quote
     assert any(told in note for note in answer.notes), answer.notes
     assert not any("没有说明" in note for note in answer.notes)
+
+
+def test_of_a_title_that_several_bear_each_is_told(base):
+    answer = base.ask("《管理办法》还有效吗？")
+    assert {c.title for c in answer.citations} == {
+        "云岭省节能专项资金管理办法",
+        "云岭省碳排放权交易管理办法",
+    }
+    assert any("2份文件中有1份已失效" in note for note in answer.notes)
 
 
 def test_the_one_that_is_held_is_in_force_though_an_edition_of_its_name_was_repealed(replaced):
