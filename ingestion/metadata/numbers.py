@@ -31,6 +31,7 @@ _TAIL = re.compile(r"[^（）()《》。\n]{0,40}[）)】\]]")
 _LEADS = re.compile("(?m:^).*(?:根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|精神和|要求和|精神及)")
 _CUT = re.compile(".*[和与及以据照由的见]")
 _STANDS_FOR_IT = re.compile(r"\s*(?:文件?|号文|精神|要求|规定)(?![一-鿿]*请示)")
+_ENDED = re.compile(r"\s*(?:同时|即行|自行|相应|予以|一并|均)?(?:废止|失效|停止执行)")
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(
@@ -183,5 +184,8 @@ def numbers_for_documents(text: str) -> Iterator[tuple[int, int]]:
         lead = _LEADS.match(match.group(1)) or _CUT.match(match.group(1))
         start = match.start() + (lead.end() if lead else 0)
         called_on = _LEADS.search(text[max(0, start - 3) : start])
-        if called_on or _STANDS_FOR_IT.match(text, match.end()):
+        ended = _ENDED.match(text, match.end())
+        if ended and text[start] == "原" and match.end(1) - start > 3:  # 原云能发, not 原政发
+            start += 1
+        if called_on or ended or _STANDS_FOR_IT.match(text, match.end()):
             yield start, match.end()
