@@ -474,6 +474,7 @@ _ASIDE = re.compile(
     r"^\s*(?:在|的|我国)*[一-鿿]{0,8}?(?:市场|领域|行业|方面)(?:里面?|中|内|上|的)?(?=\s*[^\s里中上的].{2})"
     r"|(?:控排|重点排放|排放|重点)?(?:企业|单位)|公司"
 )
+_OF_RULE = re.compile("(?:违反|符合|达到|超过|超出)国家")  # no question for the country's
 _OF_ACTS = re.compile("吊销|责令|停产|停业|关闭|没收|取消|撤销|暂扣|警告|通报")
 _OF_PENALTIES = re.compile(
     r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
@@ -669,12 +670,13 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     found = _punishing(stated, asked)
     if not found and words(less):
         found = _punishing(stated, less)
-    if query.national and not query.places:
+    national = query.national and not query.places and not _OF_RULE.search(query.text)
+    if national:
         found = [s for s in found if not cards[s.doc_id].metadata.regions] or found
     if not found:
         return None
     places = {s.doc_id: (cards[s.doc_id].metadata.regions or (NATIONAL,))[-1] for s in found}
-    several = len(places) > 1 or (query.national and not query.titles)
+    several = len(places) > 1 or (national and not query.titles)
     rows = [
         Stated(
             place_of(s),
