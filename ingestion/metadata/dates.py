@@ -39,7 +39,6 @@ _IN_FORCE = re.compile(rf"^[（(]?(?:自)?{DAY}起?施行[）)]?$")
 _ALONE = re.compile(
     rf"[（(]?{DAY}[）)。]?(?:[（(]?(?:此件|本文|联系人|公开方式|主动公开|抄送|附件).{{0,60}}|{_AFTER}(?:来源.{{0,40}})?)$"
 )
-_PRINTED = re.compile(rf"{DAY}印发[）)。]?$")
 _AGENCY = re.compile(
     rf"新华社[^，。]{{1,8}}?(?:(?P<y>{_YEAR})年)?(?P<m>{_SMALL})月(?P<d>{_SMALL})日电"
 )
@@ -55,6 +54,7 @@ _RUN_INTO_TITLE = re.compile(
 )
 # Beside the number or before the organ, as collections of laws and pages of one line have it.
 _NUMBER = r"[〔\[](?:19|20)\d\d[〕\]]\d{1,5}号"
+_PRINTED = re.compile(rf"{DAY}印发(?:[）)。]?$|(?=[一-鿿]{{2,12}}{_NUMBER}$))")
 _AHEAD_OF_NUMBER = re.compile(
     rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}(?:{ISSUER_ENDS}))$"
 )

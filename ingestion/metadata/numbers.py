@@ -31,6 +31,7 @@ _TAIL = re.compile(r"[^（）()《》。\n]{0,40}[）)】\]]")
 _LEADS = re.compile("(?m:^).*(?:根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|精神和|要求和|精神及)")
 _CUT = re.compile(".*[和与及以据照由的见]")
 _STANDS_FOR_IT = re.compile(r"\s*(?:文件?|号文|精神|要求|规定)(?![一-鿿]*请示)")
+_ENDED = re.compile(r"\s*(?:同时|即行|自行|相应|予以|一并|均)?(?:废止|失效|停止执行)")
 
 # 青政〔2022〕3号; brackets come in many forms, and OCR loses some.
 _BRACKETED = re.compile(
@@ -44,6 +45,11 @@ _ORDER = re.compile(
 _ORDER_LINES = re.compile(
     rf"(?P<who>[一-鿿、]{{2,120}}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号"
     r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
+)
+# 云岭省能源局2022年3月5日印发, ahead of the number that ends the line.
+_SENT_AHEAD = re.compile(
+    r"^[^，。《》\d]{0,60}(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?:印发|[发公颁]布)?"
+    r"(?=[一-鿿]{2,12}[〔\[【（(﹝]\d{4}[〕\]】）)﹞]第?\d{1,5}号[）)]?$)"
 )
 _MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
@@ -80,7 +86,7 @@ def numbers_in(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _bracketed(head: Sequence[str]) -> Iterator[str]:
-    for line in head:
+    for line in (_SENT_AHEAD.sub("", line) for line in head):
         for match in _BRACKETED.finditer(line):
             code = match["code"]
             title = _RUN_INTO.match(code)
@@ -178,5 +184,8 @@ def numbers_for_documents(text: str) -> Iterator[tuple[int, int]]:
         lead = _LEADS.match(match.group(1)) or _CUT.match(match.group(1))
         start = match.start() + (lead.end() if lead else 0)
         called_on = _LEADS.search(text[max(0, start - 3) : start])
-        if called_on or _STANDS_FOR_IT.match(text, match.end()):
+        ended = _ENDED.match(text, match.end())
+        if ended and text[start] == "原" and match.end(1) - start > 3:  # 原云能发, not 原政发
+            start += 1
+        if called_on or ended or _STANDS_FOR_IT.match(text, match.end()):
             yield start, match.end()

@@ -103,6 +103,8 @@ def _own_act(led: str, behind: str) -> str:
         return ""
     if _begins("repealed", behind) or _has("repealing", led):
         return "废止"
+    if _begins("ended", behind) and _has("replacing", led):
+        return "废止"
     if _has("amending", led) and (_begins("amended", behind) or _has("to_amend", led)):
         return "修订"
     if _begins("amended", behind) and _has("decided", led):

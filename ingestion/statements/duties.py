@@ -25,6 +25,7 @@ from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.unwrapped import Unwrapped, unwrapped
 from kgrag.ingestion.structure import structure
 from kgrag.qualifiers import Qualifiers
+from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.table_rows import cells_of, is_delimiter
 from kgrag.types import Heading
@@ -43,6 +44,7 @@ CONFIDENCE, IN_SENTENCES = 0.98, 0.9  # precision that was measured
 _LONGEST_BRACKET = 700  # characters
 _OPENS = {"）": "（(", ")": "（(", "〕": "〔", "】": "【", "]": "[", "］": "［"}
 _OPENING = frozenset("（(〔【[［")
+_TRIM = "，,、。；;：:．. \n"
 _SENTENCE_ENDS = tuple("。；;！!\n")
 _HINT = re.compile(r"牵头|负[责贵]|责任|配合|单位[：:]|部门[：:]|[委局厅部][、，,）)〕】］等]|职责")
 _LINE = re.compile(
@@ -99,8 +101,9 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
         (p.start, p.end) for p in of_all if not any(a < p.end and p.start < b for a, b in taken)
     ]
     taken = sorted([*taken, *apart])
-    found = [(place, CONFIDENCE) for place in (*places, *of_all)]
-    found += [(place, IN_SENTENCES) for place in stated(flat.text, taken)]
+    said = list(stated(flat.text, taken))
+    found = [(place, CONFIDENCE) for place in (*_once(flat.text, places, said), *of_all)]
+    found += [(place, IN_SENTENCES) for place in said]
     found.sort(key=lambda each: each[0].start)
     return [f for place, confidence in found for f in _findings(flat, place, confidence)]
 
@@ -151,6 +154,33 @@ def _of_all(text: str) -> Iterator[Duty]:
         if said and names:
             task = "以下各项任务" if "以下" in text[low : match.end()] else "各项任务"
             yield Duty(low, match.end(), Roles(tuple((n, DOES) for n in names)), task)
+
+
+def _once(text: str, places: Sequence[Duty], said: Sequence[Duty]) -> Iterator[Duty]:
+    """Yield brackets without the organs that the one sentence before them has named for its task.
+
+    The others of the bracket share that task: 由甲局编制清单（责任单位：甲局、乙局）.
+    """
+    by_end = {_said_until(text, duty.end): duty for duty in reversed(said)}
+    for place in places:
+        duty = by_end.get(_said_until(text, place.start))
+        opens = text.rfind("\n", 0, duty.start) + 1 if duty else 0
+        title = without_numbering(text[opens : duty.start]).strip(_TRIM) if duty else "-"
+        if duty is None or title not in ("", place.task):
+            yield place
+            continue
+        named = {name for name, _ in duty.roles.holders}
+        left = tuple(h for h in place.roles.holders if h[0] not in named or h[1] not in ("", DOES))
+        deadline = duty.roles.deadline or place.roles.deadline
+        if left:
+            held = replace(place.roles, holders=left, deadline=deadline)
+            yield replace(place, roles=held, task=place.task if title else duty.task)
+
+
+def _said_until(text: str, end: int) -> int:
+    while end and text[end - 1] in _TRIM:
+        end -= 1
+    return end
 
 
 def _led(held: Roles) -> Roles:

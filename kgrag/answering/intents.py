@@ -22,7 +22,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.question.question import grammar, question_of
+from kgrag.question.question import grammar, pieces, question_of
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
@@ -33,6 +33,7 @@ from kgrag.tables.sources import object_of, role_of, subject_of
 from kgrag.tables.table import Cell, Row, Source
 from kgrag.tables.tables import Tables
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
+from kgrag.text.facets import NATIONAL
 from kgrag.text.plan_periods import plan_ending
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
@@ -206,11 +207,19 @@ _IS_WHAT = re.compile(
     r"^(?:请问)?(?P<term>[^，,。？?《》]{2,20}?)(?:是|指的?是?)(?:什么|啥)[？?。]?$"
 )
 _PUNISHED = 0.75  # share of a question's words that a provision says, among them a rarest one
-_SAME = re.compile("履约|缴[纳清]|上缴")  # 未足额履约: 未足额清缴
+# 未足额履约: 未足额清缴配额
+_SAME = re.compile("(?P<all>履约)|缴[纳清]|上缴|(?<![清收补追])缴(?=碳|配额)")
+# 碳市场里, 企业: where, and who of many; left out where no provision says so.
+_ASIDE = re.compile(
+    r"^\s*(?:在|的|我国)*[一-鿿]{0,8}?(?:市场|领域|行业|方面)(?:里面?|中|内|上|的)?(?=\s*[^\s里中上的].{2})"
+    r"|(?:控排|重点排放|排放|重点)?(?:企业|单位)|公司"
+)
+_OF_RULE = re.compile("(?:违反|符合|达到|超过|超出)国家")  # no question for the country's
+_OF_ACTS = re.compile("吊销|责令|停产|停业|关闭|没收|取消|撤销|暂扣|警告|通报")
 _OF_PENALTIES = re.compile(
     r"(?:会|要|将|可能)?(?:被|受到|面临|承担|有)?(?:什么样?|哪些|多少|怎么|如何)的?"
     r"(?:处罚|罚款|法律责任|后果|罚)|违反(?:本|该|上述)?(?:法律?|办法|条例|规定)*"
-    r"|(?:什么|哪些)(?:情形|情况|行为)|处罚|罚款|罚 *[钱金]?|受到|面临|会|被|的|有|钱"
+    r"|(?:什么|哪些)(?:情形|情况|行为)|(?<!重)后果|处罚|罚款|罚 *[钱金]?|受到|面临|会|被|的|有|钱"
     r"|未能?|没有?|不(?=按)|按(?:时|期|规定|要求|照规定)|如期|足额"
 )
 
@@ -408,27 +417,50 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     query, question = search.query, question_of(search.query)
     if "penalties" not in question.asks or question.sides:
         return None
-    asked = _OF_PENALTIES.sub(" ", " ".join(question.pieces))
-    wanted = set(words(_SAME.sub("清缴", asked)))
-    if not wanted and not query.titles:
+    asked, less = _done(question.topic), _done(_ASIDE.sub(" ", question.topic))
+    if not words(asked) and not query.titles:
         return None
     cards = _searched(search, knowledge)
     stated = knowledge.store.statements("condition", list(cards), predicates=["处罚"])
-    said = [_punished(s) for s in stated]
+    found = _punishing(stated, asked)
+    if not found and words(less):
+        found = _punishing(stated, less)
+    national = query.national and not query.places and not _OF_RULE.search(query.text)
+    if national:
+        found = [s for s in found if not cards[s.doc_id].metadata.regions] or found
+    if not found:
+        return None
+    places = {s.doc_id: (cards[s.doc_id].metadata.regions or (NATIONAL,))[-1] for s in found}
+    several = len(places) > 1 or (national and not query.titles)
+    rows = [
+        Stated(
+            place_of(s),
+            lead=(f"{places[s.doc_id]}：" if several else "") + _punished_who(s),
+            about=s.fact.subject.name,
+        )
+        for s in sorted(_by_date(found, cards), key=lambda s: places[s.doc_id] != NATIONAL)
+    ]
+    return _first_rows(rows, "penalties", query, total=len(cards))
+
+
+def _done(topic: str) -> str:
+    return _OF_PENALTIES.sub(" ", " ".join(pieces(topic)))
+
+
+def _punishing(stated: Sequence[Statement], asked: str) -> list[Statement]:
+    """Return the provisions that punish what is asked for; all if nothing is.
+
+    What the punishment is counts where the question names one: 什么情形会被吊销许可证.
+    """
+    wanted = set(words(_SAME.sub(_same, asked)))
+    said = [_punished(s, how=bool(_OF_ACTS.search(asked))) for s in stated]
     n_saying = Counter(word for told in said for word in wanted & told)
     rarest = {word for word in wanted if n_saying[word] == min(n_saying.values(), default=0)}
-    found = [
+    return [
         s
         for s, told in zip(stated, said, strict=True)
         if (rarest & told or not wanted) and len(wanted & told) >= _PUNISHED * len(wanted)
     ]
-    if not found:
-        return None
-    rows = [
-        Stated(place_of(s), lead=_punished_who(s), about=s.fact.subject.name)
-        for s in _by_date(found, cards)
-    ]
-    return _first_rows(rows, "penalties", query, total=len(cards))
 
 
 def _searched(search: Search, knowledge: SearchContext) -> dict[str, Document]:
@@ -481,10 +513,14 @@ def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[S
     return [s for s in defined if behind[s] in texts.get(s.chunk_id, "").replace("(", "（")]
 
 
-def _punished(statement: Statement) -> set[str]:
-    """Return the words of what is punished, when and how."""
+def _punished(statement: Statement, *, how: bool) -> set[str]:
+    """Return the words of what is punished and when, and how if that is asked for."""
     what = f"{statement.fact.subject.name}{statement.qualifiers.condition}"
-    return set(words(f"{_SAME.sub('清缴', what)}{object_of(statement)}"))
+    return set(words(f"{_SAME.sub(_same, what)}{object_of(statement) if how else ''}"))
+
+
+def _same(match: re.Match[str]) -> str:
+    return "清缴配额" if match["all"] else "清缴"
 
 
 def _punished_who(statement: Statement) -> str:

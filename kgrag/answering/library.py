@@ -14,6 +14,7 @@ from kgrag.question.sides import places_in
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.status import Status, StatusKind, kind_in_words
+from kgrag.store.graph import Statement
 from kgrag.store.likeness import LEAST_LIKE, likeness
 from kgrag.store.store import Store
 from kgrag.tables import overview
@@ -139,42 +140,107 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
     asks_else = question.sides or "what is cited" in question.asks  # 《甲办法》取代了什么
     if "validity" not in question.asks or asks_else or len(query.titles) > 1:
         return None
+    if query.titles:
+        return _standing_of(query.titles[0], search, knowledge)
+    is_list = {"a list"} == question.asks & {"a list", "in force"}
+    if not (is_list and _OF_DOCUMENTS.search(query.text)):
+        return None
     day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
-    cards = knowledge.cards()
-    if not query.titles:
-        is_list = {"a list"} == question.asks & {"a list", "in force"}
-        if not (is_list and _OF_DOCUMENTS.search(query.text)):
+    about = set(words(_OF_VALIDITY.sub(" ", " ".join(question.pieces))))
+    cards = {d: card for d, card in knowledge.cards().items() if is_of(card, query.places)}
+    told = {card.doc_id: in_force.status(card.doc_id, day) for card in cards.values()}
+    ended = {d: status for d, status in told.items() if status.kind in _ENDED}
+    rows = _standings(ended, cards, knowledge, language)
+    if "repeals" in question.asks:
+        rows = (*rows, *_repeals(knowledge, cards, {row.place for row in rows}))
+    if about:
+        rows = tuple(row for row in rows if _says(cards[row.place.doc_id], row, about))
+        if not rows:
             return None
-        about = set(words(_OF_VALIDITY.sub(" ", " ".join(question.pieces))))
-        cards = {d: card for d, card in cards.items() if is_of(card, query.places)}
-        told = {card.doc_id: in_force.status(card.doc_id, day) for card in cards.values()}
-        ended = {d: status for d, status in told.items() if status.kind in _ENDED}
-        rows = _standings(ended, cards, knowledge, language)
-        if "repeals" in question.asks:
-            rows = (*rows, *_repeals(knowledge, cards, {row.place for row in rows}))
-        if about:
-            rows = tuple(row for row in rows if _says(cards[row.place.doc_id], row, about))
-            if not rows:
-                return None
-        over = sum(status.kind == "over" for status in told.values())
-        counted = note("validity-counted", language, n=len(ended), total=len(cards), over=over)
-        return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
-    title = query.titles[0]
+    counted = _counted(told.values(), language)
+    return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
+
+
+def _counted(told: Collection[Status], language: Language) -> str:
+    """Return a note on how many documents have ended."""
+    n = sum(status.kind in _ENDED for status in told)
+    over = sum(status.kind == "over" for status in told)
+    return note("validity-counted", language, n=n, total=len(told), over=over)
+
+
+# 2010年的某某办法, 某某办法（59号令）: an edition.
+_EDITION = re.compile(r"(?P<year>(?:19|20)\d\d)年?[度版]?(?:[公颁发]布|印发|出台|制定)?的?《?")
+_ORDER = re.compile(r"(?<!\d)(\d{1,4})号")
+
+
+def _standing_of(title: str, search: Search, knowledge: SearchContext) -> Complete:
+    """Return whether one document is in force.
+
+    What a repeal calls exactly so is that one, though another's title contains its name, or is the
+    same one of another year; both are told.
+    """
+    day, in_force, language = knowledge.as_of.day, knowledge.in_force(), search.query.language
+    cards, text = knowledge.cards(), search.query.text
+    name = _EDITION.sub("", title, count=1) if _EDITION.match(title) else title
+    edition = re.search(f"{_EDITION.pattern}{re.escape(name)}", text)
     meant = document_meant(search, knowledge) if search.titled else None
-    status = (
-        in_force.status(meant.card.doc_id, day) if meant else in_force.status_of_title(title, day)
-    )
-    if status is None:
-        return Complete((), (note("not-held", language, title=title),), "validity", about=title)
-    if meant and status.kind in ("in_force", "unknown"):
-        counted = note("in-force", language, title=meant.card.title)
-    else:
-        named = meant.card.title if meant else title
-        counted = note("ended", language, title=named, status=status.told(language))
-    doc_id = meant.card.doc_id if meant else ""
-    rows = _standings({doc_id: status}, cards, knowledge, language, title=title)
-    notes = (note("validity", language, day=day, told=counted), *(meant.notes if meant else ()))
-    return Complete(rows, notes, "validity", about=title)
+    card = meant.card if meant else None
+    exact = card is not None and title_key(name) in _keys(card)
+    of_year = edition is None or card is None or card.metadata.year in (None, int(edition["year"]))
+    ended = in_force.status_of_title(name, day, edition=True)
+    act = _act(knowledge.store, ended, name) if ended else None
+    number, order = act.qualifiers.number if act else "", _ORDER.search(text)
+    if exact and of_year and not (order and number.endswith(f"第{order[1]}号")):
+        ended = None
+    if card is None and ended is None:
+        like = {d: in_force.status(d, day) for d in search.titled if d in cards}
+        if like:
+            all_of = _counted(like.values(), language)
+            rows = _standings(like, cards, knowledge, language)
+            return Complete(rows, (note("validity", language, day=day, told=all_of),), "validity")
+        rows = tuple(_said_to_end(name, knowledge))
+        unheld = note("said-ended" if rows else "not-held", language, title=title)
+        return Complete(rows, (unheld,), "validity", about=title)
+    rows, counted, notes = tuple[Stated, ...](), list[str](), meant.notes if meant else ()
+    if ended:
+        named = object_of(act) if act else name
+        if exact:  # tell it from the one that is held
+            named += f"（{number or title}）"
+        rows = _standings({"": ended}, cards, knowledge, language, title=name)
+        counted.append(note("ended", language, title=named, status=ended.told(language)))
+    if card:
+        status = in_force.status(card.doc_id, day)
+        rows = (*rows, *_standings({card.doc_id: status}, cards, knowledge, language))
+        kind = "in-force" if status.kind in ("in_force", "unknown") else "ended"
+        counted.append(note(kind, language, title=card.title, status=status.told(language)))
+        if not (exact or ended or notes):
+            notes = (note("taken-for", language, title=card.title),)
+    joint = "; " if language == "en" else "；"
+    told = note("validity", language, day=day, told=joint.join(counted))
+    return Complete(rows, (told, *notes), "validity", about=title)
+
+
+def _keys(card: Document) -> set[str]:
+    """Return what a document is called in full, also without its issuer."""
+    return {key for title in (card.title, card.metadata.notice) for key in title_keys(title)}
+
+
+# What follows a title that is said to have ended, wherever that stands.
+_SAID_TO_END = re.compile(
+    r"[》）)]?(?:[（(][^（）()]{0,80}[）)])?(?:[、和及与]{1,2}《[^《》]+》(?:[（(][^（）()]{0,80}[）)])?){0,9}"
+    r"[^。；;，,《》\n]{0,16}(?<![未不])(?:废止|失效|作废|[停终]止执行|不再执行)(?![的前])"
+)
+
+
+def _said_to_end(title: str, knowledge: SearchContext) -> Iterator[Stated]:
+    """Yield where documents say that one ended which is not held, whoever ended it."""
+    store, key = knowledge.store, title_key(node_name(title))
+    for s in store.statements("reference"):
+        if key not in (title_key(s.qualifiers.number), title_key(s.fact.object.name)):
+            continue
+        text = next((document.text for document in store.documents([s.doc_id])), "")
+        if _SAID_TO_END.match(text, s.end):
+            yield Stated(place_of(s))
 
 
 def is_of(card: Document, places: Collection[str]) -> bool:
@@ -216,7 +282,10 @@ def _standings(
     rows = []
     for doc_id, status in told.items():
         name = cards[doc_id].title if doc_id in cards else title
-        spot = _act(store, status, name) or (_dates(store, doc_id, status) if doc_id else None)
+        act = _act(store, status, name)
+        dates = _dates(store, doc_id, status) if doc_id and not act else None
+        spot = (act.doc_id, act.start, act.end) if act else dates
+        name = object_of(act) if act and not doc_id else name
         if spot is not None:
             where, start, end = spot
             chunk = chunk_at(store.chunks_of([where], size=leaf), start)
@@ -240,14 +309,15 @@ def _repeals(
 _IN_FORCE: Mapping[Language, str] = {"zh": "现行有效", "en": "in force"}
 
 
-def _act(store: Store, status: Status, title: str) -> Spot | None:
-    """Return where another document repeals or amends a title."""
+def _act(store: Store, status: Status, title: str) -> Statement | None:
+    """Return where another document repeals or amends a title, or what has that number."""
     if not status.doc_id or status.kind not in _ACTS:
         return None
     acts = store.statements("reference", [status.doc_id], predicates=(_ACTS[status.kind],))
-    wanted = normalize_name(node_name(title))
+    wanted, key = normalize_name(node_name(title)), title_key(title)
+    exact = [s for s in acts if key in (title_key(s.qualifiers.number), title_key(object_of(s)))]
     named = [s for s in acts if normalize_name(s.fact.object.name) in wanted or len(acts) == 1]
-    return next(((s.doc_id, s.start, s.end) for s in named), None)
+    return next(iter(exact or named), None)
 
 
 def _dates(store: Store, doc_id: str, status: Status) -> Spot | None:

@@ -45,10 +45,10 @@ class _Event:
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """A repeal or amendment: the title that it names, and the documents that are meant."""
+    """A repeal or amendment: the title and number that it names, and the documents meant."""
 
     event: _Event
-    title: str
+    names: tuple[str, ...]
     held: tuple[str, ...]
 
 
@@ -64,6 +64,7 @@ class InForce:
         self._cards = {card.doc_id: card for card in cards}
         self._events = events
         self._named = named
+        self._titles = {_name_key(card.title) for card in self._cards.values()}
         self._later: dict[str, frozenset[str]] = {}  # of days that were asked for
 
     @classmethod
@@ -77,8 +78,8 @@ class InForce:
         events: defaultdict[str, list[_Event]] = defaultdict(list)
         named: defaultdict[str, list[_Event]] = defaultdict(list)
         for act in _acts(cards, statements):
-            if not act.held:
-                named[title_key(node_name(act.title))].append(act.event)
+            for name in () if act.held else act.names:
+                named[_name_key(name)].append(act.event)
             for doc_id in act.held:
                 events[doc_id].append(act.event)
         for doc_id, event in _later_editions(cards):
@@ -106,14 +107,16 @@ class InForce:
         card = self._cards.get(doc_id)
         return self._status(card, day) if card else Status("unknown", day)
 
-    def status_of_title(self, title: str, day: str) -> Status | None:
+    def status_of_title(self, title: str, day: str, *, edition: bool = False) -> Status | None:
         """Return the status of a title without a document here; None if no document affects it.
 
         Args:
-            title: In full, with or without 《》.
+            title: In full, with or without 《》; or a number (文号).
             day: ISO 8601, with month and day.
+            edition: Whether another edition than the one that is held here is meant.
         """
-        events = self._named.get(title_key(node_name(title)), ())
+        key = _name_key(title)
+        events = self._named.get(key, ()) if edition or key not in self._titles else ()
         past = [e for e in events if not e.since or _first(e.since) <= day]
         if not past:
             return None
@@ -224,8 +227,12 @@ def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterato
         event = _Event(kind, told.effective or told.issue_date, acting.doc_id, acting.title)
         meant = by_node.get(statement.fact.object.entity_id, ())
         held = tuple(c.doc_id for c in meant if _is_meant(c, statement, acting))
-        if held or not meant:
-            yield _Act(event, statement.fact.object.name, held)
+        names = (statement.fact.object.name, statement.qualifiers.number)
+        yield _Act(event, tuple(filter(None, names)), held)
+
+
+def _name_key(title: str) -> str:
+    return title_key(node_name(title))
 
 
 def _is_meant(card: Document, statement: Statement, acting: Document) -> bool:

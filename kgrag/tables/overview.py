@@ -375,7 +375,8 @@ class _Citations:
         """Return the status of a cited document; of several editions the best."""
         held = self._held.get(node)
         if not held:
-            return self._in_force.status_of_title(self._of[node][0].fact.object.name, self._day)
+            name = self._of[node][0].fact.object.name
+            return self._in_force.status_of_title(name, self._day, edition=True)
         several = [self._in_force.status(card.doc_id, self._day) for card in held]
         return next((status for status in several if status.counts), several[-1])
 

@@ -23,7 +23,10 @@ _ROMAN = r"(?=[IVX])X{0,2}(?:IX|IV|V?I{0,3})|[Ⅰ-Ⅻ]"
 _LATIN = rf"(?P<n>{_ROMAN}|\d{{1,4}}(?:\.\d{{1,3}}){{0,3}}|One|Two|Three|Four|Five)[A-Z]?\b"
 _ENDS = r"(?=[\s：:、．.】\]一-鿿“《]|$)"
 # What follows a mark where the text speaks of the part instead of beginning it.
-_SPOKEN = r"(?![例款的和与及或之]|项(?!目)|第(?!三方)|关于|以及|要求|\s*(?:规定|[所至到、，）》]))"
+_SPOKEN = (
+    r"(?![例款的和与及或之]|项(?!目)|第(?!三方)|关于|以及|要求|\s*(?:规定|所[称列述规指]|[、，）》]"
+    rf"|[至到和与及或]\s*(?:第|[{HAN_WHOLE}\d]{{1,5}}\s*[条章节])))"  # 至第八条; not 到2027年
+)
 _SPOKEN_LATIN = r"(?!\s*(?:[,;)(]|(?:of|and|or|to)\b))"  # Article 5(2)
 _NO_VALUE = r"(?=[^\d\s%％．、)）~～≤≥+×])"
 _COUNTED = "年月日号时分秒个家万亿项户吨元米倍名人次座种类条级期周%％"

@@ -161,6 +161,8 @@ duties_of_owners = shared_base(
         "处一万元罚款。\n第四十二条 核查机构买卖碳排放配额的，处五万元罚款。\n",
         "south": "南市碳市场办法\n2022年3月1日\n"
         "第五条 重点排放单位未按期足额履约的，处十万元罚款。\n",
+        "town": "深圳市碳市场办法\n深圳市人民政府\n2022年5月1日\n"
+        "第六条 重点排放单位未清缴碳排放配额的，按市场交易价格处五倍罚款。\n",
     }
 )
 
@@ -173,6 +175,28 @@ def test_a_penalty_is_found_in_other_words_and_no_other_is(duties_of_owners, que
     assert answer.notes[0].kind == "penalties"
     assert all("退回" not in c.quote for c in answer.citations)
     assert "北市碳市场办法" in [c.title for c in answer.citations]
+
+
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        ("全国碳市场里不按时清缴配额罚多少钱", ["全国：", "全国："]),
+        ("未按时清缴配额国家规定罚款多少", ["全国：", "全国："]),
+        ("碳市场不清缴配额罚多少", ["全国：", "全国：", "深圳市："]),
+        ("控排企业不履约有什么后果？会罚款吗", ["全国：", "全国：", "深圳市："]),
+        ("违反国家规定不清缴配额罚多少", ["全国：", "全国：", "深圳市："]),
+        ("深圳的重点排放单位未清缴配额罚多少", [""]),
+    ],
+)
+def test_what_is_done_decides_and_the_country_comes_first(duties_of_owners, question, places):
+    """A word of one place's price (市场) is none of what is done; each row has its place."""
+    answer = duties_of_owners.ask(question)
+    assert answer.notes[0].kind == "penalties"
+    rows = [line for line in answer.text.splitlines() if line]
+    assert len(rows) == len(places)
+    assert all(
+        row.startswith(f"{place}重点排放单位") for row, place in zip(rows, places, strict=True)
+    )
 
 
 def test_of_a_term_without_definition_it_is_said(terms):

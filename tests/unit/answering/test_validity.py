@@ -84,3 +84,80 @@ def test_a_day_decides(base):
 def test_other_questions_that_use_these_words_are_answered_as_before(base):
     assert "天然气取代燃煤" in base.ask("到2030年以什么取代燃煤？").text
     assert "配额" in base.ask("重点排放单位应当按时清缴什么？").text
+
+
+# Return a knowledge base of a rule that ends two, one under its own name, and a plan that tells
+# what others ended.
+replaced = shared_base(
+    {
+        "rule": "云岭省生态环境标准管理办法\n云岭省人民政府\n2021年1月5日\n"
+        "第九条 本办法自2021年2月1日起施行。"
+        "《环境标准管理办法》（云岭省人民政府令第3号）同时废止。\n"
+        "2010年公布的《云岭省生态环境标准管理办法》（云岭省人民政府令第9号）同时废止。\n",
+        "notice": "关于节能补贴的通知\n云环发〔2022〕6号\n云岭省生态环境厅\n2022年3月1日\n"
+        "本通知自印发之日起施行。原《关于节能奖励的通知》（云环发〔2019〕12号）废止。\n",
+        "plan": "云岭省“十四五”生态保护规划\n云岭省人民政府\n2021年9月1日\n一、现状\n"
+        "保护区占19%；2013年发布的《云岭省红线保护规划》（云政发〔2013〕8号）废止。\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "told"),
+    [
+        (
+            "环境标准管理办法还有效吗",
+            "令第3号）同时废止",
+            "：《环境标准管理办法》当日已废止，自2021-02-01起，由《云岭省生态环境标准管理办法》废止；"
+            "《云岭省生态环境标准管理办法》没有失效",
+        ),
+        (
+            "2010年的云岭省生态环境标准管理办法还有效吗",
+            "令第9号）同时废止",
+            "：《云岭省生态环境标准管理办法（云岭省人民政府令第9号）》当日已废止",
+        ),
+        (
+            "云岭省人民政府令第9号《云岭省生态环境标准管理办法》还有效吗",
+            "令第9号）同时废止",
+            "：《云岭省生态环境标准管理办法（云岭省人民政府令第9号）》当日已废止",
+        ),
+        (
+            "云环发〔2019〕12号还有效吗",
+            "12号）废止",
+            "《关于节能奖励的通知》当日已废止，自2022-03-01起，由《关于节能补贴的通知》废止",
+        ),
+        ("哪个文件替代了云环发〔2019〕12号", "12号）废止", "由《关于节能补贴的通知》废止"),
+        (
+            "《云岭省红线保护规划》还有效吗",
+            "《云岭省红线保护规划》（云政发〔2013〕8号）废止",
+            "本库未收《云岭省红线保护规划》；所引库中文件写明它已废止",
+        ),
+        (
+            "云政发〔2013〕8号还有效吗",
+            "《云岭省红线保护规划》（云政发〔2013〕8号）废止",
+            "本库未收《云政发〔2013〕8号》；所引库中文件写明它已废止",
+        ),
+        ("云岭省生态保护规划还有效吗", "生态保护规划", "按《云岭省“十四五”生态保护规划》作答"),
+    ],
+)
+def test_what_a_repeal_names_is_not_the_held_one_that_is_alike(replaced, question, quoted, told):
+    """By title, number or year; of what is told to have ended, it is not said that none tells."""
+    answer = replaced.ask(question)
+    assert quoted in answer.citations[0].quote
+    assert any(told in note for note in answer.notes), answer.notes
+    assert not any("没有说明" in note for note in answer.notes)
+
+
+def test_of_a_title_that_several_bear_each_is_told(base):
+    answer = base.ask("《管理办法》还有效吗？")
+    assert {c.title for c in answer.citations} == {
+        "云岭省节能专项资金管理办法",
+        "云岭省碳排放权交易管理办法",
+    }
+    assert any("2份文件中有1份已失效" in note for note in answer.notes)
+
+
+def test_the_one_that_is_held_is_in_force_though_an_edition_of_its_name_was_repealed(replaced):
+    answer = replaced.ask("《云岭省生态环境标准管理办法》还有效吗？")
+    assert any("《云岭省生态环境标准管理办法》没有失效" in note for note in answer.notes)
+    assert not any("已废止" in note for note in answer.notes)
