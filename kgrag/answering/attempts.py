@@ -96,7 +96,7 @@ class Attempts:
                 [*self._rows(listed), *found.results], self._knowledge.store
             )
             told = listed.notes if listed else ()
-            context = self._packed(query, [*told, *found.rows], held)
+            context = self._packed(query, [*told, *self._known(listed), *found.rows], held)
             before = self._models.calls
             answer = self._written(query, context, held, on_text)
             answer = replace(answer, notes=(*told, *answer.notes))
@@ -141,6 +141,12 @@ class Attempts:
             return []
         leaf = self._knowledge.settings().leaf
         return as_results(listed, self._knowledge.store, size=leaf)
+
+    def _known(self, listed: Complete | None) -> list[str]:
+        """Return what rows tell of their documents and no quote says: number, issuer, status."""
+        cards = self._knowledge.cards()
+        told = ((row.place.doc_id, row.known) for row in (listed.rows if listed else ()))
+        return [f"《{cards[doc_id].title}》：{known}" for doc_id, known in told if known]
 
     def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))

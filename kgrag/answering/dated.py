@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Row
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.results import Reason, ScoredChunk
+from kgrag.status import kind_in_words
 from kgrag.tables.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.words import quoted_titles
@@ -90,10 +92,10 @@ def in_force_first(
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     """Return an answer whose citations have the status of their documents.
 
-    Notes name each document that is not in force or is amended, and each quoted title that a
-    document repeals or amends; with a day as an option, another note says what was excluded. That
-    a plan's years are over is noted only if a day is asked for: in older archives that is true of
-    most plans.
+    Notes name each document that is not in force or is amended, unless its row says so, and each
+    quoted title that a document repeals or amends; with a day as an option, another note says what
+    was excluded. That a plan's years are over is noted only if a day is asked for: in older
+    archives that is true of most plans.
 
     Args:
         answer: With citations.
@@ -103,6 +105,8 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     language = answer.language
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
     told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
+    said = {b.citation.doc_id for b in answer.blocks if isinstance(b, Row) and _says_status(b)}
+    told_of = [c for c in told_of if c.doc_id not in said]
     notes = dict.fromkeys(_status_note(c, language) for c in told_of)
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
@@ -122,6 +126,13 @@ def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
 
 def _is_over(cited: Citation) -> bool:
     return cited.status is not None and cited.status.kind == "over"
+
+
+def _says_status(row: Row) -> bool:
+    status = row.citation.status
+    return status is not None and any(
+        kind_in_words(status.kind, language) in row.titled for language in ("zh", "en")
+    )
 
 
 def _status_note(cited: Citation, language: Language) -> str:

@@ -3,7 +3,10 @@
 import pytest
 from openpyxl import load_workbook
 
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, VerifyConfig
 from kgrag.retrieval.filter import Filter
+from kgrag.testing.scripted import ScriptedChat
 from tests.fixtures.kit import run, shared_base, shared_folder
 
 TEXTS = {
@@ -139,3 +142,15 @@ def test_the_command_and_a_workbook_have_the_rows(folder, tmp_path):
     assert known in str(answers.cell(2, 3).value)
     assert "等2份文件引用" in str(answers.cell(3, 3).value)
     assert [row[6] for row in sources.iter_rows(min_row=2, max_row=2, values_only=True)] == [PLAN]
+
+
+def test_a_model_reads_what_is_known_of_the_documents(folder):
+    """Number, issuer and status stand in no quote; the list is told before the passages."""
+    model = ScriptedChat(lambda request: "四川省有两份[1]。" if request.stage == "answer" else "{}")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"), verify=VerifyConfig(method="none"))
+    with KnowledgeBase.open(folder / "kb", config=config, model=model) as kb:
+        kb.ask("库里有哪些四川省的文件")
+    (request,) = [r for r in model.requests if r.stage == "answer"]
+    read = "\n".join(message.content for message in request.messages)
+    assert "《四川省碳达峰实施方案》：川府发〔2021〕9号；" in read
+    assert "2019-03-01；已失效" in read
