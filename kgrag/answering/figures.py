@@ -54,6 +54,7 @@ _AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超
 _OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
+_PER = re.compile("/[一-鿿a-z]{1,4}")
 _MOST_INDICATORS = 4  # that a question names beside each other
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 
@@ -155,21 +156,28 @@ class _Bound:
         words: As the question says it.
         value: The value.
         unit: Its unit.
-        signs: What the values may be to it: greater, less, equal.
+        above: Whether greater values are asked for.
+        below: Whether less ones are.
+        strict: Whether the value itself is none of them, unless stated as a bound (14%以上).
     """
 
     words: str
     value: Decimal
     unit: str
-    signs: tuple[bool, bool]
+    above: bool
+    below: bool
+    strict: bool
 
     def holds(self, statement: Statement) -> bool:
         """Return whether a figure is one of those asked for."""
-        told = decimal_of(statement.qualifiers.value)
-        if told is None or not agree(self.unit, statement.qualifiers.unit):
+        q = statement.qualifiers
+        told = decimal_of(q.value)
+        if told is None or not agree(self.unit, q.unit):
             return False
-        above, below = self.signs
-        return told == self.value or (above and told > self.value) or (below and told < self.value)
+        if told == self.value:
+            signs = {">", ">="} if self.above else {"<", "<="}
+            return not self.strict or bool(signs & {q.comparator, q.bound})
+        return self.above if told > self.value else self.below
 
 
 def _bounded(question: Question) -> tuple[Question, _Bound | None]:
@@ -179,17 +187,22 @@ def _bounded(question: Question) -> tuple[Question, _Bound | None]:
     if len(found) != 1 or not question.level:
         return question, None
     start, end = found[0].start, found[0].end
-    said = [
-        (grammar().pattern(name).search(text[:start]), grammar().pattern(name).match(text[end:]))
+    per = _PER.match(text, end)  # 微克/立方米
+    end = per.end() if per else end
+    above, below = (
+        grammar().pattern(name).search(text[:start]) or grammar().pattern(name).match(text[end:])
         for name in ("above", "below")
-    ]
-    first = min([match.start() for match, _ in said if match], default=start)
-    last = max([end + match.end() for _, match in said if match], default=end)
+    )
+    said = [match for match in (above, below) if match]
+    first = min([match.start() for match in said if match.string == text[:start]], default=start)
+    last = max([end + m.end() for m in said if m.string != text[:start]], default=end)
     bound = _Bound(
-        text[first:last].strip(),
-        next(iter(found[0].values)),
-        found[0].unit,
-        (any(said[0]), any(said[1])),
+        words=text[first:last].strip(),
+        value=next(iter(found[0].values)),
+        unit=found[0].unit + (per[0] if per else ""),
+        above=above is not None,
+        below=below is not None,
+        strict=any(match["strict"] for match in said),
     )
     topic = f"{text[:first]} {text[last:]}"
     return replace(question, topic=topic, pieces=tuple(pieces(topic))), bound
