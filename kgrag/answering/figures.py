@@ -311,8 +311,15 @@ def _chosen(
     few = int(han_numeral(first["few"]) or 0) if first else 0
     if not 0 < few < n or not {"most", "least"} & question.asks:
         return shown, []
-    kept = _ordered(shown, question)[:few]
-    return {place: shown[place] for place in kept}, [note("ranked", language, shown=few, n=n)]
+    ordered = _ordered(shown, question)
+    last = shown[ordered[few - 1]][0].qualifiers
+    kept = [p for i, p in enumerate(ordered) if i < few or _same(shown[p][0].qualifiers, last)]
+    told = note("ranked", language, shown=len(kept), n=n)
+    return {place: shown[place] for place in kept}, [told]
+
+
+def _same(told: Qualifiers, other: Qualifiers) -> bool:
+    return (told.value, told.unit) == (other.value, other.unit)
 
 
 def _like_here(

@@ -9,7 +9,7 @@ from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
-from kgrag.question.question import question_of
+from kgrag.question.question import pieces, question_of
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
@@ -134,6 +134,7 @@ class SearchContext:
             for word in asked
             if len(word) > 1
             and not _NO_CONTENT.search(word)
+            and pieces(word)
             and not any(word != other and word in other for other in (*asked, *known))
             and not any(word in place or place in word for place in query.places)
         ]

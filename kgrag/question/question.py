@@ -39,11 +39,12 @@ _ASKING = frozenset(
 )
 _MOST_SIDES = 6  # of a comparison; more places are named in a list
 # 2021年4月, 2021年的计划 tell when a document was issued, 比2020年 what a figure is compared with.
+_NO_YEAR = "(?![万亿千百多余家个项吨台辆元公亩米平立兆kKmM])"  # 2000万千瓦
 _YEAR = re.compile(
-    r"(?<!\d)(?<![比较])((?:19|20)\d\d)(?=\s*年(?!\s*\d{1,2}\s*月|[底末]?(?:相比|的?基础|的?水平)"
+    rf"(?<!\d)(?<!(?<!占)比)(?<!较)((?:19|20)\d\d){_NO_YEAR}(?=\s*年(?!\s*\d{{1,2}}\s*月|[底末]?(?:相比|的?基础|的?水平)"
     r"|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))|[^\d年]|$)年?[底末]?"
 )
-_ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)年?[底末]?")
+_ANY_YEAR = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d){_NO_YEAR}年?[底末]?")
 _PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
 _FEW = re.compile("前?(?:\\d{1,2}|[一二两三四五六七八九十])[个名位]?")  # of a ranking
 _MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")

@@ -14,9 +14,9 @@ from kgrag.text.words import identity_key
 _LONGEST_PLACE = 16  # characters of the names of a place
 _NATION = re.compile("全国(?!人|各|性)|我国|中国(?!式)")
 _OWN = re.compile(r"(?:[我本全](省|市|县|州|旗|盟|区(?!域)|自治区)|(自治区))(?!级|直|属|内|外)")
-# 四川盆地, 包头境内, 江苏沿海: what lies in a place, not the place.
+# 四川盆地, 青海湖, 包头境内, 江苏沿海: what lies in a place, not the place.
 _GOES_ON = re.compile(
-    r"[、，,和与及至—-]|[级域内外直属]|平原|盆地|高原|流域|境|[东西南北中]部|沿|段|港|湾|新区|经济|片区|都市|主城|机场"
+    r"[、，,和与及至—-]|[级域内外直属]|湖(?![泊库])|平原|盆地|高原|流域|境|[东西南北中]部|沿|段|港|湾|新区|经济|片区|都市|主城|机场"
 )
 
 _LONGEST = 40  # characters; what is longer is a clause

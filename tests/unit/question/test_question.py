@@ -124,3 +124,17 @@ def test_what_can_never_match_is_no_part_of_the_grammar():
 def test_tagged_keeps_the_places_of_letters_that_grow():
     """A letter whose lower case is two would move all that follows: then case stays."""
     assert tagged(analyse("İ各省")).text == "İ各省"
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("2025年风电装机超过2000万千瓦的省", {2025}),
+        ("非化石能源占比2025年不高于20%的省", {2025}),
+        ("比2020年下降多少", set()),
+        ("到2030年建成2000家", {2030}),
+    ],
+)
+def test_an_amount_and_a_base_are_no_year(text, years):
+    """占比2025年 is a share in 2025, 比2020年 a base."""
+    assert question_of(analyse(text)).due == years
