@@ -178,12 +178,15 @@ def _side_by_side(made: Mapping[str, Matrix], by: By) -> Matrix:
             own = {_head(name, head): values for head, values in line.cells.items()}
             lines[line.label] = Line(line.label, held.held or line.held, {**held.cells, **own})
     rank = place_rank if by in ("province", "region") else str
-    common = (note("in-common", "zh", words="，".join(one.words)) for one in made.values())
+    common = "；".join("，".join(one.words) for one in made.values())
     return Matrix(
         tuple(_head(name, head) for name, one in made.items() for head in one.heads),
         (),
         tuple(sorted(lines.values(), key=lambda line: (not line.held, rank(line.label)))),
-        (*common, *dict.fromkeys(n for one in made.values() for n in one.notes)),
+        (
+            note("in-common", "zh", words=common),
+            *dict.fromkeys(n for one in made.values() for n in one.notes),
+        ),
     )
 
 

@@ -335,8 +335,5 @@ def test_several_indicators_stand_side_by_side(tmp_path):
         ("四川省", "41%[1]", None, "42%[2]"),
         ("云南省", None, "66%", None),
     ]
-    assert both.notes[:2] == (
-        "除另注明外：森林覆盖率，目标",
-        "除另注明外：非化石能源消费比重，目标",
-    )
+    assert both.notes[0] == "除另注明外：森林覆盖率，目标；非化石能源消费比重，目标"
     assert [column.zh for column in one.columns] == ["地区", "2025"]
