@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import chain
 
 from kgrag.answer.notes import note
+from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.qualifiers import Qualifiers
@@ -55,6 +56,7 @@ _OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
 _PER = re.compile("/[一-鿿a-z]{1,4}")
+_MOST_NAMES = 8  # of an indicator that are looked for in texts
 _MOST_INDICATORS = 4  # that a question names beside each other
 _MOST_PIECES = 4  # that an indicator's name has, where words of asking are in it
 
@@ -252,9 +254,8 @@ def _of_one(
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
-    asked = asked_figures(question, _names(held))
-    if sure and asked is None:
-        asked = Asked(question, question.topic, frozenset())
+    known = Asked(question, question.topic, frozenset()) if sure else None
+    asked = asked_figures(question, _names(held)) or known
     if asked is None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
@@ -274,11 +275,14 @@ def _of_one(
     shown, chosen = _chosen(shown, question, bound)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
     silent = _silent((*by_place, *shown, *parts), cards, asked)
+    if rows and not chosen:
+        set_above = _set_above(silent, named_so, asked, knowledge)
+        rows += [row for place in silent for row in set_above.get(place, ())]
+        silent = tuple(place for place in silent if place not in set_above)
     some_of = (named_so, of_it, chain(*by_place.values()))
     counts = tuple(len({s.doc_id for s in some}) for some in some_of)
     told, unread = _notes(asked, len(cards), counts, query.language)
-    told += chosen
-    told += _further(asked, undated, len(rows), query.language)
+    told += [*chosen, *_further(asked, undated, len(rows), query.language)]
     told += _like_here(knowledge.store, asked, cards, shown)
     ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
     told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
@@ -290,11 +294,51 @@ def _of_one(
         silent=silent,
         about=asked.indicator,
         unread=unread if silent or not rows else "",
-        times=tuple(
-            name for year in question.due for name in (str(year), plan_ending(year)) if name
-        ),
+        times=_times(question),
         least="least" in question.asks,
     )
+
+
+def _times(question: Question) -> tuple[str, ...]:
+    return tuple(name for year in question.due for name in (str(year), plan_ending(year)) if name)
+
+
+def _set_above(
+    silent: Collection[str], named: Iterable[Statement], asked: Asked, knowledge: SearchContext
+) -> Mapping[str, Sequence[Stated]]:
+    """Return, by place without a figure, where its documents take over that of a plan above.
+
+    Many plans say of an indicator only that it is to meet what is set for the place: 单位GDP能耗
+    降低完成国家下达目标.
+
+    Args:
+        silent: Short names of places.
+        named: Figures of the indicator, for the names that documents give it.
+        asked: The figures that a question asks for.
+        knowledge: Documents to list.
+    """
+    of = {}
+    for doc_id, card in knowledge.cards().items():
+        place = asked.question.row_of(card.metadata.regions or (NATIONAL,))
+        if called(place) in silent:
+            of[doc_id] = place
+    names = Counter(s.qualifiers.subject or s.fact.subject.name for s in named)
+    as_set, times = grammar().pattern("as_set").pattern, _times(asked.question) or ("",)
+    found: defaultdict[str, dict[str, Stated]] = defaultdict(dict)
+    for name, _ in names.most_common(_MOST_NAMES) if of else ():
+        said = re.compile(f"{re.escape(name)}[^，。；\\n]{{0,24}}?(?P<set>{as_set})")
+        for hit in knowledge.with_phrase(name, list(of), _MOST_LIKE):
+            chunk, place = hit.chunk, of[hit.chunk.doc_id]
+            match = said.search(chunk.text)
+            if match is None:
+                continue
+            told = "".join((hit.title, *chunk.heading_path, chunk.text[: match.end()]))
+            if any(time in told for time in times):
+                spans = (chunk.start + match.start(), chunk.start + match.end())
+                row = Stated(Place(chunk.doc_id, *spans, chunk.chunk_id), place)
+                row = replace(row, lead=f"{place}：{match['set']}")
+                found[called(place)].setdefault(chunk.doc_id, row)
+    return {place: list(rows.values()) for place, rows in found.items()}
 
 
 def _chosen(

@@ -584,6 +584,24 @@ def test_several_figures_rankings_and_bounds(levels, question, leads):
     assert [row.lead.partition("：")[0] for row in rows] == leads
 
 
+def test_what_a_plan_above_sets_is_a_row(tmp_path):
+    """A place whose plan says only 完成国家下达目标 is not one that states nothing."""
+    plan = "# {}省低碳发展规划\n\n到2025年，全省{}。\n"
+    texts = {
+        "a.md": plan.format("四川", "单位地区生产总值二氧化碳排放降低20%"),
+        "b.md": plan.format("云南", "单位地区生产总值二氧化碳排放降低18%"),
+        "c.md": plan.format("贵州", "单位地区生产总值二氧化碳排放降低率完成国家下达的目标任务"),
+        "d.md": plan.format("甘肃", "森林覆盖率达到12%"),
+    }
+    with knowledge_base(tmp_path, texts) as base:
+        answer = base.ask("各省2025年碳强度降幅")
+    told = [(b.label, b.lead.strip("，")) for b in answer.blocks if isinstance(b, Row)]
+    assert told[2:] == [("贵州省", "贵州省：完成国家下达的目标任务")]
+    assert [note for note in answer.notes if note.startswith("未读出")] == [
+        "未读出2025年碳强度数字：甘肃"
+    ]
+
+
 def test_what_a_bound_leaves_out_is_counted(levels):
     """Places with other values are not said to state none."""
     answer = levels.ask("2025年森林覆盖率超过60%的省")
