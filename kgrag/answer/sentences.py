@@ -123,13 +123,19 @@ def joined_spans(text: str, *, remarks: bool = True) -> list[tuple[int, int]]:
     return spans
 
 
+_CLAUSE = re.compile("[，；,;]")
+
+
 def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[int, int]:
     """Return (start, end) of the sentences around a span, without surrounding blanks.
 
-    If they have more than `longest` characters, those on its lines; the span if they have, too.
+    If they have more than `longest` characters, the clauses around it; else those on its lines; the
+    span if they have, too.
 
     >>> sentence_around("甲。 乙丙丁。戊", 4, 5, longest=9)
     (3, 7)
+    >>> sentence_around("甲乙丙丁，戊己，庚辛，壬癸子丑。", 6, 7, longest=8)
+    (5, 11)
     """
     low = max(start - longest, 0)
     window = text[low : end + longest]
@@ -140,6 +146,11 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
         first, last = first + len(found) - len(found.lstrip()), first + len(found.rstrip())
         if last - first <= longest:
             return first, last
+        marks = [first, *(first + m.end() for m in _CLAUSE.finditer(found)), last]
+        begin = next((m for m in marks if start - longest // 2 <= m <= start), last)
+        ends = [m for m in marks if end <= m <= begin + longest]
+        if ends:
+            return begin, ends[-1]
     return start, end
 
 
