@@ -24,6 +24,7 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_numeral
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
+from kgrag.text.table_rows import columns_above, is_header, named_cells
 from kgrag.text.visible import shortened
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
@@ -237,6 +238,7 @@ _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
 _STOP = re.compile(r"[。；;！？]$")
 _FIGURE = re.compile(r"\d")
+_WORDS = re.compile(r"[^\W\d_]{2}")  # which a row of numbers has not
 _LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 第十二章
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
 _MOST_SENTENCES = 400  # encoded for one answer
@@ -343,13 +345,21 @@ def _quotable(
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     lists = asks_for_list(query.text)  # whose items may be headings
     return [
-        sentence
+        _with_columns(sentence, documents[sentence.doc_id].text)
         for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, titles[sentence.doc_id])
         and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
         and not _is_imprint(sentence.text, query.text)
+        and _WORDS.search(sentence.text)
+        and not is_header(documents[sentence.doc_id].text, sentence.start, sentence.end)
     ]
+
+
+def _with_columns(sentence: Sentence, text: str) -> Sentence:
+    """Return a sentence that is a row of a table with the names of its columns."""
+    header = columns_above(text, sentence.start, sentence.end)
+    return replace(sentence, text=named_cells(header, sentence.text)) if header else sentence
 
 
 def _cited(

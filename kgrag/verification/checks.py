@@ -83,7 +83,7 @@ class _Compared:
         self._quoted = quoted
         self._asked = Source.of(answer.question)
         self._quotes = {
-            c.number: "\n".join((title_line(c.title), *c.heading_path, c.quote))
+            c.number: "\n".join((title_line(c.title), *c.heading_path, c.columns, c.quote))
             for c in answer.citations
         }
         self._read = lru_cache(maxsize=None)(
