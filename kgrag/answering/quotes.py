@@ -24,7 +24,7 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_numeral
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
-from kgrag.text.table_rows import columns_above, is_header, named_cells
+from kgrag.text.table_rows import cells_of, columns_above, is_header, named_cells
 from kgrag.text.visible import shortened
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
@@ -344,22 +344,39 @@ def _quotable(
     """Return the sentences that may be quoted: about what is asked for, and complete."""
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     lists = asks_for_list(query.text)  # whose items may be headings
-    return [
-        _with_columns(sentence, documents[sentence.doc_id].text)
+    found = [
+        sentence
         for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, titles[sentence.doc_id])
         and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
         and not _is_imprint(sentence.text, query.text)
-        and _WORDS.search(sentence.text)
         and not is_header(documents[sentence.doc_id].text, sentence.start, sentence.end)
     ]
+    told = _with_columns(found, documents, normalize_name(query.text))
+    return [sentence for sentence in told if _WORDS.search(sentence.text)]
 
 
-def _with_columns(sentence: Sentence, text: str) -> Sentence:
-    """Return a sentence that is a row of a table with the names of its columns."""
-    header = columns_above(text, sentence.start, sentence.end)
-    return replace(sentence, text=named_cells(header, sentence.text)) if header else sentence
+def _with_columns(
+    candidates: Sequence[Sentence], documents: Mapping[str, Document], asked: str
+) -> list[Sentence]:
+    """Return sentences, those that are rows of tables with the names of their columns.
+
+    Of a table of which the question has cells of some rows (水泥), those rows alone.
+    """
+    headers = [columns_above(documents[s.doc_id].text, s.start, s.end) for s in candidates]
+    rows = list(zip(candidates, headers, strict=True))
+    named = {
+        (s.doc_id, s.start): header
+        for s, header in rows
+        if header and any(normalize_name(c) in asked for c in cells_of(s.text) if _WORDS.search(c))
+    }
+    tables = {(doc_id, header) for (doc_id, _), header in named.items()}
+    return [
+        replace(s, text=named_cells(header, s.text)) if header else s
+        for s, header in rows
+        if (s.doc_id, header) not in tables or (s.doc_id, s.start) in named
+    ]
 
 
 def _cited(
