@@ -238,6 +238,7 @@ _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
 _STOP = re.compile(r"[。；;！？]$")
 _FIGURE = re.compile(r"\d")
+_ROW_OF_FIGURES = re.compile(r"(?:\d[\d.,%]*[ \t]+){2}")
 _WORDS = re.compile(r"[^\W\d_]{2}")  # which a row of numbers has not
 _LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 第十二章
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
@@ -318,7 +319,9 @@ def quoted(
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
-    chosen = _choose(scored, query, titles, max_sentences)
+    naming = _naming(scored, query, documents)
+    chosen = list(dict.fromkeys((*naming, *_choose(scored, query, titles, max_sentences))))
+    chosen = chosen[:max_sentences]
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = [_cited(place, documents, headings) for place in places]
@@ -521,6 +524,27 @@ def _choose(
         cites = _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
         chosen.setdefault(sentence.doc_id if cites else normalize_name(sentence.text), sentence)
     return list(chosen.values())
+
+
+def _naming(
+    scored: Sequence[Scored], query: Query, documents: Mapping[str, Document]
+) -> list[Sentence]:
+    """Return the best sentences that name a place asked for which no document is about.
+
+    Good ones with another word of the question, and rows of figures in a passage with one.
+    """
+    about = {r for d in documents.values() for r in document_facets(d.title, d.metadata).places}
+    places = query.places - about
+    asked = {w for w in _asked(query) if not any(p in w or w in p for p in query.places)}
+
+    def is_told(s: Scored) -> bool:
+        own = s.sentence
+        if _ROW_OF_FIGURES.search(own.text):
+            return any(word in own.chunk.chunk.text for word in asked)
+        return s.score >= _REACH * scored[0].score and any(word in own.text for word in asked)
+
+    named = (s for s in scored if any(place in s.sentence.text for place in places))
+    return [s.sentence for s in named if is_told(s)][:_LEAST]
 
 
 def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:

@@ -15,6 +15,14 @@ HTML = """<html><head><title>青川市充电设施建设计划</title></head><bo
 <tr><td>东湖区</td><td>1200</td><td>14</td><td>东湖区住房城乡建设局</td></tr>
 <tr><td>西岭区</td><td>860</td><td>9</td><td>西岭区发展改革局</td></tr>
 </table><p>强化要素保障。</p></body></html>"""
+FLAT = """河北省国土绿化通知
+一、2022年全省营造林任务600万亩，其中造林300万亩。
+附件 营造林任务安排表
+单位合计人工造林封山育林
+承德市139.2 60.0 21.0 79.2
+26.0 16.0 4.0 10.0
+唐山市
+"""
 ROWS = (
     ("行业", "监测企业数（家）", "时限"),
     ("水泥", "41", "2027年底"),
@@ -26,7 +34,7 @@ ROWS = (
 def folder(tmp_path_factory):
     """A Word file and a page with a table each."""
     made = tmp_path_factory.mktemp("cells")
-    ingested(made, {"b.html": HTML})
+    ingested(made, {"b.html": HTML, "c.txt": FLAT})
     document = Document()
     document.add_heading("江南省减污降碳监测工作方案", 0)
     document.add_paragraph("江南省生态环境厅　2026年3月1日")
@@ -70,3 +78,10 @@ def test_numbers_and_headers_alone_are_no_quotes(folder):
     quotes = [cited["quote"] for cited in told["citations"]]
     assert "| 水泥 | 41 | 2027年底 |" in quotes
     assert not {"| 行业 | 监测企业数（家） | 时限 |", "41.5 23.8 79.2 -11.5 7.85"} & set(quotes)
+
+
+def test_a_row_of_a_place_comes_before_what_is_told_of_the_place_around(folder):
+    """No document is about the city: the row that names it is quoted, the texts are counted."""
+    told = json.loads(run(folder, "ask", "河北承德营造林任务", "--json", code=0).stdout)
+    assert told["text"].splitlines()[0] == "承德市139.2 60.0 21.0 79.2[1]"
+    assert {"没有关于承德的文件", "文中提到承德的有1份"} <= set(told["notes"])
