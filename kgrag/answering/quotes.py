@@ -12,7 +12,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.answer.sentences import Sentence, sentences, whole_quote
+from kgrag.answer.sentences import FLAT_ROW, Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
 from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
@@ -238,7 +238,6 @@ _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
 _STOP = re.compile(r"[。；;！？]$")
 _FIGURE = re.compile(r"\d")
-_ROW_OF_FIGURES = re.compile(r"(?:\d[\d.,%]*[ \t]+){2}")
 _WORDS = re.compile(r"[^\W\d_]{2}")  # which a row of numbers has not
 _LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 第十二章
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
@@ -319,9 +318,7 @@ def quoted(
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
-    naming = _naming(scored, query, documents)
-    chosen = list(dict.fromkeys((*naming, *_choose(scored, query, titles, max_sentences))))
-    chosen = chosen[:max_sentences]
+    chosen = _choose(scored, query, documents, max_sentences)
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = [_cited(place, documents, headings) for place in places]
@@ -510,20 +507,20 @@ def _in_context(sentence: Sentence, title: str) -> str:
 
 
 def _choose(
-    scored: Sequence[Scored], query: Query, titles: Mapping[str, str], most: int
+    scored: Sequence[Scored], query: Query, documents: Mapping[str, Document], most: int
 ) -> list[Sentence]:
-    """Return the sentences to quote, best first, no wording twice.
+    """Return the sentences to quote, best first, after those of `_naming`, no wording twice.
 
     If a question asks who cites a title, each document is quoted once.
     """
-    chosen: dict[str, Sentence] = {}
+    chosen = {normalize_name(s.text): s for s in _naming(scored, query, documents)}
     for item in scored:
-        if len(chosen) == most or item.score < _CLOSE * scored[0].score:
+        if len(chosen) >= most or item.score < _CLOSE * scored[0].score:
             break
         sentence = item.sentence
-        cites = _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
+        cites = _cites_what_is_quoted(sentence, documents[sentence.doc_id].title, query)
         chosen.setdefault(sentence.doc_id if cites else normalize_name(sentence.text), sentence)
-    return list(chosen.values())
+    return list(chosen.values())[:most]
 
 
 def _naming(
@@ -539,7 +536,7 @@ def _naming(
 
     def is_told(s: Scored) -> bool:
         own = s.sentence
-        if _ROW_OF_FIGURES.search(own.text):
+        if FLAT_ROW.search(own.text):
             return any(word in own.chunk.chunk.text for word in asked)
         return s.score >= _REACH * scored[0].score and any(word in own.text for word in asked)
 

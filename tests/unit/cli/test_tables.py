@@ -121,7 +121,7 @@ def test_a_comparison_in_a_workbook_has_its_values_as_numbers(folder, tmp_path):
     for row in listed:
         assert isinstance(row["数值"], int | float)
         assert any(f"{row['数值']}{row['单位']}" in cell for cell in compared)
-        assert re.fullmatch(r"\d+-\d+", row["位置"])
+        assert re.fullmatch(r"\d+-\d+", str(row["位置"]))
 
 
 def test_a_place_that_no_list_holds(tmp_path):
