@@ -6,15 +6,11 @@ from dataclasses import dataclass
 
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import item_end
-from kgrag.text.quantities import narrow
+from kgrag.text.quantities import legible
 from kgrag.text.table_rows import cell_spans, cells_of, holds_row
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Heading
 
-# Full-width ASCII that a page's font left as the code points of its GB 2312 bytes: ꎬ for ，.
-_LOST = {0xA3A1 + i: 0x21 + i for i in range(94)}
-_LOST_MARK = re.compile("[\ua3a1-\ua3fe]")
-_LOST_POINT = re.compile("(?<=\\d)[\ue000-\uf8ff\U000f0000-\U0010fffd](?=\\d)")
 _LINE = re.compile(r"[^\r\n]+")
 _ENDS = frozenset("。！？；：!?;:ꎮꎻꎺ")
 _ALSO_OPENS = re.compile(r"[-—*]|专栏|附[件表]|[图表]\s*\d")  # a paragraph, besides marks of items
@@ -79,12 +75,6 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
         yield _passage(narrowed, main, section)
         for inner in asides:
             yield _passage(narrowed, inner, section, is_aside=True)
-
-
-def legible(text: str) -> str:
-    """Return a text narrow, with the marks that its font lost; the length stays."""
-    narrowed = _LOST_POINT.sub(".", narrow(text))
-    return narrowed.translate(_LOST) if _LOST_MARK.search(narrowed) else narrowed
 
 
 def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:

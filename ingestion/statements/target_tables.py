@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kgrag.ingestion.statements.prose import legible
 from kgrag.ingestion.statements.target_grammar import UNIT_NAMES, Value, ends, values
 from kgrag.qualifiers import Standing
 from kgrag.text.plan_periods import plan_years
-from kgrag.text.quantities import narrow
+from kgrag.text.quantities import legible, narrow, parted_cells
 from kgrag.text.table_rows import cells_of, holds_row, is_delimiter
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 
@@ -503,12 +502,7 @@ _WHOLE_NAME = re.compile(
     rf"(?:{_ROW_NO})?(?P<name>{_NAME})\((?P<unit>[^()\d]{{1,14}})\)[*#△∗]*[ \t]*"
     r"(?P<first>(?:约束|预期)性?)?"
 )
-_PLAIN_NUMBER = re.compile(r"(?:0|[1-9]\d*)(?:\.\d{1,2})?")
 _SIGNED_SECOND = re.compile(r"[ \t][≥≤<>\[]")
-_GLUED = re.compile(r"\d+(?:\.\d+){0,2}")
-_POINTS_OF_TWO = 2
-_ALL = 100  # percent
-_MOST_TIMES = 3  # as much as the other, that two values which no blank parts may be
 
 
 def _of_flat_rows(lines: Sequence[_Line]) -> list[Cell]:
@@ -720,39 +714,13 @@ class _Numbered:
         if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and named.string != line.text:
             cells = _ROW_CELL.findall(cells[0])
         if len(cells) == 1 and line.is_wide and len(columns.years) == 2:
-            cells = _parted(cells[0], named["unit"])
+            cells = parted_cells(cells[0], named["unit"])
         if len(cells) < len(columns.years):
             return
         self._last, self._tail = (int(no) if named.string != line.text else self._last), -1
         binding = _binding(match["last"] or "") or _binding(named["first"] or "")
         span = start, line.end
         yield from _flat_row(named["name"], named["unit"], cells, columns, binding, span)
-
-
-def _parted(run: str, unit: str) -> list[str]:
-    """Return the two values of a cell that no single one could be; itself where that is unsure.
-
-    >>> _parted("4242.5", "%"), _parted("83.688.3", "%"), _parted("18.5", "%")
-    (['42', '42.5'], ['83.6', '88.3'], ['18.5'])
-    """
-    if not _GLUED.fullmatch(run) or (run.count(".") < _POINTS_OF_TWO and unit != "%"):
-        return [run]
-    if run.count(".") < _POINTS_OF_TWO and float(run) <= _ALL and _PLAIN_NUMBER.fullmatch(run):
-        return [run]
-    found = []
-    for i in range(1, len(run)):
-        pair = run[:i], run[i:]
-        if not all(map(_PLAIN_NUMBER.fullmatch, pair)):
-            continue
-        low, high = sorted(map(float, pair))
-        places = [len(each.partition(".")[2]) for each in pair]
-        if "." not in run:
-            is_like = len(pair[0]) == len(pair[1]) or pair[1] == "100"
-        else:
-            is_like = run.count(".") == 1 or places[0] == places[1]
-        if is_like and high <= low * _MOST_TIMES and (unit != "%" or high <= _ALL):
-            found.append(list(pair))
-    return found[0] if len(found) == 1 else [run]
 
 
 def _of_one_column(

@@ -9,6 +9,7 @@ from typing import Literal, Self
 from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.json_ready import JsonReady
 from kgrag.text.answer_text import NOT_FOUND, Form, without_marks
+from kgrag.text.table_rows import named_cells
 from kgrag.types import Language
 
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
@@ -83,13 +84,13 @@ class Quote(Block):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the quote and its mark."""
-        return f"{_one_line(self.citation.quote)}{mark(self.citation)}"
+        return f"{_told(self.citation)}{mark(self.citation)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {
             "kind": "quote",
-            "text": _one_line(self.citation.quote),
+            "text": _told(self.citation),
             "citation": self.citation.number,
         }
 
@@ -119,7 +120,7 @@ class Row(Quote):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return lead, title, sentence and mark on a line; a title alone is not repeated."""
-        quote = _one_line(self.citation.quote)
+        quote = _told(self.citation)
         title = self.citation.title
         told = "" if self.known and (quote in title or title in quote) else f"：{quote}"
         return f"{self.lead}{self.titled}{told}{mark(self.citation)}"
@@ -133,7 +134,7 @@ class Row(Quote):
             "title": self.citation.title,
             "aside": self.aside,
             "known": self.known,
-            "text": _one_line(self.citation.quote),
+            "text": _told(self.citation),
             "citation": self.citation.number,
         }
 
@@ -299,6 +300,12 @@ def leaves(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def _place(cited: Citation) -> tuple[str, int, int]:
     return cited.doc_id, cited.start, cited.end
+
+
+def _told(cited: Citation) -> str:
+    """Return a quote on one line, a row of a table with the names of its columns."""
+    header = cited.columns
+    return _one_line(named_cells(header, cited.quote) if header else cited.quote)
 
 
 def _one_line(text: str) -> str:

@@ -10,6 +10,7 @@ from kgrag.notebook import passage_html, place_html, place_words
 from kgrag.status import Status
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import ANNEX, ARTICLE, ATTACHMENT, BARE, BOX, numbering_at
+from kgrag.text.table_rows import columns_above
 from kgrag.text.words import has_han
 from kgrag.types import Document, Heading, Language
 
@@ -80,6 +81,7 @@ class Citation(JsonReady):
         status: Whether the document is in force; None if not determined.
         also_in: Other files with the same or nearly the same text.
         document_number: The document's 文号; empty for none.
+        columns: The header of the table that the quote is a row of; empty for other quotes.
     """
 
     number: int
@@ -95,6 +97,7 @@ class Citation(JsonReady):
     status: Status | None = None
     also_in: tuple[str, ...] = ()
     document_number: str = ""
+    columns: str = ""
 
     @classmethod
     def of(
@@ -125,6 +128,7 @@ class Citation(JsonReady):
             quote=document.text[start:end],
             chunk_id=chunk_id,
             document_number=document.metadata.number,
+            columns=columns_above(document.text, start, end),
         )
 
     @property

@@ -27,6 +27,8 @@ _CONTINUES = re.compile(r"[\d一-鿿“《]")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
 _POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
+# The end of a row of a table that lost its cells, 承德市139.2 60.0 21.0; the next begins anew.
+FLAT_ROW = re.compile(r"\d(?:[ \t]++[-≥≤<>]?\d[\d.,%％]*+){2}$")
 # A line that begins a section or an item; what stands before it is complete without a mark.
 _BEGINS = re.compile(
     r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
@@ -216,6 +218,8 @@ def _runs_on(text: str, following: str, lead: str) -> bool:
         lead: The end of what stands before the piece on its line: after a sentence is no heading.
     """
     bare = text.rstrip()
+    if FLAT_ROW.search(bare):
+        return False
     if not bare or not text.endswith("\n") or is_row(bare) or is_row(following):
         return False
     if bare[-1] in _LEAD_IN + "，、,（(":

@@ -215,7 +215,9 @@ def cited_texts(
     for cited in citations:
         document = documents.get(cited.doc_id)
         if document is None:  # deleted meanwhile
-            texts[cited.number] = "\n".join((cited.title, *cited.heading_path, cited.quote))
+            texts[cited.number] = "\n".join(
+                (cited.title, *cited.heading_path, cited.columns, cited.quote)
+            )
             continue
         around = [
             p
@@ -229,6 +231,7 @@ def cited_texts(
                 title_line(document.title),
                 "、".join(document.metadata.regions),
                 *(heading for path in paths for heading in path),
+                cited.columns,
                 *(document.text[start:end] for start, end in spans),
             ]
         )

@@ -28,6 +28,7 @@ _HALF_READ = (
     " ({}): it was searched by the encoder alone, read as {}, and what was found may be about"
     " something else; ask in Chinese"
 )
+_MOST_NAMING = 1000  # passages that name a place
 _UNREAD = (
     "the documents are Chinese, and no word of the question is in the word list: ask in Chinese"
 )
@@ -80,6 +81,10 @@ def what_was_searched(question: str, knowledge: SearchContext, within: Filter | 
     chosen = Chosen(knowledge.cards(), knowledge.settings().cards)
     query = knowledge.query(question)
     places = chosen.place_notes(sorted(query.places))
+    for place in chosen.not_held(sorted(query.places)):
+        hits = knowledge.with_phrase(place, sorted(knowledge.cards()), _MOST_NAMING)
+        if n := len({hit.chunk.doc_id for hit in hits}):
+            places.append(note("place-named", "zh", place=place, n=n))
     titles = "".join(card.title for card in knowledge.cards().values())
     if abroad := tuple(w for w in query.words if w in ABROAD and w not in titles):
         places.append(note("place-not-held", "zh", places=abroad))

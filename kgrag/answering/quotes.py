@@ -12,7 +12,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
-from kgrag.answer.sentences import Sentence, sentences, whole_quote
+from kgrag.answer.sentences import FLAT_ROW, Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
 from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
@@ -24,6 +24,7 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import han_numeral
 from kgrag.text.official_terms import wordings
 from kgrag.text.quantities import narrow
+from kgrag.text.table_rows import cells_of, columns_above, is_header, named_cells
 from kgrag.text.visible import shortened
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
@@ -237,6 +238,7 @@ _NAMED_AFTER = re.compile(rf"(?:{_CITING.pattern})[^《》]{{0,6}}《")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百\d]{1,5}条")
 _STOP = re.compile(r"[。；;！？]$")
 _FIGURE = re.compile(r"\d")
+_WORDS = re.compile(r"[^\W\d_]{2}")  # which a row of numbers has not
 _LONGEST_MARKER = 5  # characters of the number before a heading: （十二）, 第十二章
 _SHORT_HEADING = 16  # characters of a heading that ends like a sentence
 _MOST_SENTENCES = 400  # encoded for one answer
@@ -316,7 +318,7 @@ def quoted(
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
-    chosen = _choose(scored, query, titles, max_sentences)
+    chosen = _choose(scored, query, documents, max_sentences)
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = [_cited(place, documents, headings) for place in places]
@@ -342,13 +344,38 @@ def _quotable(
     """Return the sentences that may be quoted: about what is asked for, and complete."""
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     lists = asks_for_list(query.text)  # whose items may be headings
-    return [
+    found = [
         sentence
         for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, titles[sentence.doc_id])
         and (lists or not _is_bare_heading(sentence, headings.get(sentence.doc_id, ())))
         and not _is_imprint(sentence.text, query.text)
+        and not is_header(documents[sentence.doc_id].text, sentence.start, sentence.end)
+    ]
+    told = _with_columns(found, documents, normalize_name(query.text))
+    return [sentence for sentence in told if _WORDS.search(sentence.text)]
+
+
+def _with_columns(
+    candidates: Sequence[Sentence], documents: Mapping[str, Document], asked: str
+) -> list[Sentence]:
+    """Return sentences, those that are rows of tables with the names of their columns.
+
+    Of a table of which the question has cells of some rows (水泥), those rows alone.
+    """
+    headers = [columns_above(documents[s.doc_id].text, s.start, s.end) for s in candidates]
+    rows = list(zip(candidates, headers, strict=True))
+    named = {
+        (s.doc_id, s.start): header
+        for s, header in rows
+        if header and any(normalize_name(c) in asked for c in cells_of(s.text) if _WORDS.search(c))
+    }
+    tables = {(doc_id, header) for (doc_id, _), header in named.items()}
+    return [
+        replace(s, text=named_cells(header, s.text)) if header else s
+        for s, header in rows
+        if (s.doc_id, header) not in tables or (s.doc_id, s.start) in named
     ]
 
 
@@ -480,20 +507,41 @@ def _in_context(sentence: Sentence, title: str) -> str:
 
 
 def _choose(
-    scored: Sequence[Scored], query: Query, titles: Mapping[str, str], most: int
+    scored: Sequence[Scored], query: Query, documents: Mapping[str, Document], most: int
 ) -> list[Sentence]:
-    """Return the sentences to quote, best first, no wording twice.
+    """Return the sentences to quote, best first, after those of `_naming`, no wording twice.
 
     If a question asks who cites a title, each document is quoted once.
     """
-    chosen: dict[str, Sentence] = {}
+    chosen = {normalize_name(s.text): s for s in _naming(scored, query, documents)}
     for item in scored:
-        if len(chosen) == most or item.score < _CLOSE * scored[0].score:
+        if len(chosen) >= most or item.score < _CLOSE * scored[0].score:
             break
         sentence = item.sentence
-        cites = _cites_what_is_quoted(sentence, titles[sentence.doc_id], query)
+        cites = _cites_what_is_quoted(sentence, documents[sentence.doc_id].title, query)
         chosen.setdefault(sentence.doc_id if cites else normalize_name(sentence.text), sentence)
-    return list(chosen.values())
+    return list(chosen.values())[:most]
+
+
+def _naming(
+    scored: Sequence[Scored], query: Query, documents: Mapping[str, Document]
+) -> list[Sentence]:
+    """Return the best sentences that name a place asked for which no document is about.
+
+    Good ones with another word of the question, and rows of figures in a passage with one.
+    """
+    about = {r for d in documents.values() for r in document_facets(d.title, d.metadata).places}
+    places = query.places - about
+    asked = {w for w in _asked(query) if not any(p in w or w in p for p in query.places)}
+
+    def is_told(s: Scored) -> bool:
+        own = s.sentence
+        if FLAT_ROW.search(own.text):
+            return any(word in own.chunk.chunk.text for word in asked)
+        return s.score >= _REACH * scored[0].score and any(word in own.text for word in asked)
+
+    named = (s for s in scored if any(place in s.sentence.text for place in places))
+    return [s.sentence for s in named if is_told(s)][:_LEAST]
 
 
 def _cites_what_is_quoted(sentence: Sentence, title: str, query: Query) -> bool:

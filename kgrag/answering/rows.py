@@ -22,7 +22,7 @@ from kgrag.tables.sources import item_start
 from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.indicators import in_known_words, indicator_names
-from kgrag.text.quantities import narrow
+from kgrag.text.quantities import legible, narrow
 from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Heading, Query
 
@@ -144,7 +144,7 @@ def _seen(lead: str, question: str, cited: Citation) -> str:
 
     It may come from the head of a table or a heading far above; digits may be garbled.
     """
-    there = narrow("".join((question, cited.title, *cited.heading_path, cited.quote)))
+    there = legible("".join((question, cited.title, *cited.heading_path, cited.quote)))
     told = _YEAR.sub(lambda match: match[0] if match[1] in there else "", lead)
     if any(number not in there for number in _DIGITS.findall(narrow(told))):
         told = told.partition("：")[0] if "：" in told else ""

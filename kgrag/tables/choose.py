@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
@@ -66,19 +66,26 @@ class Chosen:
         told = {"excluded": self.excluded, "total": self.total}
         return [note("excluded", "zh", **told)] if self.excluded else []
 
-    def place_notes(self, places: Collection[str]) -> list[Note]:
-        """Return notes on the places that no document, or none that is covered, is about.
+    def not_held(self, places: Collection[str]) -> tuple[str, ...]:
+        """Return those of some places that no document of the knowledge base is about.
 
         Args:
             places: Full or short names; those that are no province or city of China are left out.
         """
         listed = [p for p in places if any(r.level != "县" for r in regions_named(p))]
-        missing = {
-            kind: tuple(p for p in listed if not with_places_inside([called(p)]) & about(cards))
-            for kind, cards in (("held", self.held), ("covered", self.cards.values()))
-        }
-        excluded = tuple(p for p in missing["covered"] if p not in missing["held"])
-        kinds = (("place-not-held", missing["held"]), ("place-excluded", excluded))
+        near = about(self.held)
+        return tuple(p for p in listed if not with_places_inside([called(p)]) & near)
+
+    def place_notes(self, places: Collection[str]) -> list[Note]:
+        """Return notes on the places that no document, or none that is covered, is about.
+
+        Args:
+            places: As for `not_held`.
+        """
+        held = self.not_held(places)
+        covered = replace(self, held=tuple(self.cards.values())).not_held(places)
+        excluded = tuple(place for place in covered if place not in held)
+        kinds = (("place-not-held", held), ("place-excluded", excluded))
         return [note(kind, "zh", places=names) for kind, names in kinds if names]
 
 

@@ -21,6 +21,7 @@ from kgrag.tables.targets import (
     YEAR,
     WantedTargets,
     check_indicator,
+    targets,
     wanted_statements,
 )
 from kgrag.text.facets import called, place_rank
@@ -162,11 +163,24 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
         OutOfRangeError: If no indicator is given.
         NotFoundError: As for `kgrag.tables.targets.targets`.
     """
+    apart = _each(store, wanted)
+    if len(apart) < 2:
+        return _of_one(store, wanted, by)
+    return _side_by_side({one.indicator: _of_one(store, one, by) for one in apart}, by)
+
+
+def _each(store: Store, wanted: WantedTargets) -> list[WantedTargets]:
+    """Return the selection of each of several indicators, or the one."""
     names = [name.strip() for name in _APART.split(wanted.indicator) if name.strip()]
     if len(names) < 2 or wanted_statements(store, wanted, choose(store, wanted.within)):
-        return _of_one(store, wanted, by)
-    apart = (_of_one(store, replace(wanted, indicator=name), by) for name in names)
-    return _side_by_side(dict(zip(names, apart, strict=True)), by)
+        return [wanted]
+    return [replace(wanted, indicator=name) for name in dict.fromkeys(names)]
+
+
+def values(store: Store, wanted: WantedTargets) -> Table:
+    """Return what `matrix` compares, one value a row as numbers."""
+    tables = [targets(store, one) for one in _each(store, wanted)]
+    return replace(tables[0], rows=tuple(row for one in tables for row in one.rows), notes=())
 
 
 def _side_by_side(made: Mapping[str, Matrix], by: By) -> Matrix:

@@ -170,8 +170,8 @@ def _heading(table: Table, language: Language) -> str:
 
 
 def as_xlsx(table: Table, language: Language) -> bytes:
-    """Return a table as a workbook with a sheet of rows and one of notes; see `as_workbook`."""
-    return as_workbook((table,), language)
+    """Return a table as a workbook: its rows, its values one a row if it has them, its notes."""
+    return as_workbook((table, *([table.values] if table.values else ())), language)
 
 
 def as_workbook(tables: Sequence[Table], language: Language) -> bytes:

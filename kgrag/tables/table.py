@@ -134,6 +134,7 @@ class Table(JsonReady):
         rows: In order.
         notes: Coverage and omissions, in words; `worded` returns them in a language.
         heading: Its name in words, where it stands among others; None for a table alone.
+        values: The same with one value a row, as a sheet of its own in a workbook; None for none.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Table(JsonReady):
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     heading: Column | None = None
+    values: "Table | None" = None
 
     @property
     def filled(self) -> list[int]:

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 
 from kgrag.answer.notes import note
@@ -70,9 +71,10 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return `kgrag.tables.compare.matrix` as a table; see `as_table` there."""
+        """Return `kgrag.tables.compare.matrix` as a table; see `as_table` there, and `values`."""
         wanted = WantedTargets(indicator, regions, years, standing, within)
-        return compare.as_table(compare.matrix(self._store, wanted, by=by), by)
+        table = compare.as_table(compare.matrix(self._store, wanted, by=by), by)
+        return replace(table, values=compare.values(self._store, wanted))
 
     def duties(self, organ: str, *, role: str = "", within: Filter | None = None) -> Table:
         """Return the duties of an organ; see `duties` of this module."""

@@ -19,6 +19,10 @@ _BROKEN = re.compile(
 
 # Full-width letters, digits and signs, one character for one: offsets stay.
 _NARROW = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, ord("〇"): ord("零")}
+# Full-width ASCII that a page's font left as the code points of its GB 2312 bytes: ꎬ for ，.
+_LOST = {0xA3A1 + i: 0x21 + i for i in range(94)}
+_LOST_MARK = re.compile("[\ua3a1-\ua3fe]")
+_LOST_POINT = re.compile("(?<=\\d)[\ue000-\uf8ff\U000f0000-\U0010fffd](?=\\d)")
 _MYRIAD = {"万": 10**4, "亿": 10**8}
 _SCALE = {"千": 10**3, "百万": 10**6, "千万": 10**7, "百亿": 10**10, "千亿": 10**11, "万亿": 10**12}
 _SCALE |= {"百": 100, "十万": 10**5, "十亿": 10**9, **_MYRIAD}
@@ -50,6 +54,11 @@ _FULL = re.compile(
 _TO = re.compile(r"\s*(?:[-—–~～至到]|——|to)\s*")
 _LONGEST = 60  # characters of a numeral; what has more counts nothing
 _LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"(?:0|[1-9]\d*)(?:\.\d{1,2})?")
+_GLUED = re.compile(r"\d+(?:\.\d+){0,2}")
+_POINTS_OF_TWO = 2
+_ALL = 100  # percent
+_MOST_TIMES = 3  # as much as the other, that two values which no blank parts may be
 _LINE_NUMBER = re.compile(r"[.．、)）]")
 
 _SAME_UNIT = {"percent": "%", "天": "日", "个工作日": "工作日", "千米": "公里", "公斤": "千克"}
@@ -109,6 +118,12 @@ def narrow(text: str) -> str:
     return text.translate(_NARROW)
 
 
+def legible(text: str) -> str:
+    """Return a text narrow, with the marks that its font lost; the length stays."""
+    narrowed = _LOST_POINT.sub(".", narrow(text))
+    return narrowed.translate(_LOST) if _LOST_MARK.search(narrowed) else narrowed
+
+
 def dates(text: str) -> list[Date]:
     """Return the dates with a month in a text; a year alone is a quantity.
 
@@ -138,7 +153,7 @@ def quantities(text: str) -> list[Quantity]:
     >>> [(q.unit, sorted(map(int, q.values))) for q in quantities("5-10万元")]
     [('元', [5, 50000]), ('元', [100000])]
     """
-    narrowed = narrow(text)
+    narrowed = legible(text)
     found: list[tuple[Quantity, int]] = []  # with what its scale multiplies
     for match in _FULL.finditer(narrowed):
         quantity = _quantity(narrowed, match)
@@ -234,3 +249,29 @@ def broken_numbers(text: str) -> Iterator[tuple[int, int]]:
     """
     for match in _BROKEN.finditer(narrow(text)):
         yield match.span()
+
+
+def parted_cells(run: str, unit: str) -> list[str]:
+    """Return the two values of a cell that no single one could be; itself where that is unsure.
+
+    >>> parted_cells("4242.5", "%"), parted_cells("83.688.3", "%"), parted_cells("18.5", "%")
+    (['42', '42.5'], ['83.6', '88.3'], ['18.5'])
+    """
+    if not _GLUED.fullmatch(run) or (run.count(".") < _POINTS_OF_TWO and unit != "%"):
+        return [run]
+    if run.count(".") < _POINTS_OF_TWO and float(run) <= _ALL and _PLAIN_NUMBER.fullmatch(run):
+        return [run]
+    found = []
+    for i in range(1, len(run)):
+        pair = run[:i], run[i:]
+        if not all(map(_PLAIN_NUMBER.fullmatch, pair)):
+            continue
+        low, high = sorted(map(float, pair))
+        places = [len(each.partition(".")[2]) for each in pair]
+        if "." not in run:
+            is_like = len(pair[0]) == len(pair[1]) or pair[1] == "100"
+        else:
+            is_like = run.count(".") == 1 or places[0] == places[1]
+        if is_like and high <= low * _MOST_TIMES and (unit != "%" or high <= _ALL):
+            found.append(list(pair))
+    return found[0] if len(found) == 1 else [run]

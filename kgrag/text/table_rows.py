@@ -14,6 +14,8 @@ _LONGEST = 600  # characters of a header that is repeated; what is longer would 
 
 CELL_MARK = " | "
 _BAR = re.compile(r"(?<!\\)\|")
+_UNIT = re.compile(r"[（(]([^（）()]{1,8})[）)]$")
+_NUMBER = re.compile(r"[≥≤<>＞＜约]?\s*\d[\d,.]*")
 _DELIMITER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 
 
@@ -95,6 +97,35 @@ def cells_of(line: str) -> list[str]:
     ['', '甲|乙']
     """
     return [line[a:b].replace("\\|", "|") for a, b in cell_spans(line)]
+
+
+def named_cells(header: str, row: str) -> str:
+    """Return a row with the names of its columns, a unit of theirs behind a bare number.
+
+    >>> named_cells("| 行业 | 企业（家） | 时限 | 备注 |", "| 水泥 | 41 | 2027年底 |  |")
+    '行业：水泥；企业：41家；时限：2027年底'
+    """
+    names, cells = cells_of(header), cells_of(row)
+    if len(names) != len(cells):
+        return row
+    told = []
+    for name, cell in zip(names, cells, strict=True):
+        unit = _UNIT.search(name) if _NUMBER.fullmatch(cell) else None
+        name, cell = (name[: unit.start()], f"{cell}{unit[1]}") if unit else (name, cell)
+        told.append(f"{name}：{cell}" if name and cell != name else cell)
+    return "；".join(filter(None, (one for one, cell in zip(told, cells, strict=True) if cell)))
+
+
+def is_header(text: str, start: int, end: int) -> bool:
+    """Return whether `text[start:end]` is the header row of a table."""
+    below = _LINE.search(text, end)
+    return is_row(text[start:end]) and below is not None and is_delimiter(below[0])
+
+
+def columns_above(text: str, start: int, end: int) -> str:
+    """Return the header of the table that `text[start:end]` is one row of; "" for other texts."""
+    row = text[start:end]
+    return header_before(text, start) if is_row(row) and "\n" not in row.strip() else ""
 
 
 def header_before(text: str, at: int) -> str:

@@ -50,7 +50,9 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
             return replace(block, blocks=tuple(map(with_checks, block.blocks)))
         said = [next(own)] if isinstance(block, Claim) else next(rest)
         written = block.text(answer.language, _number)
-        found = (compared.check(s, written) for s in said if s.form != "heading")
+        found = [compared.check(s, written) for s in said if s.form != "heading"]
+        if type(block) is Quote:  # verbatim: what is cut of a word is no other one
+            found = [replace(c, missing=(), elsewhere=(), contrary=()) for c in found]
         return replace(block, checks=tuple(found))
 
     return replace(answer, blocks=tuple(map(with_checks, answer.blocks)))
@@ -83,7 +85,7 @@ class _Compared:
         self._quoted = quoted
         self._asked = Source.of(answer.question)
         self._quotes = {
-            c.number: "\n".join((title_line(c.title), *c.heading_path, c.quote))
+            c.number: "\n".join((title_line(c.title), *c.heading_path, c.columns, c.quote))
             for c in answer.citations
         }
         self._read = lru_cache(maxsize=None)(

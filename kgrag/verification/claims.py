@@ -12,7 +12,9 @@ from kgrag.text.quantities import (
     Quantity,
     agree,
     dates,
+    legible,
     narrow,
+    parted_cells,
     quantities,
     says_nothing,
 )
@@ -34,6 +36,13 @@ _STRUCTURE = re.compile(
 _TITLED = re.compile(r"《[^《》]{0,120}》")
 _TITLED_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DEADLINE = re.compile(r"\d{4}\s*年\s*底?前")
+# Wide digits by themselves at the end of a row of a table that lost its cells.
+_RUN = re.compile(
+    r"(?m)(?:^|(?<=[)）]))[ \t]*([０-９][０-９.．\ue000-\uf8ff\U000f0000-\U0010fffd]*[０-９])"
+    r"(?=[ \t]*(?:$|约束|预期))"
+)
+_YEARS_ONLY = re.compile(r"(?:(?:19|20)\d\d)+$")
+_LONGEST_NO = 2  # digits of the number of a row
 _ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
 
 
@@ -46,6 +55,7 @@ class Source:
         bare: Its letters and digits, agencies by short names.
         values: Units of each value.
         dates: Dates with a month.
+        runs: Digits of table cells that no blank parts, the number of their row ahead: 204242.5.
         is_latin: Whether it is English.
     """
 
@@ -53,6 +63,7 @@ class Source:
     bare: str
     values: dict[Decimal, set[str]]
     dates: tuple[Date, ...]
+    runs: tuple[str, ...]
     is_latin: bool
 
     @classmethod
@@ -69,8 +80,9 @@ class Source:
         for date in found:
             if date.year:
                 values.setdefault(Decimal(date.year), set()).add("年")
-        plain = "".join(narrow(told).casefold().split())
-        return cls(plain, bare(text), values, found, is_latin(text))
+        plain = "".join(legible(told).casefold().split())
+        runs = tuple(run for run in map(legible, _RUN.findall(told)) if not _YEARS_ONLY.match(run))
+        return cls(plain, bare(text), values, found, runs, is_latin(text))
 
     def has_number(self, quantity: Quantity, written: str) -> bool:
         """Return whether a number occurs, in any notation."""
@@ -82,10 +94,17 @@ class Source:
             return True
         # A table may give the number in one place and 万元 in another.
         mantissa = re.match(r"[\d.]+", narrow(written).replace(",", ""))
+        if mantissa and self._has_cell(mantissa.group(), quantity.unit):
+            return True
         if not (quantity.is_scaled and mantissa):
             return False
         rest = narrow(written).replace(",", "")[mantissa.end() :].strip()
         return "" in self.values.get(Decimal(mantissa.group()), ()) and rest in self.text
+
+    def _has_cell(self, number: str, unit: str) -> bool:
+        """Return whether a number is one of two cells that a run of digits parts into."""
+        pairs = (parted_cells(run[n:], unit) for run in self.runs for n in range(_LONGEST_NO + 1))
+        return any(len(pair) > 1 and number in pair for pair in pairs)
 
     def has_date(self, date: Date) -> bool:
         """Return whether a date occurs; its year may occur elsewhere."""

@@ -108,6 +108,22 @@ def test_the_file_of_duties_says_until_when(tmp_path):
     assert any(item in cell for cell in row.values())
 
 
+def test_a_comparison_in_a_workbook_has_its_values_as_numbers(folder, tmp_path):
+    """A sheet to look at and one to sort, of the same figures, for several indicators, too."""
+    words = ("compare", "--indicator", "森林覆盖率、非化石能源消费比重", "--by", "document")
+    assert run(folder, *words, "--xlsx", tmp_path / "t.xlsx").exit_code == 0
+    book = load_workbook(tmp_path / "t.xlsx")
+    assert book.sheetnames == ["指标对比", "指标数值", "说明"]
+    head, *rows = book["指标数值"].iter_rows(values_only=True)
+    listed = [dict(zip(head, row, strict=True)) for row in rows]
+    assert {row["指标"] for row in listed} == {"森林覆盖率", "非化石能源消费比重"}
+    compared = [str(cell) for row in book["指标对比"].values for cell in row]
+    for row in listed:
+        assert isinstance(row["数值"], int | float)
+        assert any(f"{row['数值']}{row['单位']}" in cell for cell in compared)
+        assert re.fullmatch(r"\d+-\d+", str(row["位置"]))
+
+
 def test_a_place_that_no_list_holds(tmp_path):
     """A county of a document, by its full or short name, and by the province around it."""
     ingested(tmp_path, {"a": "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"})

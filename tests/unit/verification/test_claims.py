@@ -341,3 +341,21 @@ def test_missing_claims_leave_the_day_before_the_first(begin, end, expected):
 def test_a_year_in_a_title_backs_none_outside(source, expected):
     """It is a part of a name; the year of a document's own title is that of what it says."""
     assert missing("2030年实现达峰", text=source) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "expected"),
+    [
+        ("森林覆盖率(％)\n２０１１􀆰３３１２\n保护约束性", "覆盖率达到12%", ()),
+        ("森林覆盖率(％)\n２０１１􀆰３３１２\n保护约束性", "从11.33%起", ()),
+        ("森林覆盖率(％)\n２０１１􀆰３３１２\n保护约束性", "覆盖率达到13%", ("13%",)),
+        ("森林覆盖率(％)\n２０１１􀆰３３１２\n保护约束性", "覆盖率达到3312%", ("3312%",)),
+        ("１５森林覆盖率(％)２０４２４２􀆰５约束性", "覆盖率达到42.5%", ()),
+        ("水质比例下降３１􀆰７４％", "下降31.74%", ()),
+        ("指标\n２０２５\n森林覆盖率", "覆盖率达到25%", ("25%",)),
+        ("比２０２０年提高，共４２４２家", "覆盖率达到42%", ("42%",)),
+    ],
+)
+def test_missing_claims_part_the_cells_of_a_row_as_its_reader_did(text, sentence, expected):
+    """Wide digits without a blank are two values and a number; those of prose are one."""
+    assert missing(sentence, text=text) == expected
