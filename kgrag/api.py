@@ -534,7 +534,9 @@ class KnowledgeBase:
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
         notes = worded(self._notes(knowledge, within, found.question), found.language)
-        return replace(found, notes=(*found.notes, *levels, *notes))
+        told = (*found.notes, *levels, *notes)
+        first = sorted(told, key=lambda told: getattr(told, "kind", "") != "place-not-held")
+        return replace(found, notes=tuple(first))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
