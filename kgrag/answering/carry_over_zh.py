@@ -49,6 +49,11 @@ def _pronouns() -> re.Pattern[str]:
 
 
 @functools.cache
+def _which_document() -> re.Pattern[str]:
+    return re.compile(rf"哪一?[份个部项](?:{'|'.join(grammar().words('paper'))})?[里中的]*")
+
+
+@functools.cache
 def _general() -> frozenset[str]:
     return frozenset(read_word_list("general_words.txt"))
 
@@ -96,11 +101,25 @@ def of_document(question: str, cited: Sequence[str]) -> bool:
     pronoun = _pronouns().match(question)
     if pronoun and pronoun["document"]:
         return True
+    asks = question_of(analyse(question)).asks & _OF_DOCUMENTS
+    if "which article" in asks:
+        question = _which_document().sub("", question)
     if pronoun:
         may_be = re.search("[省市区]|单位|企业|部门", pronoun["said"]) is None
     else:
         may_be = not _place_spans(question) and _is_general(question)
-    return may_be and bool(_OF_DOCUMENTS & question_of(analyse(question)).asks)
+    return may_be and bool(asks)
+
+
+def asks_article(question: str, cited: Sequence[str]) -> bool:
+    """Return whether a follow-up asks which article says what was answered: 第几条规定的.
+
+    Args:
+        question: The follow-up.
+        cited: Titles of the documents cited.
+    """
+    asks = question_of(analyse(question)).asks
+    return "which article" in asks and of_document(question, cited)
 
 
 def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
