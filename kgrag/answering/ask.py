@@ -82,9 +82,7 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
-    if (places := places_meant(question, history)) and (
-        told := _articles(carry_over(question, history), places, knowledge)
-    ):
+    if told := _articles(question, history, knowledge):
         return told
     pipeline = preset(options.system, systems)
     if stages is None or not question.strip():
@@ -109,9 +107,11 @@ def ask(
         return _fallen_back(question, quoted, exc, exc.steps, models)
 
 
-def _articles(question: str, places: Sequence[str], knowledge: SearchContext) -> Answer | None:
-    """Return what was quoted before, each with its article; None if none of it is searched."""
-    spots = [Address.parse(place) for place in places]
+def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) -> Answer | None:
+    """Return what was quoted last, with its articles, if a question asks for these; else None."""
+    spots = [Address.parse(place) for place in places_meant(question, history)]
+    if not spots:
+        return None
     searched = [spot.document for spot in spots if spot.document in knowledge.cards()]
     held = {document.doc_id: document for document in knowledge.store.documents(searched)}
     headings = knowledge.store.headings(list(held))
@@ -126,7 +126,8 @@ def _articles(question: str, places: Sequence[str], knowledge: SearchContext) ->
         chunk = chunk_at([c for c in chunks if c.doc_id == doc_id], start)
         rows.append(Stated(Place(doc_id, start, end, chunk), lead=lead))
     found = Complete(tuple(rows), (), "articles")
-    answer = as_answer(found, knowledge.query(question), knowledge.store)
+    query = knowledge.query(carry_over(question, history))
+    answer = as_answer(found, query, knowledge.store)
     return _marked(answer, (), held) if rows else None
 
 

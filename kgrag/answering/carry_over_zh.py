@@ -155,7 +155,7 @@ def _parts(text: str) -> tuple[str, str, str]:
     """Return the places, the year phrase, and the rest of what is asked for instead.
 
     >>> _parts("河南2030年的能耗强度"), _parts("江西呢，到2030年")
-    (('河南', '2030年的', '能耗强度'), ('江西', '到2030年', ''))
+    (('河南', '2030年', '能耗强度'), ('江西', '到2030年', ''))
     """
     spans = _place_spans(text)
     first, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
@@ -213,9 +213,9 @@ def _in_place(other: str, before: str) -> str:
     ]
     if titles and not places:
         start, end, title = titles[0]
-        about, _ = title_subject(title, leading_region(title)[0])
+        about, kind = title_subject(title, leading_region(title)[0])
         about = grammar().pattern("urged").sub("", about)
-        return f"{before[: start - 1]}{other}{about}{before[end + 1 :]}"
+        return f"{before[: start - 1]}{other}{about}{kind}{before[end + 1 :]}"
     if not places:
         return other + before
     between = before[places[0][1] : places[-1][0]]
