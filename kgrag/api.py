@@ -15,7 +15,7 @@ from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
-from kgrag.answering.notes import answer_notes, what_was_searched
+from kgrag.answering.notes import abroad_first, answer_notes, what_was_searched
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
@@ -533,8 +533,8 @@ class KnowledgeBase:
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
-        notes = worded(self._notes(knowledge, within, found.question), found.language)
-        return replace(found, notes=(*found.notes, *levels, *notes))
+        told = (*found.notes, *levels, *self._notes(knowledge, within, found.question))
+        return replace(found, notes=tuple(worded(abroad_first(told), found.language)))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

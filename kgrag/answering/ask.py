@@ -4,19 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
+from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer, Step
 from kgrag.answer.blocks import Block, Missing, Row, Side
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.by_place import listed_for, quote_results
 from kgrag.answering.cite import cited_texts
-from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
+from kgrag.answering.library import chunk_at
+from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
 from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
+    Complete,
+    Stated,
     as_answer,
     with_comparison,
     with_documents,
@@ -31,6 +36,7 @@ from kgrag.question.question import question_of
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
+from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
 from kgrag.types import Document
@@ -76,6 +82,8 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
+    if told := _articles(question, history, knowledge):
+        return told
     pipeline = preset(options.system, systems)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)
@@ -97,6 +105,30 @@ def ask(
     except StoppedError as exc:
         quoted = _quoted(understood, knowledge, pipeline, options, ())
         return _fallen_back(question, quoted, exc, exc.steps, models)
+
+
+def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) -> Answer | None:
+    """Return what was quoted last, with its articles, if a question asks for these; else None."""
+    spots = [Address.parse(place) for place in places_meant(question, history)]
+    if not spots:
+        return None
+    searched = [spot.document for spot in spots if spot.document in knowledge.cards()]
+    held = {document.doc_id: document for document in knowledge.store.documents(searched)}
+    headings = knowledge.store.headings(list(held))
+    chunks = knowledge.store.chunks_of(list(held), size=knowledge.settings().leaf)
+    rows = []
+    for doc_id, start, end in ((spot.document, spot.start, spot.end) for spot in spots):
+        if doc_id not in held or not start < end <= len(held[doc_id].text):
+            continue
+        text = held[doc_id].text
+        path = HeadingTree(text, headings.get(doc_id, ())).path(start, end)[-2:]
+        lead = "，".join(name for name in path if not text.startswith(name, start))
+        chunk = chunk_at([c for c in chunks if c.doc_id == doc_id], start)
+        rows.append(Stated(Place(doc_id, start, end, chunk), lead=lead))
+    found = Complete(tuple(rows), (), "articles")
+    query = knowledge.query(carry_over(question, history))
+    answer = as_answer(found, query, knowledge.store)
+    return _marked(answer, (), held) if rows else None
 
 
 def _understood(

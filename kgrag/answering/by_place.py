@@ -34,7 +34,7 @@ def listed_for(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> 
         knowledge: Documents to list.
         pipeline: Finds what no statement tells; one without a plan lists nothing.
     """
-    if not pipeline.planned or search.query.unread:
+    if not pipeline.planned or search.query.unread or question_of(search.query).abroad:
         return None
     return complete(search, knowledge) or by_place(search, knowledge, pipeline)
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from kgrag.question.query import analyse
 from kgrag.question.question import grammar, question_of
+from kgrag.text.leading_region import leading_region
 from kgrag.text.places import question_places
+from kgrag.text.titles import document_kinds, title_subject
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import quoted_titles, read_word_list, words
 
@@ -22,13 +24,14 @@ _SWITCH = re.compile(
 _SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
 _YEAR = re.compile(rf"\d{{4}}年?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
-_BESIDE = re.compile(rf"(?:{_YEAR_PHRASE.pattern}|[呢的，,？?\s])*")  # of a place: 江西呢，到2030年
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[条章节款项]")
 _ASKING = re.compile(
     r"(?:是|有|为|在)?(?:什么时候|什么|多少(?:万|亿)?[个家项座元吨亩人]?|哪一?[些个年几家]?"
     r"|几[个家项年]|谁|何时|如何|怎么样?|怎样|是否|多久)|[吗呢]|[？?。！]"
 )
 _OF_DOCUMENTS = frozenset(["who issued", "validity", "which article"])
+_SHORT = 8  # characters of a question that goes on where the last one was
+_BY_ITSELF = re.compile("是什么|^其中")
 _OF = re.compile(r"的(?=[^的]{2,}$)")
 
 
@@ -43,6 +46,11 @@ def _pronouns() -> re.Pattern[str]:
         rf"^(?P<lead>.{{0,4}}?)(?P<said>(?P<document>(?:{this}|本)(?:{paper}))|它们?"
         rf"|其(?![中他它余次实])|(?:{this})(?:{thing})|[这那](?=是[谁哪第几]|[还现由]))(?P<of>的?)"
     )
+
+
+@functools.cache
+def _which_document() -> re.Pattern[str]:
+    return re.compile(rf"哪一?[份个部项](?:{'|'.join(grammar().words('paper'))})?[里中的]*")
 
 
 @functools.cache
@@ -74,8 +82,10 @@ def complete(question: str, before: str, answer: str, cited: Sequence[str] = ())
         return _of_document(question, pronoun, before, cited)
     if pronoun:
         return _named(question, pronoun, before, answer)
-    if _place_spans(question) or not _is_general(question):
+    if _place_spans(question):
         return question
+    if not _is_general(question):
+        return _kept_place(question, before)
     return _with_subject(question, before, answer)
 
 
@@ -91,25 +101,25 @@ def of_document(question: str, cited: Sequence[str]) -> bool:
     pronoun = _pronouns().match(question)
     if pronoun and pronoun["document"]:
         return True
+    asks = question_of(analyse(question)).asks & _OF_DOCUMENTS
+    if "which article" in asks:
+        question = _which_document().sub("", question)
     if pronoun:
         may_be = re.search("[省市区]|单位|企业|部门", pronoun["said"]) is None
     else:
         may_be = not _place_spans(question) and _is_general(question)
-    return may_be and bool(_OF_DOCUMENTS & question_of(analyse(question)).asks)
+    return may_be and bool(asks)
 
 
-def is_place_or_year(text: str) -> bool:
-    """Return whether a text is only the name of a place, a year, or both.
+def asks_article(question: str, cited: Sequence[str]) -> bool:
+    """Return whether a follow-up asks which article says what was answered: 第几条规定的.
 
-    >>> [is_place_or_year(text) for text in ("河南省？", "江西呢，到2030年", "河南的目标")]
-    [True, True, False]
+    Args:
+        question: The follow-up.
+        cited: Titles of the documents cited.
     """
-    bare = text.strip(_ENDS)
-    places = _place_spans(bare)
-    first, last = (places[0][0], places[-1][1]) if places else (0, 0)
-    between = places[-1][0] - places[0][1] if places else 0  # 河北和江苏
-    rest = bare[:first] + bare[last:] if between <= 1 else bare
-    return bool(bare) and len(_YEAR.findall(rest)) <= 1 and _BESIDE.fullmatch(rest) is not None
+    asks = question_of(analyse(question)).asks
+    return "which article" in asks and of_document(question, cited)
 
 
 def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
@@ -124,12 +134,12 @@ def is_sure(question: str, before: str, cited: Sequence[str] = ()) -> bool:
     """
     if of_document(question, cited):
         return True
-    other = _other(question)
-    if not is_place_or_year(other) or quoted_titles(before):
+    places, phrase, rest = _parts(_other(question))
+    if rest or not (places or phrase) or quoted_titles(before):
         return False
-    if _place_spans(other) and len(_place_spans(before)) != 1:
+    if places and len(_place_spans(before)) != 1:
         return False
-    return not _YEAR.search(other) or len(_YEAR.findall(before)) == 1
+    return not phrase or len(_YEAR.findall(before)) == 1
 
 
 def _other(question: str) -> str:
@@ -138,41 +148,105 @@ def _other(question: str) -> str:
     if switch:
         return (switch[1] or switch[2]).strip(_ENDS)
     bare = re.sub(rf"^{_ASIDE}", "", question.strip(_ENDS))
-    return bare if is_place_or_year(bare) else ""
+    return "" if _parts(bare)[2] else bare
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return the places, the year phrase, and the rest of what is asked for instead.
+
+    >>> _parts("河南2030年的能耗强度"), _parts("江西呢，到2030年")
+    (('河南', '2030年', '能耗强度'), ('江西', '到2030年', ''))
+    """
+    spans = _place_spans(text)
+    first, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
+    if spans and spans[-1][0] - spans[0][1] > 1:  # 河北和江苏
+        first, last = spans[0]
+    year = _YEAR_PHRASE.search(text[:first] + text[last:])
+    rest = text[:first] + text[last:]
+    if year:
+        rest = rest[: year.start()] + rest[year.end() :]
+    return text[first:last], year.group() if year else "", rest.strip(f"的呢，,{_ENDS}")
 
 
 def _switched(other: str, before: str, answer: str) -> str:
     """Return the question before with something else of the same kind."""
-    places = _place_spans(before)
-    if is_place_or_year(other):
-        if asked := _place_spans(other):
-            before = _in_place(other[asked[0][0] : asked[-1][1]], before)
-        year = _YEAR.search(other)
-        if year and _YEAR.search(before):
-            return _YEAR.sub(year.group(), before, count=1)
-        phrase = _YEAR_PHRASE.search(other)
-        return phrase.group() + before if phrase else before
-    for kind in (_YEAR, _ARTICLE):
-        named = kind.search(other)
-        if named and kind.search(before):
-            return kind.sub(named.group(), before, count=1)
-    if _ARTICLE.search(other):
+    places, phrase, rest = _parts(other)
+    if (named := _ARTICLE.search(rest)) and _ARTICLE.search(before):
+        return _ARTICLE.sub(named.group(), before, count=1)
+    if named:
         return f"{_subject(before, answer)}{other}的内容是什么？"
-    if _is_general(other):
-        return f"{_subject(before, answer)}的{other}是什么？"
-    tail = _OF.split(before, maxsplit=1)
-    kept = "".join(before[start:end] for start, end in places)
-    return f"{kept}{other}的{tail[1]}" if len(tail) == 2 else f"{other}：{before}"
+    if places and document_kinds(rest):
+        return other + _besides_document(before)
+    if places:
+        before = _in_place(places, before)
+    if year := _YEAR.search(phrase):
+        dated = _YEAR.search(before)
+        before = _YEAR.sub(year.group(), before, count=1) if dated else phrase + before
+    if not rest:
+        return before
+    if _is_general(rest):
+        return f"{_subject(before, answer)}的{rest}是什么？"
+    return _about(rest, before) or f"{rest}：{before}"
+
+
+def _about(other: str, before: str) -> str:
+    """Return the question before about something else; empty if it is about several things.
+
+    Of several pieces the one is meant that shares a character with the other.
+    """
+    pieces = question_of(analyse(before)).pieces
+    alike = max(pieces, key=lambda piece: len({*piece} & {*other}), default="")
+    if not alike or (pieces[1:] and not {*alike} & {*other}):
+        return ""
+    at = before.find(alike)
+    start = leading_region(alike)[1]  # 徐汇区节能改造
+    amount = grammar().pattern("amount").search(alike, start + 1)
+    end = amount.start() if amount else len(alike)
+    return before[: at + start] + other + before[at + end :] if at >= 0 else ""
 
 
 def _in_place(other: str, before: str) -> str:
-    """Return the question before, of another place."""
-    places = _place_spans(before)
+    """Return the question before, of another place; of a title's place, what the title is about."""
+    titles = quoted_titles(before)
+    places = [
+        span for span in _place_spans(before) if all(not a <= span[0] < b for a, b, _ in titles)
+    ]
+    if titles and not places:
+        start, end, title = titles[0]
+        about, kind = title_subject(title, leading_region(title)[0])
+        about = grammar().pattern("urged").sub("", about)
+        return f"{before[: start - 1]}{other}{about}{kind}{before[end + 1 :]}"
     if not places:
         return other + before
     between = before[places[0][1] : places[-1][0]]
     end = places[-1][1] if len(between) <= 2 or len(places) == 1 else places[0][1]
     return before[: places[0][0]] + other + before[end:]
+
+
+def _besides_document(before: str) -> str:
+    """Return what a question asks of its document: 甲市碳交易办法不履约罚多少."""
+    if titles := quoted_titles(before):
+        return before[titles[-1][1] + 1 :]
+    places = _place_spans(before)
+    if not places:
+        return before
+    named = grammar().pattern("titled").match(before, places[-1][1])
+    return before[named.end() if named else places[-1][1] :]
+
+
+def _kept_place(question: str, before: str) -> str:
+    """Return a short question of what the one before is about: its title, else its place."""
+    asked = question_of(analyse(question))
+    short = len(question.strip(_ENDS)) <= _SHORT and not _BY_ITSELF.search(question)
+    own = asked.query.national or asked.level or asked.abroad or "definition" in asked.asks
+    if not short or own:
+        return question
+    if titles := quoted_titles(before):
+        return f"《{titles[0][2]}》{question}"
+    places = _place_spans(before)
+    if not places or places[-1][0] - places[0][1] > 1:
+        return question
+    return before[places[0][0] : places[-1][1]] + question
 
 
 def _of_document(

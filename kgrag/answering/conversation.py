@@ -8,7 +8,7 @@ from typing import Literal
 
 from kgrag.answer.answer import Answer
 from kgrag.answering.compared_figures import compared, nothing_to_compare
-from kgrag.answering.follow_up import Turn
+from kgrag.answering.follow_up import Turn, turn_of
 from kgrag.answering.quotes import METHOD
 from kgrag.notebook import place_words
 from kgrag.store.store import Store
@@ -221,7 +221,7 @@ class Conversation:
         return told[question_language(asked[0])] if asked else "\n\n".join(told.values())
 
     def _answered(self, line: str) -> Reply:
-        turns = [Turn(a.question, a.text, a.cited_titles) for a in self._answers]
+        turns = [turn_of(answer) for answer in self._answers]
         answer = self._ask(line, turns)
         self._answers = [*self._answers, answer][-_REMEMBERED:]
         leans = bool(turns) and answer.question != line

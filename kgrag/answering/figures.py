@@ -88,7 +88,9 @@ def asked_figures(question: Question, names: Mapping[str, Collection[str]]) -> A
     if not _may_ask(question):
         return None
     indicator, subjects = _indicator(question, names)
-    return Asked(question, indicator, subjects) if indicator else None
+    behind = question.topic.partition(indicator)[2] if indicator else ""
+    is_title = grammar().pattern("of_title").match(behind)  # 碳达峰实施方案
+    return Asked(question, indicator, subjects) if indicator and not is_title else None
 
 
 def _may_ask(question: Question) -> bool:

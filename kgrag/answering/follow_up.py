@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgrag.answer.answer import Answer
 from kgrag.answering import carry_over_en, carry_over_zh
 from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Request
@@ -23,11 +24,19 @@ class Turn:
         question: As asked, or as completed.
         answer: The answer's text.
         cited: Titles of the documents that it cites, in order.
+        places: Addresses of what it quotes of them, in order.
     """
 
     question: str
     answer: str
     cited: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+def turn_of(answer: Answer) -> Turn:
+    """Return an answer as a turn."""
+    places = tuple(cited.address for cited in answer.citations)
+    return Turn(answer.question, answer.text, answer.cited_titles, places)
 
 
 def rewrite_follow_up(question: str, history: Sequence[Turn], *, model: ChatModel) -> str:
@@ -84,6 +93,18 @@ def is_sure(question: str, history: Sequence[Turn]) -> bool:
     return bool(rules.is_sure(question, before.question, before.cited))
 
 
+def places_meant(question: str, history: Sequence[Turn]) -> tuple[str, ...]:
+    """Return the addresses cited last if a question asks which articles these are; else none.
+
+    Args:
+        question: The last one: 第几条规定的.
+        history: The turns before it, oldest first.
+    """
+    before = _completed(history)
+    asks = carry_over_zh.asks_article(question, before.cited)
+    return before.places if asks else ()
+
+
 def carry_over(question: str, history: Sequence[Turn]) -> str:
     """Return a question completed by rules from the ones before it.
 
@@ -106,7 +127,9 @@ def _completed(history: Sequence[Turn]) -> Turn:
     """Return the last turn, its question completed, with the titles that were cited last."""
     last = Turn("", "")
     for turn in history:
-        last = Turn(_complete(turn.question, last), turn.answer, turn.cited or last.cited)
+        cites = turn if turn.cited else last
+        question = _complete(turn.question, last)
+        last = Turn(question, turn.answer, cites.cited, cites.places)
     return last
 
 

@@ -91,6 +91,16 @@ def what_was_searched(question: str, knowledge: SearchContext, within: Filter | 
     return [*places, *(chosen.filter_notes() if within else ())]
 
 
+def abroad_first(notes: Sequence[str]) -> list[str]:
+    """Return notes, the one on countries abroad that no document is about before the others."""
+
+    def is_other(told: str) -> bool:
+        is_place = isinstance(told, Note) and told.kind == "place-not-held"
+        return not (is_place and any(name in told for name in ABROAD))
+
+    return sorted(notes, key=is_other)
+
+
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:
     """Return a note on an English question, if the documents are not needed otherwise.
 

@@ -415,6 +415,8 @@ def _of_named_documents(
 
 def _about_asked_place(sentence: Sentence, document: Document, query: Query) -> bool:
     """Return whether a sentence, or its document, is about a requested place, if there is one."""
+    if abroad := question_of(query).abroad:
+        return any(name in f"{document.title}{sentence.text}" for name in abroad)
     if not query.places:
         return True
     about = set(document_facets(document.title, document.metadata).places)

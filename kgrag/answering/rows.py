@@ -74,7 +74,7 @@ class Complete:
     Attributes:
         rows: In order; empty if there are statements for other places or years only.
         counted: Note on the number of documents.
-        kind: `targets`, `duties`, `references`, `sections`, `times`.
+        kind: `targets`, `duties`, `references`, `sections`, `times`, `articles`.
         silent: Requested places without a row.
         about: Words that a quote for a silent place must contain.
         unread: Note on silent places: 未读出2025年森林覆盖率目标.

@@ -13,7 +13,7 @@ from kgrag.text.grammar import Grammar
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.regions import level_of
 from kgrag.text.tagged import Span, Tagged
-from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.text.vocabulary import ABROAD, FIVE_YEAR_PLAN
 from kgrag.types import Query
 
 # What a question wants of all places of a level, or of all places or documents.
@@ -83,6 +83,17 @@ class Question:
     def asks_on(self) -> bool:
         """Return whether it asks who issued what a quoted document is based on."""
         return self.asks >= ASKS_ON
+
+    @property
+    def abroad(self) -> tuple[str, ...]:
+        """Return the countries abroad that it is about; none if it names a place here or a title.
+
+        No figure, rule or place here answers it, only a sentence that names one of them.
+        """
+        query = self.query
+        if query.titles or query.places or query.national:
+            return ()
+        return tuple(word for word in query.words if word in ABROAD)
 
     @property
     def due(self) -> frozenset[int]:

@@ -140,7 +140,8 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
         return
     shown = _answer_html(desk, request, given, answer)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
-    emit("answer", {"html": shown, **turn})
+    places = [cited.address for cited in answer.citations[:200]]
+    emit("answer", {"html": shown, **turn, "places": places})
 
 
 def _search(desk: Desk, request: Request, given: Given) -> Response:

@@ -66,7 +66,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         listen(answer);
-        remember({ question: data.question, answer: data.text, cited: data.cited });
+        remember({ question: data.question, answer: data.text, cited: data.cited, places: data.places });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {

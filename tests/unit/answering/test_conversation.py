@@ -7,10 +7,11 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answering import carry_over_en, carry_over_zh
 from kgrag.answering.conversation import Conversation, parse_line
-from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.errors import ModelUnavailableError
+from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up, turn_of
+from kgrag.errors import ModelUnavailableError, OutOfRangeError
 from kgrag.store.store import Store
 from kgrag.testing.scripted import ScriptedChat
+from tests.fixtures.kit import shared_base
 
 
 def talking():
@@ -454,3 +455,86 @@ def test_the_document_of_an_earlier_answer_is_meant_where_the_last_cites_none():
 )
 def test_place_and_year_change_together(question, before, expected):
     assert carry_over(question, [Turn(before, "")]) == expected
+
+
+AREA = "《甲省委 吉林省人民政府关于做好碳达峰碳中和工作的实施意见》2030年目标"
+RULES = "《吉林省碳交易管理办法》不履约罚多少"
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        ("那能耗强度呢", "浙江和贵州2030年森林覆盖率", "浙江和贵州2030年能耗强度"),
+        ("换成非化石能源占比", "江苏2025年森林覆盖率", "江苏2025年非化石能源占比"),
+        ("河南的森林覆盖率呢", "安徽2025年能耗强度是多少", "河南2025年森林覆盖率是多少"),
+        ("那绿色园区呢", "吉林省绿色工厂的评价标准是什么", "吉林省绿色园区的评价标准是什么"),
+        ("那合同能源管理呢", "徐汇区节能改造项目补多少", "徐汇区合同能源管理补多少"),
+        ("那碳价呢", "公共机构2025年能耗多少", "碳价：公共机构2025年能耗多少"),
+        ("浙江省呢", AREA, "浙江省碳达峰碳中和实施意见2030年目标"),
+        ("那深圳的碳交易办法呢", RULES, "深圳的碳交易办法不履约罚多少"),
+        ("那深圳的碳交易办法呢", "天津碳市场条例不履约罚多少", "深圳的碳交易办法不履约罚多少"),
+        ("不履约罚多少", "深圳什么时候履约", "深圳不履约罚多少"),
+        ("不清缴罚多少", RULES, "《吉林省碳交易管理办法》不清缴罚多少"),
+        ("什么是碳普惠", "深圳什么时候履约", "什么是碳普惠"),
+        ("重点排放单位不履约罚多少", "深圳什么时候履约", "重点排放单位不履约罚多少"),
+        ("日本碳价多少", "深圳什么时候履约", "日本碳价多少"),
+    ],
+)
+def test_what_was_asked_about_is_replaced_in_its_place(question, before, expected):
+    """No title of a document is made up, and what is asked of it stays."""
+    assert carry_over(question, [Turn(before, "")]) == expected
+
+
+LAW = """甲市碳交易办法
+甲市人民政府
+2022年3月5日
+第一章 总则
+第一条 本办法适用于甲市碳交易。
+第二章 法律责任
+第二条 交易主体应当按时履约。
+第三条 重点排放单位不履约的，处三万元罚款。
+"""
+PLAN_OF_B = """乙市能源规划
+乙市人民政府
+2022年3月5日
+一、现状
+德国的可再生能源占比为40%。
+乙市的可再生能源占比为30%。
+"""
+law = shared_base({"law": LAW, "abroad": PLAN_OF_B})
+
+
+@pytest.mark.parametrize("asked", ["第几条规定的", "哪条规定的？", "是哪份文件的第几条", "哪一条"])
+def test_which_article_says_so_is_told_with_the_quotes_of_the_last_answer(law, asked):
+    """Also behind an answer without citations; without their places, they are searched."""
+    talk = Conversation(
+        lambda line, turns: law.ask(line, history=turns), lambda: law.store, leaf=lambda: 256
+    )
+    first = talk.reply("甲市碳交易办法中不履约罚多少").answer
+    told = talk.reply(asked).answer
+    assert first is not None
+    assert told is not None
+    assert [c.address for c in told.citations] == [c.address for c in first.citations]
+    assert "第三条" in told.text
+    assert told.question.startswith("《甲市碳交易办法》第几条规定")
+    empty = Turn("乙市呢", "没有。")
+    again = law.ask(asked, history=[turn_of(first), empty])
+    assert [c.address for c in again.citations] == [c.address for c in first.citations]
+
+
+def test_addresses_that_are_none_of_the_documents_are_searched_instead(law):
+    """They come from a page or a program."""
+    history = [Turn("甲市罚多少", "三万。", ("甲市碳交易办法",), ("none:0-9", "law:5-99999"))]
+    assert law.ask("第几条规定的", history=history).question.startswith("《甲市碳交易办法》")
+    with pytest.raises(OutOfRangeError):
+        law.ask("第几条规定的", history=[Turn("甲", "乙", ("丙",), ("nowhere",))])
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [("德国的可再生能源占比", "德国的可再生能源占比为40%。"), ("法国可再生能源占比", "")],
+)
+def test_of_a_country_abroad_only_what_names_it_is_quoted(law, question, quoted):
+    answer = law.ask(question)
+    assert {c.quote for c in answer.citations} == ({quoted} if quoted else set())
+    assert answer.notes[0] == f"没有关于{question[:2]}的文件"
