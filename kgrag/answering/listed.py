@@ -22,7 +22,7 @@ _KINDS = {
 }  # fmt: skip
 _LINE = re.compile(r"[^\n]+")
 _LEADS = re.compile(r"[：:]\s*$")
-_LEADS_IN_WORDS = re.compile(r"[^。；;！？\n]*(?:下列|以下)[^\n]*[。；;]\s*$")  # its end may be a full stop
+_LEADS_IN_WORDS = re.compile(r"[^。；;！？\n]*(?:下列|以下)[^\n]*[。；;]\s*$")  # without a colon
 # Leads to all that a letter says: its sections, whatever is asked for.
 _LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
@@ -143,8 +143,8 @@ class Listing:
         """Return the places to quote, and a note on the number of items of a list among them.
 
         What introduces a short list is quoted with it. If a list is asked for and a sentence
-        introduces one or is in one, all its items are quoted instead. They are counted if the lead-in identifies the list, and one of the best sentences
-        is in it.
+        introduces one or is in one, all its items are quoted instead. They are counted if the
+        lead-in identifies the list, and one of the best sentences is in it.
 
         Args:
             chosen: Sentences, best first.
@@ -226,7 +226,7 @@ def definitions(query: Query) -> Callable[[str], bool]:
     topics = topics_of(query)
     if not topics:
         return lambda text: False
-    named = "|".join("[“”\"]?".join(map(re.escape, topic)) for topic in topics)
+    named = "|".join('[“”"]?'.join(map(re.escape, topic)) for topic in topics)
     defines = grammar().compile(grammar().told["plain_patterns"]["defines"].replace("TOPIC", named))
     return lambda text: defines.search(text) is not None
 
@@ -241,7 +241,8 @@ def topics_of(query: Query) -> list[str]:
     ):
         return []
     terms = (query.text[t.start : t.end] for t in official_terms(query.text))
-    return [t for t in dict.fromkeys((*asked.pieces, *terms)) if len(t) >= _SHORTEST_TOPIC]
+    topics = list(dict.fromkeys((*asked.pieces, *terms)))
+    return [t for t in topics if len(t) >= _SHORTEST_TOPIC] or topics[:1]
 
 
 def asks_for_list(question: str) -> bool:

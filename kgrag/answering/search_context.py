@@ -184,10 +184,12 @@ class SearchContext:
         """
         defines, in_force, day = definitions(query), self.in_force(), self.as_of.day
         held = {hit.chunk.chunk_id for hit in after}
+        national = query.national
+        within = [c for c, d in self.cards().items() if not (national and d.metadata.regions)]
         hits = (
             replace(hit, score=after[-1].score, status=in_force.status(hit.chunk.doc_id, day))
             for topic in topics_of(query)
-            for hit in self.with_phrase(topic, list(self.cards()), _DEFINING)
+            for hit in self.with_phrase(topic, within, _DEFINING)
             if after and defines(hit.chunk.text)
         )
         return [h for c, h in {h.chunk.chunk_id: h for h in hits}.items() if c not in held]
