@@ -320,7 +320,7 @@ def quoted(
     chosen.sort(key=lambda s: not listing.is_national(s))
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
-    citations = [_cited(place, documents, headings) for place in places]
+    citations = _each_once([_cited(place, documents, headings) for place in places])
     if not (sure and scored) and (
         (other_year and asks_for_figure(query.text))
         or not is_answered(scored, query, embedder, absent, apart)
@@ -364,6 +364,22 @@ def _cited(
         span=whole_quote(documents[place.doc_id].text, place.start, place.end),
         chunk_id=place.chunk_id,
     )
+
+
+def _each_once(citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations without those that lie within another one."""
+    spans = {(c.doc_id, c.start, c.end) for c in citations}
+    return [
+        c
+        for c in citations
+        if not any(
+            doc_id == c.doc_id
+            and start <= c.start
+            and c.end <= end
+            and (start, end) != (c.start, c.end)
+            for doc_id, start, end in spans
+        )
+    ]
 
 
 def _of_named_documents(

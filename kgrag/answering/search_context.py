@@ -158,7 +158,11 @@ class SearchContext:
         asked = question_of(query)
         if query.titles or query.places or asked.level or _CLAUSES.search(query.text):
             return ()
-        counted = {w: n for w, n in self._counted(" ".join(asked.pieces)).items() if n < _COMMON}
+        counted = {
+            word: n
+            for word, n in self._counted(" ".join(asked.pieces)).items()
+            if n < _COMMON and not _NO_CONTENT.search(word)
+        }
         if len(counted) < 2 or min(counted.values()) < 2:
             return ()
         pair = sorted(counted, key=lambda word: counted[word])[:2]
