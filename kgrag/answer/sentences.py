@@ -22,6 +22,7 @@ _LONG = 30  # characters; a line that is longer and has no mark at its end was b
 _LONGEST_QUOTE = 400  # characters of sentences that a chunk's edge cut
 _WRAPPED = 18  # characters; so was a shorter one with a comma
 _LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
+_HANGS_ON = re.compile(r"(?!第)[^，。；\n]{2,14}的，")  # 造成严重后果的，处…: behind a semicolon
 _SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
 _CONTINUES = re.compile(r"[\d一-鿿“《]")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
@@ -159,11 +160,18 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
 def whole_quote(text: str, start: int, end: int) -> tuple[int, int]:
     r"""Return the span of a quote, to the ends of its sentences where a chunk's edge cut them.
 
+    A case behind a semicolon is quoted with what it is a case of.
+
     >>> whole_quote("甲。到2025年，比重达到\n40%。", 2, 13)
     (2, 18)
+    >>> whole_quote("甲。偷排污水，罚一万元；后果严重的，罚两万元。", 12, 23)
+    (2, 23)
     """
     if "，" not in text[start:end]:  # cells of a table, a heading
         return start, end
+    if text[start - 1 : start] == "；" and _HANGS_ON.match(text, start):
+        rule, _ = sentence_around(text, start - 1, start, longest=_LONGEST_QUOTE)
+        return whole_quote(text, rule, end) if rule < start else (start, end)
     first, last = sentence_around(text, start, end, longest=_LONGEST_QUOTE)
     before = text[max(start - 3, 0) : start].rstrip()[-1:]
     is_cut = before and before not in _CLOSES and "：\n" not in text[first:start]

@@ -148,6 +148,7 @@ def quote_results(
 
     With `sure`, the results are known to be about it, and the best are quoted whatever they score.
     """
+    results = [*results, *knowledge.defining(query, results)]
     found = ResultsWithDocuments.of(results, knowledge.store)
     told = quoted(
         query,

@@ -2,15 +2,17 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import LEADERS, Sentence
-from kgrag.question.answer_kinds import asked_kind
+from kgrag.question.answer_kinds import QUANTITIES, asked_kind
+from kgrag.question.question import grammar, question_of
 from kgrag.text.numbering import ARTICLE, DIVISIONS, numbering_at
 from kgrag.text.numerals import HAN_SMALL
+from kgrag.text.official_terms import official_terms
 from kgrag.types import Document, Query
 
 # Marks of items, from the outermost to the innermost; what counts articles ends every list.
@@ -20,6 +22,7 @@ _KINDS = {
 }  # fmt: skip
 _LINE = re.compile(r"[^\n]+")
 _LEADS = re.compile(r"[：:]\s*$")
+_LEADS_IN_WORDS = re.compile(r"[^。；;！？\n]*(?:下列|以下)[^\n]*[。；;]\s*$")  # without a colon
 # Leads to all that a letter says: its sections, whatever is asked for.
 _LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
@@ -31,10 +34,13 @@ _ASKS = re.compile(
 # Onto a sentence's score, about a cosine: one that leads to a list, one that enumerates.
 _LEADING = 0.06
 _ENUMERATING = 0.03
+_DEFINING = 0.1  # one that says what the thing asked about is, or which belong to it
+_SHORTEST_TOPIC = 3  # characters
 _FEWEST, _MOST = 2, 20  # items of a list
 _FIRST = 2  # among so many best places a heading stands for what is under it
 _LONGEST_LEAD = 40  # characters of what leads to a list, in a note: its end
 _LONGEST = 900  # characters of a list whose items are quoted whole
+_LONGEST_QUOTE = 500  # characters of a list that is one quote
 _LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
 
 
@@ -103,34 +109,54 @@ class Listing:
         self._asked = asks_for_list(query.text)
         kind = asked_kind(query.text)
         self._of_organs = kind is not None and kind.name == "agency"  # they stand in brackets
+        self.defines = definitions(query)
+        self._places = query.places
         self._documents = documents
         self._lists: dict[str, Lists] = {}
 
     def fit(self, sentence: Sentence) -> float:
-        """Return the bonus of a sentence that introduces a list, or is one; at least 0."""
+        """Return the bonus of a sentence that defines, introduces a list, or is one; at least 0."""
+        bonus = _DEFINING if self.defines(sentence.text) else 0.0
         if not self._asked or self._of_organs:
-            return 0.0
+            return bonus
         if self._of(sentence.doc_id).begins(sentence.start, sentence.end):
-            return _LEADING
-        return _ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0
+            return bonus + _LEADING
+        return bonus + (_ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0)
+
+    def is_national(self, sentence: Sentence) -> bool:
+        """Return whether a sentence defines for the whole country what is asked of no place."""
+        regions = self._documents[sentence.doc_id].metadata.regions
+        return not regions and not self._places and self.defines(sentence.text)
+
+    def completed(self, sentence: Sentence) -> Sentence:
+        """Return a sentence that introduces a short list with its items; others as they are."""
+        lists, text = self._of(sentence.doc_id), self._documents[sentence.doc_id].text
+        if not lists.begins(sentence.start, sentence.end):
+            return sentence
+        listed = lists.of(sentence.start, sentence.end)
+        end = listed.items[-1][1] if listed else 0
+        if not sentence.end < end <= sentence.start + _LONGEST_QUOTE:
+            return sentence
+        return replace(sentence, end=end, text=text[sentence.start : end])
 
     def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], str]:
         """Return the places to quote, and a note on the number of items of a list among them.
 
-        If a list is asked for and a sentence introduces one or is in one, all its items are quoted
-        instead. They are counted if the lead-in identifies the list, and one of the best sentences
-        is in it.
+        What introduces a short list is quoted with it. If a list is asked for and a sentence
+        introduces one or is in one, all its items are quoted instead. They are counted if the
+        lead-in identifies the list, and one of the best sentences is in it.
 
         Args:
             chosen: Sentences, best first.
         """
-        places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in chosen]
+        whole = map(self.completed, chosen)
+        places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in whole]
         found = self._likeliest(places) if self._asked else None
         if found is None:
             return places, ""
         at, listed = found
         spans = [*([listed.lead] if listed.lead else []), *listed.items]
-        whole = [places[at]._replace(start=start, end=end) for start, end in spans]
+        items = [places[at]._replace(start=start, end=end) for start, end in spans]
         text = self._documents[places[at].doc_id].text
         others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
         before = [place for place in others if places.index(place) < at]
@@ -138,7 +164,7 @@ class Listing:
         if listed.name and at < _FIRST:
             name = text[slice(*listed.name)].strip()
             note = "" if _LEADS_ALL.search(name) else self._note(name, len(listed.items))
-        return [*before, *whole, *others[len(before) :]], note
+        return [*before, *items, *others[len(before) :]], note
 
     def _note(self, lead: str, n: int) -> str:
         told = " ".join(lead.split()).rstrip("：:")
@@ -162,14 +188,18 @@ class Listing:
             if listed is not None:
                 found.setdefault((place.doc_id, listed), []).append(at)
         sure = [
-            (-len(at), at[0], listed)
-            for (_, listed), at in found.items()
+            (not self._is_defining(doc_id, listed), -len(at), at[0], listed)
+            for (doc_id, listed), at in found.items()
             if listed.is_led or len(at) > 1 or (listed.lead and at[0] < _FIRST)
         ]
         if not sure:
             return None
-        _, first, listed = min(sure, key=lambda one: one[:2])
+        *_, first, listed = min(sure, key=lambda one: one[:3])
         return first, listed
+
+    def _is_defining(self, doc_id: str, listed: ItemList) -> bool:
+        lead = listed.lead and self._documents[doc_id].text[slice(*listed.lead)]
+        return bool(lead and self.defines(lead))
 
 
 def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
@@ -181,6 +211,38 @@ def _more(place: Place, spans: Sequence[tuple[int, int]], text: str) -> bool:
                 return True
             at = max(at, end)
     return bool(text[at : place.end].strip())
+
+
+def definitions(query: Query) -> Callable[[str], bool]:
+    """Return whether a text says what the things asked about are, or which belong to them.
+
+    Never for questions that ask for no list, definition or quantity.
+
+    >>> from kgrag.question.query import analyse
+    >>> defines = definitions(analyse("两高项目包括哪些行业"))
+    >>> defines("“两高”项目暂按煤电、石化等六个行业统计。"), defines("严控“两高”项目。")
+    (True, False)
+    """
+    topics = topics_of(query)
+    if not topics:
+        return lambda text: False
+    named = "|".join('[“”"]?'.join(map(re.escape, topic)) for topic in topics)
+    defines = grammar().compile(grammar().told["plain_patterns"]["defines"].replace("TOPIC", named))
+    return lambda text: defines.search(text) is not None
+
+
+def topics_of(query: Query) -> list[str]:
+    """Return the things of which a question asks what they are or which belong to them."""
+    asked, kind = question_of(query), asked_kind(query.text)
+    if not (
+        asks_for_list(query.text)
+        or "definition" in asked.asks
+        or (kind is not None and kind.name in QUANTITIES)
+    ):
+        return []
+    terms = (query.text[t.start : t.end] for t in official_terms(query.text))
+    topics = list(dict.fromkeys((*asked.pieces, *terms)))
+    return [t for t in topics if len(t) >= _SHORTEST_TOPIC] or topics[:1]
 
 
 def asks_for_list(question: str) -> bool:
@@ -237,7 +299,10 @@ class Lists:
     def _is_lead(self, start: int, end: int, item: _Line) -> bool:
         """Return whether a sentence ends in a colon right before an item, or runs on into it."""
         lead = self._text[start : item.start]
-        return item.number == 1 and item.start <= end + 3 and bool(_LEADS.search(lead))
+        if item.number != 1 or "\n" in lead.strip():
+            return False
+        near = item.start <= end + 3 and _LEADS.search(lead)
+        return bool(near or _LEADS_IN_WORDS.match(lead))
 
     def _around(self, at: int) -> ItemList | None:
         kind = self._lines[at].kind
@@ -269,7 +334,8 @@ class Lists:
         end = len(self._text[:start].rstrip())
         begin = self._text.rfind("\n", 0, end) + 1
         if not _LEADS.search(self._text[begin:end]):
-            return None
+            words = _LEADS_IN_WORDS.search(self._text, begin, end)
+            return words.span() if words else None
         sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, end)), default=begin)
         return sentence, end
 

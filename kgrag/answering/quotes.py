@@ -16,7 +16,7 @@ from kgrag.answer.sentences import FLAT_ROW, Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
 from kgrag.embedding.embedder import Embedder
 from kgrag.qualifiers import Qualifiers
-from kgrag.question.answer_kinds import asked_kind, asked_kinds, states_kind
+from kgrag.question.answer_kinds import QUANTITIES, Kind, asked_kind, asked_kinds, states_kind
 from kgrag.question.question import Question, question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.text.facets import document_facets
@@ -60,9 +60,8 @@ _MOST_COMPARED = 6  # sentences
 # 在火星) is answered where a sentence scores more, or
 # is more like the question with that word than without it.
 _CERTAIN = 0.82
-_PHYSICAL = ("energy", "power", "mass", "volume", "length", "area")
 _FIGURES = frozenset(
-    (*_PHYSICAL, "money", "age", "share", "duration", "day", "date", "number", "count")
+    (*QUANTITIES, "money", "age", "share", "duration", "day", "date", "number", "count")
 )
 _COUNT = re.compile(
     r"(\d{1,9}|[三四五六七八九十百]{1,6})\s*+[家个项种类条所座名位][^，。？\d]{0,20}?(?:是|有|叫|包括|分别是)?(?:哪些|哪几|什么)"
@@ -311,17 +310,19 @@ def quoted(
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     targets, asked, listing = StatedTargets(facts), question_of(query), Listing(query, documents)
+    quotable = _quotable(results, query, documents, headings)[:_MOST_SENTENCES]
     scored = score_sentences(
         query,
-        _quotable(results, query, documents, headings)[:_MOST_SENTENCES],
+        [listing.completed(s) if listing.defines(s.text) else s for s in quotable],
         titles=titles,
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
+    chosen.sort(key=lambda s: not listing.is_national(s))
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
-    citations = [_cited(place, documents, headings) for place in places]
+    citations = _each_once([_cited(place, documents, headings) for place in places])
     if not (sure and scored) and (
         (other_year and asks_for_figure(query.text))
         or not is_answered(scored, query, embedder, absent, apart)
@@ -390,6 +391,22 @@ def _cited(
         span=whole_quote(documents[place.doc_id].text, place.start, place.end),
         chunk_id=place.chunk_id,
     )
+
+
+def _each_once(citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations without those that lie within another one."""
+    spans = {(c.doc_id, c.start, c.end) for c in citations}
+    return [
+        c
+        for c in citations
+        if not any(
+            doc_id == c.doc_id
+            and start <= c.start
+            and c.end <= end
+            and (start, end) != (c.start, c.end)
+            for doc_id, start, end in spans
+        )
+    ]
 
 
 def _of_named_documents(
@@ -484,7 +501,7 @@ def score_sentences(
     best_chunk = max(s.chunk.score for s in candidates)
     scored = []
     for sentence, passage, cosine in zip(candidates, passages, cosines, strict=True):
-        has = kind.weight if kind and states_kind(sentence.text, kind) else 0.0
+        has = kind.weight if kind and _states(sentence.text, kind, asked) else 0.0
         score = (
             float(cosine)
             + _WORD_WEIGHT * max(_share(each, passage) for each in sought)
@@ -495,6 +512,16 @@ def score_sentences(
         )
         scored.append(Scored(sentence, score))
     return sorted(scored, key=lambda s: (-s.score, s.sentence.rank, s.sentence.start))
+
+
+def _states(text: str, kind: Kind, asked: set[str]) -> bool:
+    """Return whether a text contains an answer of a kind; a quantity, with a word beside its unit.
+
+    5吨产品为吨熟料 tells nothing of 多少吨以上算重点排放单位.
+    """
+    if not states_kind(text, kind):
+        return False
+    return kind.name not in QUANTITIES or len(asked & set(words(text))) > 1
 
 
 def _share(asked: set[str], text: str) -> float:

@@ -201,18 +201,17 @@ def with_quotes(
 
 
 def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
-    """Return an answer whose quotes name their place and document, if they are of several.
+    """Return an answer whose quotes name their place and document; of one document, the first.
 
     A sentence of a city's plan reads as if it held everywhere. Where the question names a document
-    or a place, or all quotes are of one document, the reader knows.
+    or a place, the reader knows.
 
     Args:
         answer: Quotes.
         query: The question.
         documents: Those of the quotes, by id.
     """
-    cited = {c.doc_id for c in answer.citations}
-    if not answer.found or len(cited) < 2 or query.titles or query.places:
+    if not answer.found or query.titles or query.places:
         return answer
 
     def row(c: Citation) -> Row:
@@ -220,7 +219,9 @@ def with_documents(answer: Answer, query: Query, documents: Mapping[str, Documen
         place = regions[-1] if regions else ""
         return Row(c, place, f"{place}，" if place else "")
 
-    return replace(answer, blocks=tuple(map(row, answer.citations)))
+    several = len({c.doc_id for c in answer.citations}) > 1
+    rows = tuple(map(row, answer.citations[: None if several else 1]))
+    return replace(answer, blocks=(*rows, *answer.blocks[len(rows) :]))
 
 
 def without_rows(

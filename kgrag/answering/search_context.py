@@ -7,6 +7,7 @@ from datetime import date
 
 from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
+from kgrag.answering.listed import definitions, topics_of
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
 from kgrag.question.question import pieces, question_of
@@ -70,6 +71,7 @@ class CurrentInForce:
 
 
 _COMMON = 3_000  # passages from which a word is as common as any
+_DEFINING = 300  # passages that name what a question asks about
 _RARE = 1_000  # passages that have a word which still tells a topic
 # Numbers, and what a question asks with: 怎么办, 什么样.
 _NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
@@ -157,7 +159,11 @@ class SearchContext:
         asked = question_of(query)
         if query.titles or query.places or asked.level or _CLAUSES.search(query.text):
             return ()
-        counted = {w: n for w, n in self._counted(" ".join(asked.pieces)).items() if n < _COMMON}
+        counted = {
+            word: n
+            for word, n in self._counted(" ".join(asked.pieces)).items()
+            if n < _COMMON and not _NO_CONTENT.search(word)
+        }
         if len(counted) < 2 or min(counted.values()) < 2:
             return ()
         pair = sorted(counted, key=lambda word: counted[word])[:2]
@@ -173,6 +179,25 @@ class SearchContext:
         ):
             return ()
         return tuple(sorted(pair, key=query.text.find))
+
+    def defining(self, query: Query, after: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """Return the passages that say what a question's things are, beside those found.
+
+        Args:
+            query: The question.
+            after: Those found, best first; the others get the last one's score.
+        """
+        defines, in_force, day = definitions(query), self.in_force(), self.as_of.day
+        held = {hit.chunk.chunk_id for hit in after}
+        national = query.national
+        within = [c for c, d in self.cards().items() if not (national and d.metadata.regions)]
+        hits = (
+            replace(hit, score=after[-1].score, status=in_force.status(hit.chunk.doc_id, day))
+            for topic in topics_of(query)
+            for hit in self.with_phrase(topic, within, _DEFINING)
+            if after and defines(hit.chunk.text)
+        )
+        return [h for c, h in {h.chunk.chunk_id: h for h in hits}.items() if c not in held]
 
     def cards(self) -> dict[str, Document]:
         """Return the documents to search, without texts, by id."""
