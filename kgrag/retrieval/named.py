@@ -103,13 +103,14 @@ def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) 
 
     A query that quotes a title, or compares places, whose sides may name different documents, is
     unchanged. A name without a document here may be that of a cited one. A number is read as the
-    quoted title of its document.
+    quoted title of its document; a kind of which all documents are asked for is no cited one.
     """
     query = _with_numbers(query, titles)
     if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
     named = titles.named(query.text, places=query.places, national=query.national)
-    which = "documents" in question_of(query).asks and "是什么" not in query.text
+    which = question_of(query).asks & {"documents", "on from it"} == {"documents"}
+    which = which and "是什么" not in query.text
     named = named or ({} if which else _cited(query, store))
     if not named:
         return query
