@@ -576,6 +576,7 @@ def _with_items(statement: Statement, found: Sequence[Statement], text: str) -> 
     return place._replace(end=place.end + max(below.find(i) + len(i) for i in items))
 
 
+_KINDS = (*grammar().lexicon.words("document"), *grammar().lexicon.words("kind_word"))
 _N = rf"[{HAN_SMALL}百零〇\d]{{1,5}}"
 _ARTICLES = re.compile(
     rf"第(?P<article>{_N})条(?:第(?P<paragraph>{_N})款)?(?:第?[（(]?(?P<item>{_N})[）)]?项)?"
@@ -591,7 +592,9 @@ def articles(search: Search, knowledge: SearchContext) -> Complete | None:
     """
     query = search.query
     asked = list(_ARTICLES.finditer(query.remainder))
-    meant = document_meant(search, knowledge) if asked and query.titles else None
+    before = query.remainder[: asked[0].start()] if asked else ""
+    is_named = query.titles or before.rstrip("的中里 ").endswith(_KINDS)
+    meant = document_meant(search, knowledge) if asked and is_named else None
     if meant is None:
         return None
     doc_id, title = meant.card.doc_id, meant.card.title

@@ -202,7 +202,7 @@ def test_what_is_done_decides_and_the_country_comes_first(duties_of_owners, ques
 PARTIES = {
     "land": "碳市场监督办法\n2021年3月1日\n第四十条 重点排放单位未按时足额清缴碳排放配额的，"
     "处二万元罚款。\n第四十一条 企业披露的信息不真实的，处一万元罚款。\n",
-    "town": "深圳市碳市场办法\n深圳市人民政府\n2022年5月1日\n"
+    "town": "深圳市碳排放权交易管理办法\n深圳市人民政府\n2022年5月1日\n"
     "第五条 重点排放单位未按时足额履约的，处三倍罚款。\n"
     "第六条 第三方核查机构弄虚作假的，对单位处十万元罚款，对个人处五万元罚款。\n"
     "第七条 核查机构买卖碳排放配额的，处六万元罚款。\n"
@@ -250,13 +250,19 @@ def test_what_stands_in_a_list_is_quoted_with_its_item(parties):
     ],
 )
 def test_an_article_is_quoted_whole(parties, asked, begins, ends):
-    (cited,) = parties.ask(f"《深圳市碳市场办法》{asked}").citations
+    (cited,) = parties.ask(f"《深圳市碳排放权交易管理办法》{asked}").citations
     assert cited.quote.startswith(begins)
     assert cited.quote.endswith(ends)
 
 
+def test_an_article_of_a_document_that_is_nearly_named_says_which(parties):
+    answer = parties.ask("深圳市碳交易管理办法第八条罚什么")
+    assert answer.citations[0].quote.startswith("第八条 交易机构")
+    assert answer.notes[0].kind == "taken-for"
+
+
 def test_an_article_that_is_not_there_is_said_to_be_so(parties):
-    answer = parties.ask("《深圳市碳市场办法》第九十条规定了什么")
+    answer = parties.ask("《深圳市碳排放权交易管理办法》第九十条规定了什么")
     assert not answer.citations
     assert answer.notes[0].kind == "no-article"
 
