@@ -23,6 +23,7 @@ from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import grammar, pieces, question_of
+from kgrag.question.sides import Side
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.store.graph import Statement
@@ -34,6 +35,8 @@ from kgrag.tables.table import Cell, Row, Source
 from kgrag.tables.tables import Tables
 from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.text.facets import NATIONAL
+from kgrag.text.numbering import ARTICLE, numbering_at
+from kgrag.text.numerals import HAN_SMALL, whole_number
 from kgrag.text.plan_periods import plan_ending
 from kgrag.text.quantities import narrow
 from kgrag.text.words import normalize_name, words
@@ -44,6 +47,7 @@ _CERTAINTY, _INFERRED = 5, "推断"  # column of the timeline; in it, a day that
 _TARGET = EVENTS["target"]
 # What a document has a part of, by what the question asks for and tags of headings.
 _PARTS = ("tasks", "projects", "safeguards", "principles", "fields")
+_LINES = re.compile(r"\S(?:[^\n]*\S)?")
 _MOST_HEADINGS = 40  # headings
 
 
@@ -206,13 +210,11 @@ _MOST_HOPS = 3
 _IS_WHAT = re.compile(
     r"^(?:请问)?(?P<term>[^，,。？?《》]{2,20}?)(?:是|指的?是?)(?:什么|啥)[？?。]?$"
 )
+_LONGEST_LIST = 1500  # characters of what is punished below a provision
 _PUNISHED = 0.75  # share of a question's words that a provision says, among them a rarest one
-# 未足额履约: 未足额清缴配额
-_SAME = re.compile("(?P<all>履约)|缴[纳清]|上缴|(?<![清收补追])缴(?=碳|配额)")
-# 碳市场里, 企业: where, and who of many; left out where no provision says so.
+# 碳市场里: where; left out where no provision says so.
 _ASIDE = re.compile(
     r"^\s*(?:在|的|我国)*[一-鿿]{0,8}?(?:市场|领域|行业|方面)(?:里面?|中|内|上|的)?(?=\s*[^\s里中上的].{2})"
-    r"|(?:控排|重点排放|排放|重点)?(?:企业|单位)|公司"
 )
 _OF_RULE = re.compile("(?:违反|符合|达到|超过|超出)国家")  # no question for the country's
 _OF_ACTS = re.compile("吊销|责令|停产|停业|关闭|没收|取消|撤销|暂扣|警告|通报")
@@ -408,43 +410,68 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return the penalties that a question asks for; None for other questions.
 
     The rest of the question must be what a provision punishes, when, or how:
-    未按规定清缴会受到什么处罚, 什么情形会被吊销许可证.
+    未按规定清缴会受到什么处罚, 什么情形会被吊销许可证. A comparison of places has each place's own.
 
     Args:
         search: For the question.
         knowledge: Documents to list.
     """
     query, question = search.query, question_of(search.query)
-    if "penalties" not in question.asks or question.sides:
+    sides = [side for side in question.sides if not (side.alone or query.titles)]
+    if "penalties" not in question.asks or len(sides) != len(question.sides):
         return None
-    asked, less = _done(question.topic), _done(_ASIDE.sub(" ", question.topic))
-    if not words(asked) and not query.titles:
+    topic, party = _same(question.topic), grammar().pattern("party")
+    who = next((found["who"] for found in party.finditer(topic) if found["who"]), "")
+    topic = party.sub(" ", topic)
+    asked, less = _done(topic), _done(_ASIDE.sub(" ", topic))
+    if not (words(asked) or who or query.titles):
         return None
-    cards = _searched(search, knowledge)
+    cards = _searched(search, knowledge, sides)
     stated = knowledge.store.statements("condition", list(cards), predicates=["处罚"])
-    found = _punishing(stated, asked)
-    if not found and words(less):
-        found = _punishing(stated, less)
+    stated = [s for s in stated if _is_by(s.fact.subject.name, who)]
+    found = _punishing(stated, asked) or (_punishing(stated, less) if words(less) else [])
+    places = {s.doc_id: (cards[s.doc_id].metadata.regions or (NATIONAL,))[-1] for s in found}
     national = query.national and not query.places and not _OF_RULE.search(query.text)
     if national:
-        found = [s for s in found if not cards[s.doc_id].metadata.regions] or found
+        found = [s for s in found if places[s.doc_id] == NATIONAL] or found
     if not found:
         return None
-    places = {s.doc_id: (cards[s.doc_id].metadata.regions or (NATIONAL,))[-1] for s in found}
-    several = len(places) > 1 or (national and not query.titles)
+    held = [cards[s.doc_id] for s in found]
+    silent = [side.label for side in sides if not any(_is_side(c, side) for c in held)]
+    if national and not any(places[card.doc_id] == NATIONAL for card in held):
+        silent = [NATIONAL]
+    several = sides or len({card.doc_id for card in held}) > 1 or (national and not query.titles)
+    texts = {d.doc_id: d.text for d in knowledge.store.documents(list(places))}
     rows = [
         Stated(
-            place_of(s),
-            lead=(f"{places[s.doc_id]}：" if several else "") + _punished_who(s),
+            _with_items(s, found, texts[s.doc_id]),
+            lead=(f"{places[s.doc_id]}：" if several else "") + _punished_who(s, texts[s.doc_id]),
             about=s.fact.subject.name,
         )
         for s in sorted(_by_date(found, cards), key=lambda s: places[s.doc_id] != NATIONAL)
     ]
-    return _first_rows(rows, "penalties", query, total=len(cards))
+    told = _first_rows(rows, "penalties", query, total=len(cards))
+    about, unread = f"{''.join(asked.split())}罚款", note("no-penalties", query.language)
+    return replace(told, silent=tuple(silent), about=about, unread=unread if silent else "")
 
 
 def _done(topic: str) -> str:
     return _OF_PENALTIES.sub(" ", " ".join(pieces(topic)))
+
+
+def _same(text: str) -> str:
+    """Return a text with one word for each offence and party: 未足额履约 is 未足额清缴配额."""
+    for word, others in grammar().told["same"].items():
+        text = re.sub(others, word, text)
+    return text
+
+
+def _is_by(conduct: str, who: str) -> bool:
+    """Return whether it may be a party's that is asked for: it names that one, or none."""
+    party = grammar().pattern("party")
+    named = [found["who"] or "企业" for found in party.finditer(_same(conduct))]
+    is_any = "任何" in conduct or ("企业" in named and party.fullmatch(who[-2:]))
+    return not (who and named) or who in named or bool(is_any)
 
 
 def _punishing(stated: Sequence[Statement], asked: str) -> list[Statement]:
@@ -452,7 +479,7 @@ def _punishing(stated: Sequence[Statement], asked: str) -> list[Statement]:
 
     What the punishment is counts where the question names one: 什么情形会被吊销许可证.
     """
-    wanted = set(words(_SAME.sub(_same, asked)))
+    wanted = set(words(asked))
     said = [_punished(s, how=bool(_OF_ACTS.search(asked))) for s in stated]
     n_saying = Counter(word for told in said for word in wanted & told)
     rarest = {word for word in wanted if n_saying[word] == min(n_saying.values(), default=0)}
@@ -463,13 +490,21 @@ def _punishing(stated: Sequence[Statement], asked: str) -> list[Statement]:
     ]
 
 
-def _searched(search: Search, knowledge: SearchContext) -> dict[str, Document]:
+def _is_side(card: Document, side: Side) -> bool:
+    return is_of(card, side.query.places) if side.query.places else not card.metadata.regions
+
+
+def _searched(
+    search: Search, knowledge: SearchContext, sides: Sequence[Side] = ()
+) -> dict[str, Document]:
     """Return the documents that a question names, by titles and places; all if it names none."""
+    places = search.query.places
     within = search.titled if search.query.titles else knowledge.doc_ids
     return {
         c.doc_id: c
         for c in knowledge.settings().cards
-        if (within is None or c.doc_id in within) and is_of(c, search.query.places)
+        if (within is None or c.doc_id in within)
+        and (any(_is_side(c, side) for side in sides) if sides else is_of(c, places))
     }
 
 
@@ -516,26 +551,108 @@ def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[S
 def _punished(statement: Statement, *, how: bool) -> set[str]:
     """Return the words of what is punished and when, and how if that is asked for."""
     what = f"{statement.fact.subject.name}{statement.qualifiers.condition}"
-    return set(words(f"{_SAME.sub(_same, what)}{object_of(statement) if how else ''}"))
+    return set(words(f"{_same(what)}{object_of(statement) if how else ''}"))
 
 
-def _same(match: re.Match[str]) -> str:
-    return "清缴配额" if match["all"] else "清缴"
-
-
-def _punished_who(statement: Statement) -> str:
-    condition = statement.qualifiers.condition
+def _punished_who(statement: Statement, text: str) -> str:
+    """Return who is punished for what, when and how: of 对单位处, whom."""
+    condition, fine = statement.qualifiers.condition, object_of(statement)
     aside = f"（{condition}）" if condition else ""
-    return f"{statement.fact.subject.name}{aside}：{object_of(statement)}"
+    whom = re.search(
+        f"对[^，,；;。：对]{{1,12}}{re.escape(fine)}", text[slice(*place_of(statement)[1:3])]
+    )
+    return f"{statement.fact.subject.name}{aside}：{whom[0] if whom else fine}"
+
+
+def _with_items(statement: Statement, found: Sequence[Statement], text: str) -> Place:
+    """Return the place of a provision, with the items below it as far as they are punished."""
+    place = place_of(statement)
+    if text[place.end - 1] not in "：:":
+        return place
+    names = [s.fact.subject.name for s in found if place_of(s) == place]
+    below = text[place.end : place.end + _LONGEST_LIST]
+    tails = ((name[i:] for i in range(len(name) - 3)) for name in names)
+    items = (next((tail for tail in of if tail in below), "") for of in tails)
+    return place._replace(end=place.end + max(below.find(i) + len(i) for i in items))
+
+
+_KINDS = (*grammar().lexicon.words("document"), *grammar().lexicon.words("kind_word"))
+_N = rf"[{HAN_SMALL}百零〇\d]{{1,5}}"
+_ARTICLES = re.compile(
+    rf"第(?P<article>{_N})条(?:第(?P<paragraph>{_N})款)?(?:第?[（(]?(?P<item>{_N})[）)]?项)?"
+)
+
+
+def articles(search: Search, knowledge: SearchContext) -> Complete | None:
+    """Return the articles that a question names of one document, whole; None for other questions.
+
+    Args:
+        search: For the question: 《节能办法》第三条第二款规定了什么.
+        knowledge: Documents to choose from.
+    """
+    query = search.query
+    asked = list(_ARTICLES.finditer(query.remainder))
+    before = query.remainder[: asked[0].start()] if asked else ""
+    is_named = query.titles or before.rstrip("的中里 ").endswith(_KINDS)
+    meant = document_meant(search, knowledge) if asked and is_named else None
+    if meant is None:
+        return None
+    doc_id, title = meant.card.doc_id, meant.card.title
+    text = next((document.text for document in knowledge.store.documents([doc_id])), "")
+    headings = knowledge.store.headings([doc_id]).get(doc_id, ())
+    chunks = knowledge.store.chunks_of([doc_id], size=knowledge.settings().leaf)
+    rows, notes = list[Stated](), list(meant.notes)
+    for one in asked:
+        span = _article(text, headings, one)
+        whole = span or _article(text, headings, one, parts=())
+        if whole:
+            rows.append(Stated(Place(doc_id, *whole, chunk_at(chunks, whole[0]))))
+        if not span:
+            notes.append(note("no-article", query.language, title=title, article=one[0]))
+    return Complete(tuple(rows), tuple(notes), "articles", alone=True)
+
+
+def _article(
+    text: str,
+    headings: Sequence[Heading],
+    asked: re.Match[str],
+    parts: Sequence[str] = ("paragraph", "item"),
+) -> tuple[int, int] | None:
+    """Return the span of an article, its paragraph or item; None if the document has none."""
+    marks = [numbering_at(h.text) for h in headings]
+    number = (whole_number(asked["article"]),)
+    at = (i for i, m in enumerate(marks) if m and m.family == ARTICLE and m.number == number)
+    if (first := next(at, None)) is None:
+        return None
+    start = headings[first].start
+    outer = (h.start for h in headings[first + 1 :] if h.level <= headings[first].level)
+    spans = [match.span() for match in _LINES.finditer(text, start, next(outer, len(text)))]
+    for kind in filter(asked.group, parts):
+        begins = [
+            i
+            for i, (a, b) in enumerate(spans)
+            if (kind == "item") == _is_item(text[a:b])
+            and (i == 0 or text[spans[i - 1][1] - 1] in "。；;：:")
+        ]
+        n = whole_number(asked[kind]) or 0
+        if not 0 < n <= len(begins):
+            return None
+        spans = spans[begins[n - 1] : [*begins, len(spans)][n]]
+    return spans[0][0], spans[-1][1]
+
+
+def _is_item(line: str) -> bool:
+    mark = numbering_at(line)
+    return mark is not None and mark.family != ARTICLE
 
 
 _Intent = Callable[[Search, SearchContext], Complete | None]
-# Which documents cite one, what one cites, which are in force or lacking, who issued one, one that
-# is not held, duties of an organ, a document's points in time, figures of several places, what is
-# punished how, what a term means, headings under a part, which documents there are: the first that
-# is sure answers. A new kind of question is a function here.
+# Which documents cite one, what one cites, what its articles say, which are in force or lacking,
+# who issued one, one that is not held, duties of an organ, a document's points in time, figures of
+# several places, what is punished how, what a term means, headings under a part, which documents
+# there are: the first that is sure answers. A new kind of question is a function here.
 INTENTS: Sequence[_Intent] = (
-    citing, cited, validity, lacking, record, absent, duties, times, figures, penalties,
+    citing, cited, articles, validity, lacking, record, absent, duties, times, figures, penalties,
     definitions, sections, documents,
 )  # fmt: skip
 

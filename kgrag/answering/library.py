@@ -1,6 +1,7 @@
 """Questions about documents as such: which is meant, in force, held, lacking; what one is."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
-from kgrag.question.question import grammar, pieces, question_of, tagged
+from kgrag.question.question import PROVINCES, grammar, pieces, question_of, tagged
 from kgrag.question.sides import places_in
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
@@ -45,7 +46,7 @@ _LONGEST_ORGAN = 30  # characters of its name
 _SHORTEST_WHOLE = 3  # characters of a word whose parts may stand apart in a title
 _ABBREVIATED, _GAP = range(2, 5), 5  # characters of a short form, and between two of them
 _KINDS = frozenset(["paper", "document", "kind_word"])
-_ANY_KIND = frozenset(grammar().words("paper")) | {"政策", "规定"}
+_ANY_KIND = frozenset(grammar().lexicon.words("paper")) | {"政策", "规定"}
 _NO_TOPIC = frozenset(
     [
         "title",
@@ -138,17 +139,24 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
     """
     query, question = search.query, question_of(search.query)
     asks_else = question.sides or "what is cited" in question.asks  # 《甲办法》取代了什么
-    if "validity" not in question.asks or asks_else or len(query.titles) > 1:
+    if not question.asks & {"validity", "over"} or asks_else or len(query.titles) > 1:
         return None
     if query.titles:
         return _standing_of(query.titles[0], search, knowledge)
-    is_list = {"a list"} == question.asks & {"a list", "in force"}
+    is_list = question.asks & {"a list", "documents"} and "in force" not in question.asks
     if not (is_list and _OF_DOCUMENTS.search(query.text)):
         return None
+    years = _end_years(query, knowledge.as_of.day) if "ends" in question.asks else None
+    if years and "over" not in question.asks:
+        return _ending(years, query, knowledge)
     day, in_force, language = knowledge.as_of.day, knowledge.in_force(), query.language
     about = set(words(_OF_VALIDITY.sub(" ", " ".join(question.pieces))))
     cards = {d: card for d, card in knowledge.cards().items() if is_of(card, query.places)}
     told = {card.doc_id: in_force.status(card.doc_id, day) for card in cards.values()}
+    if "over" in question.asks:
+        over = [cards[d] for d, status in told.items() if status.kind == "over"]
+        what = (*query.places, kind_in_words("over", language))
+        return _listing(over, what, len(cards), query, knowledge)
     ended = {d: status for d, status in told.items() if status.kind in _ENDED}
     rows = _standings(ended, cards, knowledge, language)
     if "repeals" in question.asks:
@@ -159,6 +167,30 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
             return None
     counted = _counted(told.values(), language)
     return Complete(rows, (note("validity", language, day=day, told=counted),), "validity")
+
+
+def _end_years(query: Query, day: str) -> tuple[int, int] | None:
+    """Return first and last year that a question names, also as 今年; None for none."""
+    counted = grammar().told["years_from_now"].items()
+    year = next((int(day[:4]) + n for word, n in counted if word in query.text), None)
+    return _issue_years(tagged(query))[0] if year is None else (year, year)
+
+
+def _ending(years: tuple[int, int], query: Query, knowledge: SearchContext) -> Complete:
+    """Return the documents that hold until a day within some years, by that day."""
+    first, last = years
+    cards = {d: c for d, c in knowledge.cards().items() if is_of(c, query.places)}
+    ends = {d: c.metadata.expires for d, c in cards.items() if c.metadata.expires}
+    within = sorted((day, d) for d, day in ends.items() if first <= int(day[:4]) <= last)
+    rows = []
+    for day, doc_id in within:
+        status = Status("expired", knowledge.as_of.day, day)
+        if spot := _dates(knowledge.store, doc_id, status):
+            known = kind_in_words(knowledge.in_force().status(doc_id, status.day).kind)
+            rows.append(Stated(_place(*spot, knowledge), known=f"{day}；{known}"))
+    shown = "—".join(str(y) if y not in _EVER else "" for y in dict.fromkeys(years))
+    told = {"n": len(rows), "total": len(cards), "years": shown}
+    return _first(rows, [note("document-ends", query.language, **told)], len(rows), query)
 
 
 def _counted(told: Collection[Status], language: Language) -> str:
@@ -381,8 +413,8 @@ def _place(doc_id: str, start: int, end: int, knowledge: SearchContext) -> Place
 def record(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return what is known of a document, if a question asks who issued it, when or what it is.
 
-    The first row has number, issuers, date and status; the others are where it says so, and what it
-    rests on, amends or repeals.
+    The first row has number, issuers, date and status; the others are where it says so; if it is
+    asked what it is, also what it rests on, amends or repeals.
 
     Args:
         search: For the question, which names one title or number.
@@ -395,14 +427,17 @@ def record(search: Search, knowledge: SearchContext) -> Complete | None:
     own = titled_documents(search, cards) or ([meant.card.doc_id] if meant else [])
     if not own:
         return _absent(query.titles[0], search, knowledge)
-    rows = [row for doc_id in own for row in _record(doc_id, knowledge, query.language)]
+    rests = "what it is" in question_of(query).asks
+    rows = [row for d in own for row in _record(d, knowledge, query.language, with_bases=rests)]
     told = note("document-card", query.language, title=cards[own[0]].title)
     return Complete(
         tuple(dict.fromkeys(rows)), (told, *(meant.notes if meant else ())), "documents"
     )
 
 
-def _record(doc_id: str, knowledge: SearchContext, language: Language) -> Iterator[Stated]:
+def _record(
+    doc_id: str, knowledge: SearchContext, language: Language, *, with_bases: bool
+) -> Iterator[Stated]:
     store, card = knowledge.store, knowledge.cards()[doc_id]
     text = next((document.text for document in store.documents([doc_id])), "")
     yield _listed(card, text, knowledge, language)
@@ -416,6 +451,8 @@ def _record(doc_id: str, knowledge: SearchContext, language: Language) -> Iterat
     status = knowledge.in_force().status(doc_id, knowledge.as_of.day)
     if status.kind in (*_ENDED, *_ACTS):
         yield from _standings({doc_id: status}, knowledge.cards(), knowledge, language)
+    if not with_bases:
+        return
     held = by_node(knowledge.settings().cards)
     for step in citation_chain(store, doc_id, held=held, roles=(*BASIS, *_ACTS.values()), hops=1):
         s = step.statements[0]
@@ -438,7 +475,7 @@ def _listed(card: Document, text: str, knowledge: SearchContext, language: Langu
         names = note("issuers", language, names=names, n=len(told.issuers))
     known = (
         told.number or note("no-number", language),
-        names,
+        names or note("no-issuer", language),
         day_of_issue(card) or note("no-day-of-issue", language),
         kind_in_words(status.kind, language) if status.kind != "unknown" else "",
     )
@@ -459,6 +496,7 @@ class _Wanted:
         places: Short names, with those inside.
         national: Whether they are about no place.
         in_force: Whether they may be relied on.
+        depth: How many regions, one in another, they are of: 1 for a province; 0 for any.
     """
 
     topic: tuple[str, ...]
@@ -468,6 +506,7 @@ class _Wanted:
     places: tuple[str, ...]
     national: bool
     in_force: bool
+    depth: int = 0
 
     @property
     def shown(self) -> tuple[str | Note, ...]:
@@ -475,7 +514,12 @@ class _Wanted:
         first, last = (str(y) if _EVER[0] < y < _EVER[1] else "" for y in self.years or _EVER)
         when = first if first == last else f"{first}—{last}"
         about = (note("title-has", "zh", word=word) for word in self.topic)
-        others = (NATIONAL if self.national else "", _IN_FORCE["zh"] if self.in_force else "")
+        level = next((name for name, n in grammar().told["depths"].items() if n == self.depth), "")
+        others = (
+            NATIONAL if self.national else "",
+            _IN_FORCE["zh"] if self.in_force else "",
+            level,
+        )
         found = (*about, self.kind, when, self.issuer, *self.places, *others)
         return tuple(filter(None, found))
 
@@ -491,6 +535,7 @@ class _Wanted:
             and (not self.issuer or any(map(self._is_issuer, told.issuers)))
             and is_of(card, with_places_inside(self.places))
             and not (self.national and told.regions)
+            and self.depth in (0, len(told.regions))
         )
 
     def _is_issuer(self, name: str) -> bool:
@@ -513,19 +558,29 @@ def documents(search: Search, knowledge: SearchContext) -> Complete | None:
     cards, read = knowledge.cards(), tagged(query)
     tags = frozenset[str]().union(*(span.tags for span in read.spans.values()))
     wanted = _wanted(read, query, cards.values())
-    found = sorted(filter(wanted.fits, cards.values()), key=_by_issue)
+    found = list(filter(wanted.fits, cards.values()))
     if wanted.in_force:
         counting = knowledge.in_force().in_force(knowledge.as_of.day)
         found = [card for card in found if card.doc_id in counting]
     is_certain = tags & {"paper", "archive"} and (wanted.shown or "archive" in tags)
     if "obliged" in question.asks or not ((found and wanted.shown) or is_certain):
         return None
-    language = query.language
+    return _listing(found, wanted.shown or ("—",), len(cards), query, knowledge)
+
+
+def _listing(
+    cards: Collection[Document],
+    what: tuple[str | Note, ...],
+    total: int,
+    query: Query,
+    knowledge: SearchContext,
+) -> Complete:
+    """Return a row for each document, by date, with a note on what they have in common."""
+    found, language = sorted(cards, key=_by_issue), query.language
     shown = found[:_MOST_ROWS]
     texts = {d.doc_id: d.text for d in knowledge.store.documents([c.doc_id for c in shown])}
     rows = [_listed(c, texts.get(c.doc_id, ""), knowledge, language) for c in shown]
-    told = {"n": len(found), "total": len(cards), "what": wanted.shown or ("—",)}
-    notes = [note("documents", language, **told)]
+    notes = [note("documents", language, n=len(found), total=total, what=what)]
     if inferred := sum(bool(c.metadata.year) and not c.metadata.sure_year for c in found):
         notes.append(note("documents-inferred", language, n=inferred))
     return _first(rows, notes, len(found), query)
@@ -549,6 +604,7 @@ def _wanted(read: Tagged, query: Query, cards: Collection[Document]) -> _Wanted:
     years, titled = _issue_years(read)
     about = [piece for piece in pieces(_JOINTS.sub(" ", "".join(left))) if len(piece) > 1]
     places = tuple(p for p in query.places if p not in read.text[start:end])
+    depths, level = grammar().told["depths"], question_of(query).level
     return _Wanted(
         topic=(*about, *titled),
         kind="" if kind in _ANY_KIND else kind,
@@ -557,6 +613,7 @@ def _wanted(read: Tagged, query: Query, cards: Collection[Document]) -> _Wanted:
         places=places,
         national=query.national and not issuer and not places and "全国" not in read.text,
         in_force="in force" in question_of(query).asks,
+        depth=next((n for name, n in depths.items() if name in read.text), level == PROVINCES),
     )
 
 
@@ -663,6 +720,13 @@ def _absent(name: str, search: Search, knowledge: SearchContext) -> Complete:
     if nearest:
         titles = tuple(f"《{title}》" for title in nearest[:_MOST_OTHERS])
         notes.append(note("document-nearest", language, titles=titles))
+    called = Counter(
+        object_of(s)
+        for s in knowledge.store.statements("reference", list(cards))
+        if s.qualifiers.number == name != object_of(s)
+    )
+    for title, _ in called.most_common(1):
+        notes.insert(1, note("number-title", language, title=title))
     if rows:
         notes.append(note("document-cited", language))
     return _first(rows, notes, len(rows), query)

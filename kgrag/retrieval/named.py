@@ -103,13 +103,15 @@ def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) 
 
     A query that quotes a title, or compares places, whose sides may name different documents, is
     unchanged. A name without a document here may be that of a cited one. A number is read as the
-    quoted title of its document.
+    quoted title of its document; a kind of which all documents are asked for is no cited one.
     """
     query = _with_numbers(query, titles)
     if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
     named = titles.named(query.text, places=query.places, national=query.national)
-    named = named or _cited(query.text, store)
+    which = question_of(query).asks & {"documents", "on from it"} == {"documents"}
+    which = which and "是什么" not in query.text
+    named = named or ({} if which else _cited(query, store))
     if not named:
         return query
     named_too = analyse(query.text, known_places=query.places, named=named)
@@ -135,11 +137,13 @@ def _with_numbers(query: Query, titles: "TitleIndex") -> Query:
     return replace(read, asked=query.question) if any(named.values()) else read
 
 
-def _cited(question: str, store: SearchedStore) -> dict[str, tuple[str, ...]]:
+def _cited(query: Query, store: SearchedStore) -> dict[str, tuple[str, ...]]:
+    question = query.text
     names = {
         normalize_name(question[start : kind.end()]): question[start : kind.end()]
         for kind in _KIND.finditer(question)
         for start in range(max(kind.end() - _WINDOW, 0), kind.end() - _LEAST_CITED + 1)
+        if not _place_before(question[:start].rstrip('“"'), query.places)
     }
     found = store.find_entities(list(names)) if names else []
     known = [

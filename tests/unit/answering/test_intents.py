@@ -199,6 +199,74 @@ def test_what_is_done_decides_and_the_country_comes_first(duties_of_owners, ques
     )
 
 
+PARTIES = {
+    "land": "碳市场监督办法\n2021年3月1日\n第四十条 重点排放单位未按时足额清缴碳排放配额的，"
+    "处二万元罚款。\n第四十一条 企业披露的信息不真实的，处一万元罚款。\n",
+    "town": "深圳市碳排放权交易管理办法\n深圳市人民政府\n2022年5月1日\n"
+    "第五条 重点排放单位未按时足额履约的，处三倍罚款。\n"
+    "第六条 第三方核查机构弄虚作假的，对单位处十万元罚款，对个人处五万元罚款。\n"
+    "第七条 核查机构买卖碳排放配额的，处六万元罚款。\n"
+    "第八条 交易机构有下列行为之一的，处七万元罚款：\n（一）不公布信息的；\n"
+    "（二）不报告交易的。\n第九条 本办法自印发之日起施行。\n鼓励公众监督。\n",
+}
+# Return a knowledge base of the country's rule and a city's.
+parties = shared_base(PARTIES)
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes"),
+    [
+        ("重点排放单位不清缴配额罚多少，全国和深圳各怎么规定", ["第四十条", "第五条"]),
+        ("碳排放核查机构造假罚多少，全国有什么规定", ["第六条"]),
+        ("控排企业造假罚多少", ["第四十一条"]),
+        ("交易机构会受到什么处罚", ["第八条"]),
+    ],
+)
+def test_a_penalty_is_of_who_and_where_is_asked_for(parties, question, quotes):
+    answer = parties.ask(question)
+    assert answer.notes[0].kind == "penalties"
+    assert [c.quote.split(" ")[0] for c in answer.citations] == quotes
+
+
+def test_a_country_without_a_rule_and_who_of_two_pays_what_are_told(parties):
+    answer = parties.ask("碳排放核查机构造假罚多少，全国有什么规定")
+    assert "未读出有关处罚：全国" in answer.notes
+    assert "：对单位处十万元罚款，" in answer.text
+    assert "：对个人处五万元罚款，" in answer.text
+
+
+def test_what_stands_in_a_list_is_quoted_with_its_item(parties):
+    (cited,) = parties.ask("交易机构会受到什么处罚").citations
+    assert cited.quote.endswith("（二）不报告交易的。")
+
+
+@pytest.mark.parametrize(
+    ("asked", "begins", "ends"),
+    [
+        ("第八条罚什么", "第八条 交易机构", "（二）不报告交易的。"),
+        ("第8条第（二）项", "（二）不报告交易的。", "（二）不报告交易的。"),
+        ("第七条第二款", "第七条 核查", "六万元罚款。"),  # it has none
+        ("第九条第二款规定了什么", "鼓励公众监督。", "鼓励公众监督。"),
+    ],
+)
+def test_an_article_is_quoted_whole(parties, asked, begins, ends):
+    (cited,) = parties.ask(f"《深圳市碳排放权交易管理办法》{asked}").citations
+    assert cited.quote.startswith(begins)
+    assert cited.quote.endswith(ends)
+
+
+def test_an_article_of_a_document_that_is_nearly_named_says_which(parties):
+    answer = parties.ask("深圳市碳交易管理办法第八条罚什么")
+    assert answer.citations[0].quote.startswith("第八条 交易机构")
+    assert answer.notes[0].kind == "taken-for"
+
+
+def test_an_article_that_is_not_there_is_said_to_be_so(parties):
+    answer = parties.ask("《深圳市碳排放权交易管理办法》第九十条规定了什么")
+    assert not answer.citations
+    assert answer.notes[0].kind == "no-article"
+
+
 def test_of_a_term_without_definition_it_is_said(terms):
     """Other terms' definitions are no answer, those of its kinds are told as such."""
     answer = terms.ask("什么是报送单位？")

@@ -42,6 +42,9 @@ folder = shared_folder(TEXTS, "hash-32")
         ("国家层面有哪些碳排放权文件", [MINISTRY]),
         ("库里有没有火星探测的文件", []),
         ("现行有效的四川省文件有哪些", [PLAN]),
+        ("省级碳达峰方案有哪些", [PLAN]),
+        ("市级碳排放文件有哪些", []),
+        ("库里有没有关于碳排放权的办法", [RULE]),
     ],
 )
 def test_documents_are_listed_by_topic_place_issuer_and_year(base, question, titles):
@@ -91,7 +94,7 @@ def test_a_row_of_a_document_tells_number_issuer_date_and_status(base):
 def test_a_record_quotes_where_each_thing_is_said(base, question):
     answer = base.ask(question)
     lines = dict.fromkeys(line[len(f"《{RULE}》") :] for line in answer.text.splitlines())
-    assert list(lines) == [
+    told = [
         "（云政发〔2022〕6号；云南省人民政府；2022-06-01；现行有效）[1]",
         "（文号）：云政发〔2022〕6号[2]",
         "（成文）：2022年6月1日[3]",
@@ -101,6 +104,15 @@ def test_a_record_quotes_where_each_thing_is_said(base, question):
         "（废止《云南省碳排放权交易管理暂行办法》）："
         "2014年发布的《云南省碳排放权交易管理暂行办法》同时废止。[6]",
     ]
+    assert list(lines) == (told if "什么文件" in question else told[:4])
+
+
+def test_documents_are_listed_by_when_they_end(base):
+    """A day that is over, too; a plan's years are no day."""
+    answer = base.ask("2023年前到期的文件有哪些")
+    assert answer.text.startswith(f"《{FUNDS}》（2022-02-28；已失效）：第二条 ")
+    assert answer.notes[0] == "库中4份文件，—2022年到期的有1份"
+    assert not base.ask("今年到期的文件有哪些").found
 
 
 def test_a_document_that_is_not_held_is_said_to_be_so(base):
@@ -113,6 +125,37 @@ def test_a_document_that_is_not_held_is_said_to_be_so(base):
     assert told.text.startswith(f"《{PLAN}》（落实）：")
     assert "所列是提到它的文件" in told.notes
     assert "〔2030〕99号》的文件" in base.ask("川府发〔2030〕99号是谁发的").notes[0]
+
+
+more = shared_base(
+    {
+        "plan": "四川省“十三五”节能规划\n四川省人民政府\n2016年5月1日\n一、目标\n节约能源。\n",
+        "citing": "四川省节能通知\n2022年5月1日\n一、依据\n落实《国务院关于印发节能行动方案的通知》"
+        "（国发〔2021〕23号）和《“十三五”节能规划》。\n",
+    }
+)
+
+
+def test_a_plan_whose_years_are_over_is_listed_as_a_document(more):
+    answer = more.ask("哪些规划已经过了规划期")
+    assert (
+        answer.text
+        == "《四川省“十三五”节能规划》（未读出文号；四川省人民政府；2016-05-01；规划期已过）[1]"
+    )
+
+
+def test_of_a_number_that_is_not_held_the_title_is_told(more):
+    """As those that cite it write it."""
+    notes = more.ask("国发〔2021〕23号是什么文件").notes
+    assert notes[1] == "引用它的文件写作《国务院关于印发节能行动方案的通知》"
+
+
+def test_what_all_places_have_is_no_document_that_is_cited(more):
+    """Neither where places are asked for, nor behind a place."""
+    answer = more.ask("省级“十三五”节能规划有哪些")
+    assert [c.title for c in answer.citations] == ["四川省“十三五”节能规划"]
+    notes = more.ask("贵州省“十三五”节能规划是谁印发的").notes
+    assert notes[0] == "本库没有题为《贵州省“十三五”节能规划》的文件"
 
 
 @pytest.mark.parametrize("named", ["四川省碳达峰方案", "四川碳达峰工作方案", "四川省碳达峰规划"])
