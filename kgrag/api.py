@@ -15,7 +15,7 @@ from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
-from kgrag.answering.notes import abroad_first, answer_notes, what_was_searched
+from kgrag.answering.notes import answer_notes, in_order, what_was_searched
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.answering.searching import Analysis, Searching, Unread
@@ -52,7 +52,6 @@ from kgrag.store.contents import Counts, Problem
 from kgrag.store.networks import facts_around, to_networkx
 from kgrag.store.store import Store, open_store
 from kgrag.tables.in_force import InForce
-from kgrag.tables.table import worded
 from kgrag.text.messages import message
 from kgrag.types import Document, Entity, Fact, Language
 
@@ -534,7 +533,7 @@ class KnowledgeBase:
         found = with_status(found, knowledge.as_of, knowledge.in_force())
         levels = national_beside_local(found, knowledge.store)
         told = (*found.notes, *levels, *self._notes(knowledge, within, found.question))
-        return replace(found, notes=tuple(worded(abroad_first(told), found.language)))
+        return replace(found, notes=in_order(told, found.language))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0

@@ -20,7 +20,7 @@ from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
-from kgrag.types import Document, Query
+from kgrag.types import Document, Language, Query
 
 _READ = "the documents are Chinese, the question was read in Chinese: {}"
 _HALF_READ = (
@@ -91,14 +91,15 @@ def what_was_searched(question: str, knowledge: SearchContext, within: Filter | 
     return [*places, *(chosen.filter_notes() if within else ())]
 
 
-def abroad_first(notes: Sequence[str]) -> list[str]:
-    """Return notes, the one on countries abroad that no document is about before the others."""
+def in_order(notes: Sequence[str], language: Language) -> tuple[str, ...]:
+    """Return notes in a language, that on countries abroad that no document is about first."""
 
     def is_other(told: str) -> bool:
         is_place = isinstance(told, Note) and told.kind == "place-not-held"
         return not (is_place and any(name in told for name in ABROAD))
 
-    return sorted(notes, key=is_other)
+    ordered = sorted(notes, key=is_other)
+    return tuple(told.worded(language) if isinstance(told, Note) else told for told in ordered)
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:

@@ -111,6 +111,16 @@ def test_a_follow_up_means_the_document_cited(site):
     assert json.loads(data)["question"] == "《四川省绿色发展实施方案》还有效吗？"
 
 
+def test_a_follow_up_on_the_article_means_the_places_quoted(site):
+    ((_, data),) = events(site.post("/ask", json={"question": QUESTION}).text)
+    first = json.loads(data)
+    turn = {"question": QUESTION, "answer": first["text"]}
+    turn |= {"cited": first["cited"], "places": first["places"]}
+    asked = {"question": "哪份文件第几条规定的", "history": [turn]}
+    ((_, data),) = events(site.post("/ask", json=asked).text)
+    assert json.loads(data)["places"] == first["places"] != []
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
