@@ -154,9 +154,12 @@ def validity(search: Search, knowledge: SearchContext) -> Complete | None:
     cards = {d: card for d, card in knowledge.cards().items() if is_of(card, query.places)}
     told = {card.doc_id: in_force.status(card.doc_id, day) for card in cards.values()}
     if "over" in question.asks:
-        over = [cards[d] for d, status in told.items() if status.kind == "over"]
-        what = (*query.places, kind_in_words("over", language))
-        return _listing(over, what, len(cards), query, knowledge)
+        chosen = _chosen(query, knowledge)
+        over = [card for card in cards.values() if told[card.doc_id].kind == "over"]
+        what = (*chosen.shown, kind_in_words("over", language))
+        return _listing(
+            [*filter(chosen.fits, over)], what, len(knowledge.cards()), query, knowledge
+        )
     ended = {d: status for d, status in told.items() if status.kind in _ENDED}
     rows = _standings(ended, cards, knowledge, language)
     if "repeals" in question.asks:
@@ -176,10 +179,17 @@ def _end_years(query: Query, day: str) -> tuple[int, int] | None:
     return _issue_years(tagged(query))[0] if year is None else (year, year)
 
 
+def _chosen(query: Query, knowledge: SearchContext) -> "_Wanted":
+    """Return which documents are asked for, but for the words and years of their titles."""
+    wanted = _wanted(tagged(query), query, knowledge.cards().values())
+    return replace(wanted, topic=(), years=None, in_force=False)
+
+
 def _ending(years: tuple[int, int], query: Query, knowledge: SearchContext) -> Complete:
     """Return the documents that hold until a day within some years, by that day."""
     first, last = years
-    cards = {d: c for d, c in knowledge.cards().items() if is_of(c, query.places)}
+    chosen = _chosen(query, knowledge)
+    cards = {d: c for d, c in knowledge.cards().items() if chosen.fits(c)}
     ends = {d: c.metadata.expires for d, c in cards.items() if c.metadata.expires}
     within = sorted((day, d) for d, day in ends.items() if first <= int(day[:4]) <= last)
     rows = []
@@ -189,7 +199,7 @@ def _ending(years: tuple[int, int], query: Query, knowledge: SearchContext) -> C
             known = kind_in_words(knowledge.in_force().status(doc_id, status.day).kind)
             rows.append(Stated(_place(*spot, knowledge), known=f"{day}；{known}"))
     shown = "—".join(str(y) if y not in _EVER else "" for y in dict.fromkeys(years))
-    told = {"n": len(rows), "total": len(cards), "years": shown}
+    told = {"n": len(rows), "total": len(knowledge.cards()), "years": shown}
     return _first(rows, [note("document-ends", query.language, **told)], len(rows), query)
 
 
@@ -629,7 +639,8 @@ def _issue_years(read: Tagged) -> tuple[tuple[int, int] | None, list[str]]:
             titled.append(told.strip('“”"年'))
             continue
         year = int(told[:4])
-        first, last = year + bool(found["later"]), year - bool(found["until"])
+        before = found["until"] and not told.endswith(("底", "末"))
+        first, last = year + bool(found["later"]), year - bool(before)
         is_open = found["since"] or found["later"]
         years.append((_EVER[0] if found["until"] else first, _EVER[1] if is_open else last))
     span = (min(first for first, _ in years), max(last for _, last in years)) if years else None

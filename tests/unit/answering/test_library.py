@@ -112,6 +112,9 @@ def test_documents_are_listed_by_when_they_end(base):
     answer = base.ask("2023年前到期的文件有哪些")
     assert answer.text.startswith(f"《{FUNDS}》（2022-02-28；已失效）：第二条 ")
     assert answer.notes[0] == "库中4份文件，—2022年到期的有1份"
+    assert not base.ask("2022年前到期的文件有哪些").found
+    assert base.ask("2022年底前到期的办法有哪些").found
+    assert not base.ask("2022年底前到期的规划有哪些").found
     assert not base.ask("今年到期的文件有哪些").found
 
 
