@@ -22,7 +22,7 @@ _KINDS = {
 }  # fmt: skip
 _LINE = re.compile(r"[^\n]+")
 _LEADS = re.compile(r"[：:]\s*$")
-_LEADS_IN_WORDS = re.compile(r"[^。；;！？\n]*(?:下列|以下)[^\n]*[。；;]\s*$")  # without a colon
+_LEADS_IN_WORDS = re.compile("下列|以下")  # without a colon
 # Leads to all that a letter says: its sections, whatever is asked for.
 _LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
@@ -123,7 +123,7 @@ class Listing:
             return bonus + _LEADING
         return bonus + (_ENUMERATING if sentence.text.count("、") >= _FEWEST else 0.0)
 
-    def is_national(self, sentence: Sentence) -> bool:
+    def _is_national(self, sentence: Sentence) -> bool:
         """Return whether a sentence defines for the whole country what is asked of no place."""
         regions = self._documents[sentence.doc_id].metadata.regions
         return not regions and not self._places and self.defines(sentence.text)
@@ -149,7 +149,7 @@ class Listing:
         Args:
             chosen: Sentences, best first.
         """
-        whole = map(self.completed, chosen)
+        whole = map(self.completed, sorted(chosen, key=lambda s: not self._is_national(s)))
         places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in whole]
         found = self._likeliest(places) if self._asked else None
         if found is None:
@@ -301,8 +301,10 @@ class Lists:
         lead = self._text[start : item.start]
         if item.number != 1 or "\n" in lead.strip():
             return False
-        near = item.start <= end + 3 and _LEADS.search(lead)
-        return bool(near or _LEADS_IN_WORDS.match(lead))
+        if item.start <= end + 3 and _LEADS.search(lead):
+            return True
+        words = _LEADS_IN_WORDS.search(self._text, start, min(end, item.start))
+        return bool(words and _ENDS.match(lead.rstrip()[-1:]))
 
     def _around(self, at: int) -> ItemList | None:
         kind = self._lines[at].kind
@@ -330,13 +332,16 @@ class Lists:
         return ItemList(lead, items, is_led=lead is not None, name=name if is_whole else None)
 
     def _lead_before(self, start: int) -> tuple[int, int] | None:
-        """Return the line before a place, if it ends in a colon."""
+        """Return the line before a place, if it ends in a colon or says 下列."""
         end = len(self._text[:start].rstrip())
         begin = self._text.rfind("\n", 0, end) + 1
+        upto = end
         if not _LEADS.search(self._text[begin:end]):
             words = _LEADS_IN_WORDS.search(self._text, begin, end)
-            return words.span() if words else None
-        sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, end)), default=begin)
+            if not words or not _ENDS.match(self._text[end - 1 : end]):
+                return None
+            upto = words.start()
+        sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, upto)), default=begin)
         return sentence, end
 
     def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:

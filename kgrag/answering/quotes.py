@@ -310,16 +310,14 @@ def quoted(
         raise ValueError(f"max_sentences must be at least 1, got {max_sentences}")
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     targets, asked, listing = StatedTargets(facts), question_of(query), Listing(query, documents)
-    quotable = _quotable(results, query, documents, headings)[:_MOST_SENTENCES]
     scored = score_sentences(
         query,
-        [listing.completed(s) if listing.defines(s.text) else s for s in quotable],
+        _quotable(results, query, documents, headings, listing)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
-    chosen.sort(key=lambda s: not listing.is_national(s))
     other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = _each_once([_cited(place, documents, headings) for place in places])
@@ -341,12 +339,13 @@ def _quotable(
     query: Query,
     documents: Mapping[str, Document],
     headings: Mapping[str, Sequence[Heading]],
+    listing: Listing,
 ) -> list[Sentence]:
     """Return the sentences that may be quoted: about what is asked for, and complete."""
     titles = {doc_id: document.title for doc_id, document in documents.items()}
     lists = asks_for_list(query.text)  # whose items may be headings
     found = [
-        sentence
+        listing.completed(sentence) if listing.defines(sentence.text) else sentence
         for sentence in _of_named_documents(sentences(results), titles, query)
         if _about_asked_place(sentence, documents[sentence.doc_id], query)
         and not _repeats(sentence.text, titles[sentence.doc_id])

@@ -9,7 +9,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote
 from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import sentences
-from kgrag.answering.listed import Listing, Lists, asks_for_list
+from kgrag.answering.listed import Listing, Lists, asks_for_list, definitions
 from kgrag.answering.rows import Complete, without_rows
 from kgrag.api import KnowledgeBase
 from kgrag.async_api import AsyncKnowledgeBase
@@ -167,6 +167,35 @@ def test_a_list_with_a_missing_number_is_not_counted():
 def test_nothing_changes_where_no_list_is_asked_for():
     """A question for one thing gets the sentence that holds it."""
     assert made("能源审计报告何时交", ["能源审计报告"]) == (["2.能源审计报告；"], "")
+
+
+def test_a_short_list_is_one_quote_with_what_introduces_it():
+    """Also without a question for a list, and without a colon."""
+    places, _ = made("何时取消称号", ["第三条"])
+    assert places == [TEXT[TEXT.index("第三条") :].rstrip()]
+    text = TEXT.replace("取消称号：", "取消称号，三年内不再受理。")
+    start = text.index("第三条")
+    listed = Lists(text).of(start, text.index("不再受理。") + 5)
+    assert listed is not None
+    assert listed.lead is not None
+    assert text[slice(*listed.lead)] == "第三条有下列情形之一的，取消称号，三年内不再受理。"
+    assert len(listed.items) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_defined"),
+    [
+        ("哪些企业要披露环境信息", "下列企业应当按照规定披露环境信息：", True),
+        ("哪些企业要披露环境信息", "企业的报告应当包括以下内容：", False),
+        ("两高项目包括哪些行业", "“两高”项目暂按煤电、石化等行业统计。", True),
+        ("两高项目由谁审批", "“两高”项目暂按煤电、石化等行业统计。", False),
+        ("多少吨以上算重点排放单位", "符合下列条件的，应当列入重点排放单位名录：", True),
+        ("温室气体有哪几种", "下列温室气体重点排放单位应当报告：", False),
+    ],
+)
+def test_what_defines_the_thing_asked_about(question, text, is_defined):
+    """Not what only uses its name, nor what another thing is named after."""
+    assert definitions(analyse(question))(text) is is_defined
 
 
 folder = shared_folder(POLICIES, "hash-32")
