@@ -9,6 +9,7 @@ from itertools import chain
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote, Row
 from kgrag.answer.citation import Citation
+from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
@@ -248,13 +249,13 @@ def without_rows(
         for c in answer.citations
         if _names_figure(c, found.about)
     }
-    kept = [
-        c
-        for c, of in places.items()
-        if (of or not found.silent) and not _is_of_other(c, documents[c.doc_id].text, found.times)
-    ]
+    meant = [c for c, of in places.items() if of or not found.silent]
+    kept = [c for c in meant if not _is_of_other(c, documents[c.doc_id].text, found.times)]
+    told = {t for c in meant for t in _TIME.findall(narrow(c.quote)) if t.isdigit()}
     if not kept:
-        answer = replace(answer, blocks=(Missing(),), notes=())
+        years = {"stated": "、".join(sorted(told)), "asked": "、".join(found.times[:1])}
+        other = (note("other-year", query.language, **years),) if told and found.times else ()
+        answer = replace(answer, blocks=(Missing(),), notes=other)
     elif len(kept) < len(answer.citations):
         answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
     timely = [c for c in kept if _is_of_time(c, found.times)]
@@ -264,7 +265,9 @@ def without_rows(
 
 
 def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
-    told = narrow(f"{''.join(cited.heading_path)}{cited.quote}")
+    """Return whether a quote, or its headings if it names no time, is of one of some times."""
+    quote = narrow(cited.quote)
+    told = quote if _TIME.search(quote) else narrow("".join((*cited.heading_path, quote)))
     return not times or any(time in told for time in times)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -286,6 +287,28 @@ def test_nothing_is_said_to_be_unread_above_a_quote_of_it(quote, notes):
     query = analyse("哪些文件提出了2025年森林蓄积量目标？")
     quoted = Answer(query.text, (Quote(cited),), "extractive")
     assert without_rows(quoted, found, query, {"d": document}).notes == notes
+
+
+def test_the_year_of_a_quote_counts_before_that_of_its_headings():
+    """A plan for 2021-2025 tells of 2020, too; the note says which year was found."""
+    text = "丙市“十四五”规划\n2020年底，森林蓄积量达到2亿立方米。"
+    cited = replace(
+        Citation.of(
+            document=Document("d", "丙市规划", text, "d.txt", "txt", "00"),
+            headings=(),
+            span=(10, len(text)),
+            chunk_id="d:256:0",
+        ),
+        heading_path=("丙市“十四五”规划",),
+    )
+    found = Complete((), (), "targets", (), "森林蓄积量", UNREAD, ("2025", "十四五"))
+    query = analyse("丙市2025年森林蓄积量")
+    document = Document("d", "丙市规划", text, "d.txt", "txt", "00")
+    answer = without_rows(
+        Answer(query.text, (Quote(cited),), "extractive"), found, query, {"d": document}
+    )
+    assert not answer.found
+    assert answer.notes[-1] == "找到的是2020年的数字，未找到2025年的"
 
 
 @pytest.mark.parametrize(
