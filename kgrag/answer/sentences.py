@@ -21,6 +21,8 @@ _CLOSES = _ENDS | frozenset(".）)”〕】")
 _LONG = 30  # characters; a line that is longer and has no mark at its end was broken
 _LONGEST_QUOTE = 400  # characters of sentences that a chunk's edge cut
 _WRAPPED = 18  # characters; so was a shorter one with a comma
+_STOPS = re.compile("[。；\n]")
+_PUNISHES = re.compile("的，[^。\n]*?(?:责令|警告|罚|没收|吊销|[给予]*处分)")
 _LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
 _HANGS_ON = re.compile(r"(?!第)[^，。；\n]{2,14}的，")  # 造成严重后果的，处…: behind a semicolon
 _SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
@@ -160,18 +162,24 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
 def whole_quote(text: str, start: int, end: int) -> tuple[int, int]:
     r"""Return the span of a quote, to the ends of its sentences where a chunk's edge cut them.
 
-    A case behind a semicolon is quoted with what it is a case of.
+    A case behind a semicolon is quoted with what it is a case of, and what is done to somebody with
+    the cases behind it (责令补足；逾期未补足的，处…).
 
     >>> whole_quote("甲。到2025年，比重达到\n40%。", 2, 13)
     (2, 18)
     >>> whole_quote("甲。偷排污水，罚一万元；后果严重的，罚两万元。", 12, 23)
     (2, 23)
+    >>> whole_quote("甲。偷排污水的，责令改正；逾期不改的，罚两万元。", 2, 13)
+    (2, 24)
     """
     if "，" not in text[start:end]:  # cells of a table, a heading
         return start, end
     if text[start - 1 : start] == "；" and _HANGS_ON.match(text, start):
         rule, _ = sentence_around(text, start - 1, start, longest=_LONGEST_QUOTE)
         return whole_quote(text, rule, end) if rule < start else (start, end)
+    if _PUNISHES.search(text, start, end):
+        while text[end - 1] == "；" and _HANGS_ON.match(text, end) and end - start < _LONGEST_QUOTE:
+            end = next((m.end() for m in _STOPS.finditer(text, end)), len(text))
     first, last = sentence_around(text, start, end, longest=_LONGEST_QUOTE)
     before = text[max(start - 3, 0) : start].rstrip()[-1:]
     is_cut = before and before not in _CLOSES and "：\n" not in text[first:start]

@@ -132,15 +132,18 @@ def targets(
 @command(served=True)
 def compare(
     *,
-    indicator: str = option(_INDICATOR, metavar="WORDS", required=True),
+    indicator: tuple[str, ...] = option(
+        "Words of the indicator's name; several have columns each.", metavar="WORDS", required=True
+    ),
     by: Literal["province", "region", "document", "year"] = option(
         "What is compared.", default="province"
     ),
     figures: _FigureOptions,
     shown: _TableOptions,
 ) -> None:
-    """Set figures of an indicator side by side; what states none is named."""
-    shown.show(lambda tables: tables.compare(indicator, by=by, **figures.chosen()))
+    """Set figures of indicators side by side; what states none is named."""
+    wanted = "、".join(indicator)
+    shown.show(lambda tables: tables.compare(wanted, by=by, **figures.chosen()))
 
 
 @command(served=True)

@@ -34,7 +34,7 @@ By = Literal["province", "region", "document", "year"]
 _DOCUMENT = Column("compared", "文件", "document compared")
 _LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
 _ALIKE = 0.62  # of character pairs, from which names are like
-_APART = re.compile("[、，,；;]")  # between indicators
+_APART = re.compile("以及|[、，,；;和与及]")  # between indicators
 _UNDATED = Column("undated", "未注明年份", "no year")
 
 

@@ -325,6 +325,7 @@ def test_several_indicators_stand_side_by_side(tmp_path):
     }
     with knowledge_base(tmp_path, texts) as base:
         both = base.tables().compare("森林覆盖率、非化石能源占比")
+        assert base.tables().compare("森林覆盖率以及非化石能源占比").rows == both.rows
         one = base.tables().compare("风电、太阳能发电装机容量")
         with pytest.raises(NotFoundError, match="幸福"):
             base.tables().compare("森林覆盖率、幸福指数")
