@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -34,7 +35,8 @@ By = Literal["province", "region", "document", "year"]
 _DOCUMENT = Column("compared", "文件", "document compared")
 _LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
 _ALIKE = 0.62  # of character pairs, from which names are like
-_APART = re.compile("以及|[、，,；;和与及]")  # between indicators
+_APART = re.compile("[、，,；;]")  # between indicators
+_AND = re.compile("以及|[和与及]")  # between names that are indicators by themselves
 _UNDATED = Column("undated", "未注明年份", "no year")
 
 
@@ -171,7 +173,9 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
 
 def _each(store: Store, wanted: WantedTargets) -> list[WantedTargets]:
     """Return the selection of each of several indicators, or the one."""
-    names = [name.strip() for name in _APART.split(wanted.indicator) if name.strip()]
+    apart = [(part, _AND.split(part)) for part in _APART.split(wanted.indicator)]
+    told = (words if all(map(is_indicator, words)) else [part] for part, words in apart)
+    names = [name.strip() for name in chain.from_iterable(told) if name.strip()]
     if len(names) < 2 or wanted_statements(store, wanted, choose(store, wanted.within)):
         return [wanted]
     return [replace(wanted, indicator=name) for name in dict.fromkeys(names)]

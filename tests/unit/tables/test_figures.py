@@ -327,8 +327,9 @@ def test_several_indicators_stand_side_by_side(tmp_path):
         both = base.tables().compare("森林覆盖率、非化石能源占比")
         assert base.tables().compare("森林覆盖率以及非化石能源占比").rows == both.rows
         one = base.tables().compare("风电、太阳能发电装机容量")
-        with pytest.raises(NotFoundError, match="幸福"):
-            base.tables().compare("森林覆盖率、幸福指数")
+        for unknown in ("森林覆盖率、幸福指数", "城市和县城的幸福率"):  # 城市 is no indicator
+            with pytest.raises(NotFoundError, match="幸福"):
+                base.tables().compare(unknown)
     assert [column.zh for column in both.columns] == [
         "地区", "森林覆盖率 2025", "森林覆盖率 2030", "非化石能源占比 2025",
     ]  # fmt: skip
