@@ -232,7 +232,7 @@ def _of_several(question: Question, knowledge: SearchContext) -> Complete | None
         found = list(filter(None, map(of, names)))
         parts[piece] = next((part for part in found if part.rows), next(iter(found), None))
     n_told = sum(bool(part and part.rows) for part in parts.values())
-    if n_told < (1 if all(parts.values()) else _FEWEST):
+    if n_told < _FEWEST and not all(parts.values()):
         return None
     whole = tuple(filter(None, (part or of(name, sure=True) for name, part in parts.items())))
     rows = (replace(row, lead=f"{part.about}，{row.lead}") for part in whole for row in part.rows)

@@ -239,6 +239,7 @@ def without_rows(
         query: The question.
         documents: Those of the quotes, by id.
     """
+    parts = found.parts or (found,)
     places = {
         c: {
             place
@@ -247,7 +248,7 @@ def without_rows(
             or place in document_facets(c.title, documents[c.doc_id].metadata).places
         }
         for c in answer.citations
-        if _names_figure(c, found.about)
+        if any(_names_figure(c, part.about) for part in parts)
     }
     meant = [c for c, of in places.items() if of or not found.silent]
     kept = [c for c in meant if not _is_of_other(c, documents[c.doc_id].text, found.times)]
@@ -258,9 +259,11 @@ def without_rows(
         answer = replace(answer, blocks=(Missing(),), notes=other)
     elif len(kept) < len(answer.citations):
         answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
-    timely = [c for c in kept if _is_of_time(c, found.times)]
-    shown = {place for c in timely for place in places[c]}
-    notes = found.notes_besides(shown) if found.silent or not timely else found.counted
+    timely, notes = [c for c in kept if _is_of_time(c, found.times)], list[str]()
+    for part in parts:
+        own = [c for c in timely if _names_figure(c, part.about)]
+        shown = {place for c in own for place in places[c]}
+        notes += part.notes_besides(shown) if part.silent or not own else part.counted
     return replace(answer, notes=(*notes, *answer.notes))
 
 

@@ -617,6 +617,16 @@ def test_one_of_two_indicators_that_is_not_stated_is_named(levels):
     assert any(note.startswith("未读出2025年单位GDP能耗") for note in answer.notes)
 
 
+def test_two_indicators_that_are_not_stated_of_a_place_are_named(levels):
+    """A refusal says of each what was looked for."""
+    answer = levels.ask("四川2025年风电装机容量和光伏装机容量分别是多少")
+    assert not answer.found
+    assert [note for note in answer.notes if note.startswith("未读出")] == [
+        "未读出2025年风电装机容量数字：四川",
+        "未读出2025年光伏装机容量数字：四川",
+    ]
+
+
 def test_a_comparison_of_two_indicators_has_a_line_for_each(levels):
     """The line names the indicator."""
     answer = levels.ask("四川和云南2025年森林覆盖率、非化石能源消费比重谁更高")
