@@ -17,7 +17,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
     Complete,
@@ -26,7 +26,6 @@ from kgrag.answering.rows import (
     with_comparison,
     with_documents,
     with_quotes,
-    without_rows,
 )
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import KgragError, ModelError
@@ -186,22 +185,21 @@ def _quoted(
     search = knowledge.search(query)
     held: dict[str, Document] = {}
 
-    def quote(search: Search, most: int) -> Quoted:
+    def quote(search: Search, most: int, sure: bool = False) -> Quoted:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
-        told, documents = quote_results(search.query, results, knowledge, most)
+        told, documents = quote_results(search.query, results, knowledge, most, sure=sure)
         held.update(documents)
         return told
 
-    def quote_side(side: str, most: int) -> Quoted:
+    def quote_side(side: str, most: int, sure: bool = False) -> Quoted:
         asked = search.asked(sides[side])
-        return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
+        told = quote(asked, most, sure)
+        return of_side(asked.query, told, titled=asked.titled, documents=held)
 
     planned = question_of(query).sides if pipeline.planned else ()
     sides = {side.label: side.query for side in planned}
     listed = listed_for(search, knowledge, pipeline)
-    if listed is not None and listed.alone and not listed.rows:
-        answer = Answer(query.text, (Missing(),), METHOD, notes=listed.notes)
-    elif listed is not None and listed.rows:
+    if listed is not None and listed.rows:
         answer = with_quotes(
             as_answer(listed, query, knowledge.store),
             listed,
@@ -216,12 +214,11 @@ def _quoted(
             list(sides),
             quote_side,
             max_sentences=options.max_sentences,
-            embedder=knowledge.embedder(),
         )
     else:
         answer = with_documents(quote(search, options.max_sentences).answer, query, held)
-    if listed is not None and not (listed.rows or listed.alone):
-        answer = without_rows(answer, listed, query, held)
+    if listed is not None and not listed.rows:
+        answer = replace(answer, notes=(*listed.notes, *answer.notes))
     answer = shortened(replace(answer, question=standing), options.most_quotes)
     answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
     return with_comparison(answer, listed, knowledge.store) if listed else answer

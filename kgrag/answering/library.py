@@ -409,10 +409,10 @@ def lacking(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _first(rows: Sequence[Stated], notes: Sequence[Note], n: int, query: Query) -> Complete:
-    """Return rows whose notes are an answer without them; a note says if some are left out."""
+    """Return the first rows; a note says if some are left out."""
     shown = tuple(rows[:_MOST_ROWS])
     cut = (note("first-rows", query.language, shown=len(shown)),) if len(shown) < n else ()
-    return Complete(shown, (*notes, *cut), "documents", alone=True)
+    return Complete(shown, (*notes, *cut), "documents")
 
 
 def _place(doc_id: str, start: int, end: int, knowledge: SearchContext) -> Place:
@@ -572,8 +572,7 @@ def documents(search: Search, knowledge: SearchContext) -> Complete | None:
     if wanted.in_force:
         counting = knowledge.in_force().in_force(knowledge.as_of.day)
         found = [card for card in found if card.doc_id in counting]
-    is_certain = tags & {"paper", "archive"} and (wanted.shown or "archive" in tags)
-    if "obliged" in question.asks or not ((found and wanted.shown) or is_certain):
+    if "obliged" in question.asks or not (found and (wanted.shown or "archive" in tags)):
         return None
     return _listing(found, wanted.shown or ("—",), len(cards), query, knowledge)
 

@@ -30,14 +30,8 @@ from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
-_AND: Mapping[Language, str] = {"zh": "、", "en": ", "}
 _DIGIT = re.compile(r"\d")
 _LEAST = 2  # sentences that each side may have
-_SHOWN = 3  # titles of what was found instead
-# Sides of one question are answered alike. A side whose sentences are less alike than this to
-# those of the side with the best support (cosine), and which are supported by so much less,
-# answers something else: benchmarks/decisions.md has what it finds.
-_ALIKE_SIDES, _BEHIND = 0.68, 0.05
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found
 # Scores below which nothing supports an answer: questions on other subjects than the documents'.
@@ -638,41 +632,32 @@ class StatedTargets:
 def answer_by_sides(
     query: Query,
     sides: Sequence[str],
-    quote: Callable[[str, int], Quoted],
+    quote: Callable[[str, int, bool], Quoted],
     *,
     max_sentences: int,
-    embedder: Embedder,
 ) -> Answer:
     """Return the answers of all sides.
 
-    A side of which nothing is found, or only an answer to something else, says so.
+    If one side is answered, the others have the best sentences about them.
 
     Args:
         query: The question.
         sides: Names of the sides, at least one.
-        quote: Answers one side with at most so many sentences.
+        quote: Answers one side with at most so many sentences, for True in any case.
         max_sentences: Maximum number of quotes, but two for each side.
-        embedder: Measures whether sides are answered alike; the stand-in cannot.
     """
     most = max(_LEAST, max_sentences // len(sides))
-    told = {side: quote(side, most) for side in sides}
-    beside = set() if embedder.is_stand_in else _beside(told, _asked(query), embedder)
-    silent = [side for side in sides if side in beside or not told[side].answer.found]
-    if len(silent) == len(sides):
-        instead = tuple(dict.fromkeys(note for side in sides for note in told[side].answer.notes))
-        return Answer(query.text, (Missing(),), METHOD, notes=instead)
+    told = {side: quote(side, most, False).answer for side in sides}
+    notes = dict.fromkeys(note for answer in told.values() for note in answer.notes)
+    if not any(answer.found for answer in told.values()):
+        return Answer(query.text, (Missing(),), METHOD, notes=tuple(notes))
     blocks: list[Block] = []
-    notes: dict[str, None] = {}
-    for label in sides:
-        answer = told[label].answer
-        if label in silent:
-            blocks.append(Missing(label, _first_of_each(answer)))
-        else:
-            blocks.append(Side(label, answer.blocks))
-            notes.update(dict.fromkeys(answer.notes))
-    if silent:
-        told_of = _AND[query.language].join(silent)
-        notes[note("nothing-of", query.language, sides=told_of)] = None
+    notes = {}
+    for label, own in told.items():
+        answer = own if own.found else quote(label, most, True).answer
+        side = Side(label, answer.blocks, nearest=not own.found)
+        blocks.append(side if answer.found else Missing(label))
+        notes.update(dict.fromkeys(answer.notes if answer.found else ()))
     return Answer(query.text, tuple(blocks), METHOD, notes=tuple(notes))
 
 
@@ -686,8 +671,8 @@ def of_side(
 ) -> Quoted:
     """Return the quotes of a side's document or place.
 
-    If there are none, it is not found, and its citations are what was found instead. A quote
-    belongs to a place if its document is about it, or it, or a heading above it, names the place.
+    If there are none, it is not found. A quote belongs to a place if its document is about it, or
+    it, or a heading above it, names the place.
 
     Args:
         side: The side.
@@ -709,42 +694,5 @@ def of_side(
     own = tuple(block for block in answer.blocks if all(map(is_own, block.citations)))
     if len(own) == len(answer.blocks):
         return told
-    if not own:
-        return replace(told, answer=replace(answer, blocks=(Missing("", answer.citations),)))
-    return replace(told, answer=replace(answer, blocks=own, notes=()))
-
-
-def _beside(told: Mapping[str, Quoted], asked: Collection[str], embedder: Embedder) -> set[str]:
-    """Return the sides whose quotes answer something else than those of the best side."""
-    found = {side: quoted for side, quoted in told.items() if quoted.answer.found}
-    if len(found) < 2:
-        return set()
-    best = max(found, key=lambda side: found[side].score)
-    vectors = {
-        side: embedder.embed([c.quote for c in quoted.answer.citations], "passage")
-        for side, quoted in found.items()
-        if side == best or quoted.score <= found[best].score - _BEHIND
-    }
-    named = {side: _n_named(asked, quoted.answer.citations) for side, quoted in found.items()}
-    return {
-        side
-        for side, own in vectors.items()
-        if named[side] < named[best] and float((own @ vectors[best].T).max()) < _ALIKE_SIDES
-    }
-
-
-def _n_named(asked: Collection[str], citations: Sequence[Citation]) -> int:
-    """Return the number of requested words in quotes, titles and headings."""
-    told = normalize_name(
-        "\n".join(" ".join((c.title, *c.heading_path, c.quote)) for c in citations)
-    )
-    return sum(word in told for word in asked)
-
-
-def _first_of_each(answer: Answer) -> tuple[Citation, ...]:
-    """Return the first citation of each document, a few."""
-    cited = (c for block in answer.blocks for c in block.citations)
-    first: dict[str, Citation] = {}
-    for c in cited:
-        first.setdefault(c.title, c)
-    return tuple(first.values())[:_SHOWN]
+    blocks = own or (Missing(),)
+    return replace(told, answer=replace(answer, blocks=blocks, notes=()))

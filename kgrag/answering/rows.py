@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote, Row
+from kgrag.answer.blocks import Row
 from kgrag.answer.citation import Citation
-from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
@@ -20,7 +19,6 @@ from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.sources import item_start
-from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
 from kgrag.text.indicators import in_known_words, indicator_names
 from kgrag.text.quantities import legible, narrow
@@ -32,7 +30,6 @@ _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
 _BEFORE = 400  # characters ahead of a quote in which its year is told
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
-_MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 _LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 
@@ -78,12 +75,10 @@ class Complete:
         kind: `targets`, `duties`, `references`, `sections`, `times`, `articles`.
         silent: Requested places without a row.
         about: Words that a quote for a silent place must contain.
-        unread: Note on silent places: 未读出2025年森林覆盖率目标.
         times: Years and periods (2025, 十四五), one of which a quote for a silent place, or a
             heading above it, must contain; empty for any.
         least: Whether the smaller of several figures is asked for.
         parts: What it is joined of, if several things are asked for; else empty.
-        alone: Whether the notes are the answer if there are no rows: no quote is looked for.
     """
 
     rows: tuple[Stated, ...]
@@ -91,25 +86,14 @@ class Complete:
     kind: str
     silent: tuple[str, ...] = ()
     about: str = ""
-    unread: str = ""
     times: tuple[str, ...] = ()
     least: bool = False
     parts: tuple["Complete", ...] = ()
-    alone: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the notes on documents and silent places."""
-        return tuple(chain.from_iterable(part.notes_besides(()) for part in self.parts or (self,)))
-
-    def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
-        """Return the notes if quotes are shown for some of the silent places."""
-        left = [place for place in self.silent if place not in shown]
-        if not self.unread or (self.silent and not left):
-            return self.counted
-        names = "、".join(left[:_MOST_NAMED])
-        more = f"等{len(left)}地" if len(left) > _MOST_NAMED else ""
-        return (*self.counted, f"{self.unread}：{names}{more}" if left else self.unread)
+        """Return the notes on documents."""
+        return tuple(chain.from_iterable(part.counted for part in self.parts or (self,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +162,9 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
 def with_quotes(
     answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
 ) -> Answer:
-    """Return an answer with quotes for places without a row, named in one line.
+    """Return an answer with quotes for places without a row.
 
-    Extraction may have missed a figure: a sentence with the requested words is shown, and then no
-    note says that nothing was extracted.
+    Extraction may have missed a figure: a sentence with the requested words is shown.
 
     Args:
         answer: The rows.
@@ -189,16 +172,15 @@ def with_quotes(
         places: For which quotes can be asked for.
         quote: Returns quotes for a place.
     """
-    blocks, named, notes = list(answer.blocks), list(places), list[str]()
+    blocks, named = list(answer.blocks), list(places)
     for part in found.parts or (found,):
-        shown = []
         for place in (place for place in named if place in part.silent):
-            for c in quote(place).citations:
-                if _names_figure(c, part.about) and _is_of_time(c, part.times):
-                    blocks.append(Row(c, place, f"{place}："))
-                    shown.append(place)
-        notes += part.notes_besides(shown)
-    return replace(answer, blocks=tuple(dict.fromkeys(blocks)), notes=tuple(notes))
+            blocks += [
+                Row(c, place, f"{place}：")
+                for c in quote(place).citations
+                if _names_figure(c, part.about) and _is_of_time(c, part.times)
+            ]
+    return replace(answer, blocks=tuple(dict.fromkeys(blocks)))
 
 
 def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
@@ -225,59 +207,11 @@ def with_documents(answer: Answer, query: Query, documents: Mapping[str, Documen
     return replace(answer, blocks=(*rows, *answer.blocks[len(rows) :]))
 
 
-def without_rows(
-    answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
-) -> Answer:
-    """Return quotes as an answer if no figure was extracted, with notes that say so.
-
-    Quotes without the requested figure, or with that of another year, are not an answer; a place
-    whose figure is quoted is not reported as having none.
-
-    Args:
-        answer: Quotes.
-        found: Without rows.
-        query: The question.
-        documents: Those of the quotes, by id.
-    """
-    parts = found.parts or (found,)
-    places = {
-        c: {
-            place
-            for place in found.silent
-            if place in f"{c.quote}{''.join(c.heading_path)}"
-            or place in document_facets(c.title, documents[c.doc_id].metadata).places
-        }
-        for c in answer.citations
-        if any(_names_figure(c, part.about) for part in parts)
-    }
-    meant = [c for c, of in places.items() if of or not found.silent]
-    kept = [c for c in meant if not _is_of_other(c, documents[c.doc_id].text, found.times)]
-    told = {t for c in meant for t in _TIME.findall(narrow(c.quote)) if t.isdigit()}
-    if not kept:
-        years = {"stated": "、".join(sorted(told)), "asked": "、".join(found.times[:1])}
-        other = (note("other-year", query.language, **years),) if told and found.times else ()
-        answer = replace(answer, blocks=(Missing(),), notes=other)
-    elif len(kept) < len(answer.citations):
-        answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
-    timely, notes = [c for c in kept if _is_of_time(c, found.times)], list[str]()
-    for part in parts:
-        own = [c for c in timely if _names_figure(c, part.about)]
-        shown = {place for c in own for place in places[c]}
-        notes += part.notes_besides(shown) if part.silent or not own else part.counted
-    return replace(answer, notes=(*notes, *answer.notes))
-
-
 def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
     """Return whether a quote, or its headings if it names no time, is of one of some times."""
     quote = narrow(cited.quote)
     told = quote if _TIME.search(quote) else narrow("".join((*cited.heading_path, quote)))
     return not times or any(time in told for time in times)
-
-
-def _is_of_other(cited: Citation, text: str, times: Collection[str]) -> bool:
-    """Return whether the last year that a text tells up to the end of a quote is another one."""
-    told = _TIME.findall(narrow(text[max(0, cited.start - _BEFORE) : cited.end]))
-    return bool(times and told) and not _is_of_time(cited, times) and told[-1] not in times
 
 
 def _names_figure(cited: Citation, about: str) -> bool:

@@ -228,9 +228,8 @@ def test_a_penalty_is_of_who_and_where_is_asked_for(parties, question, quotes):
     assert [c.quote.split(" ")[0] for c in answer.citations] == quotes
 
 
-def test_a_country_without_a_rule_and_who_of_two_pays_what_are_told(parties):
+def test_who_of_two_pays_what_is_told(parties):
     answer = parties.ask("碳排放核查机构造假罚多少，全国有什么规定")
-    assert "未读出有关处罚：全国" in answer.notes
     assert "：对单位处十万元罚款，" in answer.text
     assert "：对个人处五万元罚款，" in answer.text
 
@@ -267,20 +266,11 @@ def test_an_article_that_is_not_there_is_said_to_be_so(parties):
     assert answer.notes[0].kind == "no-article"
 
 
-def test_of_a_term_without_definition_it_is_said(terms):
-    """Other terms' definitions are no answer, those of its kinds are told as such."""
-    answer = terms.ask("什么是报送单位？")
-    assert not answer.citations
-    assert "未读出“报送单位”的定义" in answer.notes
-    kinds = terms.ask("配额是什么意思？")
-    assert len(kinds.citations) == 3
-    assert kinds.notes[:2] == (
-        "未读出“配额”的定义",
-        "所列是名称以它结尾的术语的定义：碳排放配额、超额配额",
-    )
-    other = terms.ask("重点单位的含义是什么？")
-    assert "未读出“重点单位”的定义" in other.notes
-    assert all("重点单位" in c.quote for c in other.citations)
+@pytest.mark.parametrize("term", ["报送单位", "配额", "重点单位"])
+def test_a_term_without_definition_is_searched(terms, term):
+    """That none was read is not said: the text may define it in other words."""
+    for question in (f"什么是{term}？", f"{term}的含义是什么？"):
+        assert not any("定义" in note for note in terms.ask(question).notes)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
     assert [row.cells[0] for row in found.rows] == []
     assert found.notes == (
         "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（限山西、成都）",
-        "没有关于山西的文件",
+        "没有以山西为范围的文件",
         "关于成都的文件已按条件排除",
     )
     assert tables.targets(COVER, regions=("四川",)).notes == (
