@@ -103,7 +103,7 @@ class Row(Quote):
         lead: Text before the document's title, with the label and punctuation.
         aside: Text in brackets after the title: the role of a citation; may be empty.
         known: More of that which is known of the document and no quote says: its number, its
-            status, how many cite it. A row with it is not checked; it may be empty.
+            status, how many cite it; may be empty.
     """
 
     label: str = ""

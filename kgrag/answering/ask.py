@@ -1,6 +1,6 @@
 """Answering one question: retrieve, write, cite, check, verify, retry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
@@ -10,7 +10,6 @@ from kgrag.answer.blocks import Block, Missing, Row, Side
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.by_place import listed_for, quote_results
-from kgrag.answering.cite import cited_texts
 from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
 from kgrag.answering.library import chunk_at
 from kgrag.answering.listed import Place
@@ -40,7 +39,7 @@ from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
 from kgrag.types import Document
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
-from kgrag.verification.checks import checked, notes_of
+from kgrag.verification.checks import notes_of
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
@@ -127,7 +126,7 @@ def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) 
     found = Complete(tuple(rows), (), "articles")
     query = knowledge.query(carry_over(question, history))
     answer = as_answer(found, query, knowledge.store)
-    return _marked(answer, (), held) if rows else None
+    return _with_broken_numbers(answer) if rows else None
 
 
 def _understood(
@@ -206,8 +205,6 @@ def _quoted(
             sides,
             lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
         )
-        cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
-        held.update((document.doc_id, document) for document in cited)
     elif sides:
         answer = answer_by_sides(
             query,
@@ -220,15 +217,10 @@ def _quoted(
     if listed is not None and not listed.rows:
         answer = replace(answer, notes=(*listed.notes, *answer.notes))
     answer = shortened(replace(answer, question=standing), options.most_quotes)
-    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
-    return with_comparison(answer, listed, knowledge.store) if listed else answer
-
-
-def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
-    """Return an answer of quotes with its checks, and notes before its own."""
     answer = _with_broken_numbers(answer)
-    answer = checked(answer, cited_texts(answer.citations, documents=held))
-    return replace(answer, notes=(*notes, *answer.notes, *notes_of(answer)))
+    read_as = read_in_chinese(query, knowledge.settings().chinese)
+    answer = replace(answer, notes=(*read_as, *answer.notes))
+    return with_comparison(answer, listed, knowledge.store) if listed else answer
 
 
 class _Asking:

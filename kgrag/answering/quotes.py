@@ -672,7 +672,7 @@ def of_side(
     """Return the quotes of a side's document or place.
 
     If there are none, it is not found. A quote belongs to a place if its document is about it, or
-    it, or a heading above it, names the place.
+    it, or a heading above it, names the place; to the country, if its document is of no place.
 
     Args:
         side: The side.
@@ -686,6 +686,8 @@ def of_side(
         if titles:
             return c.doc_id in titled or any(t in normalize_name(c.title) for t in titles)
         card = documents[c.doc_id]
+        if side.national and not side.places:
+            return not card.metadata.regions
         about = set(document_facets(card.title, card.metadata).places)
         said = "\n".join((*c.heading_path, c.quote))
         return not side.places or bool(about & side.places) or any(p in said for p in side.places)

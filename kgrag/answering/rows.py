@@ -140,7 +140,7 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
     """Return an answer that begins with which side has more, if that is asked for.
 
     Args:
-        answer: The rows, already checked: the computed line is in no text.
+        answer: The rows.
         found: The rows.
         store: The knowledge base.
     """
@@ -280,6 +280,8 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
             continue
         document = documents[s.doc_id]
         span = _span(document.text, s, row.about)
+        if not document.text[slice(*span)].strip():
+            continue
         alike = found[row.lead, row.aside + row.known, letters_of(document.text[slice(*span)])]
         for i, one in enumerate(alike):
             if one.document is not document and texts[s.doc_id].is_near(

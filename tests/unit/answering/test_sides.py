@@ -99,6 +99,8 @@ def test_a_place_is_quoted_for_itself_alone():
     own = of_side(asked, told, titled=(), documents=documents).answer
     assert own.text == "甲句[1]\n河南达到40%[2]"
     assert [c.title for c in own.citations] == ["河南省节能规划", "全国节能规划"]
+    country = of_side(analyse("全国的目标"), told, titled=(), documents=documents).answer
+    assert country.text == "河南达到40%[1]"  # a province's figure is none of the country
     other = analyse("广西的目标", known_places=["河南", "安徽", "广西"])
     none = of_side(other, told, titled=(), documents=documents).answer
     assert not none.found
