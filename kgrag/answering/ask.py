@@ -16,7 +16,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side, side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
     Complete,
@@ -24,7 +24,6 @@ from kgrag.answering.rows import (
     as_answer,
     with_comparison,
     with_documents,
-    with_quotes,
 )
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import KgragError, ModelError
@@ -199,12 +198,13 @@ def _quoted(
     sides = {side.label: side.query for side in planned}
     listed = listed_for(search, knowledge, pipeline)
     if listed is not None and listed.rows:
-        answer = with_quotes(
-            as_answer(listed, query, knowledge.store),
-            listed,
-            sides,
-            lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
+        answer = as_answer(listed, query, knowledge.store)
+        nearest = (
+            side(label, quote_side(label, _QUOTED_OF_SILENT, True).answer, nearest=True)
+            for label in sides
+            if label in listed.all_silent
         )
+        answer = replace(answer, blocks=(*answer.blocks, *nearest))
     elif sides:
         answer = answer_by_sides(
             query,

@@ -275,7 +275,6 @@ def _of_one(
         kind="targets",
         silent=silent,
         about=asked.indicator,
-        times=_times(question),
         least="least" in question.asks,
     )
 

@@ -651,14 +651,17 @@ def answer_by_sides(
     notes = dict.fromkeys(note for answer in told.values() for note in answer.notes)
     if not any(answer.found for answer in told.values()):
         return Answer(query.text, (Missing(),), METHOD, notes=tuple(notes))
-    blocks: list[Block] = []
-    notes = {}
-    for label, own in told.items():
-        answer = own if own.found else quote(label, most, True).answer
-        side = Side(label, answer.blocks, nearest=not own.found)
-        blocks.append(side if answer.found else Missing(label))
-        notes.update(dict.fromkeys(answer.notes if answer.found else ()))
+    found = {s: a if a.found else quote(s, most, True).answer for s, a in told.items()}
+    notes = dict.fromkeys(
+        note for answer in found.values() if answer.found for note in answer.notes
+    )
+    blocks = [side(s, a, nearest=not told[s].found) for s, a in found.items()]
     return Answer(query.text, tuple(blocks), METHOD, notes=tuple(notes))
+
+
+def side(label: str, answer: Answer, *, nearest: bool) -> Block:
+    """Return a side of a comparison with its answer, or without one."""
+    return Side(label, answer.blocks, nearest) if answer.found else Missing(label)
 
 
 def _asked(query: Query) -> set[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -14,22 +14,18 @@ from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
 from kgrag.answering.quotes import METHOD
-from kgrag.question.question import grammar
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.sources import item_start
 from kgrag.text.headings import HeadingTree
-from kgrag.text.indicators import in_known_words, indicator_names
 from kgrag.text.quantities import legible, narrow
-from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
 _BEFORE = 400  # characters ahead of a quote in which its year is told
-_MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 _LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 
@@ -74,9 +70,7 @@ class Complete:
         counted: Note on the number of documents.
         kind: `targets`, `duties`, `references`, `sections`, `times`, `articles`.
         silent: Requested places without a row.
-        about: Words that a quote for a silent place must contain.
-        times: Years and periods (2025, 十四五), one of which a quote for a silent place, or a
-            heading above it, must contain; empty for any.
+        about: What is asked for; may be empty.
         least: Whether the smaller of several figures is asked for.
         parts: What it is joined of, if several things are asked for; else empty.
     """
@@ -86,7 +80,6 @@ class Complete:
     kind: str
     silent: tuple[str, ...] = ()
     about: str = ""
-    times: tuple[str, ...] = ()
     least: bool = False
     parts: tuple["Complete", ...] = ()
 
@@ -94,6 +87,11 @@ class Complete:
     def notes(self) -> tuple[str, ...]:
         """Return the notes on documents."""
         return tuple(chain.from_iterable(part.counted for part in self.parts or (self,)))
+
+    @property
+    def all_silent(self) -> frozenset[str]:
+        """Return the requested places without a row of one of the things asked for."""
+        return frozenset(chain.from_iterable(part.silent for part in self.parts or (self,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,30 +157,6 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
     return replace(answer, blocks=(*lines, *answer.blocks))
 
 
-def with_quotes(
-    answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
-) -> Answer:
-    """Return an answer with quotes for places without a row.
-
-    Extraction may have missed a figure: a sentence with the requested words is shown.
-
-    Args:
-        answer: The rows.
-        found: The rows, with the places.
-        places: For which quotes can be asked for.
-        quote: Returns quotes for a place.
-    """
-    blocks, named = list(answer.blocks), list(places)
-    for part in found.parts or (found,):
-        for place in (place for place in named if place in part.silent):
-            blocks += [
-                Row(c, place, f"{place}：")
-                for c in quote(place).citations
-                if _names_figure(c, part.about) and _is_of_time(c, part.times)
-            ]
-    return replace(answer, blocks=tuple(dict.fromkeys(blocks)))
-
-
 def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
     """Return an answer whose quotes name their place and document; of one document, the first.
 
@@ -205,33 +179,6 @@ def with_documents(answer: Answer, query: Query, documents: Mapping[str, Documen
     several = len({c.doc_id for c in answer.citations}) > 1
     rows = tuple(map(row, answer.citations[: None if several else 1]))
     return replace(answer, blocks=(*rows, *answer.blocks[len(rows) :]))
-
-
-def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
-    """Return whether a quote, or its headings if it names no time, is of one of some times."""
-    quote = narrow(cited.quote)
-    told = quote if _TIME.search(quote) else narrow("".join((*cited.heading_path, quote)))
-    return not times or any(time in told for time in times)
-
-
-def _names_figure(cited: Citation, about: str) -> bool:
-    """Return whether a quote has a value, and with its headings most words of a figure.
-
-    A value is a number, or that of another plan: 完成国家下达目标.
-    """
-    own = set(_DIGITS.findall(narrow(about)))  # of PM2.5
-    numbers = _DIGITS.findall(narrow(cited.quote))
-    as_set = grammar().pattern("as_set").search(cited.quote)
-    if not as_set and not any(number not in own for number in numbers):
-        return False
-    told = normalize_name(in_known_words(f"{cited.quote}{''.join(cited.heading_path)}"))
-    names = map(normalize_name, (about, *indicator_names(about)))
-    return any(_mostly_in(name, told) for name in names)
-
-
-def _mostly_in(name: str, text: str) -> bool:
-    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-    return sum(pair in text for pair in pairs) >= _MOSTLY * len(pairs)
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:

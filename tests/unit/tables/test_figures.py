@@ -174,7 +174,7 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
     (row,) = saved.rows
     told = str(row.cells[1]).splitlines()
     assert told == ["降14%（较2020年）[1]", "年均降3%[2]"]
-    assert treated.notes[-1] == "名称相近、未列入的指标：县城污泥无害化处理率（1份）"
+    assert treated.notes[-1] == "名称相近、未列入的指标，例如：县城污泥无害化处理率（1份）"
     assert not any("相近" in note for note in saved.notes)
 
 
