@@ -7,7 +7,7 @@ from kgrag.answer.notes import Note, note
 from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
-from kgrag.embedding.choose import stand_in_note
+from kgrag.embedding.choose import encoder_note
 from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_vectors
@@ -38,7 +38,7 @@ def answer_notes(
     store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
 ) -> list[str]:
     """Return the notes of `search_notes`, and on the encoder."""
-    found = (stand_in_note(embedder), *search_notes(store, config, sizes, within))
+    found = (encoder_note(embedder), *search_notes(store, config, sizes, within))
     return [note for note in found if note]
 
 

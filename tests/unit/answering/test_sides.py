@@ -7,6 +7,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote
 from kgrag.answer.citation import Citation
 from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
+from kgrag.embedding.catalog import find_entry
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
@@ -61,6 +62,7 @@ class Known(HashEmbedder):
     """An encoder that knows a few sentences: two are alike, one is not."""
 
     is_stand_in = False
+    thresholds = find_entry("bge-small-zh").card.thresholds
 
     def embed(self, texts, task):
         """Return what is known of the sentences."""
