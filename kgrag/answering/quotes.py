@@ -14,7 +14,7 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import FLAT_ROW, Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
-from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.embedder import Embedder, Thresholds
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.answer_kinds import QUANTITIES, Kind, asked_kind, asked_kinds, states_kind
 from kgrag.question.question import Question, question_of
@@ -34,26 +34,8 @@ _DIGIT = re.compile(r"\d")
 _LEAST = 2  # sentences that each side may have
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found
-# Scores below which nothing supports an answer: questions on other subjects than the documents'.
-_SUPPORT = 0.55
-_SUPPORT_STAND_IN = 0.3
-_SUPPORT_MEASURED = 0.65  # with the encoder below; no title is quoted
-_QUOTED = 0.5  # of that threshold, where the question quotes a title
-# The four below are cosines of this encoder over Chinese text, and count there alone.
-_ENCODER = "bge-small-zh"
-# A figure answers where its sentence scores so much, or is so much like the question without its
-# places; chosen on questions of which some have no answer (`benchmarks/decisions.md`).
-_SURE = 0.8
-_LIKE = 0.58
-# Other subjects than the documents': the place that a question names is in their titles, and its
-# sentences score by that alone.
-_WEAK = 0.68
-_UNLIKE = 0.5
+_QUOTED = 0.5  # of the least support, where the question quotes a title
 _MOST_COMPARED = 6  # sentences
-# A question that begins with what no document names (a character may stand before the word: 元宇宙,
-# 在火星) is answered where a sentence scores more, or
-# is more like the question with that word than without it.
-_CERTAIN = 0.82
 _FIGURES = frozenset(
     (*QUANTITIES, "money", "age", "share", "duration", "day", "date", "number", "count")
 )
@@ -88,8 +70,8 @@ def is_answered(
     Nor is it if no sentence has both of its rarest words.
     If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
     requested unit, and score well or resemble the question: another figure of the same place is no
-    answer. Resemblance counts only with the encoder that it was measured with, for Chinese
-    questions without a quoted title.
+    answer. The encoder states how much is enough (`Thresholds`); of one that does not, cosines
+    refuse nothing.
 
     Args:
         scored: Best first; may be empty.
@@ -98,29 +80,31 @@ def is_answered(
         absent: Returns the words of the question that no document has; called for weak answers.
         apart: Returns its rarest words if no sentence has both; called for weak answers.
     """
-    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
-    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
-    if query.titles:  # the document is named: only the rest of the question is to be met
-        support *= _QUOTED
-    if not scored or scored[0].score < (_SUPPORT_MEASURED if measured else support):
+    limits = embedder.thresholds or Thresholds()
+    free = not query.titles and not is_latin(query.text)
+    # A named document is held: only the rest of the question is to be met.
+    support = limits.free if free else limits.support * (_QUOTED if query.titles else 1)
+    if not scored or scored[0].score < support:
         return False
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
-    if measured and near[0].score <= _CERTAIN and not query.places:
+    # A character may stand before the word: 元宇宙, 在火星.
+    if free and near[0].score <= limits.certain and not query.places:
         subject = next((word for word in absent() if 0 <= query.text.find(word) < 2), "")
         if subject and not _draws_on(subject, near[:_MOST_COMPARED], query, embedder):
             return False
         if apart():
             return False
-    weak = measured and near[0].score <= _WEAK
-    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
+    # Sentences of the place that a question names score by that alone.
+    weak = free and near[0].score <= limits.weak
+    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= limits.unlike:
         return False
     kinds = asked_kinds(query.text)
     held = [s for s in near if any(states_kind(s.sentence.text, kind) for kind in kinds)]
     if not kinds or not held:
         return not kinds
-    if not measured or kinds[0].name not in _FIGURES:
+    if not free or kinds[0].name not in _FIGURES or held[0].score > limits.sure:
         return True
-    return held[0].score > _SURE or _likeness(held[:_MOST_COMPARED], query, embedder) > _LIKE
+    return _likeness(held[:_MOST_COMPARED], query, embedder) > limits.like
 
 
 def asks_for_figure(question: str) -> bool:
