@@ -12,9 +12,11 @@ from lxml import html
 
 from kgrag import errors as errors_module
 from kgrag.answer.address import Address
+from kgrag.answer.notes import note
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
+from kgrag.metadata import Metadata
 from kgrag.serve import pages, rendering
 from kgrag.serve.pages import paragraphs
 from kgrag.text.messages import catalogue
@@ -226,6 +228,50 @@ def test_a_document_shows_outline_citations_and_standing(site, policies):
     whole = "".join(tree.xpath("//div[@class='text']//text()"))
     (document,) = policies.store.documents([card.doc_id])
     assert "".join(whole.split()) == "".join(document.text.split())
+
+
+def test_citations_of_a_document_are_titles_that_lead_there_with_the_quote(site, policies):
+    """Its own title and ids of documents stand in none of them; in tables neither."""
+    title = "四川省绿色发展实施方案"
+    card = policies.find_document(title)
+    tree = html.fromstring(site.get(f"/documents/{card.doc_id}").text)
+    cites, cited_by = tree.xpath("//ul[@class='stated']")
+    for part, other, role in ((cites, "绿色发展行动方案", "落实"), (cited_by, "成都市", "落实")):
+        (held,) = (a for a in part.xpath(".//a[not(@class)]") if other in a.text)
+        assert html.fromstring(site.get(held.get("href")).text).xpath("string(//h1)") in held.text
+        line = held.getparent()
+        quote = line.xpath("./a[contains(@class,'quoted')]")[0]
+        shown = html.fromstring(site.get(quote.get("href").partition("#")[0]).text)
+        assert shown.xpath("string(//mark)") in quote.text
+        said = line.text_content()
+        assert role in said
+        assert not re.search("d-[0-9a-f]{8}", said)
+        assert title not in said.replace(quote.text, "")
+    listed = html.fromstring(site.get("/tables/cited_by", params={"document": title}).text)
+    (row,) = listed.xpath("//tbody/tr")
+    assert row.xpath("./td[2]/a/text()") == ["《成都市绿色发展工作方案》"]
+    assert "d-" not in row.text_content()
+
+
+def test_a_national_document_says_so_and_titles_have_room(site):
+    """Without a region it is national only if its issuer is."""
+    tree = html.fromstring(site.get("/documents").text)
+    places = {r.xpath("string(td[1])"): r.xpath("string(td[5])") for r in tree.xpath("//tbody/tr")}
+    assert (places["绿色发展行动方案"], places["四川省绿色发展实施方案"]) == ("全国", "四川省")
+    assert tree.xpath("//th[@class='long']/text()") == ["标题"]
+    place = rendering._environment().filters["where"]
+    assert [place(Metadata(level=level)) for level in ("国家", "部门", "省", "")] == [
+        "全国", "全国", "", "",
+    ]  # fmt: skip
+
+
+def test_only_warnings_stand_in_amber(site):
+    """How many documents were looked at is none; that a figure is of another year is."""
+    tree = html.fromstring(site.get("/", params={"question": "四川省2025年森林覆盖率"}).text)
+    assert tree.xpath("//p[@class='note']")
+    assert not tree.xpath("//p[@class='warning']")
+    told = note("status", "zh", title="旧办法", status="已废止")
+    assert (told.warns, note("first-rows", "zh", shown=3).warns) == (True, False)
 
 
 def test_tables_lead_to_clauses_and_files(site):
