@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Quote
+from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
@@ -89,13 +89,15 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         return f'class="cite" href="{url}" data-n="{number}"'
 
     body = html(answer.blocks, answer.language, link) if cited else ""
+    quoted = {b.citation.number for b in leaves(answer.blocks) if isinstance(b, Quote)}
     return rendered(
         desk,
         request,
         "answer.html",
         answer=answer,
         leans=answer.question != asked.question,
-        by_rule=answer.method == METHOD and any(isinstance(b, Quote) for b in answer.blocks),
+        by_rule=answer.method == METHOD and bool(quoted),
+        quoted=quoted,
         body=Markup(visible(body)),
         cited=cited,
         fields=asked.fields,

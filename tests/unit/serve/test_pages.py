@@ -97,6 +97,17 @@ def test_a_question_in_the_address_is_answered(site):
     assert site.get("/", params={"question": QUESTION}).text == shown.text
 
 
+def test_a_quote_stands_once_in_an_answer(site):
+    """Beside its number; the list of citations names document and place, and what is not quoted."""
+    (article,) = html.fromstring(site.get("/", params={"question": QUESTION}).text).xpath(
+        "//article"
+    )
+    quote = article.xpath("string(//div[@class='body']//td[3])").partition("[")[0]
+    assert "41%" in quote
+    assert article.text_content().count(quote) == 1
+    assert "二、主要目标" in article.xpath("string(.//ol[@class='sources'])")
+
+
 def test_the_script_gets_the_same_answer_as_an_event(site):
     ((name, data),) = events(site.post("/ask", data={"question": QUESTION}).text)
     assert name == "answer"
