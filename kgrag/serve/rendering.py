@@ -1,6 +1,7 @@
 """Templates, and words of pages in both languages."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
 from urllib.parse import quote, urlencode
@@ -104,10 +105,10 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
     )
 
 
-def _with(request: Request, **changed: str) -> str:
+def _with(request: Request, **changed: str | Sequence[str]) -> str:
     """Return the address of this page with other fields of its query; empty ones are dropped."""
     fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
-    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
+    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)], doseq=True)
 
 
 def instead(request: Request, exc: NotFoundError) -> list[tuple[str, str]]:

@@ -323,12 +323,33 @@ def test_a_timeline_is_drawn_and_listed(site):
     events = tree.xpath("//*[contains(@class,'event')]")
     rows = tree.xpath("//table[contains(@class,'sortable')]/tbody/tr")
     assert len(events) == len(rows) > 5
-    told = {event.get("aria-label").split(" · ")[2] for event in events}
+    told = {event.xpath("string(*[name()='title'])").split(" · ")[2] for event in events}
     assert told == {row.xpath("string(td[3])") for row in rows}
     assert {"day", "year"} <= {name for e in events for name in e.get("class").split()}
     assert all(site.get(e.get("href").partition("#")[0]).status_code == 200 for e in events[:5])
     lanes = tree.xpath("//div[contains(@class,'axis')]//tbody//th/text()")
     assert "".join(lanes).split() == ["成文、印发", "目标"]
+
+
+def test_every_year_of_a_long_timeline_is_drawn(site, monkeypatch):
+    """What is not drawn one by one is a bar with its number, which leads to just these events."""
+    listed = site.get("/api/tables/timeline", params={"since": "2000"}).json()["rows"]
+    most = 6
+    monkeypatch.setattr(pages, "_SHOWN_ROWS", most)
+    shown = site.get("/tables/timeline", params={"since": "2000"})
+    tree = html.fromstring(shown.text)
+    bars = tree.xpath("//*[contains(@class,'event bar')]")
+    single = tree.xpath("//*[contains(@class,'event') and not(contains(@class,'bar'))]")
+    titles = [e.xpath("string(*[name()='title'])") for e in (*bars, *single)]
+    assert {title[:4] for title in titles} == {row["date"][:4] for row in listed}
+    numbers = [int(bar.xpath("string(*[name()='text'])")) for bar in bars]
+    assert 0 < len(single) <= most
+    assert sum(numbers) + len(single) == len(listed)
+    assert f"{len(listed)}个事件都在图中：{len(single)}个逐个画出" in shown.text
+    for bar, n in zip(bars, numbers, strict=True):
+        led = html.fromstring(site.get("/tables/timeline" + bar.get("href")).text)
+        assert f"共{n}行" in led.text_content()
+        assert led.xpath("//input[@name='events']")
 
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
