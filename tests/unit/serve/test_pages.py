@@ -21,7 +21,7 @@ from kgrag.serve import pages, rendering
 from kgrag.serve.pages import paragraphs
 from kgrag.text.messages import catalogue
 from kgrag.types import Heading
-from tests.fixtures.kit import write
+from tests.fixtures.kit import knowledge_base, write
 from tests.fixtures.served import events, served
 
 QUESTION = "到2025年四川省森林覆盖率达到多少？"
@@ -354,11 +354,51 @@ def test_every_year_of_a_long_timeline_is_drawn(site, monkeypatch):
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
     tree = html.fromstring(site.get("/graph", params={"name": "森林覆盖率"}).text)
-    edges = tree.xpath("//*[contains(@class,'edge')]/a/@href")
-    rows = tree.xpath("//tr[starts-with(@id,'fact-')]")
+    edges = tree.xpath("//*[contains(@class,'edge')]")
+    rows = tree.xpath("//li[starts-with(@id,'fact-')]")
     assert len(edges) == len(rows) > 0
-    assert all(row.xpath("./td[5]/p") for row in rows)
-    assert "森林覆盖率" in text_of(site.get("/graph"))
+    assert all(row.xpath("./p/a[@class='cite']") for row in rows)
+    assert {f"#{row.get('id')}" for row in rows} >= set(tree.xpath("//a[@class='dot r0']/@href"))
+
+
+def test_the_first_page_of_the_graph_names_no_values(site):
+    """They have many facts, but nobody looks for 2020年100%."""
+    tree = html.fromstring(site.get("/graph").text)
+    assert "森林覆盖率" in tree.xpath("//ul[@class='names']//a/text()")
+    assert not [name for name in tree.xpath("//ul[@class='names']//a/text()") if "%" in name]
+    assert {"机构", "指标", "文件"} <= set(tree.xpath("//main//h2/text()"))
+
+
+def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_path):
+    """牵头, 负责 and 配合 are told apart; list, legend and drawing have one colour for each."""
+    duties = "".join(
+        f"（{n}）建设{what}体系。（{role}：省生态环境厅）\n"
+        for n, (what, role) in enumerate(
+            [
+                ("监测", "牵头单位"),
+                ("预警", "牵头单位"),
+                ("评估", "责任单位"),
+                ("执法", "配合单位"),
+            ],
+            1,
+        )
+    )
+    text = f"云岭省生态保护方案\n一、重点任务\n{duties}"
+    with knowledge_base(tmp_path, {"plan": text}, "hash-32") as base, served(base) as one:
+        tree = html.fromstring(one.get("/graph", params={"name": "云岭省生态环境厅"}).text)
+    listed = tree.xpath("//div[@class='relations']//summary")
+    assert [" ".join(part.text_content().split()) for part in listed] == [
+        "牵头 2", "负责 1", "配合 1",
+    ]  # fmt: skip
+    for n, part in enumerate(listed):
+        assert part.xpath("./span/@class") == [f"key r{n}"]
+        numbers = {f"#{i}" for i in part.xpath("..//li/@id")}
+        assert set(tree.xpath(f"//a[@class='dot r{n}']/@href")) == numbers
+    hubs = tree.xpath("//*[starts-with(@class,'hub')]/text()")
+    assert {name for hub in hubs for name in ("牵头", "负责", "配合") if name in hub} == {
+        "牵头", "负责", "配合",
+    }  # fmt: skip
+    assert "牵头 2" in " ".join(tree.xpath("string(//p[contains(@class,'legend')])").split())
 
 
 def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
@@ -368,8 +408,8 @@ def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
     told = {"".join(n.xpath("./title/text()")): n.xpath("string(.//text)") for n in nodes}
     assert "森林覆盖率 (指标)" in told
     assert any(caption.endswith("41%四川") for caption in told.values())
-    assert any("·四川 →" in a for a in tree.xpath("//*[contains(@class,'edge')]/a/@aria-label"))
-    links = tree.xpath("//*[contains(@class,'node')]/a/@href")
+    assert any("·四川 →" in a for a in tree.xpath("//a[@class='dot r0']/@aria-label"))
+    links = tree.xpath("//*[contains(@class,'node')]/a[not(@class)]/@href")
     assert len(links) == len(nodes)
     assert {site.get(link).status_code for link in links} == {200}
     assert "(target)" in site.get("/graph", params={"name": "森林覆盖率", "lang": "en"}).text
@@ -389,7 +429,7 @@ def test_the_graph_of_an_answer_has_what_its_citations_state(site, policies):
         assert len(drawn.xpath("//*[contains(@class,'edge')]")) > 0
         places = [
             Address.parse(unquote(link.partition("#")[0].rpartition("/")[2]))
-            for link in drawn.xpath("//table//a[@class='cite']/@href")
+            for link in drawn.xpath("//li//a[@class='cite']/@href")
         ]
         assert places
         assert all(
