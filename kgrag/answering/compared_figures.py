@@ -23,7 +23,7 @@ from kgrag.tables.figures import (
     measured_of,
 )
 from kgrag.text.facets import document_facets
-from kgrag.text.places import question_places
+from kgrag.text.places import places_in
 from kgrag.text.quantities import agree, quantities, scaled
 from kgrag.text.words import character_pairs
 from kgrag.types import Document, Language
@@ -124,8 +124,8 @@ def _asks_the_same(question: str, other: str) -> bool:
 def _without_places(question: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the years of a question, and the character pairs of the rest without places."""
     text = read(question, chinese=1.0).text
-    for place in sorted(question_places(text, ()), key=len, reverse=True):
-        text = re.sub(rf"{re.escape(place)}[省市区县]?", " ", text)
+    for start, end, _ in reversed(places_in(text)):
+        text = f"{text[:start]} {text[end:]}"
     years = frozenset(_YEAR.findall(text))
     pieces = _YEAR.sub(" ", text).split()
     return years, frozenset(pair for piece in pieces for pair in character_pairs(piece))
@@ -248,7 +248,7 @@ def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:
     """Yield the figure of each place of an answer's question."""
     asked = read(answer.question, chinese=1.0)
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
-    places = sorted(question_places(asked.text, ()), key=asked.text.find)
+    places = list(dict.fromkeys(place for _, _, place in places_in(asked.text)))
     stated = _stated(answer.citations, store, leaf)
     for place in places:
         found: list[tuple[float, _Figure]] = []

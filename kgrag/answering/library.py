@@ -11,7 +11,6 @@ from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import PROVINCES, grammar, pieces, question_of, tagged
-from kgrag.question.sides import places_in
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.status import Status, StatusKind, kind_in_words
@@ -28,7 +27,7 @@ from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.leading_region import leading_region
 from kgrag.text.official_terms import in_official_terms, official_terms
 from kgrag.text.organs import full_organ_name, is_central_organ
-from kgrag.text.places import question_places, with_places_inside
+from kgrag.text.places import places_in, question_places, with_places_inside
 from kgrag.text.tagged import Tagged
 from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.titles import document_kinds
@@ -692,10 +691,11 @@ def absent(search: Search, knowledge: SearchContext) -> Complete | None:
 
 def _unheld_name(search: Search, cards: Collection[Document]) -> str:
     text = search.query.titles[0] if search.query.titles else search.query.text
-    places = question_places(text, search.settings.known_places)
+    told = places_in(text, search.settings.known_places)
+    places = frozenset(place for _, _, place in told)
     before, one = grammar().pattern("before"), grammar().pattern("title")
     reached, start = -1, 0
-    for at, end in places_in(text, places):
+    for at, end, _ in told:
         start, reached = (start if at == reached else at), end  # 广东省深圳市
         named = one.match(text, end) if before.fullmatch(text, 0, start) else None
         if not named or search.settings.titles.likely(text, places=places):
