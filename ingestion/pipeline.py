@@ -23,7 +23,7 @@ from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message
-from kgrag.text.visible import shown_path
+from kgrag.text.visible import parted, shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
@@ -292,6 +292,6 @@ def _items(
 def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
     source = absolute(source)
-    file, _, _ = source.rpartition("#")
-    places = {Path(source), *Path(source).parents, Path(file)}
-    return not paths or any(Path(absolute(path)) in places for path in paths)
+    file = Path(parted(source)[0])
+    places = {source, *map(str, (file, *file.parents))}
+    return not paths or any(absolute(path) in places for path in paths)
