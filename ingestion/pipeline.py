@@ -185,13 +185,23 @@ def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Ou
     store, embedder, vectors = target.store, target.embedder, target.vectors
     texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
     nodes = embed_groups(texts, embedder=embedder, store=store)
+    outcomes: list[Outcome] = []
     for ready, own in zip(waiting, nodes, strict=True):
+        outcome = ready.outcome
         if ready.bundle is None:
-            store.attach_source(ready.source, ready.outcome.doc_id)
+            store.attach_source(ready.source, outcome.doc_id)
         else:
             bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
-            store.upsert_document(bundle, source=ready.source)
-    return [ready.outcome for ready in waiting]
+            outcome = _stored(outcome, bundle, store.upsert_document(bundle, source=ready.source))
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _stored(outcome: Outcome, bundle: DocumentBundle, was: str | None) -> Outcome:
+    """Return the outcome of a document that another process may have stored meanwhile."""
+    if outcome.status != "added" or was is None:
+        return outcome
+    return replace(outcome, status="unchanged" if was == bundle.fingerprint else "replaced")
 
 
 @dataclass(kw_only=True)
