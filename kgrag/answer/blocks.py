@@ -13,10 +13,8 @@ from kgrag.text.table_rows import named_cells
 from kgrag.types import Language
 
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
-_LABEL: Mapping[Language, tuple[str, str]] = {  # of a side; of what is nearest to it
-    "zh": ("{}：", "{}，最相近的："),
-    "en": ("{}:", "{}, nearest:"),
-}
+_LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
+_NEAREST: Mapping[Language, str] = {"zh": "{}，最相近的", "en": "{}, nearest"}
 _NO_ANSWER: Mapping[Language, str] = {
     "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
     "en": "The model could not answer, and rules found no sentence to quote;"
@@ -261,7 +259,11 @@ class Side(Block):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the label alone; its blocks follow on their own lines."""
-        return _LABEL[language][self.nearest].format(self.label)
+        return _LABEL[language].format(self.heading(language))
+
+    def heading(self, language: Language) -> str:
+        """Return the label, and whether what follows is only nearest to the question."""
+        return _NEAREST[language].format(self.label) if self.nearest else self.label
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
