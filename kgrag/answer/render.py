@@ -43,8 +43,10 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
             told = _marked(block, language).replace("<", "&lt;")
             parts.append(block.before + _CITED.sub(r"[^\1]", told))
         else:
-            inner = block.blocks if isinstance(block, Side) else (block,)
-            head = f"\n\n**{escaped(block.heading(language))}**\n\n" if isinstance(block, Side) else "\n"
+            inner: Sequence[Block] = (block,)
+            head = "\n"
+            if isinstance(block, Side):
+                inner, head = block.blocks, f"\n\n**{escaped(block.heading(language))}**\n\n"
             parts.append(head + "\n".join(f"- {_item(each, language)}" for each in inner))
     return "".join(parts).strip()
 

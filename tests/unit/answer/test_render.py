@@ -29,7 +29,9 @@ def test_markdown_has_citations_as_footnotes():
     """What a document says is escaped: neither its marks nor its [7] count."""
     lines = SIDES.to_markdown().splitlines()
     assert "**甲市**" in lines
-    nearest = Answer("两市？", (Side("丙市", (Quote(cited(1)),), nearest=True),), "extractive")
+    nearest = Answer(
+        "两市？", (Side("丙市", (Quote(cited(1, "文")),), nearest=True),), "extractive"
+    )
     assert "**丙市，最相近的**" in nearest.to_markdown()
     assert "- 建\\*500\\*家。〔7〕[^1]" in lines
     assert "- 乙市：没有选出可以引用的句子" in lines
