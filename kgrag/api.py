@@ -12,7 +12,7 @@ from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.ask import ask
 from kgrag.answering.compared_figures import national_beside_local
 from kgrag.answering.current import Current
-from kgrag.answering.dated import as_of_asked, with_status
+from kgrag.answering.dated import as_of_asked, with_status, years_first
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
 from kgrag.answering.notes import answer_notes, in_order, what_was_searched
@@ -531,6 +531,8 @@ class KnowledgeBase:
             systems=self._systems,
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
+        query = knowledge.query(found.question)
+        found = years_first(found, query, knowledge.as_of, knowledge.store.documents)
         levels = national_beside_local(found, knowledge.store)
         told = (*found.notes, *levels, *self._notes(knowledge, within, found.question))
         return replace(found, notes=in_order(told, found.language))

@@ -315,7 +315,12 @@ def quoted(
         _quotable(results, query, documents, headings, listing)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
+        fit=lambda s: (
+            targets.fit(s, asked)
+            + listing.fit(s)
+            + _SECTION * _is_via("section", s)
+            + _OTHER_YEAR * _is_via("edition", s)
+        ),
     )
     chosen = _choose(scored, query, documents, max_sentences)
     other_year = targets.note(chosen, asked, query.language)
@@ -451,8 +456,8 @@ def _is_imprint(text: str, question: str) -> bool:
     )
 
 
-def _is_asked_section(sentence: Sentence) -> bool:
-    return any(isinstance(r, Reason) and r.kind == "section" for r in sentence.chunk.via)
+def _is_via(kind: str, sentence: Sentence) -> bool:
+    return any(isinstance(r, Reason) and r.kind == kind for r in sentence.chunk.via)
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:

@@ -13,6 +13,7 @@ from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
+from kgrag.answering.dated import BEFORE
 from kgrag.answering.listed import Place
 from kgrag.answering.quotes import METHOD
 from kgrag.question.question import grammar
@@ -30,7 +31,6 @@ from kgrag.types import Chunk, Document, Heading, Query
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
-_BEFORE = 400  # characters ahead of a quote in which its year is told
 _MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
 _MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
@@ -276,7 +276,7 @@ def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
 
 def _is_of_other(cited: Citation, text: str, times: Collection[str]) -> bool:
     """Return whether the last year that a text tells up to the end of a quote is another one."""
-    told = _TIME.findall(narrow(text[max(0, cited.start - _BEFORE) : cited.end]))
+    told = _TIME.findall(narrow(text[max(0, cited.start - BEFORE) : cited.end]))
     return bool(times and told) and not _is_of_time(cited, times) and told[-1] not in times
 
 
