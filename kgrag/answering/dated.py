@@ -71,7 +71,8 @@ def in_force_first(
 ) -> list[ScoredChunk]:
     """Return results, those of documents of which another edition is asked for last.
 
-    If a day is asked for, so are those not in force then.
+    If a day is asked for, so are those not in force then, unless the question is whether something
+    is in force.
 
     Args:
         retrieve: Returns so many results, best first.
@@ -82,7 +83,7 @@ def in_force_first(
             force.
         top_k: Maximum number of results.
     """
-    preferred = as_of.preferred
+    preferred = as_of.preferred and not _asks_whether(query)
     found = retrieve(top_k * (_MORE if preferred else 1))
     doc_ids = [hit.chunk.doc_id for hit in found]
     led = in_force.led(doc_ids, as_of.day, lambda card: _is_edition_asked(card, query))
@@ -101,6 +102,13 @@ def in_force_first(
     least = min((hit.score for hit in before), default=float("inf"))
     lowered = [replace(hit, score=min(hit.score, least)) for hit in behind]
     return [*before, *lowered][:top_k]
+
+
+def _asks_whether(query: Query) -> bool:
+    """Return whether a question asks if something is in force, not for what is (现行有效的办法)."""
+    asks, text = question_of(query).asks, query.text
+    is_which = asks & {"a list", "documents"} or "有效的" in text or "现行" in text
+    return "validity" in asks and not is_which
 
 
 def _is_edition_asked(card: Document, query: Query) -> bool:
