@@ -11,7 +11,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
-from kgrag.answering.dated import as_of_asked, with_status
+from kgrag.answering.dated import as_of_asked, with_status, years_first
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import reading_model
 from kgrag.answering.notes import answer_notes, in_order, what_was_searched
@@ -500,8 +500,7 @@ class KnowledgeBase:
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.
-            max_sentences: Maximum number of quotes, also of lists; the configured one for
-                None.
+            max_sentences: Maximum number of quotes, also of lists; None for the configured one.
             on_text: Called with each piece of a model's first answer as it is streamed.
 
         Raises:
@@ -530,6 +529,8 @@ class KnowledgeBase:
             systems=self._systems,
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
+        query = knowledge.query(found.question)
+        found = years_first(found, query, knowledge.as_of, knowledge.store.documents)
         told = (*found.notes, *self._notes(knowledge, within, found.question))
         return replace(found, notes=in_order(told, found.language))
 

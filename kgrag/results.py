@@ -33,6 +33,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "part": "one of {n} parts{of}",
         "official": "{word} read as {what}",
         "outdated": "behind what is in force: {what}",
+        "edition": "behind another edition: {what}",
     }
 )
 

@@ -35,6 +35,7 @@ SHOWN: Mapping[str, str] = {
     "part": "one of {n} parts asked for",
     "official": "{word} read as {what}",
     "outdated": "behind what is in force",
+    "edition": "behind another edition: {what}",
 }
 
 

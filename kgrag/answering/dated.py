@@ -1,20 +1,25 @@
-"""The day that a question is asked for, and its effect on results and answer."""
+"""The day and the years that a question is asked for, and their effect on results and answer."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Row
+from kgrag.answer.blocks import Claim, Missing, Row, Run
 from kgrag.answer.citation import Citation
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
+from kgrag.question.question import question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.status import kind_in_words
 from kgrag.tables.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
-from kgrag.text.words import quoted_titles
-from kgrag.types import Language
+from kgrag.text.plan_periods import periods_in
+from kgrag.text.words import normalize_name, quoted_titles
+from kgrag.types import Document, Language, Query
 
+_Period = tuple[int, int]  # first and last year
+_EVER: _Period = (0, 9999)
+_BEFORE = 400  # characters ahead of a quote in which its year is told
 _MORE = 2  # candidates for each result asked for, where what is in force comes first
 
 
@@ -57,36 +62,148 @@ def as_of_asked(question: str, as_of: str | date | None) -> AsOf:
 
 def in_force_first(
     retrieve: Callable[[int], Sequence[ScoredChunk]],
+    query: Query,
     as_of: AsOf,
     in_force: InForce,
     *,
     titled: Collection[str],
     top_k: int,
 ) -> list[ScoredChunk]:
-    """Return results; if a day is asked for, those not in force then come last.
+    """Return results, those of documents of which another edition is asked for last.
+
+    If a day is asked for, so are those not in force then, unless the question is whether something
+    is in force.
 
     Args:
         retrieve: Returns so many results, best first.
+        query: The question.
         as_of: The day.
         in_force: Status of documents.
-        titled: Documents that the question names by title: these keep their rank.
+        titled: Documents that the question names by title: these keep their rank among those in
+            force.
         top_k: Maximum number of results.
     """
-    if not as_of.preferred:
-        return list(retrieve(top_k))
-    found = retrieve(top_k * _MORE)
+    preferred = as_of.preferred and not _asks_whether(query)
+    found = retrieve(top_k * (_MORE if preferred else 1))
+    doc_ids = [hit.chunk.doc_id for hit in found]
+    led = in_force.led(doc_ids, as_of.day, lambda card: _is_edition_asked(card, query))
     before: list[ScoredChunk] = []
     behind: list[ScoredChunk] = []
-    for hit in found:
-        status = in_force.status(hit.chunk.doc_id, as_of.day)
-        if status.counts or hit.chunk.doc_id in titled:
-            before.append(hit)
-        else:
+    for hit, doc_id in zip(found, doc_ids, strict=True):
+        status = in_force.status(doc_id, as_of.day)
+        if doc_id in led:
+            reason = Reason("edition", what=led[doc_id])
+        elif preferred and not status.counts and doc_id not in titled:
             reason = Reason("outdated", what=status.told("en"))
-            behind.append(replace(hit, via=(*hit.via, reason)))
+        else:
+            before.append(hit)
+            continue
+        behind.append(replace(hit, via=(*hit.via, reason)))
     least = min((hit.score for hit in before), default=float("inf"))
     lowered = [replace(hit, score=min(hit.score, least)) for hit in behind]
     return [*before, *lowered][:top_k]
+
+
+def _asks_whether(query: Query) -> bool:
+    """Return whether a question asks if something is in force, not for what is (现行有效的办法)."""
+    asks, text = question_of(query).asks, query.text
+    is_which = asks & {"a list", "documents"} or "有效的" in text or "现行" in text
+    return "validity" in asks and not is_which
+
+
+def _is_edition_asked(card: Document, query: Query) -> bool:
+    """Return whether a question names a year of an edition, or its title."""
+    years = question_of(query).years_named
+    named = any(first <= year <= last for year in years for first, last in _edition(card))
+    return named or normalize_name(card.title) in normalize_name(query.text)
+
+
+def _edition(card: Document) -> list[_Period]:
+    """Return the periods that a document is of by its title: not 2030年前碳达峰 of 2021."""
+    year, told = card.metadata.year, periods_in(card.title)
+    return [p for p in told if p[0] < p[1] or year is None or abs(p[0] - year) <= 1]
+
+
+def years_first(
+    answer: Answer,
+    query: Query,
+    as_of: AsOf,
+    documents: Callable[[Sequence[str]], Sequence[Document]],
+) -> Answer:
+    """Return an answer that begins with the years asked for of which nothing quoted is.
+
+    A citation is of the years of its quote, of the last that is told before it, and of its
+    headings, title and document: from when that was issued to when it ends, unless its title says
+    of which year it is (2022年放假安排, issued in 2021) and the question does not ask when it was
+    issued. Of a document that says neither, nothing is known.
+
+    Args:
+        answer: With citations.
+        query: Its question.
+        as_of: The day that is asked for.
+        documents: Returns documents with text, by id.
+    """
+    question, language = question_of(query), answer.language
+    silent = "".join(block.label for block in answer.blocks if isinstance(block, Missing))
+    asked = [p for p in _asked(query, as_of) if str(p[0]) not in silent]
+    if not asked or not answer.found:
+        return answer
+    held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
+    cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
+    absent = [
+        (first, last)
+        for first, last in asked
+        if not any(
+            start <= last and first <= end
+            for pair in cited
+            for start, end in _periods(*pair, by_issue=first not in question.due)
+        )
+    ]
+    if not absent or not cited:
+        return answer
+    stated = sorted({p for _, d in cited for p in _edition(d) or _issued(d)})
+    told = {"asked": _in_words(absent), "stated": _in_words(stated)}
+    lead = Claim((Run(note("of-other-years", language, **told)),))
+    first, *rest = answer.blocks
+    if isinstance(first, Claim):
+        first = replace(first, before=f"\n\n{first.before}")
+    return replace(answer, blocks=(lead, first, *rest))
+
+
+def _asked(query: Query, as_of: AsOf) -> list[_Period]:
+    """Return the periods and years of a question, but for that of the day that it is asked for."""
+    periods = [p for p in periods_in(query.text) if p[0] < p[1]]
+    ends = {year for period in periods for year in period}
+    if as_of.preferred and not as_of.held:
+        ends.add(int(as_of.day[:4]))
+    years = sorted(question_of(query).years_named - ends)
+    return [*periods, *((year, year) for year in years)]
+
+
+def _periods(cited: Citation, document: Document, *, by_issue: bool) -> list[_Period]:
+    """Return the years that a citation is of; all where nobody knows."""
+    own, told = _edition(document), document.metadata
+    if not (own or told.sure_year):
+        return [_EVER]
+    before = document.text[max(0, cited.start - _BEFORE) : cited.start]
+    # “十四五” in a quote is of whatever it says; only its ends are told.
+    quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
+    periods = periods_in("\n".join((cited.title, *cited.heading_path)))
+    periods += [(year, year) for period in quoted for year in period]
+    if not own or by_issue:
+        days = filter(None, (told.issue_date, told.effective, told.expires))
+        years = [int(day[:4]) for day in days]
+        periods.append((min(years), max(years)))
+    return periods
+
+
+def _issued(document: Document) -> list[_Period]:
+    year = document.metadata.sure_year
+    return [(year, year)] if year else []
+
+
+def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:
+    return tuple(note("year" if a == b else "years", "zh", first=a, last=b) for a, b in periods)
 
 
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:

@@ -28,7 +28,7 @@ from kgrag.text.table_rows import cells_of, columns_above, is_header, named_cell
 from kgrag.text.visible import shortened
 from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
-from kgrag.types import Document, Fact, Heading, Language, Query
+from kgrag.types import Document, Fact, Heading, Query
 
 _DIGIT = re.compile(r"\d")
 _LEAST = 2  # sentences that each side may have
@@ -105,15 +105,6 @@ def is_answered(
     if not free or kinds[0].name not in _FIGURES or held[0].score > limits.sure:
         return True
     return _likeness(held[:_MOST_COMPARED], query, embedder) > limits.like
-
-
-def asks_for_figure(question: str) -> bool:
-    """Return whether a question asks for a figure or a date.
-
-    >>> asks_for_figure("每亩补多少钱"), asks_for_figure("由哪个部门负责")
-    (True, False)
-    """
-    return any(kind.name in _FIGURES for kind in asked_kinds(question))
 
 
 def names_what_is_counted(question: str, quotes: Sequence[str], *, listed: int = 0) -> bool:
@@ -266,8 +257,8 @@ def quoted(
     """Return an answer of sentences quoted from results, each with its citation.
 
     Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
-    for: money, a share, a date, an agency. If they do not answer, or are of another year or place,
-    the answer is that nothing was found, with a note on what was found instead.
+    for: money, a share, a date, an agency. If they do not answer, the answer is that nothing was
+    found, with a note on what was found instead.
 
     Args:
         query: The question.
@@ -293,21 +284,19 @@ def quoted(
         _quotable(results, query, documents, headings, listing)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _SECTION * _is_asked_section(s),
+        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _rank_of_its_passage(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
-    other_year = targets.note(chosen, asked, query.language)
     places, counted = listing.whole(chosen)
     citations = _each_once([_cited(place, documents, headings) for place in places])
     if not (sure and scored) and (
-        (other_year and asks_for_figure(query.text))
-        or not is_answered(scored, query, embedder, absent, apart)
+        not is_answered(scored, query, embedder, absent, apart)
         or not names_what_is_counted(
             query.text, [c.quote for c in citations], listed=len(places) if counted else 0
         )
     ):
-        instead = (other_year, *_instead(scored, query, titles, absent(), apart()))
-        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=tuple(filter(None, instead))))
+        instead = _instead(scored, query, titles, absent(), apart())
+        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=instead))
     notes, quotes = tuple(filter(None, (counted,))), tuple(map(Quote, citations))
     return Quoted(Answer(query.text, quotes, METHOD, notes=notes), scored[0].score)
 
@@ -429,8 +418,10 @@ def _is_imprint(text: str, question: str) -> bool:
     )
 
 
-def _is_asked_section(sentence: Sentence) -> bool:
-    return any(isinstance(r, Reason) and r.kind == "section" for r in sentence.chunk.via)
+def _rank_of_its_passage(sentence: Sentence) -> float:
+    """Return a bonus for the section that is named, and a penalty for another edition's."""
+    reasons = {r.kind for r in sentence.chunk.via if isinstance(r, Reason)}
+    return _SECTION * ("section" in reasons) + _OTHER_YEAR * ("edition" in reasons)
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
@@ -596,21 +587,6 @@ class StatedTargets:
         if years and all(q.year and q.year not in years for q in told):
             loss += _OTHER_YEAR
         return loss
-
-    def note(self, chosen: Sequence[Sentence], asked: Question, language: Language) -> str:
-        """Return a note if no figure found is of the requested year.
-
-        Args:
-            chosen: The sentences quoted.
-            asked: The parsed question.
-            language: Of the note.
-        """
-        years = {q.year for sentence in chosen for q in self.within(sentence)}
-        wanted = set(map(str, asked.years))
-        if not wanted or not years or "" in years or years & wanted:
-            return ""
-        stated, asked_for = "、".join(sorted(years)), "、".join(sorted(wanted))
-        return note("other-year", language, stated=stated, asked=asked_for)
 
 
 def answer_by_sides(

@@ -24,8 +24,6 @@ from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
-_BEFORE = 400  # characters ahead of a quote in which its year is told
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 _LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 

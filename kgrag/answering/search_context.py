@@ -309,7 +309,9 @@ class SearchContext:
         def once(n: int) -> list[ScoredChunk]:
             return each_once(retrieve, store=self.store, cards=cards, top_k=n)
 
-        found = in_force_first(once, self.as_of, in_force, titled=titled, top_k=top_k)
+        found = in_force_first(
+            once, searches[0].query, self.as_of, in_force, titled=titled, top_k=top_k
+        )
         return [
             replace(hit, status=in_force.status(hit.chunk.doc_id, self.as_of.day)) for hit in found
         ]

@@ -101,6 +101,17 @@ class Question:
         """Return the years of figures: those named, else the last of each plan; empty for any."""
         return self.years or frozenset(plan_years(period)[1] for period in self.periods)
 
+    @property
+    def years_named(self) -> frozenset[int]:
+        """Return all years in it, also those of issue (2021年的通知); not a bound: 2021年以来."""
+        read = tagged(self.query)
+        told = (
+            read.words(found.start(), found.start() + 1)
+            for found in grammar().pattern("issue_years").finditer(read.code)
+            if not (found["since"] or found["later"] or found["until"])
+        )
+        return frozenset(int(time[:4]) for time in told if time[:4].isdigit())
+
     def row_of(self, around: Sequence[str]) -> str:
         """Return the full name of the place under which an answer lists what is said of another.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -12,7 +12,7 @@ from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.document_nodes import node_id, node_name
-from kgrag.text.plan_periods import last_year
+from kgrag.text.plan_periods import last_year, periods_in
 from kgrag.text.title_keys import title_key, without_edition
 from kgrag.types import Document
 
@@ -26,6 +26,7 @@ _ON_TRIAL = re.compile("暂行|试行")
 _AGAIN = re.compile(
     r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
 )
+_YEARS = re.compile(r"(?:(?:19|20)\d\d年?度?)+")
 _DAYS_KEPT = 64
 _SHORTEST = 8  # characters of a title that tells what it is about
 _MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
@@ -144,6 +145,30 @@ class InForce:
     def undated(self) -> frozenset[str]:
         """Return the documents without a stated date of issue."""
         return frozenset(d for d, c in self._cards.items() if not c.metadata.told_date)
+
+    def led(
+        self, doc_ids: Iterable[str], day: str, is_asked: Callable[[Document], bool]
+    ) -> dict[str, str]:
+        """Return the documents of which another edition is read first, with its title.
+
+        Editions are documents of a place whose titles differ in years and （征求意见稿） only. The
+        first is that asked for, else one that may be relied on at the day, else the newest.
+
+        Args:
+            doc_ids: Documents.
+            day: ISO 8601, with month and day.
+            is_asked: Whether a question asks for a document.
+        """
+        groups: defaultdict[tuple[object, ...], list[Document]] = defaultdict(list)
+        for card in filter(None, map(self._cards.get, dict.fromkeys(doc_ids))):
+            groups[_work(card)].append(card)
+        led = {}
+        for group in groups.values():
+            first = max(group, key=lambda c: (is_asked(c), self._status(c, day).counts, _age(c)))
+            if len(group) <= _MOST_EDITIONS:
+                others = (c for c in group if c.title != first.title and not is_asked(c))
+                led.update((card.doc_id, first.title) for card in others)
+        return led
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
@@ -270,6 +295,18 @@ def _edition_key(card: Document) -> str:
     name = without_edition(node_name(card.title))
     key = _ON_TRIAL.sub("", title_key(name))
     return "" if len(key) < _SHORTEST or _AGAIN.search(key) else key
+
+
+def _work(card: Document) -> tuple[object, ...]:
+    """Return what all editions of a document have: the title without years, the place."""
+    key = title_key(without_edition(node_name(card.title))).removeprefix("关于")
+    key = _YEARS.sub("", key)
+    return key if len(key) >= _SHORTEST else card.doc_id, card.metadata.regions
+
+
+def _age(card: Document) -> tuple[int, str]:
+    years = (last for _, last in periods_in(card.title))
+    return max(years, default=card.metadata.year or 0), card.metadata.issue_date
 
 
 def _is_later_edition(later: Document, earlier: Document) -> bool:

@@ -1,10 +1,12 @@
-"""The period of a plan, from its title."""
+"""The periods of plans, and other years that a text names."""
 
 import re
+from collections.abc import Iterator
 
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits
+from kgrag.text.quantities import narrow
 
-_YEAR = r"(?<!\d)(20\d\d)(?!\d)"
+_YEAR = r"(?<!\d)((?:19|20)\d\d)(?!\d)"
 _RANGE = re.compile(rf"{_YEAR}\s*+年?\s*+(?:[-−—–－―~～至到]++)\s*+{_YEAR}")
 _SHORT_RANGE = re.compile(r"(?<!\d)(20\d\d)\s*[-−—–－―~～]+\s*(\d\d)(?!\d)")
 # 十三五, 第十四个五年规划: the twelfth one ended in 2015.
@@ -15,7 +17,7 @@ _END_OF_ELEVENTH = 2010
 _OF_A_YEAR = re.compile(
     rf"{_YEAR}\s*年度?[^，。]{{0,160}}?(?:工作要点|重点工作|工作计划|行动计划|工作安排|任务分工|重点任务|任务清单)"
 )
-_ANY_YEAR = re.compile(rf"{_YEAR}\s*年")
+_ANY_YEAR = re.compile(rf"(?<![〔\[［【]){_YEAR}(?![〕\]］】])")  # of no 文号
 _IS_PLAN = re.compile("规划|计划|方案|纲要|行动|要点|目标|任务|安排|清单|工作|意见|期间|时期")
 # What is said of a plan, or asked for in its years, is none.
 _IS_NONE = re.compile(
@@ -46,6 +48,30 @@ def plan_ending(year: int) -> str:
     return f"十{HAN_DIGITS[number + 1]}五" if known else ""
 
 
+def periods_in(text: str) -> list[tuple[int, int]]:
+    """Return (first, last) of the periods of years that a text names, in order; a year is one, too.
+
+    >>> periods_in("2021—2023年"), periods_in("国发〔2021〕1号：“十四五”规划和2035年远景目标")
+    ([(2021, 2023)], [(2021, 2025), (2035, 2035)])
+    """
+    told = narrow(text)
+    found = dict(_ranges(told))
+    for match in _ANY_YEAR.finditer(told):
+        if not any(start <= match.start() < end for start, end in found):
+            found[match.span()] = (int(match[1]), int(match[1]))
+    return [found[span] for span in sorted(found)]
+
+
+def _ranges(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield the spans of periods, with their first and last years."""
+    for pattern in (_RANGE, _SHORT_RANGE):
+        for match in pattern.finditer(text):
+            last = match[2] if len(match[2]) > 2 else match[1][:2] + match[2]
+            if match[1] < last:  # 2021-09 is a month
+                yield match.span(), (int(match[1]), int(last))
+    yield from ((m.span(), plan_years(f"十{m[1]}五")) for m in _FIVE_YEARS.finditer(text))
+
+
 def last_year(title: str) -> int | None:
     """Return the last year of a plan's period; None if its title has none.
 
@@ -58,10 +84,7 @@ def last_year(title: str) -> int | None:
     """
     if _IS_NONE.search(title) or not _IS_PLAN.search(title):
         return None
-    ends = [int(last) for _, last in _RANGE.findall(title)]
-    ends += [int(first[:2] + last) for first, last in _SHORT_RANGE.findall(title)]
-    ends += [plan_years(f"十{n}五")[1] for n in _FIVE_YEARS.findall(title)]
-    ends += [int(year) for year in _OF_A_YEAR.findall(title)]
+    ends = [*(last for _, (_, last) in _ranges(title)), *map(int, _OF_A_YEAR.findall(title))]
     if not ends:
         return None
     return max(*ends, *map(int, _ANY_YEAR.findall(title)), 0)

@@ -75,6 +75,7 @@ EXPLAINED = [
     (Reason("part", n="5", of=" of 二、任务"), "one of 5 parts asked for", "所列5项之一"),
     (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),
     (Reason("outdated", what="draft"), "behind what is in force", "非现行有效，排在后面"),
+    (Reason("edition", what="甲"), "behind another edition: 甲", "排在另一版《甲》之后"),
     ("vector of mine", "vector of mine", "vector of mine"),
     (merged(1, 1), "", ""),
 ]

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote
+from kgrag.answer.blocks import Claim, Missing, Quote, Row, Run
 from kgrag.answer.citation import Citation
 from kgrag.answering.dated import (
     AsOf,
@@ -17,11 +17,13 @@ from kgrag.answering.dated import (
     in_force_first,
     what_a_day_leaves_out,
     with_status,
+    years_first,
 )
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NotFoundError
 from kgrag.metadata import Metadata
+from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.status import Status
@@ -202,14 +204,15 @@ def hit(doc_id, score):
 FOUND = [hit("d-ended", 5.0), hit("d-late", 4.0), hit("d-held", 3.0), hit("d-silent", 2.0)]
 
 
-def ranked(as_of, *, titled=(), top_k=4):
+def ranked(as_of, question="节能补贴多少？", *, titled=(), top_k=4):
     asked = []
 
     def retrieve(n):
         asked.append(n)
         return FOUND[:n]
 
-    found = in_force_first(retrieve, as_of, IN_FORCE, titled=titled, top_k=top_k)
+    query = analyse(question)
+    found = in_force_first(retrieve, query, as_of, IN_FORCE, titled=titled, top_k=top_k)
     return [(h.chunk.doc_id, h.score) for h in found], asked, found
 
 
@@ -236,6 +239,163 @@ def test_what_is_in_force_is_sought_among_twice_as_many():
 def test_a_document_whose_title_is_quoted_keeps_its_place():
     found, _, _ = ranked(DAY, titled=["d-ended"])
     assert found[:2] == [("d-ended", 5.0), ("d-held", 3.0)]
+
+
+def test_what_has_ended_keeps_its_place_where_its_validity_is_asked():
+    """Of a list of what is in force it does not."""
+    assert ranked(DAY, "节能办法现在还有效吗")[0][0] == ("d-ended", 5.0)
+    assert ranked(DAY, "还有效的节能办法有哪些")[0][-1] == ("d-late", 2.0)
+    assert ranked(DAY, "现行有效的节能办法补贴多少")[0][-1] == ("d-late", 2.0)
+
+
+EDITIONS = [
+    Document(f"e-{n}", title, "", n, "txt", n, metadata=Metadata(written=day, status=status))
+    for n, title, day, status in (
+        ("draft", "云岭市绿色补贴申报管理办法（征求意见稿）", "2022-03-01", ("征求意见稿",)),
+        ("final", "云岭市绿色补贴申报管理办法", "2022-02-01", ()),
+        ("2021", "云岭市2021年绿色补贴项目申报通知", "2021-05-01", ()),
+        ("2022", "关于云岭市2022年度绿色补贴项目申报的通知", "2022-05-01", ()),
+        ("2023", "云岭市2023年绿色补贴项目申报通知", "2022-12-30", ()),
+        ("other", "南渡市2024年绿色补贴项目申报通知", "2024-05-01", ()),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("绿色补贴怎么申报", ["final", "2023", "other", "draft", "2021", "2022"]),
+        ("2022年绿色补贴什么时候截止", ["final", "2022", "other", "draft", "2021", "2023"]),
+        ("2021年和2023年绿色补贴各多少", ["final", "2021", "2023", "other", "draft", "2022"]),
+        (
+            "《云岭市绿色补贴申报管理办法（征求意见稿）》怎么规定",
+            ["draft", "final", "2023", "other", "2021", "2022"],
+        ),
+    ],
+)
+def test_of_editions_that_asked_for_leads_else_the_newest_in_force(question, order):
+    """Of one place and name; what is behind says what it is behind of."""
+    hits = [hit(f"e-{n}", 1.0) for n in ("draft", "final", "2021", "2022", "2023", "other")]
+    found = in_force_first(
+        lambda n: hits[:n], analyse(question), AsOf("2024-12-31"), InForce.of(EDITIONS, ()),
+        titled=(), top_k=6,
+    )  # fmt: skip
+    assert [h.chunk.doc_id.removeprefix("e-") for h in found] == order
+    assert [h.via for h in found if len(h.via) > 1][-1][-1].startswith("behind another edition: ")
+
+
+def of_years(question, *cards, quote="项目申报截止时间为10月8日。", as_of=None, block=Quote):
+    """Return the answer to a question that quotes documents."""
+    cited = [
+        Citation(n, c.doc_id, c.title, "a.txt", (), None, 0, len(quote), quote, "c")
+        for n, c in enumerate(cards, 1)
+    ]
+    given = Answer(question, tuple(map(block, cited)), "m")
+    day = as_of or AsOf("2024-12-31")
+    return years_first(given, analyse(question), day, lambda _: cards)
+
+
+CALL = Document(
+    "call", "云岭市2022年补贴申报通知", "", "c", "txt", "c", metadata=Metadata(written="2021-12-06")
+)
+RULE = Document(
+    "rule",
+    "云岭市补贴办法",
+    "",
+    "r",
+    "txt",
+    "r",
+    metadata=Metadata(written="2020-03-01", expires="2024-03-01"),
+)
+PLAN = Document("plan", "云岭市“十四五”节能规划", "", "p", "txt", "p",
+                metadata=Metadata(written="2022-01-01"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "cards", "first"),
+    [
+        ("2023年补贴什么时候截止", [CALL], "引文中没有2023年的；以下是2022年的。"),
+        ("2021年补贴什么时候截止", [CALL], "引文中没有2021年的；以下是2022年的。"),
+        ("2021年的补贴申报通知什么时候截止", [CALL], ""),  # issued then
+        ("2022年补贴什么时候截止", [CALL], ""),
+        ("2021和2025年补贴多少", [CALL, RULE], "引文中没有2025年的；以下是2020年、2022年的。"),
+        ("2022年补贴多少", [RULE], ""),  # in force then
+        ("2019年补贴多少", [RULE], "引文中没有2019年的；以下是2020年的。"),
+        ("到2025年能耗降多少", [PLAN], ""),
+        ("2023年能耗降多少", [PLAN], ""),
+        ("十三五期间能耗降多少", [PLAN], "引文中没有2016—2020年的；以下是2021—2025年的。"),
+        ("能耗降多少", [PLAN], ""),
+        ("2023年以来补贴多少", [CALL], ""),  # a bound
+        (
+            "When is the deadline for subsidies in 2023?",
+            [CALL],
+            "Nothing quoted is of 2023; what follows is of 2022.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("block", [Quote, Row])
+def test_years_that_nothing_cited_is_of_are_said_first(question, cards, first, block):
+    """In quotes, rows, and what a model wrote."""
+    answer = of_years(question, *cards, block=block)
+    told = [b.text("zh", str) for b in answer.blocks if isinstance(b, Claim)]
+    assert told == [first] * bool(first)
+    assert isinstance(answer.blocks[-1], block)
+    assert answer.text.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("quote", "borne"),
+    [
+        ("2023年截止时间为10月8日。", True),
+        ("根据《补贴办法》（云政发〔2023〕8号）申报。", False),
+        ("按照“十四五”规划申报。", False),
+    ],
+)
+def test_a_quote_is_of_the_years_that_it_tells(quote, borne):
+    """Not of those of other documents."""
+    assert (len(of_years("2023年补贴怎么申报", CALL, quote=quote).blocks) == 1) is borne
+
+
+def test_a_quote_is_of_the_year_that_is_told_last_before_it():
+    text = "元旦：2021年12月31日至2022年1月3日放假。国庆：10月1日至7日放假。"
+    at = text.index("国庆")
+    cited = Citation(1, "call", CALL.title, "a.txt", (), None, at, len(text), text[at:], "c")
+    told = replace(CALL, text=text)
+
+    def absent(question):
+        given = Answer(question, (Quote(cited),), "m")
+        day = AsOf("2024-12-31")
+        return len(years_first(given, analyse(question), day, lambda _: [told]).blocks) == 2
+
+    assert [absent(f"{year}年国庆放几天") for year in (2021, 2022, 2023)] == [True, False, True]
+
+
+@pytest.mark.parametrize("told", [Metadata(), Metadata(written="2021", inferred=("written",))])
+def test_of_a_document_without_a_date_no_year_is_said(told):
+    """What is only inferred is no date."""
+    card = Document("x", "云岭市补贴办法", "", "x", "txt", "x", metadata=told)
+    assert len(of_years("2022年补贴多少", card).blocks) == 1
+
+
+def test_what_a_model_wrote_follows_the_years_in_its_own_paragraph():
+    cited = Citation(1, "call", CALL.title, "a.txt", (), None, 0, 3, "十月。", "c")
+    given = Answer("2023年补贴何时截止", (Claim((Run("十月", (cited,)),)),), "m")
+    told = years_first(given, analyse(given.question), AsOf("2024-12-31"), lambda _: [CALL])
+    assert told.text == "引文中没有2023年的；以下是2022年的。\n\n十月[1]"
+
+
+def test_the_day_that_a_question_is_asked_for_is_no_year_of_the_answer():
+    question = "截至2023年6月仍有效的补贴申报通知"
+    day = AsOf("2023-06-30", preferred=True)
+    assert len(of_years(question, CALL, as_of=day).blocks) == 1
+
+
+def test_an_answer_of_nothing_tells_no_years():
+    """Nor do sides that say so themselves."""
+    nothing = Answer("2023年补贴多少", (Missing(),), "m")
+    assert (
+        years_first(nothing, analyse(nothing.question), AsOf("2024-12-31"), lambda _: []) == nothing
+    )
 
 
 def test_a_day_of_an_option_wins_over_that_of_the_question():

@@ -2,7 +2,10 @@
 
 import pytest
 
+from kgrag.api import KnowledgeBase
+from kgrag.config import Config, EmbeddingConfig, VerifyConfig
 from kgrag.retrieval.filter import Filter
+from kgrag.testing.scripted import ScriptedChat
 from tests.fixtures.kit import shared_base
 
 TEXTS = {
@@ -159,3 +162,22 @@ def test_the_one_that_is_held_is_in_force_though_an_edition_of_its_name_was_repe
     answer = replaced.ask("《云岭省生态环境标准管理办法》还有效吗？")
     assert any("《云岭省生态环境标准管理办法》没有失效" in note for note in answer.notes)
     assert not any("已废止" in note for note in answer.notes)
+
+
+def test_what_has_expired_is_in_the_prompt_of_whether_it_is_in_force(tmp_path):
+    """With its status, though what is in force fills the prompt; of a list it comes last."""
+    for name, text in TEXTS.items():
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    model = ScriptedChat(lambda request: "已失效[1]。" if request.stage == "answer" else "{}")
+    config = Config(embedding=EmbeddingConfig(model="hash-32"), verify=VerifyConfig(method="none"))
+    with KnowledgeBase.open(tmp_path / "kb", config=config, model=model) as kb:
+        kb.ingest(sorted(tmp_path.glob("*.txt")))
+        kb.ask("云岭省的节能专项资金现在还有效吗？", top_k=1)
+        kb.ask("云岭省现行有效的节能专项资金政策怎么规定？", top_k=1)
+    whether, which = (
+        "\n".join(message.content for message in request.messages)
+        for request in model.requests
+        if request.stage == "answer"
+    )
+    assert "《云岭省节能专项资金管理办法》【已失效，有效期至2022-02-28】" in whether
+    assert "《云岭省节能专项资金管理办法》" not in which
