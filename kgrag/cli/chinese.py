@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 
 import click
@@ -86,6 +86,15 @@ def counted(counts: Iterable[tuple[str, int]], kind: str) -> str:
     return ", ".join(f"{n} {what}" for what, n in sorted(counts))
 
 
+def in_money(amounts: Mapping[str, float]) -> str:
+    """Return amounts by currency, if one is named; small runs cost less than a cent.
+
+    >>> in_money({"": 0.001234, "CNY": 2})
+    '0.0012 + 2.0000 CNY'
+    """
+    return " + ".join(f"{n:.4f} {currency}".rstrip() for currency, n in sorted(amounts.items()))
+
+
 def _translated(text: str) -> str:
     """Return what click says in the user's language; stands in for gettext."""
     return said("click", text)
@@ -136,6 +145,7 @@ class _Context(click.Context):
 def encode_help(command: click.Command) -> None:
     """Print the help of a command and its subcommands in the output's encoding."""
     command.context_class = _Context
+    command.short_help = (command.help or "").partition("\n\n")[0]  # which click would cut
     for below in getattr(command, "commands", {}).values():
         encode_help(below)
 
