@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 
 import click
@@ -84,15 +84,6 @@ def counted(counts: Iterable[tuple[str, int]], kind: str) -> str:
     if language() == "zh":
         return "，".join(f"{said(kind, what)} {n}" for what, n in sorted(counts))
     return ", ".join(f"{n} {what}" for what, n in sorted(counts))
-
-
-def in_money(amounts: Mapping[str, float]) -> str:
-    """Return amounts by currency, if one is named; small runs cost less than a cent.
-
-    >>> in_money({"": 0.001234, "CNY": 2})
-    '0.0012 + 2.0000 CNY'
-    """
-    return " + ".join(f"{n:.4f} {currency}".rstrip() for currency, n in sorted(amounts.items()))
 
 
 def _translated(text: str) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, counted, in_money, language, said, told
+from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.failures import reporting_stored_documents
-from kgrag.cli.opened import index_share, opened
+from kgrag.cli.opened import in_money, index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 

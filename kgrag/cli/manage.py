@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.chinese import amount, in_money, padded, said, told
-from kgrag.cli.opened import index_share, opened, print_foreign
+from kgrag.cli.chinese import amount, padded, said, told
+from kgrag.cli.opened import in_money, index_share, opened, print_foreign
 from kgrag.cli.options import FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 from kgrag.cli.query import table

@@ -36,10 +36,11 @@ _WRONG: Mapping[str, str] = {  # by pydantic's type of error
     "literal_error": "{where} is one of {expected}",
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "{where} is a whole number"),
     **dict.fromkeys(("bool_parsing", "bool_type"), "{where} is true or false"),
-    **dict.fromkeys(("string_type", "string_unicode"), "{where} is a text"),
-    **dict.fromkeys(("tuple_type", "model_type"), "{where} is not of the kind that is expected"),
+    "string_type": "{where} is a text",
     "json_invalid": "the request is no JSON: {error}",
+    "value_error": "{where}: {error}",
 }
+_OTHER = "{where} is not of the kind that is expected"
 
 _Words = tuple[str, ...]
 _Form = Literal["json", "xlsx", "csv", "docx", "html"]
@@ -276,4 +277,4 @@ def _what_is_wrong(exc: ValidationError) -> Message:
     """Return the first error of a request in words, without what it said."""
     error: Any = exc.errors(include_input=False, include_url=False)[0]
     ours = error.get("ctx", {}) | {"where": ".".join(map(str, error["loc"]))}
-    return message(_WRONG.get(error["type"], "{where}: {error}"), **{"error": error["msg"]} | ours)
+    return message(_WRONG.get(error["type"], _OTHER), **{"error": error["msg"]} | ours)
