@@ -1,7 +1,7 @@
 """What requests may ask for, checked with pydantic."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
@@ -26,7 +26,7 @@ _MOST_BYTES = 1_000_000  # of a request
 _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
 
-_WRONG: Mapping[str, str] = {  # by pydantic's type of error
+_WRONG = {  # by pydantic's type of error
     "missing": "{where} is missing",
     "extra_forbidden": "there is no field {where}",
     "greater_than_equal": "{where} is at least {ge}",
