@@ -50,11 +50,7 @@ class _Asked:
 
 
 class ChangeDetector:
-    """Reads the files of one run and reports which are new.
-
-    Attributes:
-        waiting: Passages of unchanged documents met so far that a model failed to read.
-    """
+    """Reads the files of one run and reports which are new."""
 
     def __init__(
         self,
@@ -86,7 +82,6 @@ class ChangeDetector:
         for state in states:
             self._sources_of[state.doc_id].add(state.source)
         self._met: set[str] = set()
-        self.waiting = 0
 
     def read_all(
         self, sources: Iterable[Source], pool: Pool
@@ -212,10 +207,11 @@ class ChangeDetector:
             return None
         source = self._place(file)
         if self._doc_of.get(source) == doc_id:
-            if source not in self._met:
-                self.waiting += len(held.failed)
+            n = 0 if source in self._met or not self._model else len(held.failed)
             self._met.add(source)
-            return Outcome(file, "unchanged", doc_id)
+            said = "{n} passage(s) could not be read before: kgrag ingest --retry-failed"
+            detail = message(said, n=n) if n else ""
+            return Outcome(file, "unchanged", doc_id, detail, failed_passages=n)
         self._note(source, doc_id, held)
         detail = message("same name and content as {file}", file=self._source_of[doc_id])
         return PreparedDocument(source, Outcome(file, "duplicate", doc_id, detail), None)

@@ -73,7 +73,6 @@ def ingest(
         tuple(outcomes),
         time.monotonic() - started,
         model=enricher.report() if enricher else None,
-        waiting=detector.waiting,
     )
 
 

@@ -28,7 +28,8 @@ class Outcome:
         doc_id: The document; empty where there is none.
         detail: Why it, or a passage of it, was skipped or failed, with the remedy.
         warnings: What the loader had to guess or leave out.
-        failed_passages: Passages that a model could not read in this run; the rest is stored.
+        failed_passages: Passages that a model could not read in this run, or in an earlier one if
+            the document is unchanged and there is a model; the rest is stored.
     """
 
     source: str
@@ -82,7 +83,6 @@ class IngestReport:
     outcomes: tuple[Outcome, ...]
     seconds: float  # wall-clock time in all
     model: ModelReport | None = None  # results of chat models; None where none was used
-    waiting: int = 0  # passages of unchanged documents that failed in an earlier run
     index_seconds: float = 0.0  # part of `seconds` spent on search indexes
 
     @property
@@ -101,7 +101,7 @@ class IngestReport:
             "counts": self.counts,
             "seconds": self.seconds,
             "index_seconds": self.index_seconds,
-            "waiting": self.waiting,
+            "waiting": sum(o.failed_passages for o in self.outcomes if o.status == "unchanged"),
             "files": [outcome.to_dict() for outcome in self.outcomes],
         }
         return told if self.model is None else told | {"model": self.model.to_dict()}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgrag.config import ChunkConfig
 from kgrag.embedding.embedder import Embedder
 from kgrag.embedding.wrapped import LateEmbedder
 from kgrag.errors import ConfigError
@@ -108,19 +109,29 @@ def other_vectors(meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: Ch
     return _other("facts", "off", message("facts, too")) if has_facts and not facts else ""
 
 
+def other_sizes(config: ChunkConfig, sizes: ChunkSizes) -> str:
+    """Return how stated chunk sizes differ from those of a knowledge base; empty if they do not."""
+    wanted = (config.parent, *config.children)
+    if wanted == sizes.every or config == ChunkConfig():
+        return ""
+    said = (
+        "[chunks] of kgrag.toml asks for chunks of {wanted}, but this knowledge base has chunks of "
+        "{there}, and keeps them: take [chunks] out, or ingest into a new one (--kb NEW)"
+    )
+    return message(said, wanted=_listed(wanted), there=_listed(sizes.every))
+
+
 def _recorded_sizes(meta: KbMeta, sizes: ChunkSizes) -> tuple[int, ...]:
     """Return the sizes of the chunks that carry vectors, largest first."""
     return meta.embedded_sizes or (sizes.leaf,)
 
 
 def _other(key: str, wanted: str, there: str) -> str:
-    return message(
+    said = (
         "embedding.{key} is {wanted}, but this knowledge base has vectors of {there}: run "
-        "`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml",
-        key=key,
-        wanted=wanted,
-        there=there,
+        "`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml"
     )
+    return message(said, key=key, wanted=wanted, there=there)
 
 
 def _listed(sizes: Sequence[int]) -> str:

@@ -15,6 +15,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from kgrag.errors import ConfigError, IngestionError
 from kgrag.files.encoding import decode_settings
+from kgrag.text.messages import Message, message
 
 # Allowed names of settings and options.
 ChatProvider = Literal["glm", "deepseek", "qwen", "moonshot", "openai", "vllm", "ollama"]
@@ -368,7 +369,9 @@ def read_config(path: Path | None = None) -> Config:
     data = read_toml(path)
     unknown = sorted(set(data) - set(_TABLES))
     if unknown:
-        raise ConfigError(f"{path}: unknown table [{unknown[0]}]; known are {sorted(_TABLES)}")
+        known = ", ".join(sorted(_TABLES))
+        said = "{path}: unknown table [{table}]; known are {known}"
+        raise ConfigError(said, path=path, table=unknown[0], known=known)
     own = _stage_tables(path, data.get("llm", {}))
     tables: dict[str, Any] = {
         name: _table(path, name, data.get(name, {}), table) for name, table in _TABLES.items()
@@ -452,7 +455,9 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
-            raise ConfigError(f"{path}: unknown key {name}.{key}; known are {sorted(known)}")
+            said = "{path}: unknown key {name}.{key}; known are {known}"
+            names = ", ".join(sorted(known))
+            raise ConfigError(said, path=path, name=name, key=key, known=names)
         checked[key] = _value(f"{path}: {name}.{key}", value, known[key])
     return replace(defaults, **checked)  # type: ignore[type-var]
 
@@ -475,16 +480,16 @@ def _value(where: str, value: object, kind: Any) -> object:
         (error, *_) = exc.errors()
         wanted = _in_words(kind)
         if error["type"] == "less_than_equal":
-            wanted = f"at most {error['ctx']['le']:g}"
-        raise ConfigError(f"{where} must be {wanted}, got {value!r}") from exc
+            wanted = message("at most {n:g}", n=error["ctx"]["le"])
+        said = "{where} must be {wanted}, got {value}"
+        raise ConfigError(said, where=where, wanted=wanted, value=repr(value)) from exc
 
 
-def _in_words(kind: Any) -> str:
+def _in_words(kind: Any) -> Message:
     """Return the allowed values in words."""
-    if kind is bool:
-        return 'one of true, false, "on", "off"'
     if kind is str:
-        return "a text"
-    if get_origin(kind) is Literal:
-        return "one of " + ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
-    return next(text for text in get_args(kind) if isinstance(text, str))
+        return message("a text")
+    choices = ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
+    if kind is bool or get_origin(kind) is Literal:
+        return message("one of {choices}", choices=choices or 'true, false, "on", "off"')
+    return message(next(text for text in get_args(kind) if isinstance(text, str)))

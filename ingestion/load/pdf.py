@@ -10,6 +10,7 @@ from kgrag.errors import IngestionError
 from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
+from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from kgrag.ingestion.load.ocr.page_text import Picture
 
-# PDFium's marks for a hyphen at a line's end.
-_HYPHENS = {0x02, 0xFFFE}
 # Between the columns of a table there is more room than between words, in characters.
 _COLUMN_GAP = 1.5
 _FEWEST_ROWS = 3
@@ -159,8 +158,6 @@ def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]
     In the order of the text layer, a table at its first character. The share is 0 for pages of
     `_LITTLE_TEXT` characters and more.
     """
-    from kgrag.ingestion.load.page_tables.find import picture_share, upright
-
     page = document[index]
     text_page = upright(page)
     try:
@@ -236,7 +233,7 @@ def _text(text_page: "PdfTextPage", codes: list[int], shown: list[int]) -> str:
     power = False
     for i, (before, at) in enumerate(zip([shown[0], *shown], shown, strict=False)):
         # Beyond the basic plane a character may come whole or as two surrogates.
-        code = ord("-") if codes[at] in _HYPHENS else codes[at]
+        code = ord("-") if codes[at] in HYPHENS else codes[at]
         if i and code in POWERS and (power or _takes_power(codes, shown, i)):
             power = power or is_raised(
                 text_page.get_charbox(before, loose=True), text_page.get_charbox(at, loose=True)

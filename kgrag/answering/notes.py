@@ -9,8 +9,8 @@ from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import encoder_note
 from kgrag.embedding.embedder import Embedder
-from kgrag.ingestion.chunk import ChunkSizes, other_sizes
-from kgrag.ingestion.vector_set import other_vectors
+from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.vector_set import other_sizes, other_vectors
 from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.filter import Filter, what_is_left_out
@@ -18,7 +18,7 @@ from kgrag.retrieval.settings import chinese_share
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
-from kgrag.text.messages import in_language
+from kgrag.tables.table import worded
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
 from kgrag.types import Document, Language, Query
@@ -101,10 +101,7 @@ def in_order(notes: Sequence[str], language: Language) -> tuple[str, ...]:
         return not (is_place and any(name in told for name in ABROAD))
 
     ordered = sorted(notes, key=is_other)
-    return tuple(
-        told.worded(language) if isinstance(told, Note) else in_language(told, language)
-        for told in ordered
-    )
+    return tuple(worded(ordered, language))
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ class _Context(click.Context):
 def encode_help(command: click.Command) -> None:
     """Print the help of a command and its subcommands in the output's encoding."""
     command.context_class = _Context
+    command.short_help = (command.help or "").partition("\n\n")[0]  # which click would cut
     for below in getattr(command, "commands", {}).values():
         encode_help(below)
 

@@ -10,7 +10,7 @@ import click
 
 from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.failures import reporting_stored_documents
-from kgrag.cli.opened import index_share, opened
+from kgrag.cli.opened import in_money, index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 
@@ -256,13 +256,6 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     )
     if report.model:
         _print_model(report.model)
-    if report.waiting:
-        say(
-            "note: {waiting} of unchanged documents could not be read in an earlier run: "
-            "kgrag ingest --retry-failed",
-            waiting=amount(report.waiting, "passage"),
-            err=True,
-        )
 
 
 def _print_outcome(outcome: "Outcome") -> None:
@@ -341,9 +334,10 @@ def _spent(spent: "StageUsage") -> str:
 
 
 def _money(cost: Mapping[str, float]) -> str:
-    """Return a cost in words, with four digits: small runs cost less than a cent."""
-    shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in sorted(cost.items()))
-    return told("cost {cost}", cost=shown) if shown else told("no price is known for the cost")
+    """Return a cost in words."""
+    if not cost:
+        return told("no price is known for the cost")
+    return told("cost {cost}", cost=in_money(cost))
 
 
 def _took(report: "IngestReport | ImportReport") -> str:

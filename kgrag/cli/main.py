@@ -88,6 +88,9 @@ class _Commands(click.Group):
         except KeyboardInterrupt as exc:
             print_stopped(ctx.invoked_subcommand)
             ctx.exit(exit_code(exc))
+        except click.ClickException as exc:  # while the chosen language is known
+            print_usage_error(exc)
+            ctx.exit(exc.exit_code)
         except click.exceptions.Exit:
             raise
         except BaseException as exc:  # a Rust panic is not an Exception

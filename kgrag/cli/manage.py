@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.chinese import amount, padded, said, told
-from kgrag.cli.opened import index_share, opened, print_foreign
+from kgrag.cli.opened import in_money, index_share, opened, print_foreign
 from kgrag.cli.options import FILE, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 from kgrag.cli.query import table
@@ -333,12 +333,11 @@ def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str]
 def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> None:
     amounts: dict[str, float] = {}
     for total in totals:
-        amount, currency = _money(total, prices) or (0.0, "")
-        if currency:
-            amounts[currency] = amounts.get(currency, 0.0) + amount
+        if spent := _money(total, prices):
+            amounts[spent[1]] = amounts.get(spent[1], 0.0) + spent[0]
     unknown = sorted({total.model for total in totals if total.model not in prices})
     sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
-    shown = " + ".join(f"{amount:.4f} {currency}" for currency, amount in amounts.items())
+    shown = in_money(amounts)
     echo()
     say(
         "{sent} calls sent, {kept} answered from what was kept; cost {cost}",

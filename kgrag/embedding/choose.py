@@ -164,22 +164,22 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
     except ModelNotFoundError as exc:
         if origin := _origin(meta.embedder_settings or {}):
             exc = ModelNotFoundError(
-                f"{exc}\nThis knowledge base was built with {identity}, which came from {origin}."
+                f"{exc}. This knowledge base was built with {identity}, which came from {origin}"
             )
         raise ModelNotFoundError(
-            f"{exc}\n{WITHOUT_ENCODER} To change a knowledge base to an encoder that is there: "
+            f"{exc}. {WITHOUT_ENCODER} To change a knowledge base to an encoder that is there: "
             "kgrag reembed --model NAME."
         ) from exc
     except (ModelUnavailableError, TransientModelError) as exc:
-        raise type(exc)(f"{exc}\n{WITHOUT_ENCODER}") from exc
+        raise type(exc)(f"{exc} ({WITHOUT_ENCODER})") from exc
     if identity is not None and is_another:
-        different = "".join(f"\n  {line}" for line in differences(meta, embedder))
+        different = "; ".join(differences(meta, embedder))
         # without settings a local model is found again, an endpoint is not
         is_endpoint = identity.startswith(_ENDPOINT)
         back = "name it in [embedding]" if is_endpoint else "take [embedding] out"
         raise ModelMismatchError(
             f"this knowledge base was built with the encoder {identity}, but {embedder.name} is "
-            f"chosen{':' if different else ''}{different}\nTo use the first, {back} "
+            f"chosen{different and f' ({different})'}. To use the first, {back} "
             "of kgrag.toml; to change the knowledge base to the second, run `kgrag reembed` with "
             "the same --kb; --system bm25 needs no encoder."
         )

@@ -245,7 +245,7 @@ class EndpointEmbedder:
         finally:
             pool.shutdown(wait=is_waited_for, cancel_futures=True)
         if task == "query" and isinstance(failure, ModelUnavailableError | TransientModelError):
-            raise type(failure)(f"{failure}\n{WITHOUT_ENCODER}") from failure
+            raise type(failure)(f"{failure} ({WITHOUT_ENCODER})") from failure
         if failure is not None:
             raise failure
 

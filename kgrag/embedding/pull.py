@@ -63,12 +63,12 @@ def pull_entry(entry: CatalogEntry) -> ModelCard:
                 card = staging.install(check_entry(entry, staging))
             except ModelError as exc:
                 _log.info("%s not from %s: %s", entry.card.name, label, exc)
-                reasons.append(f"  {label}: {exc}\n")
+                reasons.append(f"{label}: {exc}")
             else:
                 _log.info("installed %s from %s", card.identity, label)
                 return card
     raise ModelError(
-        f"{entry.card.name} could not be fetched:\n{''.join(reasons)}"
+        f"{entry.card.name} could not be fetched: {'; '.join(reasons)}. "
         f"Remedy: on a machine with access, download {entry.hub_model} and {entry.hub_tokenizer} "
         f"of {_HUB}/{entry.hub_repo} into one folder, bring it here, and run "
         f"kgrag models add FOLDER --name {entry.card.name}"

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -476,7 +476,9 @@ class OpenAIChat:
             if self._dialect != refused:
                 return  # another thread did it
             self._dialect = simpler
-        _log.warning("%s refuses %s (%s); goes on with %s", self._place, refused, said, simpler)
+        was, now = asdict(refused), asdict(simpler)
+        changed = ", ".join(f"{name}: {now[name]}" for name in now if now[name] != was[name])
+        _log.warning("%s refuses a request (%s); goes on with %s", self._place, said, changed)
 
     def _opened(self) -> "openai.OpenAI":
         with self._lock:

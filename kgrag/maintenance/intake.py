@@ -12,14 +12,14 @@ from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError, IngestionError
-from kgrag.ingestion.chunk import ChunkSizes, configured_sizes, other_sizes
+from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
-from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, vectors_to_add
+from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, other_sizes, vectors_to_add
 from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text

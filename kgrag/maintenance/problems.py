@@ -413,6 +413,6 @@ def _region(document: Document) -> str:
 _CHECKS: tuple[tuple[ProblemKind, Callable[[Document], str], str], ...] = (
     ("title", _title, "{set} --title …"),
     ("issuer", _issuer, "{set} --issuer …"),
-    ("date", _date, "{set} --date 2022-03-05"),
+    ("date", _date, "{set} --date …"),
     ("region", _region, "{set} --region …, 全国 for a national document"),
 )

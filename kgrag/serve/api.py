@@ -27,6 +27,7 @@ from kgrag.status import Status
 from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.tables.table import Table, worded
 from kgrag.tables.tables import Tables
+from kgrag.text.messages import in_language
 from kgrag.text.visible import json_line
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
@@ -98,14 +99,15 @@ class Endpoint:
                 given = await read(self.given, request)
                 return await desk.run(partial(cast(_Handler, handler), desk, request, given))
             except (KgragError, ValueError) as exc:
-                return failure(exc)
+                return failure(exc, language_of(desk, request))
 
         return Route(self.path, respond, methods=[self.method])
 
 
-def failure(exc: Exception) -> Response:
+def failure(exc: Exception, language: Language = "en") -> Response:
     """Return an error as JSON, with the status for its kind."""
-    error: dict[str, object] = {"type": type(exc).__name__, "message": str(exc)}
+    said = in_language(exc, language)
+    error: dict[str, object] = {"type": type(exc).__name__, "message": said}
     if isinstance(exc, NotFoundError) and exc.nearest:
         error["nearest"] = exc.nearest
     told = {"error": error}

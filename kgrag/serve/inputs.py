@@ -19,12 +19,28 @@ from kgrag.tables.compare import By
 from kgrag.tables.digest import Part
 from kgrag.tables.timeline import Event
 from kgrag.text.as_of import parse_as_of
-from kgrag.text.messages import message
+from kgrag.text.messages import Message, message
 
 _G = TypeVar("_G", bound="Given")
 _MOST_BYTES = 1_000_000  # of a request
 _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
+
+_WRONG = {  # by pydantic's type of error
+    "missing": "{where} is missing",
+    "extra_forbidden": "there is no field {where}",
+    "greater_than_equal": "{where} is at least {ge}",
+    "less_than_equal": "{where} is at most {le}",
+    "string_too_long": "{where} has at most {max_length} characters",
+    "too_long": "{where} has at most {max_length} values",
+    "literal_error": "{where} is one of {expected}",
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "{where} is a whole number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "{where} is true or false"),
+    "string_type": "{where} is a text",
+    "json_invalid": "the request is no JSON: {error}",
+    "value_error": "{where}: {error}",
+}
+_OTHER = "{where} is not of the kind that is expected"
 
 _Words = tuple[str, ...]
 _Form = Literal["json", "xlsx", "csv", "docx", "html"]
@@ -257,11 +273,8 @@ async def body_of(request: Request) -> bytes:
     return bytes(body)
 
 
-def _what_is_wrong(exc: ValidationError) -> str:
-    """Return the errors of a request in words, without what it said."""
-
-    def told(error: Any) -> str:
-        where = ".".join(map(str, error["loc"]))
-        return f"{where}: {error['msg']}" if where else str(error["msg"])
-
-    return "; ".join(told(error) for error in exc.errors(include_input=False, include_url=False))
+def _what_is_wrong(exc: ValidationError) -> Message:
+    """Return the first error of a request in words, without what it said."""
+    error: Any = exc.errors(include_input=False, include_url=False)[0]
+    ours = error.get("ctx", {}) | {"where": ".".join(map(str, error["loc"]))}
+    return message(_WRONG.get(error["type"], _OTHER), **{"error": error["msg"]} | ours)

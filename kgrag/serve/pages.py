@@ -528,7 +528,7 @@ def nowhere(desk: Desk) -> Route:
     async def respond(request: Request) -> Response:
         exc = NotFoundError("there is nothing at {path}", path=request.url.path)
         if "text/html" not in request.headers.get("accept", ""):
-            return failure(exc)
+            return failure(exc, language_of(desk, request))
         return await desk.run(partial(failed_page, desk, request, exc))
 
     return Route("/{path:path}", respond, methods=["GET", "POST", "PUT", "DELETE"])

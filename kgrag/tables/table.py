@@ -10,6 +10,7 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note
 from kgrag.json_ready import JsonReady, as_dict
 from kgrag.status import Status
+from kgrag.text.messages import in_language
 from kgrag.text.quantities import scaled
 from kgrag.types import Language
 
@@ -121,7 +122,7 @@ def worded(notes: Sequence[str], language: Language) -> list[str]:
     >>> worded((note("no-date", "zh"), "无"), "en")
     ['no date', '无']
     """
-    return [str(n.worded(language) if isinstance(n, Note) else n) for n in notes]
+    return [n.worded(language) if isinstance(n, Note) else in_language(n, language) for n in notes]
 
 
 @dataclass(frozen=True, slots=True)

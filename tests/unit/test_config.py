@@ -26,6 +26,7 @@ from kgrag.ingestion.reading import _BEYOND, _TASKS
 from kgrag.llm.client import JSON_MODES
 from kgrag.llm.providers import PROVIDERS
 from kgrag.reranking.endpoint import PROVIDERS as RERANK_PROVIDERS
+from kgrag.text.messages import in_language
 
 
 def config(tmp_path, text):
@@ -243,3 +244,35 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     assert set(get_args(settings.ExtractCalls)) == set(_TASKS)
     assert set(get_args(settings.ExtractFacts)) == set(_BEYOND)
     assert get_args(settings.JsonMode) == JSON_MODES == ("schema", "object", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[chunk]\n", "没有表 [chunk]；可用的有 answer, chunks, "),
+        ("[chunks]\nsize = 3\n", "没有设置 chunks.size；可用的有 children, parent"),
+        ("[chunks]\nparent = 0\n", "chunks.parent 应为正整数，而不是 0"),
+        ("[chunks]\nchildren = [0]\n", "chunks.children 应为正整数的列表，而不是 [0]"),
+        ("[ingest]\nworkers = -1\n", "ingest.workers 应为不小于 0 的整数，而不是 -1"),
+        ("[ingest]\nworkers = 2000\n", "ingest.workers 应为不大于 1000 的数，而不是 2000"),
+        (
+            "[ingest]\nparse_memory_mb = 1\n",
+            "ingest.parse_memory_mb 应为不小于 128 的整数，而不是 1",
+        ),
+        ("[rerank]\nmax_tokens = 1\n", "rerank.max_tokens 应为不小于 16 的整数，而不是 1"),
+        ("[llm]\ntemperature = -1\n", "llm.temperature 应为不小于 0 的数，而不是 -1"),
+        ("[llm]\nmodel = 3\n", "llm.model 应为文字，而不是 3"),
+        (
+            "[embedding]\nfacts = 3\n",
+            'embedding.facts 应为下列之一：true, false, "on", "off"，而不是 3',
+        ),
+        ('[verify]\nmethod = "x"\n', 'verify.method 应为下列之一："cov", "cov-paper", '),
+    ],
+)
+def test_what_is_wrong_with_settings_is_said_in_chinese(tmp_path, text, says):
+    """File, key and remedy, in the words of the catalogue."""
+    file = tmp_path / "kgrag.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as told:
+        read_config(file)
+    assert says in in_language(told.value, "zh").removeprefix(str(file))

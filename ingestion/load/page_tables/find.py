@@ -23,7 +23,7 @@ _SHORTEST = 4.0
 _STRAIGHT = 0.7
 _MOST_OBJECTS = 20_000
 _MOST_NESTED = 4
-_HYPHENS = {0x02, 0xFFFE}
+HYPHENS = {0x02, 0xFFFE}  # PDFium's marks for one at a line's end
 
 
 def characters(text_page: "PdfTextPage", codes: list[int]) -> list[Char]:
@@ -35,12 +35,12 @@ def characters(text_page: "PdfTextPage", codes: list[int]) -> list[Char]:
     """
     found = []
     for index, code in enumerate(codes):
-        if code <= 0x20 and code not in _HYPHENS:
+        if code <= 0x20 and code not in HYPHENS:
             continue
         if 0xDC00 <= code < 0xE000 or chr(code).isspace():
             continue  # the second half of a pair is taken with the first
         text = chr(code)
-        if code in _HYPHENS:
+        if code in HYPHENS:
             text = "-"
         elif 0xD800 <= code < 0xDC00:
             low = codes[index + 1] if index + 1 < len(codes) else 0

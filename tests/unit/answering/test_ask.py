@@ -1,7 +1,9 @@
 """A question is answered in full: options, models, notes, writing, checking and shortening."""
 
 import json
+import math
 import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -145,6 +147,24 @@ def test_an_answer_is_written_cited_checked_and_verified(asked, script):
     assert answer.verdict.passed
     assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
     assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("verify", ["none", "cov"])
+def test_every_call_ends_with_the_time_of_the_question(asked, script, verify):
+    """Also where nothing is verified: `verify.timeout_s` is of all calls, the first draft's too."""
+    ends = []
+
+    def told(answer):
+        def say(request):
+            ends.append((request.deadline or math.inf) - time.monotonic())
+            return answer
+
+        return say
+
+    model = script(answer=told(RIGHT), question=told(json.dumps(READING)), cov=told(GOOD))
+    asked(model, verify=verify, on_text=lambda _: None)
+    assert len(ends) >= 2
+    assert max(ends) <= Config().verify.timeout_s
 
 
 def test_a_number_that_is_not_in_the_cited_text_is_answered_again(asked, script):

@@ -118,6 +118,18 @@ def test_help_is_in_chinese_with_what_click_says():
     assert "  --from 地点  从哪里复制。  [必填]\n" in chinese_help("copy")
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_summaries_of_commands_are_whole(language):
+    """None is cut off with three dots."""
+    for context in contexts():
+        words = context.command_path.split()[1:]
+        bare = re.sub(r"\s", "", kgrag(*words, "--help", language=language).stdout)
+        for below in getattr(context.command, "commands", {}).values():
+            text = inspect.cleandoc(below.help)
+            told = TABLES["help"][text] if language == "zh" else text
+            assert re.sub(r"\s", "", told.partition("\n\n")[0]) in bare
+
+
 def test_help_in_chinese_leaves_the_commands_as_they_are():
     before = kgrag("search", "--help").stdout
     chinese_help("search")
@@ -160,6 +172,26 @@ def test_an_error_of_usage_is_in_chinese(words, told):
     assert done.stderr.startswith("用法：main")
     assert told in done.stderr.splitlines()[-1]
     assert kgrag(*words, language="en", code=2).stderr.startswith("Usage: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("aks",),
+        ("ask", "x", "--topk", "3"),
+        ("ask",),
+        ("ask", "x", "--top-k", "a"),
+        ("ask", "x", "--top-k", "0"),
+        ("docs", "--problem"),
+        ("search", "--region"),
+        ("compare",),
+    ],
+)
+def test_an_error_of_usage_is_in_the_language_that_is_chosen(words):
+    """Also what click asks (Did you mean), and by --lang alone."""
+    done = kgrag("--lang", "zh", *words, language="en", code=2)
+    said = re.sub("main[ a-z]*|'[^']*'|“[^”]*”|--?[a-z-]+|[a-z]+。|<=|x", "", done.stderr)
+    assert not re.findall("[A-Za-z]{2,}", said), said
 
 
 def clicks():

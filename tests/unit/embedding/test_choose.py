@@ -102,8 +102,8 @@ def test_built_with_refuses_another_encoder_and_says_what_differs():
     with pytest.raises(ModelMismatchError) as told:
         built_with(meta, lambda: HashEmbedder(8))
 
-    assert "with the encoder hash-16, but hash-8 is chosen:\n" in str(told.value)
-    assert "\n  dimension 8 instead of 16\n" in str(told.value)
+    assert "with the encoder hash-16, but hash-8 is chosen (model " in str(told.value)
+    assert "; dimension 8 instead of 16). To use the first" in str(told.value)
     for remedy in ("take [embedding] out of kgrag.toml", "`kgrag reembed`", "--system bm25"):
         assert remedy in str(told.value)
 
@@ -113,7 +113,7 @@ def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cach
     with pytest.raises(ModelNotFoundError) as told:
         built_with(KbMeta({"embedder": "mine-000000000000-0000"}), lambda: open_embedder("mine"))
 
-    for remedy in (" PATH --name mine\n", "--system bm25", "kgrag reembed --model NAME"):
+    for remedy in (" PATH --name mine. ", "--system bm25", "kgrag reembed --model NAME"):
         assert remedy in str(told.value)
 
 
@@ -231,7 +231,7 @@ def test_built_with_says_how_to_search_while_an_endpoint_cannot_be_asked(cache):
         built_with(KbMeta({"embedder": "hash-8"}), lambda: configured_embedder(config))
 
     assert "is the server up" in str(told.value)
-    assert str(told.value).endswith("\nSearches that need no encoder: --system bm25.")
+    assert str(told.value).endswith(" (Searches that need no encoder: --system bm25.)")
 
 
 def encoder(name="m-1", dimension=4, **settings):

@@ -283,7 +283,7 @@ def test_a_search_whose_question_is_not_encoded_is_told_what_needs_no_encoder(
                 encoder(server, attempts=1).embed(["甲"], task)
             assert type(told.value) is kind
             assert (
-                str(told.value).endswith("\nSearches that need no encoder: --system bm25.") is ends
+                str(told.value).endswith(" (Searches that need no encoder: --system bm25.)") is ends
             )
 
 

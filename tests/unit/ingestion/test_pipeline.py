@@ -276,11 +276,12 @@ def known(tmp_path):
 def met(known, *paths, model="", rename=None):
     """Return what becomes of files, and store what is ready; with how many passages wait."""
     incoming = ChangeDetector(known, settings="s", model=model, sizes=SIZES)
-    statuses = []
+    statuses, waiting = [], 0
     for source in discover(paths).sources:
         for item in read(incoming, source):
             outcome = item if isinstance(item, Outcome) else item.outcome
             statuses.append(outcome.status)
+            waiting += outcome.failed_passages
             if not isinstance(item, Outcome) and item.bundle is not None:
                 bundle = item.bundle
                 if rename:
@@ -288,7 +289,7 @@ def met(known, *paths, model="", rename=None):
                 known.upsert_document(bundle, source=item.source)
             elif not isinstance(item, Outcome):
                 known.attach_source(item.source, outcome.doc_id)
-    return statuses, incoming.waiting
+    return statuses, waiting
 
 
 def test_a_document_is_read_again_by_another_model_only(tmp_path, known):
@@ -314,10 +315,8 @@ def test_passages_that_failed_wait_and_are_counted(tmp_path, known):
     )
 
     assert met(known, tmp_path / "x", model="m") == (["unchanged"], 2)
-    assert met(known, tmp_path / "x", tmp_path / "y") == (
-        ["unchanged", "duplicate"],
-        2,
-    )
+    assert met(known, tmp_path / "x", tmp_path / "y", model="m") == (["unchanged", "duplicate"], 2)
+    assert met(known, tmp_path / "x") == (["unchanged"], 0)  # no model is missed
 
 
 def test_a_record_in_two_files_is_one_document_for_any_model(tmp_path, known):
@@ -654,7 +653,11 @@ def test_ingest_again_leaves_failed_passages_and_says_so(three, open_store):
     report = take_in(store, three, reader)
 
     assert report.counts == {"unchanged": 2}
-    assert report.waiting == 2
+    assert [outcome.failed_passages for outcome in report.failed] == [2]
+    assert report.to_dict()["waiting"] == 2
+    assert "2 passage(s) could not be read before" in report.failed[0].detail
+    report = take_in(store, three, None)  # without a model nothing is missing
+    assert not report.failed
     assert model.requests == []
 
 

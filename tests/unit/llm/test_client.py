@@ -126,6 +126,8 @@ def test_complete_goes_on_without_what_the_endpoint_refuses(chat, caplog, refuse
         assert model.complete(JSON_REQUEST, on_text=str).text == "好"
     assert len(server.requests) == calls + 1
     assert len(caplog.records) == warnings == calls - 1
+    assert not re.search(r"\w\(\w+=", caplog.text)  # in words, no object of Python
+    assert "goes on with " in caplog.text
     last = server.requests[-1].body
     assert left_out not in last or last[left_out] == {"type": "json_object"}
 

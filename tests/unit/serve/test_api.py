@@ -128,7 +128,7 @@ def test_facts_have_where_they_are_stated(api):
 @pytest.mark.parametrize(
     ("method", "path", "given", "status", "says"),
     [
-        ("POST", "/api/ask", {}, 400, "question: Field required"),
+        ("POST", "/api/ask", {}, 400, "question is missing"),
         ("POST", "/api/ask", {"question": "森林", "top": 3}, 400, "top"),
         ("POST", "/api/ask", {"question": "森林", "as_of": "gestern"}, 400, "as_of"),
         ("POST", "/api/ask", {"question": "林" * 5000}, 400, "at most 4000"),
@@ -144,8 +144,9 @@ def test_facts_have_where_they_are_stated(api):
     ],
 )
 def test_what_cannot_be_answered_says_why(api, method, path, given, status, says):
-    asked = {"json": given} if method == "POST" else {"params": given}
-    told = api.request(method, path, **asked)
+    body = {"json": given} if method == "POST" else {}
+    lang = {"lang": "en"} | ({} if body else given)
+    told = api.request(method, path, params=lang, **body)
     assert told.status_code == status, told.text
     assert says in told.json()["error"]["message"]
 
@@ -204,3 +205,32 @@ def test_what_does_not_fit_is_told_to_come_again():
     assert refused.status_code == streamed.status_code == 503
     assert refused.headers["retry-after"] == "2"
     assert [one["error"]["message"] for one in told] == ["counted", "counted"]
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "says"),
+    [
+        ("/api/ask", {}, "缺少 question"),
+        ("/api/ask", {"question": "森林", "top": 3}, "没有 top 这一项"),
+        ("/api/ask", {"question": "森林", "as_of": "gestern"}, "as_of：日期应写成 2022、"),
+        ("/api/ask", {"question": "林" * 5000}, "question 最多 4000 个字符"),
+        ("/api/ask", {"question": "森林", "top_k": 0}, "top_k 最小为 1"),
+        ("/api/ask", {"question": "森林", "top_k": 201}, "top_k 最大为 200"),
+        ("/api/ask", {"question": "森林", "top_k": "x"}, "top_k 应为整数"),
+        ("/api/ask", {"question": "森林", "top_k": 1.5}, "top_k 应为整数"),
+        ("/api/ask", {"question": "森林", "in_force": "x"}, "in_force 应为 true 或 false"),
+        ("/api/ask", {"question": 3}, "question 应为文字"),
+        ("/api/ask", {"question": "森林", "regions": "x"}, "regions 的类型不对"),
+        ("/api/ask", {"question": "森林", "regions": ["x"] * 201}, "regions 最多 200 个值"),
+        ("/api/ask", {"question": "森林", "history": ["x"]}, "history.0 的类型不对"),
+        ("/api/ask", {"question": "森林", "writer": "x"}, "writer 的可选值为 'model' or 'quotes'"),
+        ("/api/ask", "{", "请求不是 JSON："),
+        ("/api/tables/compare", {}, "对比须给出指标"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_in_its_language(api, path, given, says):
+    """Chinese unless `lang` says otherwise, also what pydantic finds."""
+    sent = {"content": given} if isinstance(given, str) else {"json": given}
+    told = api.get(path) if "tables" in path else api.post(path, **sent)
+    assert told.status_code == 400
+    assert told.json()["error"]["message"].startswith(says)

@@ -150,6 +150,19 @@ def test_what_users_are_told_is_a_message():
     assert not bare, "\n".join(bare)
 
 
+def test_no_message_of_a_line_has_a_line_break():
+    """A line break is shown as an escape, so that no name can forge a line."""
+    broken = []
+    for file, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (
+                str(called(node)).endswith("Error") or called(node) in {*SAYING, "echo", "note"}
+            ):
+                texts = (t for t in ast.walk(node) if isinstance(t, ast.Constant))
+                broken += [f"{file}:{t.lineno}" for t in texts if "\n" in str(t.value)]
+    assert not broken, "\n".join(broken)
+
+
 def test_a_message_inside_another_is_worded_too():
     """Its values, and what an error says."""
     inner = message("no loader for {suffix} files; {remedy}", suffix=".csv",
