@@ -50,7 +50,7 @@ from kgrag.serve.inputs import (
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Besides, beside_page, entity, graph
+from kgrag.serve.views import Besides, beside_page, entity, examples, graph
 from kgrag.store.likeness import not_called
 from kgrag.tables.compare import matrix
 from kgrag.tables.overview import Facet, facets
@@ -69,6 +69,7 @@ _SHOWN_ROWS = 500  # of a table in a page; files have all
 def _home(desk: Desk, request: Request, given: Given) -> Response:
     asked = "question" in request.query_params and request.query_params["question"].strip()
     values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
+    values["examples"] = partial(examples, desk.base, desk.base.store.change_counter())
     if asked and desk.base.chat.has("answer") and "whole" not in request.query_params:
         values["asking"] = "now"  # the script asks, so that the draft is seen
     elif asked:
@@ -385,6 +386,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         request,
         "table.html",
         name=name,
+        examples=partial(examples, desk.base, desk.base.store.change_counter()),
         names=list(_FIELDS),
         fields=_FIELDS.get(name, ()),
         given=given,
@@ -418,16 +420,14 @@ def _axis(table: Table) -> dict[str, Any]:
     from kgrag.drawing.axis import STEP, axis
 
     lane_of = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
-    spots: dict[tuple[str, str], list[tuple[str, Row]]] = {}
+    spots: dict[tuple[str, str], list[tuple[str, str, Row | int]]] = {}
     for row in table.rows:
-        when = str(row.cells[0])
-        spots.setdefault((when[:4], lane_of[str(row.cells[1])]), []).append((when, row))
-    drawn: list[tuple[str, str, Row | int]] = []
-    left = _SHOWN_ROWS
+        when, lane = str(row.cells[0]), lane_of[str(row.cells[1])]
+        spots.setdefault((when[:4], lane), []).append((when, lane, row))
+    left, drawn = _SHOWN_ROWS, list[tuple[str, str, Row | int]]()
     for (year, lane), several in sorted(spots.items(), key=lambda spot: len(spot[1])):
         left -= len(several)
-        one_by_one = [(when, lane, row) for when, row in several]
-        drawn += one_by_one if left >= 0 else [(year, lane, len(several))]
+        drawn += several if left >= 0 else [(year, lane, len(several))]
     drawn.sort(key=lambda one: one[0])
     return {
         "axis": axis([(when, lane) for when, lane, _ in drawn], day=date.today()),

@@ -12,12 +12,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kgrag.errors import NotFoundError
-from kgrag.metadata import Metadata
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
-from kgrag.text.facets import NATIONAL
 from kgrag.text.messages import catalogue, in_language
 from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
@@ -53,13 +51,7 @@ def _environment() -> jinja2.Environment:
         ),
     )
     made.filters["without_folders"] = without_folders
-    made.filters["where"] = _where
     return made
-
-
-def _where(told: Metadata) -> str:
-    """Return the region of a document: a national one says 全国, of no other it is made up."""
-    return "".join(told.regions) or (NATIONAL if told.level in ("国家", "部门") else "")
 
 
 def said(text: str, language: Language) -> str:

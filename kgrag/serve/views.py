@@ -1,9 +1,10 @@
 """Pages that show how things hang together: graphs, entities, documents beside each other."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import islice
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -12,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from kgrag.answer.address import Address
+from kgrag.api import KnowledgeBase
 from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.maintenance.corrections import spellings
@@ -22,6 +24,7 @@ from kgrag.serve.inputs import Around, Given, checked
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
 from kgrag.tables.digest import SHORTEST
+from kgrag.tables.references import by_node
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
@@ -45,6 +48,29 @@ class Besides(Given):
 
     old: str = Field(max_length=MOST_QUESTION_CHARS)
     new: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+
+
+@lru_cache(maxsize=8)
+def examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """Return what a table may be asked for, by its name or first field; kept until a change."""
+    cards = {card.doc_id: card for card in base.documents()}
+    nodes, stated = by_node(cards.values()), base.store.statements("reference", sorted(cards))
+    cited = ((s, c) for s in stated for c in nodes.get(s.fact.object.entity_id, ()))
+    counts = (
+        Counter(s.doc_id for s in stated),
+        Counter(c.doc_id for s, c in cited if c.doc_id != s.doc_id),
+    )
+    titles = [[{"document": cards[d].title} for d, _ in n.most_common(6)] for n in counts]
+    near = ((card, alike(card, list(cards.values()))) for card in cards.values())
+    pairs = ({"old": card.title, "new": others[0].title} for card, others in near if others)
+    most = base.entities(limit=200)
+    return {
+        "indicator": [{"indicator": e.name} for e in most if e.type == "target"][:6],
+        "organ": [{"organ": e.name} for e in most if e.type == "agency"][:6],
+        "document": titles[0],
+        "cited_by": titles[1],
+        "digest": [*islice(pairs, 3)],
+    }
 
 
 def graph(desk: Desk, request: Request, given: Given) -> Response:

@@ -86,6 +86,32 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
     assert kinds <= set(catalogue("kgrag.serve"))
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/", *(f"/tables/{name}" for name in pages._FIELDS if name not in ("conflicts", "digest"))],
+)
+def test_an_empty_page_gives_examples_from_the_archive_that_find_something(site, path):
+    tree = html.fromstring(site.get(path).text)
+    links = tree.xpath("//main//ul[not(@class)]//a/@href")
+    assert links
+    for link in links[:3]:
+        shown = site.get(urljoin(path, link))
+        assert shown.status_code == 200
+        found = html.fromstring(shown.text)
+        assert found.xpath("//ol[@class='sources']/li | //tbody/tr")
+    assert not html.fromstring(site.get(urljoin(path, links[0])).text).xpath("//ul[not(@class)]")
+
+
+def test_two_documents_of_one_name_are_an_example_of_what_is_compared(tmp_path):
+    texts = {
+        p: f"{p}绿色发展实施方案\n到2025年，森林覆盖率达到41%。\n" for p in ("四川省", "云南省")
+    }
+    with knowledge_base(tmp_path, texts, "hash-32") as base, served(base) as one:
+        (link,) = html.fromstring(one.get("/tables/digest").text).xpath("//main//li/a[@href]")[:1]
+        assert set(link.text.split(" — ")) == {f"{p}绿色发展实施方案" for p in texts}
+        assert "甲：《" in text_of(one.get("/tables/digest" + link.get("href")))
+
+
 def test_a_question_in_the_address_is_answered(site):
     """Without a script, too; a reload gives the same."""
     shown = site.get("/", params={"question": QUESTION})
@@ -270,7 +296,7 @@ def test_a_national_document_says_so_and_titles_have_room(site):
     places = {r.xpath("string(td[1])"): r.xpath("string(td[5])") for r in tree.xpath("//tbody/tr")}
     assert (places["绿色发展行动方案"], places["四川省绿色发展实施方案"]) == ("全国", "四川省")
     assert tree.xpath("//th[@class='long']/text()") == ["标题"]
-    place = rendering._environment().filters["where"]
+    place = rendering._environment().get_template("where.html").module.where
     assert [place(Metadata(level=level)) for level in ("国家", "部门", "省", "")] == [
         "全国", "全国", "", "",
     ]  # fmt: skip
