@@ -1,8 +1,8 @@
 """What requests may ask for, checked with pydantic."""
 
 import re
-from collections.abc import Iterable
-from typing import Any, Literal, Self, TypeVar, get_origin
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from kgrag.answering.follow_up import Turn
 from kgrag.config import Template, VerifyMethod, Writer
-from kgrag.errors import OutOfRangeError
+from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
 from kgrag.store.likeness import not_called
@@ -36,22 +36,35 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
-    def of_pairs(cls, pairs: ImmutableMultiDict[str, str]) -> Self:
-        """Return it from the fields of a query or form; fields of pages are ignored."""
-        values: dict[str, object] = {}
-        for name in dict.fromkeys(pairs):
-            field = cls.model_fields.get(name)
-            given = [value.strip() for value in pairs.getlist(name) if value.strip()]
-            if field is None or not given:
-                continue
-            values[name] = given if get_origin(field.annotation) is tuple else given[-1]
-        return cls.model_validate(values)
+    def check_names(cls, names: Iterable[str], others: Iterable[str] = ()) -> None:
+        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown.
+
+        `lang` is of every page, and assistants add `utm_source` to the links that they show.
+        """
+        known = {*cls.model_fields, *others, "lang"}
+        for name in sorted(n for n in {*names} - known if not n.startswith("utm_")):
+            raise OutOfRangeError(not_called(message("condition"), name, known).args[0])
 
     @classmethod
-    def check_names(cls, names: Iterable[str]) -> None:
-        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown."""
-        for name in sorted({*names} - {*cls.model_fields, "lang"}):
-            raise OutOfRangeError(not_called(message("condition"), name, cls.model_fields).args[0])
+    def of_pairs(cls, pairs: ImmutableMultiDict[str, str]) -> Self:
+        """Return it from the fields of a query or form.
+
+        Raises:
+            OutOfRangeError: If there is no such field.
+        """
+        cls.check_names(pairs)
+        values: dict[str, object] = {}
+        for name, field in cls.model_fields.items():
+            given = [value.strip() for value in pairs.getlist(name) if value.strip()]
+            if given:
+                values[name] = given if get_origin(field.annotation) is tuple else given[-1]
+        return cls.model_validate(values)
+
+
+class Panel(Given):
+    """A page, or with `panel` the part of it that is put in another one."""
+
+    panel: str = ""
 
 
 class Within(Given):
@@ -88,6 +101,11 @@ class Within(Given):
         return parse_as_of(text) if text else ""
 
     @property
+    def fields(self) -> str:
+        """Return the fields that are given as the query of an address."""
+        return urlencode(self.model_dump(exclude_defaults=True), doseq=True)
+
+    @property
     def filter(self) -> Filter | None:
         """The filter; None without conditions."""
         years = parse_years(self.years) if self.years else None
@@ -101,11 +119,6 @@ class Within(Given):
         )
         return wanted or None
 
-    @property
-    def fields(self) -> str:
-        """Return the fields that are given as the query of an address."""
-        return urlencode(self.model_dump(exclude_defaults=True), doseq=True)
-
 
 class Searched(Within):
     """A search."""
@@ -113,6 +126,12 @@ class Searched(Within):
     question: str = Field(max_length=MOST_QUESTION_CHARS)
     top_k: int = Field(default=10, ge=1, le=200)
     system: str = Field(default="", description="Retrieval preset; the configured one by default.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return how is searched."""
+        day, system = self.as_of or None, self.system or None
+        return {"system": system, "top_k": self.top_k, "within": self.filter, "as_of": day}
 
 
 class Turned(Given):
@@ -162,8 +181,23 @@ class Listed(Within):
 
 
 class Tabled(Within):
-    """A table; each reads what it needs."""
+    """A table, which has some of the conditions.
 
+    Attributes:
+        forms: The conditions in the form of each table.
+    """
+
+    forms: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "targets": ("indicator", "places", "due", "standing"),
+        "compare": ("indicator", "by", "places", "due", "standing"),
+        "duties": ("organ", "role"),
+        "timeline": ("indicator", "places", "since", "until"),
+        "conflicts": ("indicator", "places", "due"),
+        "cites": ("document",),
+        "cited_by": ("document",),
+        "basis": ("document",),
+        "digest": ("old", "new"),
+    }
     indicator: str = ""
     places: _Words = ()
     due: str = Field(default="", description="Years of figures: 2025, 2025-2030.")
@@ -186,6 +220,22 @@ class Tabled(Within):
     def _places(cls, given: _Words) -> _Words:
         return tuple(name for text in given for name in re.split("[、，,；\\s]+", text) if name)
 
+    def check_table(self, name: str) -> None:
+        """Raise an error for a table, or a condition of it, that there is not.
+
+        Raises:
+            NotFoundError: If there is none of this name.
+            OutOfRangeError: If it has no such condition.
+        """
+        if name not in self.forms:
+            raise NotFoundError(
+                message(
+                    "no table is called {name!r}: {names}", name=name, names=", ".join(self.forms)
+                )
+            )
+        known = {"form", *self.forms[name], *_BESIDES.get(name, ())}
+        Given.check_names(self.model_fields_set, known)
+
     @property
     def due_years(self) -> tuple[int, int] | None:
         """Return the first and last year of figures."""
@@ -200,6 +250,16 @@ class Tabled(Within):
             "standing": self.standing,
             "within": self.filter,
         }
+
+
+_SELECTED = {*Within.model_fields} - {"as_of"}  # tables are of today
+# Conditions of tables that are not in their forms, or in another part of it.
+_BESIDES: Mapping[str, Collection[str]] = {
+    **dict.fromkeys(("targets", "compare", "duties", "conflicts"), _SELECTED),
+    "timeline": {*_SELECTED, "events"},
+    "basis": {"hops"},
+    "digest": {"parts"},
+}
 
 
 class Around(Given):
@@ -217,13 +277,13 @@ async def read(kind: type[_G], request: Request) -> _G:
         OutOfRangeError: If it is too long, or something in it is not allowed.
     """
     if request.method in ("GET", "DELETE"):
-        return checked(kind, request.query_params)
+        return _checked(kind, request.query_params)
     body = await body_of(request)
     try:
         media = request.headers.get("content-type", "")
         if not body or media.startswith("application/x-www-form-urlencoded"):
             pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
-            return checked(kind, ImmutableMultiDict(pairs))
+            return _checked(kind, ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)
     except ValidationError as exc:
         raise OutOfRangeError(_what_is_wrong(exc)) from exc
@@ -231,7 +291,7 @@ async def read(kind: type[_G], request: Request) -> _G:
         raise OutOfRangeError(str(exc)) from exc
 
 
-def checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
+def _checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
     """Return what the fields of a query or form ask for.
 
     Raises:
