@@ -101,11 +101,6 @@ class Within(Given):
         return parse_as_of(text) if text else ""
 
     @property
-    def fields(self) -> str:
-        """Return the fields that are given as the query of an address."""
-        return urlencode(self.model_dump(exclude_defaults=True), doseq=True)
-
-    @property
     def filter(self) -> Filter | None:
         """The filter; None without conditions."""
         years = parse_years(self.years) if self.years else None
@@ -160,6 +155,13 @@ class Asked(Within):
     history: tuple[Turned, ...] = Field(
         default=(), max_length=_MOST_TURNS, description="Oldest first."
     )
+
+    def address(self, question: str) -> str:
+        """Return the query by which a question is asked so without the ones before it."""
+        told = self.model_dump(
+            include={*Asked.model_fields}, exclude={"history"}, exclude_defaults=True
+        )
+        return urlencode(told | {"question": question}, doseq=True)
 
     @property
     def turns(self) -> list[Turn]:

@@ -104,7 +104,7 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         by_rule=answer.method == METHOD and any(isinstance(b, Quote) for b in answer.blocks),
         body=Markup(visible(body)),
         cited=cited,
-        fields=asked.fields,
+        fields=asked.address(answer.question),
     )
 
 
@@ -147,7 +147,8 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
     shown = _answer_html(desk, request, given, answer)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
     places = [cited.address for cited in answer.citations[:200]]
-    emit("answer", {"html": shown, **turn, "places": places})
+    address = given.address(answer.question)
+    emit("answer", {"html": shown, **turn, "places": places, "address": address})
 
 
 class _Search(Searched):

@@ -65,6 +65,7 @@ async function ask(fields) {
         draft.textContent += data.text;
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
+        history.replaceState(null, "", root + "/?" + data.address);
         listen(answer);
         remember({ question: data.question, answer: data.text, cited: data.cited, places: data.places });
       } else if (name === "error") throw new Error(data.message);

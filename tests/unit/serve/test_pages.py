@@ -111,6 +111,27 @@ def test_a_follow_up_means_the_document_cited(site):
     assert json.loads(data)["question"] == "《四川省绿色发展实施方案》还有效吗？"
 
 
+def test_the_address_of_a_follow_up_asks_the_same_again(site):
+    """Reloaded, sent to others and saved: by the question as it was understood."""
+    turn = {"question": "云南省森林覆盖率达到多少？", "answer": "", "cited": ["云南省意见"]}
+    asked = {"question": "那四川呢？", "regions": ["四川"], "in_force": True, "history": [turn]}
+    ((_, data),) = events(site.post("/ask", json=asked).text)
+    told = json.loads(data)
+    assert told["question"] == "四川森林覆盖率达到多少？"
+    reloaded = html.fromstring(site.get(f"/?{told['address']}").text)
+    answer = html.fromstring(told["html"])
+    assert answer.xpath("//div[@class='body']")
+    again, first = (tree.xpath("string(//div[@class='body'])") for tree in (reloaded, answer))
+    assert again == first
+    assert reloaded.xpath("//input[@name='regions']/@value") == ["四川"]
+    links = answer.xpath("//p[@class='actions']/a/@href")
+    assert len(links) == 3
+    for link in links:
+        saved = site.get(link)
+        assert saved.status_code == 200
+        assert "41%" in saved.text or link.endswith("docx")
+
+
 def test_a_follow_up_on_the_article_means_the_places_quoted(site):
     ((_, data),) = events(site.post("/ask", json={"question": QUESTION}).text)
     first = json.loads(data)
