@@ -18,7 +18,8 @@ from kgrag.text.messages import in_language, message
 
 COOKIE = "kgrag-session"
 LOGIN = "/login"
-_OPEN = (LOGIN, "/static/")  # what is served without a key
+_STATIC = "/static/"
+_OPEN = (LOGIN, _STATIC)  # what is served without a key
 _MOST_WRONG, _WRONG_S = 10, 60  # keys of a client within so many seconds
 _MOST_CLIENTS = 1_000  # that are remembered
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,6 +36,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 class Guard:
@@ -69,7 +71,7 @@ class Guard:
         client = (scope.get("client") or ("",))[0]
         scope.setdefault("state", {})["session_of"] = partial(self.session_of, client)
         refused = self._refusal(scope, client)
-        await (refused or self._app)(scope, receive, _with_headers(send))
+        await (refused or self._app)(scope, receive, _with_headers(scope, send))
 
     def session_of(self, client: str, key: str) -> str:
         """Return the value of the cookie for a key; empty if it is not one of ours."""
@@ -173,11 +175,16 @@ def _cookie(headers: Headers, name: str) -> str:
     return morsel.value if morsel else ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(scope: Scope, send: Send) -> Send:
+    # A static file whose address has a version never changes.
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    has_version = path.startswith(_STATIC) and scope["query_string"]
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            is_static = has_version and message["status"] == 200
+            for name, value in (_HEADERS | (_FOR_EVER if is_static else {})).items():
                 headers.setdefault(name, value)
         await send(message)
 
