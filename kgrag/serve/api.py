@@ -107,7 +107,8 @@ class Endpoint:
                     own: Response = await handler(desk, request)
                     return own
                 given = await read(self.given, request)
-                return await desk.run(partial(cast(_Handler, handler), desk, request, given))
+                work = partial(cast(_Handler, handler), desk, request, given)
+                return await (desk.kept(request, work) if given.is_kept else desk.run(work))
             except (KgragError, ValueError) as exc:
                 return failure(exc)
 

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.datastructures import ImmutableMultiDict
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from kgrag.answering.follow_up import Turn
 from kgrag.config import Template, VerifyMethod, Writer
@@ -23,6 +24,7 @@ from kgrag.text.messages import message
 
 _G = TypeVar("_G", bound="Given")
 _MOST_BYTES = 1_000_000  # of a request
+_BODY_S = 20  # within which it is sent
 _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
 
@@ -31,9 +33,14 @@ _Form = Literal["json", "xlsx", "csv", "docx", "html"]
 
 
 class Given(BaseModel):
-    """Base of requests: unknown fields are refused, empty ones count as not given."""
+    """Base of requests: unknown fields are refused, empty ones count as not given.
+
+    Attributes:
+        is_kept: Whether the response depends on them and the state of the knowledge base only.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    is_kept: ClassVar[bool] = False
 
     @classmethod
     def check_names(cls, names: Iterable[str], others: Iterable[str] = ()) -> None:
@@ -178,6 +185,7 @@ class Placed(Given):
 class Listed(Within):
     """A list of documents."""
 
+    is_kept = True
     words: str = Field(default="", description="In the title, number, issuer or file.")
     status: str = Field(default="", description="in_force, repealed, draft …")
 
@@ -189,6 +197,7 @@ class Tabled(Within):
         forms: The conditions in the form of each table.
     """
 
+    is_kept = True
     forms: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "targets": ("indicator", "places", "due", "standing"),
         "compare": ("indicator", "by", "places", "due", "standing"),
@@ -267,6 +276,7 @@ _BESIDES: Mapping[str, Collection[str]] = {
 class Around(Given):
     """The neighbourhood of an entity."""
 
+    is_kept = True
     name: str = Field(max_length=MOST_QUESTION_CHARS)
     hops: int = Field(default=1, ge=1, le=3)
     limit: int = Field(default=60, ge=1, le=1000)
@@ -309,13 +319,17 @@ async def body_of(request: Request) -> bytes:
     """Return the body of a request.
 
     Raises:
-        OutOfRangeError: If it has more than `_MOST_BYTES`.
+        OutOfRangeError: If it has more than `_MOST_BYTES`, or does not arrive within `_BODY_S`.
     """
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_BYTES:
-            raise OutOfRangeError(f"a request has at most {_MOST_BYTES:,} bytes")
+    try:
+        with anyio.fail_after(_BODY_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise OutOfRangeError(f"a request has at most {_MOST_BYTES:,} bytes")
+    except (TimeoutError, ClientDisconnect) as exc:
+        raise OutOfRangeError("a request is sent whole, within {n} s", n=_BODY_S) from exc
     return bytes(body)
 
 

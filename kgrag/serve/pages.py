@@ -9,6 +9,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
+import anyio.to_thread
 from markupsafe import Markup
 from pydantic import Field
 from starlette.requests import Request
@@ -535,7 +536,12 @@ def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str
     async def respond(request: Request) -> Response:
         try:
             given = await read(kind, request)
-            return await desk.run(partial(make, desk, request, given))
+            work = partial(make, desk, request, given)
+            if given.is_kept:
+                return await desk.kept(request, work)
+            if isinstance(given, _Home | _Login) and not getattr(given, "question", ""):
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return await desk.run(work)
         except (KgragError, ValueError) as exc:
             return failed_page(desk, request, exc)
 

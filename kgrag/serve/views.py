@@ -42,6 +42,7 @@ class Graphed(Around, Panel):
 class Besides(Given):
     """Two documents."""
 
+    is_kept = True
     old: str = Field(max_length=MOST_QUESTION_CHARS)
     new: str = Field(default="", max_length=MOST_QUESTION_CHARS)
 
