@@ -21,7 +21,7 @@ MATCH (d:KgragDocument {id: $id}) SET d.file = $file;
 
 // name: layout
 OPTIONAL MATCH (d:KgragDocument {id: $id})
-RETURN d.id AS id, d.layout AS layout, d.node_id AS node_id;
+RETURN d.id AS id, d.layout AS layout, d.node_id AS node_id, d.fingerprint AS fingerprint;
 
 // name: revise_document
 MATCH (d:KgragDocument {id: $id}) SET d.revision = randomUUID();

@@ -1,5 +1,6 @@
 """Read the files of a batch and classify documents as new, changed, unchanged or copies."""
 
+import os
 from collections import defaultdict, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -22,7 +23,7 @@ from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message, without_start
-from kgrag.text.visible import place_shown
+from kgrag.text.visible import parted, place_shown
 from kgrag.types import Document
 
 
@@ -165,8 +166,11 @@ class ChangeDetector:
         return ask.number, self._ready(made)
 
     def _place(self, file: str) -> str:
-        """Return the source of a file, as it is stored if it is."""
+        """Return the source of a file or record, as it is stored if it is."""
         place = absolute(file)
+        former, (_, record) = os.path.normpath(place), parted(place)
+        if place not in self._doc_of and record and self._doc_of.get(former) == record[1:]:
+            return former  # an older kgrag took ids for parts of paths
         return self._stored.get(place, place)
 
     def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:

@@ -11,6 +11,7 @@ from kgrag.errors import ConfigError
 from kgrag.ids import chunk_id
 from kgrag.ingestion.structure import opens_attachment
 from kgrag.text.headings import HeadingTree
+from kgrag.text.messages import message
 from kgrag.types import Chunk, Document, Heading
 
 # Kinds of boundaries, strongest first, and how full a chunk must be (share of its size) before a
@@ -91,6 +92,19 @@ def configured_sizes(config: ChunkConfig) -> ChunkSizes:
         return ChunkSizes(config.parent, config.children)
     except ValueError as exc:
         raise ConfigError(str(exc)) from exc
+
+
+def other_sizes(config: ChunkConfig, sizes: ChunkSizes) -> str:
+    """Return how stated chunk sizes differ from those of a knowledge base; empty if they do not."""
+    wanted = configured_sizes(config)
+    if wanted == sizes or config == ChunkConfig():
+        return ""
+    return message(
+        "[chunks] of kgrag.toml asks for chunks of {wanted}, but this knowledge base has chunks of "
+        "{there}, and keeps them: take [chunks] out, or ingest into a new one (--kb NEW)",
+        wanted=", ".join(map(str, wanted.every)),
+        there=", ".join(map(str, sizes.every)),
+    )
 
 
 def chunk(document: Document, headings: Sequence[Heading], sizes: ChunkSizes) -> list[Chunk]:

@@ -23,7 +23,7 @@ from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message
-from kgrag.text.visible import shown_path
+from kgrag.text.visible import parted, shown_path
 
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
@@ -185,13 +185,23 @@ def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Ou
     store, embedder, vectors = target.store, target.embedder, target.vectors
     texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
     nodes = embed_groups(texts, embedder=embedder, store=store)
+    outcomes: list[Outcome] = []
     for ready, own in zip(waiting, nodes, strict=True):
+        outcome = ready.outcome
         if ready.bundle is None:
-            store.attach_source(ready.source, ready.outcome.doc_id)
+            store.attach_source(ready.source, outcome.doc_id)
         else:
             bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
-            store.upsert_document(bundle, source=ready.source)
-    return [ready.outcome for ready in waiting]
+            outcome = _stored(outcome, bundle, store.upsert_document(bundle, source=ready.source))
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _stored(outcome: Outcome, bundle: DocumentBundle, was: str | None) -> Outcome:
+    """Return the outcome of a document that another process may have stored meanwhile."""
+    if outcome.status != "added" or was is None:
+        return outcome
+    return replace(outcome, status="unchanged" if was == bundle.fingerprint else "replaced")
 
 
 @dataclass(kw_only=True)
@@ -292,6 +302,6 @@ def _items(
 def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
     source = absolute(source)
-    file, _, _ = source.rpartition("#")
-    places = {Path(source), *Path(source).parents, Path(file)}
-    return not paths or any(Path(absolute(path)) in places for path in paths)
+    file = Path(parted(source)[0])
+    places = {source, *map(str, (file, *file.parents))}
+    return not paths or any(absolute(path) in places for path in paths)

@@ -15,7 +15,7 @@ from kgrag.ingestion.prepare import kept_knowledge, prepare
 from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
-from kgrag.text.visible import place_shown
+from kgrag.text.visible import parted, place_shown
 from kgrag.types import Document
 
 
@@ -63,10 +63,8 @@ def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
     `sources` are absolute paths, `#id` appended for a record.
     """
     for name in sources:
-        path, _, record = name.rpartition("#")
-        source = Source(place_shown(name))
-        if record and not source.path.exists():
-            source = Source(place_shown(path), record)
+        path, record = parted(name)
+        source = Source(place_shown(path), doc_id if record else None)
         if source.media_type is None or not source.path.is_file():
             continue
         for item in load_all(source, stated=Sidecars().stated(source.path)):

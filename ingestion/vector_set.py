@@ -9,6 +9,7 @@ from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.kb_meta import KbMeta
 from kgrag.store.store import Store
+from kgrag.text.messages import message
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,9 @@ def other_vectors(meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: Ch
     recorded = _recorded_sizes(meta, sizes)
     if wanted and set(wanted) != set(recorded):
         asked = _listed(sorted(set(wanted), reverse=True))
-        return _other("sizes", asked, f"chunks of {_listed(recorded)}")
+        return _other("sizes", asked, message("chunks of {sizes}", sizes=_listed(recorded)))
     has_facts = meta.embedded_facts is not False
-    return _other("facts", "off", "facts, too") if has_facts and not facts else ""
+    return _other("facts", "off", message("facts, too")) if has_facts and not facts else ""
 
 
 def _recorded_sizes(meta: KbMeta, sizes: ChunkSizes) -> tuple[int, ...]:
@@ -113,9 +114,12 @@ def _recorded_sizes(meta: KbMeta, sizes: ChunkSizes) -> tuple[int, ...]:
 
 
 def _other(key: str, wanted: str, there: str) -> str:
-    return (
-        f"embedding.{key} is {wanted}, but this knowledge base has vectors of {there}: run "
-        f"`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml"
+    return message(
+        "embedding.{key} is {wanted}, but this knowledge base has vectors of {there}: run "
+        "`kgrag reembed` to change that, or take embedding.{key} out of kgrag.toml",
+        key=key,
+        wanted=wanted,
+        there=there,
     )
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.ask import ask
-from kgrag.answering.compared_figures import national_beside_local
 from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status
 from kgrag.answering.follow_up import Turn
@@ -531,8 +530,7 @@ class KnowledgeBase:
             systems=self._systems,
         )
         found = with_status(found, knowledge.as_of, knowledge.in_force())
-        levels = national_beside_local(found, knowledge.store)
-        told = (*found.notes, *levels, *self._notes(knowledge, within, found.question))
+        told = (*found.notes, *self._notes(knowledge, within, found.question))
         return replace(found, notes=in_order(told, found.language))
 
     def query_from(

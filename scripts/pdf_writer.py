@@ -104,14 +104,26 @@ class Stroke:
     to_y: float
 
 
-def write_drawn(pages: Sequence[Sequence[Words | Stroke]], *, media: str = "0 0 595 842") -> bytes:
+def write_drawn(
+    pages: Sequence[Sequence[Words | Stroke]], *, turns: int = 0, rotate: int = 0
+) -> bytes:
     """Return a PDF whose pages have text and lines where they are told.
 
     Args:
         pages: What stands on each, in the order in which it is written.
-        media: The page's sides: left, bottom, right, top.
+        turns: By how many quarters, counter-clockwise, pages are drawn turned.
+        rotate: By how many degrees, clockwise, they are to be shown turned.
     """
-    return _document([_drawn(page) for page in pages], title="drawn", media=media)
+    wide, high = PAGE_WIDTH, PAGE_HEIGHT
+    matrix = (
+        "1 0 0 1 0 0",
+        f"0 1 -1 0 {high} 0",
+        f"-1 0 0 -1 {wide} {high}",
+        f"0 -1 1 0 0 {wide}",
+    )[turns]
+    streams = [matrix.encode() + b" cm\n" + _drawn(page) for page in pages]
+    media = f"0 0 {high} {wide}" if turns % 2 else f"0 0 {wide} {high}"
+    return _document(streams, title="drawn", media=media, rotate=rotate)
 
 
 def ruled(
@@ -154,14 +166,15 @@ def write_pdf(blocks: list[Block], *, title: str) -> bytes:
     return _document(streams, title=title, media=f"0 0 {PAGE_WIDTH} {PAGE_HEIGHT}")
 
 
-def _document(streams: Sequence[bytes], *, title: str, media: str) -> bytes:
+def _document(streams: Sequence[bytes], *, title: str, media: str, rotate: int = 0) -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", *_FONT]
     page_ids = []
+    shown = b"/Rotate %d " % rotate if rotate else b""
     for stream in streams:
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [%s] /Contents %d 0 R "
-            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (media.encode(), len(objects))
+            b"%s/Resources << /Font << /F1 3 0 R >> >> >>" % (media.encode(), len(objects), shown)
         )
         page_ids.append(b"%d 0 R" % len(objects))
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(page_ids), b" ".join(page_ids))

@@ -159,10 +159,10 @@ def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]
     In the order of the text layer, a table at its first character. The share is 0 for pages of
     `_LITTLE_TEXT` characters and more.
     """
-    from kgrag.ingestion.load.page_tables.find import picture_share
+    from kgrag.ingestion.load.page_tables.find import picture_share, upright
 
     page = document[index]
-    text_page = page.get_textpage()
+    text_page = upright(page)
     try:
         codes = _codes(text_page)
         items = _items(page, text_page, codes)

@@ -1,4 +1,7 @@
-"""Plain text and Markdown files: the text is the decoded file, so offsets are the file's own."""
+"""Plain text and Markdown files: the text is the decoded file, so offsets are the file's own.
+
+Comments of Markdown are blanks of the same length: no reader sees them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +13,9 @@ from kgrag.ingestion.load.title import guess_title
 
 _HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>[^\r\n]*)$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
-_MARKS = re.compile(r"[*_`]+|<!--.{0,500}?-->|!?\[([^\[\]]*)\]\([^)]{0,500}\)")
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_NOT_BREAK = re.compile(r"[^\r\n]")
+_MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^)]{0,500}\)")
 _FENCE = re.compile(r"(?:-{3,}|\+{3,})\s*")
 _MOST_LINES = 40
 _LEAST = 2  # lines without a fence that make a head
@@ -47,10 +52,14 @@ def read_plain(data: bytes, *, name: str, stem: str) -> Parsed:
 def read_markdown(data: bytes, *, name: str, stem: str) -> Parsed:
     """Return a Markdown file's content, marks included; its first heading of level 1 is the title.
 
+    Comments are blanks.
+
     Raises:
         IngestionError: It is not text.
     """
     parsed = read_plain(data, name=name, stem=stem)
+    text = _COMMENT.sub(lambda m: _NOT_BREAK.sub(" ", m[0]), parsed.text)
+    parsed = replace(parsed, text=text, segments=line_segments(text))
     if front_matter(parsed.text).get("title"):
         return parsed
     # Same length, so that a `# comment` inside a code block is no title.

@@ -11,7 +11,7 @@ from kgrag.errors import IngestionError
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
 from kgrag.text.messages import message
-from kgrag.text.visible import shown_path
+from kgrag.text.visible import parted, shown_path
 
 _REMEDIES = {
     **dict.fromkeys((".ofd", ".caj"), message("export it as PDF")),
@@ -210,6 +210,8 @@ class _Walk:
             return _NOT_REGULAR
         if source.media_type is None:
             return unsupported_reason(source.path)
+        if parted(str(source.path.absolute()))[1]:
+            return message("reads like a record (.jsonl#); rename the file or its folder")
         if real in self.seen:
             return ""
         self.seen.add(real)

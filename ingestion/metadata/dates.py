@@ -9,7 +9,6 @@ from datetime import date, timedelta
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
 from kgrag.ingestion.metadata.numbers import numbers_in, own_number
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL, han_digits, whole_number
-from kgrag.text.plan_periods import last_year
 from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, ISSUER_ENDS
 
@@ -86,24 +85,20 @@ _UNTIL = re.compile(
 _UNTIL_MONTH = re.compile(
     rf"(?:有效期?|试行|执行|施行|实施)(?:期限?)?(?:延长)?(?:至|到)(?P<when>{_YEAR}年(?:{_SMALL}月)?)(?!{_SMALL}[月日])"
 )
-# 实施期限：2022—2024年, of the document where it stands alone or behind 政策, 方案.
-_OWN_YEARS = re.compile(
-    rf"(?:^|[，。；])(?:[（(]?[{HAN_SMALL}\d]{{1,3}}[）)、.．]{{1,2}})?"
-    r"(?:(?:本|该)?(?:政策|方案|办法|措施|计划|行动|试点(?:工作)?))?"
-    rf"(?:实施|执行|政策)期限?[为是：。]{_YEAR}年?度?[-—–－~～至到]{{1,2}}(?P<last>{_YEAR})年"
-    rf"(?!{_SMALL}月)"
-)
-# 执行期限 of what a call asks for; the call is over with it.
-_CALL = re.compile(r"申报|征集|指南|揭榜")
-_CALLED_FOR = re.compile(r"^(?:\d[.．、])?执行期限[：:]")
 _FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
 _SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
 _YEARS = re.compile(
     r"(?:(?:有效|试行|实施|执行)期限?(?:暂定)?(?:为|是|：)?|暂定(?:为|试行|施行|执行)?|试行)"
     rf"(?P<n>\d{{1,2}}|[{HAN_SMALL}两]{{1,2}})(?P<unit>年|个月)"
 )
-# 执行期限：2022年1月1日至2024年12月31日 is that of the projects that a guide calls for.
-_OWN_PERIOD = re.compile(
+# What speaks of the document itself: 本办法自…起施行, 本措施有效期至….
+_ITSELF = re.compile(
+    rf"本[^，。；：]{{0,8}}?(?:{DOCUMENT_KINDS}|文件)"
+    r"(?=自|从|于|有效|试行|暂定|(?:执行|施行|实施)(?:期|至|到))"
+    r"|^(?:[（(]?自|(?:19|20)\d\d年)[^，]{1,16}(?:施行|实施|执行|生效|试行)(?=，)"
+)
+_FOR_HOW_LONG = re.compile(r"有效|试行|暂定|[执施]行|实施|期限|[截至到]")
+_PERIOD = re.compile(
     rf"{_SUBJECT}|自.{{0,14}}起|决定，自|政策(?:执行)?期|^(?:有效期|试行期|执行期(?!限?[:：]))|实施期限"
 )
 # A licence is valid for some years, too.
@@ -148,11 +143,7 @@ def read_dates(document: DocumentLines, *, known: str = "", title: str = "") -> 
     written, issued, of_page = _begin(document, told)
     begin = issued or written or known
     effective = told.get("effective") or _effective(document.lines, begin, title_keys(title))
-    expires = (
-        told.get("expires")
-        or _expires(document.lines, effective or begin)
-        or _last_of_period(document.lines, title)
-    )
+    expires = told.get("expires") or _expires(document.lines, effective or begin)
     return Dates(written, issued, effective, expires, of_page)
 
 
@@ -365,37 +356,22 @@ def _later(begin: str, days: int) -> str:
 
 def _expires(lines: Sequence[str], begin: str) -> str:
     for clause in _clauses(lines):
-        if not _OWN_PERIOD.search(clause) or _OTHER_PERIOD.search(clause):
+        own = _ITSELF.search(clause)
+        if not own:
             continue
-        span = _SPAN.search(clause)
-        if span and re.search(r"期限|有效期|执行|施行|决定，自", clause) and (value := _iso(span)):
-            return value
-        match = _UNTIL.search(clause)
-        if match and (value := _iso(match)):
-            return value
-        until = _UNTIL_MONTH.search(clause)
+        first, *others = re.split("[，,]", clause[own.start() :])
+        told = "，".join([first, *filter(_FOR_HOW_LONG.match, others)])
+        for match in (_SPAN.search(told), _UNTIL.search(told)):
+            if match and (value := _iso(match)):
+                return value
+        until = _UNTIL_MONTH.search(told)
         if until and (value := iso_date(until["when"])):
             return value
-        years = _YEARS.search(clause)
+        years = _YEARS.search(told)
         if years and begin:
             n = whole_number(years["n"]) or 0
             return _months_after(begin, n if years["unit"] == "个月" else n * 12)
     return ""
-
-
-def _last_of_period(lines: Sequence[str], title: str) -> str:
-    """Return the end of the one period that a document tells in a line of its own.
-
-    Of a plan whose title has its years it is that of the plan, which may be in force until another
-    replaces it.
-    """
-    if last_year(title):
-        return ""
-    found = {match["last"] for line in lines for match in _OWN_YEARS.finditer(line)}
-    if _CALL.search(title):
-        spans = (_SPAN.search(line) for line in lines if _CALLED_FOR.match(line))
-        found |= {_iso(span) for span in spans if span}
-    return found.pop() if len(found) == 1 else ""
 
 
 def _months_after(begin: str, months: int) -> str:

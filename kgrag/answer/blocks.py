@@ -14,18 +14,15 @@ from kgrag.types import Language
 
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
 _LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
+_NEAREST: Mapping[Language, str] = {"zh": "{}，最相近的", "en": "{}, nearest"}
 _NO_ANSWER: Mapping[Language, str] = {
     "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
     "en": "The model could not answer, and rules found no sentence to quote;"
     " the documents may hold one.",
 }
-_NOTHING_OF: Mapping[Language, tuple[str, str, str]] = {  # of a side; with what was found instead
-    "zh": ("{}：未找到有关规定", "{}：未找到有关规定。检索到的是其他内容：{}", "、"),
-    "en": (
-        "{}: not found in these documents",
-        "{}: not found in these documents. What was found is about something else: {}",
-        ", ",
-    ),
+_NOTHING_OF: Mapping[Language, str] = {  # of a side
+    "zh": "{}：没有选出可以引用的句子",
+    "en": "{}: no sentence to quote was found",
 }
 
 Origin = Literal["writer", "added", "repointed"]
@@ -104,7 +101,7 @@ class Row(Quote):
         lead: Text before the document's title, with the label and punctuation.
         aside: Text in brackets after the title: the role of a citation; may be empty.
         known: More of that which is known of the document and no quote says: its number, its
-            status, how many cite it. A row with it is not checked; it may be empty.
+            status, how many cite it; may be empty.
     """
 
     label: str = ""
@@ -207,37 +204,32 @@ class Missing(Block):
 
     Attributes:
         label: The side of a comparison; empty for the whole question.
-        instead: What was found instead; shown by document title.
         unanswered: Whether a model failed, so that the documents may have an answer.
     """
 
     label: str = ""
-    instead: tuple[Citation, ...] = ()
     unanswered: bool = False
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Return what was found instead."""
-        return self.instead
+        """Return none."""
+        return ()
 
     def citing(self, change: Change) -> Self:
-        """Return the block with every citation mapped."""
-        return replace(self, instead=tuple(map(change, self.instead)))
+        """Return the block itself."""
+        return self
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the sentence that says so."""
         if not self.label:
             return _NO_ANSWER[language] if self.unanswered else NOT_FOUND[language]
-        plain, other, joint = _NOTHING_OF[language]
-        titles = joint.join(f"《{c.title}》{mark(c)}" for c in self.instead)
-        return other.format(self.label, titles) if titles else plain.format(self.label)
+        return _NOTHING_OF[language].format(self.label)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {
             "kind": "missing",
             "label": self.label,
-            "instead": [c.number for c in self.instead],
             "unanswered": self.unanswered,
         }
 
@@ -249,10 +241,12 @@ class Side(Block):
     Attributes:
         label: Name of the side.
         blocks: Its answer.
+        nearest: Whether they are only the sentences nearest to the question.
     """
 
     label: str
     blocks: tuple[Block, ...]
+    nearest: bool = False
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -265,13 +259,18 @@ class Side(Block):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the label alone; its blocks follow on their own lines."""
-        return _LABEL[language].format(self.label)
+        return _LABEL[language].format(self.heading(language))
+
+    def heading(self, language: Language) -> str:
+        """Return the label, and whether what follows is only nearest to the question."""
+        return _NEAREST[language].format(self.label) if self.nearest else self.label
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {
             "kind": "side",
             "label": self.label,
+            "nearest": self.nearest,
             "blocks": [block.to_dict() for block in self.blocks],
         }
 

@@ -76,7 +76,7 @@ class Citation(JsonReady):
         page: 1-based page, if the file has pages.
         start: First character of the quote in the document's text.
         end: Offset after the quote.
-        quote: `document.text[start:end]`, verbatim.
+        quote: `document.text[start:end]`, verbatim; never blank.
         chunk_id: The retrieved chunk around the quote.
         status: Whether the document is in force; None if not determined.
         also_in: Other files with the same or nearly the same text.
@@ -98,6 +98,10 @@ class Citation(JsonReady):
     also_in: tuple[str, ...] = ()
     document_number: str = ""
     columns: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.quote.strip():
+            raise ValueError(f"{self.address} of {self.title!r} quotes nothing")
 
     @classmethod
     def of(

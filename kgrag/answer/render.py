@@ -44,7 +44,7 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
             parts.append(block.before + _CITED.sub(r"[^\1]", told))
         else:
             inner = block.blocks if isinstance(block, Side) else (block,)
-            head = f"\n\n**{escaped(block.label)}**\n\n" if isinstance(block, Side) else "\n"
+            head = f"\n\n**{escaped(block.heading(language))}**\n\n" if isinstance(block, Side) else "\n"
             parts.append(head + "\n".join(f"- {_item(each, language)}" for each in inner))
     return "".join(parts).strip()
 
@@ -147,7 +147,7 @@ def word(file: WordFile, blocks: Sequence[Block], language: Language, level: int
         else:
             for block in same:
                 if isinstance(block, Side):
-                    file.heading(block.label, level=level + 1)
+                    file.heading(block.heading(language), level=level + 1)
                     word(file, block.blocks, language, level + 1)
                 else:
                     file.paragraph(*_pieces(_marked(block, language), _by_number(block)))

@@ -152,10 +152,10 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
         if last - first <= longest:
             return first, last
         marks = [first, *(first + m.end() for m in _CLAUSE.finditer(found)), last]
-        begin = next((m for m in marks if start - longest // 2 <= m <= start), last)
-        ends = [m for m in marks if end <= m <= begin + longest]
+        begins = [m for m in marks if start - longest // 2 <= m <= start]
+        ends = [m for m in marks if begins and end <= m <= begins[0] + longest]
         if ends:
-            return begin, ends[-1]
+            return begins[0], ends[-1]
     return start, end
 
 

@@ -1,6 +1,6 @@
 """Answering one question: retrieve, write, cite, check, verify, retry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
@@ -10,14 +10,13 @@ from kgrag.answer.blocks import Block, Missing, Row, Side
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.by_place import listed_for, quote_results
-from kgrag.answering.cite import cited_texts
 from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
 from kgrag.answering.library import chunk_at
 from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import METHOD, Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import Quoted, answer_by_sides, of_side, side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
     Complete,
@@ -25,8 +24,6 @@ from kgrag.answering.rows import (
     as_answer,
     with_comparison,
     with_documents,
-    with_quotes,
-    without_rows,
 )
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import KgragError, ModelError
@@ -41,7 +38,7 @@ from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
 from kgrag.types import Document
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
-from kgrag.verification.checks import checked, notes_of
+from kgrag.verification.checks import notes_of
 
 _QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
 QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
@@ -128,7 +125,7 @@ def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) 
     found = Complete(tuple(rows), (), "articles")
     query = knowledge.query(carry_over(question, history))
     answer = as_answer(found, query, knowledge.store)
-    return _marked(answer, (), held) if rows else None
+    return _with_broken_numbers(answer) if rows else None
 
 
 def _understood(
@@ -186,52 +183,44 @@ def _quoted(
     search = knowledge.search(query)
     held: dict[str, Document] = {}
 
-    def quote(search: Search, most: int) -> Quoted:
+    def quote(search: Search, most: int, sure: bool = False) -> Quoted:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
-        told, documents = quote_results(search.query, results, knowledge, most)
+        told, documents = quote_results(search.query, results, knowledge, most, sure=sure)
         held.update(documents)
         return told
 
-    def quote_side(side: str, most: int) -> Quoted:
+    def quote_side(side: str, most: int, sure: bool = False) -> Quoted:
         asked = search.asked(sides[side])
-        return of_side(asked.query, quote(asked, most), titled=asked.titled, documents=held)
+        told = quote(asked, most, sure)
+        return of_side(asked.query, told, titled=asked.titled, documents=held)
 
     planned = question_of(query).sides if pipeline.planned else ()
     sides = {side.label: side.query for side in planned}
     listed = listed_for(search, knowledge, pipeline)
-    if listed is not None and listed.alone and not listed.rows:
-        answer = Answer(query.text, (Missing(),), METHOD, notes=listed.notes)
-    elif listed is not None and listed.rows:
-        answer = with_quotes(
-            as_answer(listed, query, knowledge.store),
-            listed,
-            sides,
-            lambda place: quote_side(place, _QUOTED_OF_SILENT).answer,
+    if listed is not None and listed.rows:
+        answer = as_answer(listed, query, knowledge.store)
+        nearest = (
+            side(label, quote_side(label, _QUOTED_OF_SILENT, True).answer, nearest=True)
+            for label in sides
+            if label in listed.all_silent
         )
-        cited = knowledge.store.documents(list({c.doc_id for c in answer.citations}))
-        held.update((document.doc_id, document) for document in cited)
+        answer = replace(answer, blocks=(*answer.blocks, *nearest))
     elif sides:
         answer = answer_by_sides(
             query,
             list(sides),
             quote_side,
             max_sentences=options.max_sentences,
-            embedder=knowledge.embedder(),
         )
     else:
         answer = with_documents(quote(search, options.max_sentences).answer, query, held)
-    if listed is not None and not (listed.rows or listed.alone):
-        answer = without_rows(answer, listed, query, held)
+    if listed is not None and not listed.rows:
+        answer = replace(answer, notes=(*listed.notes, *answer.notes))
     answer = shortened(replace(answer, question=standing), options.most_quotes)
-    answer = _marked(answer, read_in_chinese(query, knowledge.settings().chinese), held)
-    return with_comparison(answer, listed, knowledge.store) if listed else answer
-
-
-def _marked(answer: Answer, notes: Sequence[str], held: Mapping[str, Document]) -> Answer:
-    """Return an answer of quotes with its checks, and notes before its own."""
     answer = _with_broken_numbers(answer)
-    answer = checked(answer, cited_texts(answer.citations, documents=held))
-    return replace(answer, notes=(*notes, *answer.notes, *notes_of(answer)))
+    read_as = read_in_chinese(query, knowledge.settings().chinese)
+    answer = replace(answer, notes=(*read_as, *answer.notes))
+    return with_comparison(answer, listed, knowledge.store) if listed else answer
 
 
 class _Asking:

@@ -80,13 +80,8 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
     shown = {row.label for row in rows}
     if len(shown) < 2:
         return None
-    language = query.language
-    told = {"word": rare[0], "others": tuple(rare[1:])}
-    notes = [note("by-place", language, n=len(shown), most=_SENTENCES, **told)]
-    if silent := [place for place in placed if place not in shown]:
-        kind = "not-by-place" if rare[1:] else "not-in-place"
-        notes.append(note(kind, language, names=tuple(silent), n=len(silent), **told))
-    return Complete(tuple(rows), tuple(notes), "places")
+    told = note("by-place", query.language, n=len(shown), most=_SENTENCES, word=rare[0])
+    return Complete(tuple(rows), (told,), "places")
 
 
 def _placed(asked: Question, knowledge: SearchContext) -> dict[str, list[str]]:

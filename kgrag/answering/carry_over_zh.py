@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kgrag.question.query import analyse
 from kgrag.question.question import grammar, question_of
 from kgrag.text.leading_region import leading_region
-from kgrag.text.places import question_places
+from kgrag.text.places import places_in
 from kgrag.text.titles import document_kinds, title_subject
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import quoted_titles, read_word_list, words
@@ -21,7 +21,6 @@ _SWITCH = re.compile(
     r"(?:的?(?:呢|吧|怎么样|又如何|又怎样|试试|看看|会怎样))?[？?。！]*"
     rf"|{_ASIDE}(.{{1,24}}?)的?(?:呢|怎么样|又如何|又怎样)[？?。！]*"
 )
-_SUFFIX = r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?"
 _YEAR = re.compile(rf"\d{{4}}年?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?")
 _YEAR_PHRASE = re.compile(rf"(?:到|在|至)?(?:{_YEAR.pattern})(?:底|末|前|以前)?[，,]?")
 _ARTICLE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[条章节款项]")
@@ -304,8 +303,4 @@ def _is_general(text: str) -> bool:
 
 def _place_spans(text: str) -> list[tuple[int, int]]:
     """Return (start, end) of the places in a text, with their suffix, in order."""
-    names = sorted(question_places(text, ()), key=len, reverse=True)
-    if not names:
-        return []
-    pattern = re.compile(f"(?:{'|'.join(map(re.escape, names))}){_SUFFIX}")
-    return [match.span() for match in pattern.finditer(text)]
+    return [(start, end) for start, end, _ in places_in(text)]

@@ -199,12 +199,11 @@ def cited_texts(
     citations: Iterable[Citation],
     *,
     documents: Mapping[str, Document],
-    passages: Sequence[Passage] = (),
+    passages: Sequence[Passage],
 ) -> dict[int, str]:
     """Return the texts that `kgrag.verification.checks.check` compares each [n] with.
 
-    The passage that contains the quote, or without passages the quote itself, below its
-    document's title, regions and sections.
+    The passages that contain the quote, below their document's title, regions and sections.
 
     Args:
         citations: Of an answer.
@@ -213,18 +212,12 @@ def cited_texts(
     """
     texts = {}
     for cited in citations:
-        document = documents.get(cited.doc_id)
-        if document is None:  # deleted meanwhile
-            texts[cited.number] = "\n".join(
-                (cited.title, *cited.heading_path, cited.columns, cited.quote)
-            )
-            continue
+        document = documents[cited.doc_id]
         around = [
             p
             for p in passages
             if p.doc_id == cited.doc_id and p.start <= cited.start and cited.end <= p.end
         ]
-        spans = [(p.start, p.end) for p in around] or [(cited.start, cited.end)]
         paths = [p.heading_path for p in around] + [cited.heading_path]
         texts[cited.number] = "\n".join(
             [
@@ -232,7 +225,7 @@ def cited_texts(
                 "、".join(document.metadata.regions),
                 *(heading for path in paths for heading in path),
                 cited.columns,
-                *(document.text[start:end] for start, end in spans),
+                *(document.text[p.start : p.end] for p in around),
             ]
         )
     return texts

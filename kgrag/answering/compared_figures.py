@@ -1,14 +1,12 @@
 """Comparing figures: which of several places has more, and by how much."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import product
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Quote, Row, Run
+from kgrag.answer.blocks import Claim, Quote, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.quotes import METHOD
@@ -19,118 +17,22 @@ from kgrag.retrieval.bilingual import read
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.figures import (
-    Figure,
     Measured,
     decimal_of,
     figure_words,
     measured_of,
-    of_any_size,
-    planned_figures,
 )
-from kgrag.tables.references import BASIS
-from kgrag.text.document_nodes import node_id
-from kgrag.text.facets import NATIONAL, document_facets
-from kgrag.text.places import question_places
+from kgrag.text.facets import document_facets
+from kgrag.text.places import places_in
 from kgrag.text.quantities import agree, quantities, scaled
 from kgrag.text.words import character_pairs
 from kgrag.types import Document, Language
-
-_NATIONAL = ("国家", "部门")
-
-
-def national_beside_local(answer: Answer, store: Store) -> list[str]:
-    """Return a note for each indicator with different figures of both levels in an answer.
-
-    Only planned figures of the same year, indicator, unit, scope and base that do not grow with
-    the size of a place, and only if each document has one of them. The note says whether the local
-    document is based on the national one. A table of many places needs none: rows say their place.
-
-    Args:
-        answer: With citations.
-        store: The knowledge base.
-    """
-    if len({b.label for b in answer.blocks if isinstance(b, Row)}) > _MOST_SIDES:
-        return []
-    cards = {
-        c.doc_id: c for c in store.document_cards(sorted({c.doc_id for c in answer.citations}))
-    }
-    above = {d for d, card in cards.items() if _is_national(card)}
-    below = {d for d, card in cards.items() if card.metadata.regions}
-    if not above or not below:
-        return []
-    quoted = [
-        (figure, cited.number)
-        for figure in planned_figures(store.statements("target", sorted(above | below)), cards)
-        if (cited := citation_of(figure.statement, answer.citations))
-    ]
-    language = answer.language
-    first: dict[tuple[object, ...], tuple[_Quoted, _Quoted]] = {}
-    for higher, own in _differing(quoted, above, below):
-        said = (own[0].measured, own[0].year, higher[0].shown, own[0].place, own[0].shown)
-        first.setdefault(said, (higher, own))
-    return [_levels_note(higher, own, store, language) for higher, own in first.values()]
-
-
-_Quoted = tuple[Figure, int]
-
-
-def _is_national(card: Document) -> bool:
-    return card.metadata.level in _NATIONAL and not card.metadata.regions
 
 
 def citation_of(statement: Statement, citations: Iterable[Citation]) -> Citation | None:
     """Return the citation whose quote has a statement; None for none."""
     own = (c for c in citations if c.doc_id == statement.doc_id)
     return next((c for c in own if c.start <= statement.start < c.end), None)
-
-
-def _differing(
-    quoted: Sequence[_Quoted], above: set[str], below: set[str]
-) -> Iterator[tuple[_Quoted, _Quoted]]:
-    """Yield pairs of a national and a local figure that differ."""
-    groups: defaultdict[tuple[Measured, int], defaultdict[str, list[_Quoted]]]
-    groups = defaultdict(lambda: defaultdict(list))
-    for figure, number in quoted:
-        if of_any_size(figure.measured.unit):
-            groups[figure.measured, figure.year][figure.card.doc_id].append((figure, number))
-    for by_document in groups.values():
-        sole = {d: one for d, found in by_document.items() if (one := _sole(found))}
-        for higher, own in product(sorted(above & sole.keys()), sorted(below & sole.keys())):
-            a, b = sole[higher][0], sole[own][0]
-            at_home = a.place == (NATIONAL,) and b.place != (NATIONAL,)
-            if at_home and (a.value, a.comparator) != (b.value, b.comparator):
-                yield sole[higher], sole[own]
-
-
-def _sole(found: Sequence[_Quoted]) -> _Quoted | None:
-    """Return a document's figure for an indicator; None if it has several."""
-    said = {(figure.place, figure.value, figure.comparator) for figure, _ in found}
-    return found[0] if len(said) == 1 else None
-
-
-def _levels_note(higher: _Quoted, own: _Quoted, store: Store, language: Language) -> str:
-    above, below = higher[0], own[0]
-    role = _basis_role(below.card, above.card, store)
-    return note(
-        "levels",
-        language,
-        indicator=below.indicator,
-        year=below.year,
-        above=above.shown,
-        m=higher[1],
-        place=below.place[-1],
-        own=below.shown,
-        n=own[1],
-        relation=note("levels-relation", language, role=role) if role else "",
-    )
-
-
-def _basis_role(citing: Document, cited: Document, store: Store) -> str:
-    """Return the role of a reference to another document (依据, 落实); empty for none."""
-    node = node_id(cited.title, cited.metadata)
-    found = store.statements("reference", [citing.doc_id], predicates=BASIS)
-    roles = {s.fact.predicate for s in found if s.fact.object.entity_id == node}
-    return next((role for role in BASIS if role in roles), "")
 
 
 _MOST_SIDES = 6
@@ -166,24 +68,6 @@ _MORE: Mapping[Language, Mapping[tuple[bool, bool], str]] = {  # least, of more 
 _LEAD: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("{}年", "，", "："),
     "en": ("{}", ", ", ": "),
-}
-_NOT_COMPARED: Mapping[Language, Mapping[str, str]] = {
-    "zh": {
-        "unit": "不能直接比较：两边数字的单位不同。",
-        "year": "不能直接比较：两边数字的年份不同。",
-        "measure": "不能直接比较：两边数字的指标、范围或基期不同。",
-        "comparator": "不能直接比较：两边的数字一为定值，一为下限、上限或约数。",
-        "alone": "不能比较：只读出了一方的数字。",
-        "several": "不能直接比较：同一地方同一年份读出了不止一个数字，见下。",
-    },
-    "en": {
-        "unit": "Not comparable: the figures have different units.",
-        "year": "Not comparable: the figures are of different years.",
-        "measure": "Not comparable: indicator, scope or base year differ.",
-        "comparator": "Not comparable: one is exact, another a bound or about.",
-        "alone": "Not comparable: figures of one side alone were read.",
-        "several": "Not comparable: more than one figure was read of one place and year.",
-    },
 }
 _YEAR_SIDE = re.compile(r"20\d\d年")
 _Side = tuple[str, Decimal, str, Citation]  # name, value, words
@@ -240,8 +124,8 @@ def _asks_the_same(question: str, other: str) -> bool:
 def _without_places(question: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the years of a question, and the character pairs of the rest without places."""
     text = read(question, chinese=1.0).text
-    for place in sorted(question_places(text, ()), key=len, reverse=True):
-        text = re.sub(rf"{re.escape(place)}[省市区县]?", " ", text)
+    for start, end, _ in reversed(places_in(text)):
+        text = f"{text[:start]} {text[end:]}"
     years = frozenset(_YEAR.findall(text))
     pieces = _YEAR.sub(" ", text).split()
     return years, frozenset(pair for piece in pieces for pair in character_pairs(piece))
@@ -305,8 +189,7 @@ def contrast(
     """Return which side has the larger figure and by how much, a line for each year.
 
     Figures are compared if each side has one value of the same indicator, unit, year and bound
-    (at least, about); of several indicators the line names its own. Else the line says why they
-    are not.
+    (at least, about); of several indicators the line names its own.
 
     Args:
         sides: Statements of each side, at least one, with document and citation. Sides that are
@@ -315,24 +198,20 @@ def contrast(
         language: Of the lines.
     """
     if len(sides) < 2:
-        return [_not_compared("alone", language)]
+        return []
     across = all(_YEAR_SIDE.fullmatch(name) for name in sides)
     values = {name: _by_measure(told, across=across) for name, told in sides.items()}
     shared = set.intersection(*(set(of) for of in values.values()))
     subjects = [s.fact.subject for told in sides.values() for s, _, _ in told]
     names = {subject.entity_id: subject.name for subject in subjects}
     in_year, comma, colon = _LEAD[language]
-    lines, reason = [], ""
+    lines = []
     for key in sorted(shared, key=lambda key: (key[0], key[1].unit, key[1].indicator_id)):
         alike = [values[name][key] for name in sides]
         meant = frozenset[str].intersection(
             *(frozenset(c for c, _, _ in of.values()) for of in alike)
         )
-        if any(len(of) > 1 for of in alike):
-            reason = "several"
-        elif not meant:
-            reason = "comparator"
-        else:
+        if meant and all(len(of) == 1 for of in alike):
             told = [
                 (name, value, f"{name} {words}", cited)
                 for name, of in zip(sides, alike, strict=True)
@@ -346,13 +225,7 @@ def contrast(
             lead += colon if lead else ""
             unit = key[1].unit
             lines.append(_sentence(told, unit, least=least, language=language, lead=lead))
-    if not lines:
-        return [_not_compared(reason or _unlike(values), language)]
     return [replace(line, before="\n" * (n > 0)) for n, line in enumerate(dict.fromkeys(lines))]
-
-
-def _not_compared(reason: str, language: Language) -> Claim:
-    return Claim((Run(_NOT_COMPARED[language][reason]),))
 
 
 _Measures = dict[tuple[str, Measured], dict[Decimal, tuple[str, str, Citation]]]
@@ -371,20 +244,11 @@ def _by_measure(told: Sequence[tuple[Statement, Document, Citation]], *, across:
     return found
 
 
-def _unlike(values: Mapping[str, _Measures]) -> str:
-    """Return in what the figures of sides differ, so that they cannot be compared."""
-    units = [{key[1].unit for key in of} for of in values.values()]
-    years = [{key[0] for key in of} for of in values.values()]
-    if not set.intersection(*units):
-        return "unit"
-    return "year" if not set.intersection(*years) else "measure"
-
-
 def _figures(answer: Answer, store: Store, leaf: int) -> Iterator[_Figure]:
     """Yield the figure of each place of an answer's question."""
     asked = read(answer.question, chinese=1.0)
     cards = {c.doc_id: c for c in store.document_cards([c.doc_id for c in answer.citations])}
-    places = sorted(question_places(asked.text, ()), key=asked.text.find)
+    places = list(dict.fromkeys(place for _, _, place in places_in(asked.text)))
     stated = _stated(answer.citations, store, leaf)
     for place in places:
         found: list[tuple[float, _Figure]] = []

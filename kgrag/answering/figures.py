@@ -51,7 +51,6 @@ _LEAST_PART = 3  # characters of what may be a part of an indicator's name
 _MOST_LIKE_HERE = 5  # figures of a place with a longer name than the one asked for
 _MOST_LIKE = 300  # names of entities that contain a part
 
-_AIMS = re.compile("[达至到≥≤<>升]|[以之]上|[以之]下|不[低高超少大小]|控制|左右")
 _OF_ALL = {PROVINCES: "各省", CITIES: "各市", ANYWHERE: "各地"}
 # Places of a level below which a table is one only where the question clearly asks for a figure.
 _FEWEST, _MOST = 2, 60  # places, rows
@@ -132,8 +131,7 @@ def _indicator(
 def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     """Return the figures of several places or documents that a question asks for, or None.
 
-    There may be no rows: if a question clearly asks for a figure that is stated only for other
-    places or years, notes say so. Of several indicators (森林覆盖率和森林蓄积量) each has its rows.
+    Of several indicators (森林覆盖率和森林蓄积量) each has its rows.
 
     Args:
         search: For the question.
@@ -148,8 +146,7 @@ def figures(search: Search, knowledge: SearchContext) -> Complete | None:
     if not (question.level or question.places):
         return None
     question, bound = _bounded(question)
-    found = _of_one(question, knowledge, bound=bound)
-    return found if found and found.rows else _of_several(question, knowledge) or found
+    return _of_one(question, knowledge, bound=bound) or _of_several(question, knowledge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,49 +212,34 @@ def _bounded(question: Question) -> tuple[Question, _Bound | None]:
 def _of_several(question: Question, knowledge: SearchContext) -> Complete | None:
     """Return the figures of several indicators that a question names beside each other, or None.
 
-    A name may go on as the last one does: 风电、光伏装机容量 asks for 风电装机容量, too. One
-    that no document states is a figure if two others are.
+    A name may go on as the last one does: 风电、光伏装机容量 asks for 风电装机容量, too.
     """
     told = question.pieces if len(question.pieces) > 1 else split_sources("".join(question.pieces))
     *first, last = told or ("",)
     if not 1 <= len(first) < _MOST_INDICATORS:
         return None
-
-    def of(name: str, *, sure: bool = False) -> Complete | None:
-        return _of_one(replace(question, topic=name, pieces=(name,)), knowledge, sure=sure)
-
-    parts: dict[str, Complete | None] = {}
+    parts: list[Complete] = []
     for piece in (*first, last):
         names = [piece, *(piece + last[n:] for n in range(1, len(last) - 1) if piece != last)]
-        found = list(filter(None, map(of, names)))
-        parts[piece] = next((part for part in found if part.rows), next(iter(found), None))
-    n_told = sum(bool(part and part.rows) for part in parts.values())
-    if n_told < _FEWEST and not all(parts.values()):
+        of_piece = (_of_one(replace(question, topic=n, pieces=(n,)), knowledge) for n in names)
+        parts += list(filter(None, of_piece))[:1]
+    if len(parts) < _FEWEST:
         return None
-    whole = tuple(filter(None, (part or of(name, sure=True) for name, part in parts.items())))
-    rows = (replace(row, lead=f"{part.about}，{row.lead}") for part in whole for row in part.rows)
-    return replace(whole[0], rows=tuple(rows), parts=whole)
+    rows = (replace(row, lead=f"{part.about}，{row.lead}") for part in parts for row in part.rows)
+    return replace(parts[0], rows=tuple(rows), parts=tuple(parts))
 
 
 def _of_one(
-    question: Question,
-    knowledge: SearchContext,
-    *,
-    sure: bool = False,
-    bound: _Bound | None = None,
+    question: Question, knowledge: SearchContext, *, bound: _Bound | None = None
 ) -> Complete | None:
-    """Return the figures of the indicator that a question asks for, or None.
-
-    If it is sure that its topic is an indicator, never None.
-    """
+    """Return the figures of the indicator that a question asks for; None if none is stated."""
     query = question.query
-    if not (sure or _may_ask(question)):
+    if not _may_ask(question):
         return None
     cards = knowledge.cards()
     named = named_figures(knowledge.store, question.topic, question.pieces)
     held = [s for s in named if s.doc_id in cards]
-    known = Asked(question, question.topic, frozenset()) if sure else None
-    asked = asked_figures(question, _names(held)) or known
+    asked = asked_figures(question, _names(held))
     if asked is None:
         return None
     named_so = [s for s in held if asked.subjects & {s.fact.subject.name, _of_scope(s)}]
@@ -265,26 +247,24 @@ def _of_one(
     dated = [s for s in of_it if _is_dated(s.qualifiers, asked)]
     dated = dated if "change" in question.asks else _levels(dated, cards)
     by_place = _by_place(dated, cards, asked)
-    undated = _by_place([s for s in of_it if _is_undated(s)], cards, asked)
-    undated = {p: found for p, found in undated.items() if question.due and p not in by_place}
-    shown = by_place | ({} if question.level else undated)
-    clear, enough = sure or _is_clear(asked), len(shown) >= (_FEWEST if question.level else 1)
-    if not clear and (question.level or not enough):  # 各省对垃圾分类有什么要求
+    enough = len(by_place) >= (_FEWEST if question.level else 1)
+    if not enough and (question.level == EVERYWHERE or not _is_clear(asked)):
         return None
-    if not (enough or sure) and question.level == EVERYWHERE:
+    if question.level and not _is_clear(asked):  # 各省对垃圾分类有什么要求
         return None
-    parts = _of_parts(dated, cards, asked, shown)
-    shown, chosen = _chosen(shown, question, bound)
+    parts = _of_parts(dated, cards, asked, by_place)
+    shown, chosen = _chosen(by_place, question, bound)
     rows = _rows(shown, question) + [row for found in parts.values() for row in found]
-    silent = _silent((*by_place, *shown, *parts), cards, asked)
+    silent = _silent((*by_place, *parts), cards, asked)
     if rows and not chosen:
         set_above = _set_above(silent, named_so, asked, knowledge)
         rows += [row for place in silent for row in set_above.get(place, ())]
         silent = tuple(place for place in silent if place not in set_above)
-    some_of = (named_so, of_it, chain(*by_place.values()))
-    counts = tuple(len({s.doc_id for s in some}) for some in some_of)
-    told, unread = _notes(asked, len(cards), counts, query.language)
-    told += [*chosen, *_further(asked, undated, len(rows), query.language)]
+    if not rows:
+        return None
+    told = [_count(asked, len(cards), of_it, by_place, query.language), *chosen]
+    if len(rows) > _MOST:
+        told.append(note("shortened", query.language, shown=_MOST, n=len(rows)))
     told += _like_here(knowledge.store, asked, cards, shown)
     ids, is_asked = {s.fact.subject.entity_id for s in named_so}, asked.subjects.__contains__
     told += similar(knowledge.store, asked.indicator, cards, ids, is_asked, query.language)
@@ -295,8 +275,6 @@ def _of_one(
         kind="targets",
         silent=silent,
         about=asked.indicator,
-        unread=unread if silent or not rows else "",
-        times=_times(question),
         least="least" in question.asks,
     )
 
@@ -486,13 +464,6 @@ def _is_dated(told: Qualifiers, asked: Asked) -> bool:
     return not told.year and str(last) in map(str, due)
 
 
-def _is_undated(statement: Statement) -> bool:
-    """Return whether a figure is certainly a target without a year."""
-    told = statement.qualifiers
-    is_aim = told.standing == "planned" and not (told.year or told.period)
-    return is_aim and _AIMS.search(object_of(statement)) is not None
-
-
 def _by_place(
     statements: Sequence[Statement], cards: Mapping[str, Document], asked: Asked
 ) -> dict[str, list[Statement]]:
@@ -596,52 +567,34 @@ def _silent(
     )
 
 
-def _notes(
-    asked: Asked, total: int, counts: tuple[int, ...], language: Language
-) -> tuple[list[str], str]:
-    """Return notes on the number of documents, and on places without a figure.
-
-    The first number counts all documents that state the figure, for any place or year, or any
-    figure of the name if none is planned or achieved as asked.
+def _count(
+    asked: Asked,
+    total: int,
+    of_it: Sequence[Statement],
+    by_place: Mapping[str, Sequence[Statement]],
+    language: Language,
+) -> str:
+    """Return a note on how many documents state the figure, and for the places and years asked for.
 
     Args:
         asked: What is asked for.
         total: Number of documents searched.
-        counts: Number of them with a figure of the name, with a planned or achieved one as asked,
-            and with a row.
-        language: Of the notes.
+        of_it: All figures of the name, planned or achieved as asked.
+        by_place: Those of the places and years asked for.
+        language: Of the note.
     """
-    n_named, n_any, n_rows = counts
-    is_zh = language == "zh"
+    question, is_zh = asked.question, language == "zh"
     standing = {"planned": "目标", "achieved": "完成值", "": "数字"} if is_zh else {}
-    question = asked.question
-    aim = standing.get(question.standing, "")
-    counted = aim if n_any else standing.get("", "")
     years = "、".join(f"{year}年" if is_zh else str(year) for year in sorted(question.due))
     places = "、".join(question.places) + _OF_ALL.get(question.level, "")
     where = f"{places}{years}" if is_zh else " ".join(filter(None, (places, years)))
-    n = n_any or n_named
-    stated: str = note("figures", language, total=total, n=n, what=f"{asked.indicator}{counted}")
-    if where and n_rows:
-        stated += note("figures-where", language, where=where, n=n_rows)
-    only_years = years or ("any year" if not is_zh else "")
-    unread = note("unread", language, where=only_years, what=f"{asked.indicator}{aim}")
-    return [stated], unread
-
-
-def _further(
-    asked: Asked, undated: Mapping[str, Sequence[Statement]], n_rows: int, language: Language
-) -> list[str]:
-    """Return notes on figures without a year, and on rows that are not shown."""
-    notes: list[str] = []
-    if undated and asked.question.level:
-        n = len({s.doc_id for found in undated.values() for s in found})
-        notes.append(note("undated-more", language, n=n))
-    elif undated:
-        notes.append(note("undated", language, names="、".join(map(called, undated))))
-    if n_rows > _MOST:
-        notes.append(note("shortened", language, shown=_MOST, n=n_rows))
-    return notes
+    what = f"{asked.indicator}{standing.get(question.standing, '')}"
+    n = len({s.doc_id for s in of_it})
+    stated: str = note("figures", language, total=total, n=n, what=what)
+    if where and by_place:
+        n = len({s.doc_id for s in chain(*by_place.values())})
+        stated += note("figures-where", language, where=where, n=n)
+    return stated
 
 
 def named_figures(store: Store, text: str, pieces: Sequence[str]) -> list[Statement]:

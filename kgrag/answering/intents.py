@@ -451,8 +451,7 @@ def penalties(search: Search, knowledge: SearchContext) -> Complete | None:
         for s in sorted(_by_date(found, cards), key=lambda s: places[s.doc_id] != NATIONAL)
     ]
     told = _first_rows(rows, "penalties", query, total=len(cards))
-    about, unread = f"{''.join(asked.split())}罚款", note("no-penalties", query.language)
-    return replace(told, silent=tuple(silent), about=about, unread=unread if silent else "")
+    return replace(told, silent=tuple(silent), about=f"{''.join(asked.split())}罚款")
 
 
 def _done(topic: str) -> str:
@@ -526,19 +525,11 @@ def definitions(search: Search, knowledge: SearchContext) -> Complete | None:
     defined = knowledge.store.statements("definition", list(cards))
     found = [s for s in defined if normalize_name(s.fact.subject.name) == term]
     found = found or _short_for(shown, defined, knowledge.store)
-    if found:
-        shown = shown if named else found[0].fact.subject.name
-        rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
-        return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
-    if named or len(question.pieces) > 1:
+    if not found:
         return None
-    notes = [note("undefined", query.language, term=shown)]
-    kinds = [s for s in defined if normalize_name(s.fact.subject.name).endswith(term)]
-    if kinds:
-        names = tuple(dict.fromkeys(s.fact.subject.name for s in kinds))
-        notes.append(note("defined-kinds", query.language, names=names))
-    rows = [Stated(place_of(s)) for s in _by_date(kinds, cards)[:_MOST_ROWS]]
-    return Complete(tuple(rows), tuple(notes), "definitions", about=shown)
+    shown = shown if named else found[0].fact.subject.name
+    rows = [Stated(place_of(s)) for s in _by_date(found, cards)]
+    return _first_rows(rows, "definitions", query, total=len(cards), term=shown)
 
 
 def _short_for(short: str, defined: Sequence[Statement], store: Store) -> list[Statement]:
@@ -609,7 +600,7 @@ def articles(search: Search, knowledge: SearchContext) -> Complete | None:
             rows.append(Stated(Place(doc_id, *whole, chunk_at(chunks, whole[0]))))
         if not span:
             notes.append(note("no-article", query.language, title=title, article=one[0]))
-    return Complete(tuple(rows), tuple(notes), "articles", alone=True)
+    return Complete(tuple(rows), tuple(notes), "articles")
 
 
 def _article(

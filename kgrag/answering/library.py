@@ -11,7 +11,6 @@ from kgrag.answering.rows import Complete, Stated, place_of
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import PROVINCES, grammar, pieces, question_of, tagged
-from kgrag.question.sides import places_in
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.status import Status, StatusKind, kind_in_words
@@ -28,7 +27,7 @@ from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.leading_region import leading_region
 from kgrag.text.official_terms import in_official_terms, official_terms
 from kgrag.text.organs import full_organ_name, is_central_organ
-from kgrag.text.places import question_places, with_places_inside
+from kgrag.text.places import places_in, question_places, with_places_inside
 from kgrag.text.tagged import Tagged
 from kgrag.text.title_keys import title_key, title_keys
 from kgrag.text.titles import document_kinds
@@ -409,10 +408,10 @@ def lacking(search: Search, knowledge: SearchContext) -> Complete | None:
 
 
 def _first(rows: Sequence[Stated], notes: Sequence[Note], n: int, query: Query) -> Complete:
-    """Return rows whose notes are an answer without them; a note says if some are left out."""
+    """Return the first rows; a note says if some are left out."""
     shown = tuple(rows[:_MOST_ROWS])
     cut = (note("first-rows", query.language, shown=len(shown)),) if len(shown) < n else ()
-    return Complete(shown, (*notes, *cut), "documents", alone=True)
+    return Complete(shown, (*notes, *cut), "documents")
 
 
 def _place(doc_id: str, start: int, end: int, knowledge: SearchContext) -> Place:
@@ -572,8 +571,7 @@ def documents(search: Search, knowledge: SearchContext) -> Complete | None:
     if wanted.in_force:
         counting = knowledge.in_force().in_force(knowledge.as_of.day)
         found = [card for card in found if card.doc_id in counting]
-    is_certain = tags & {"paper", "archive"} and (wanted.shown or "archive" in tags)
-    if "obliged" in question.asks or not ((found and wanted.shown) or is_certain):
+    if "obliged" in question.asks or not (found and (wanted.shown or "archive" in tags)):
         return None
     return _listing(found, wanted.shown or ("—",), len(cards), query, knowledge)
 
@@ -693,10 +691,11 @@ def absent(search: Search, knowledge: SearchContext) -> Complete | None:
 
 def _unheld_name(search: Search, cards: Collection[Document]) -> str:
     text = search.query.titles[0] if search.query.titles else search.query.text
-    places = question_places(text, search.settings.known_places)
+    told = places_in(text, search.settings.known_places)
+    places = frozenset(place for _, _, place in told)
     before, one = grammar().pattern("before"), grammar().pattern("title")
     reached, start = -1, 0
-    for at, end in places_in(text, places):
+    for at, end, _ in told:
         start, reached = (start if at == reached else at), end  # 广东省深圳市
         named = one.match(text, end) if before.fullmatch(text, 0, start) else None
         if not named or search.settings.titles.likely(text, places=places):

@@ -69,14 +69,14 @@ class ItemList:
         lead: (start, end) of its lead-in; None for items that are sections.
         items: (start, end) of each item, in order; of long ones, the first sentence or heading.
         is_led: Whether a colon introduces it.
-        name: (start, end) of its lead-in or the heading above; None if there is none, or a number
-            is missing after its last item.
+        is_whole: Whether a colon introduces it, its items are not cut, and no number is missing
+            after the last.
     """
 
     lead: tuple[int, int] | None
     items: tuple[tuple[int, int], ...]
     is_led: bool
-    name: tuple[int, int] | None
+    is_whole: bool
 
 
 class Place(NamedTuple):
@@ -144,7 +144,7 @@ class Listing:
 
         What introduces a short list is quoted with it. If a list is asked for and a sentence
         introduces one or is in one, all its items are quoted instead. They are counted if the
-        lead-in identifies the list, and one of the best sentences is in it.
+        lead-in identifies the list, and the best sentence is in it.
 
         Args:
             chosen: Sentences, best first.
@@ -161,8 +161,8 @@ class Listing:
         others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
         before = [place for place in others if places.index(place) < at]
         note = ""
-        if listed.name and at < _FIRST:
-            name = text[slice(*listed.name)].strip()
+        if listed.lead and listed.is_whole and at == 0:
+            name = text[slice(*listed.lead)].strip()
             note = "" if _LEADS_ALL.search(name) else self._note(name, len(listed.items))
         return [*before, *items, *others[len(before) :]], note
 
@@ -325,11 +325,11 @@ class Lists:
         if found[0].number != 1 or not _FEWEST <= len(found) <= _MOST:
             return None
         lead = self._lead_before(found[0].start)
-        before = min(run) - 1
-        above = self._lines[before] if before >= 0 and self._is_heading(before) else None
-        name = lead or ((above.start, above.end) if above else None)
-        items = self._items(found, whole=lead is not None)
-        return ItemList(lead, items, is_led=lead is not None, name=name if is_whole else None)
+        items, is_cut = self._items(found, whole=lead is not None)
+        is_whole = (
+            is_whole and not is_cut and bool(lead and _LEADS.search(self._text[slice(*lead)]))
+        )
+        return ItemList(lead, items, is_led=lead is not None, is_whole=is_whole)
 
     def _lead_before(self, start: int) -> tuple[int, int] | None:
         """Return the line before a place, if it ends in a colon or says 下列."""
@@ -344,14 +344,16 @@ class Lists:
         sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, upto)), default=begin)
         return sentence, end
 
-    def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:
-        """Return the items in full if they are short and introduced, else their beginnings."""
+    def _items(
+        self, lines: Sequence[_Line], *, whole: bool
+    ) -> tuple[tuple[tuple[int, int], ...], bool]:
+        """Return the items if they are short and introduced, else their beginnings, and which."""
         ends = [line.start for line in lines[1:]]
         last = lines[-1].end
         spans = [(a.start, b) for a, b in zip(lines, [*ends, last], strict=True)]
         if whole and sum(b - a for a, b in spans) <= _LONGEST:
-            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans)
-        return tuple((line.start, self._first_sentence(line)) for line in lines)
+            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans), False
+        return tuple((line.start, self._first_sentence(line)) for line in lines), True
 
     def _first_sentence(self, line: _Line) -> int:
         end = _ENDS.search(self._text, line.start, line.end)

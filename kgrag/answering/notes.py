@@ -7,9 +7,9 @@ from kgrag.answer.notes import Note, note
 from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
-from kgrag.embedding.choose import stand_in_note
+from kgrag.embedding.choose import encoder_note
 from kgrag.embedding.embedder import Embedder
-from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.ingestion.chunk import ChunkSizes, other_sizes
 from kgrag.ingestion.vector_set import other_vectors
 from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.bilingual import is_foreign, read
@@ -18,6 +18,7 @@ from kgrag.retrieval.settings import chinese_share
 from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
+from kgrag.text.messages import in_language
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
 from kgrag.types import Document, Language, Query
@@ -38,7 +39,7 @@ def answer_notes(
     store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
 ) -> list[str]:
     """Return the notes of `search_notes`, and on the encoder."""
-    found = (stand_in_note(embedder), *search_notes(store, config, sizes, within))
+    found = (encoder_note(embedder), *search_notes(store, config, sizes, within))
     return [note for note in found if note]
 
 
@@ -67,7 +68,8 @@ def search_notes(
     later = what_a_day_leaves_out(asked, InForce.read(store), "en") if asked.held else ""
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
-    return [note for note in (*read_as, left_out, later, other) if note]
+    cut = other_sizes(config.chunks, sizes)
+    return [note for note in (*read_as, left_out, later, other, cut) if note]
 
 
 def what_was_searched(question: str, knowledge: SearchContext, within: Filter | None) -> list[Note]:
@@ -99,7 +101,10 @@ def in_order(notes: Sequence[str], language: Language) -> tuple[str, ...]:
         return not (is_place and any(name in told for name in ABROAD))
 
     ordered = sorted(notes, key=is_other)
-    return tuple(told.worded(language) if isinstance(told, Note) else told for told in ordered)
+    return tuple(
+        told.worded(language) if isinstance(told, Note) else in_language(told, language)
+        for told in ordered
+    )
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import FLAT_ROW, Sentence, sentences, whole_quote
 from kgrag.answering.listed import Listing, Place, asks_for_list
-from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.embedder import Embedder, Thresholds
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.answer_kinds import QUANTITIES, Kind, asked_kind, asked_kinds, states_kind
 from kgrag.question.question import Question, question_of
@@ -30,36 +30,12 @@ from kgrag.text.vocabulary import CITING
 from kgrag.text.words import is_latin, normalize_name, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
-_AND: Mapping[Language, str] = {"zh": "、", "en": ", "}
 _DIGIT = re.compile(r"\d")
 _LEAST = 2  # sentences that each side may have
-_SHOWN = 3  # titles of what was found instead
-# Sides of one question are answered alike. A side whose sentences are less alike than this to
-# those of the side with the best support (cosine), and which are supported by so much less,
-# answers something else: benchmarks/decisions.md has what it finds.
-_ALIKE_SIDES, _BEHIND = 0.68, 0.05
 
 _REACH = 0.8  # of the best score, within which what is asked for must be found
-# Scores below which nothing supports an answer: questions on other subjects than the documents'.
-_SUPPORT = 0.55
-_SUPPORT_STAND_IN = 0.3
-_SUPPORT_MEASURED = 0.65  # with the encoder below; no title is quoted
-_QUOTED = 0.5  # of that threshold, where the question quotes a title
-# The four below are cosines of this encoder over Chinese text, and count there alone.
-_ENCODER = "bge-small-zh"
-# A figure answers where its sentence scores so much, or is so much like the question without its
-# places; chosen on questions of which some have no answer (`benchmarks/decisions.md`).
-_SURE = 0.8
-_LIKE = 0.58
-# Other subjects than the documents': the place that a question names is in their titles, and its
-# sentences score by that alone.
-_WEAK = 0.68
-_UNLIKE = 0.5
+_QUOTED = 0.5  # of the least support, where the question quotes a title
 _MOST_COMPARED = 6  # sentences
-# A question that begins with what no document names (a character may stand before the word: 元宇宙,
-# 在火星) is answered where a sentence scores more, or
-# is more like the question with that word than without it.
-_CERTAIN = 0.82
 _FIGURES = frozenset(
     (*QUANTITIES, "money", "age", "share", "duration", "day", "date", "number", "count")
 )
@@ -94,8 +70,8 @@ def is_answered(
     Nor is it if no sentence has both of its rarest words.
     If a figure, a date or an agency is asked for, one of the good ones must contain it, in the
     requested unit, and score well or resemble the question: another figure of the same place is no
-    answer. Resemblance counts only with the encoder that it was measured with, for Chinese
-    questions without a quoted title.
+    answer. The encoder states how much is enough (`Thresholds`); of one that does not, cosines
+    refuse nothing.
 
     Args:
         scored: Best first; may be empty.
@@ -104,29 +80,31 @@ def is_answered(
         absent: Returns the words of the question that no document has; called for weak answers.
         apart: Returns its rarest words if no sentence has both; called for weak answers.
     """
-    measured = embedder.name.startswith(_ENCODER) and not query.titles and not is_latin(query.text)
-    support = _SUPPORT_STAND_IN if embedder.is_stand_in else _SUPPORT
-    if query.titles:  # the document is named: only the rest of the question is to be met
-        support *= _QUOTED
-    if not scored or scored[0].score < (_SUPPORT_MEASURED if measured else support):
+    limits = embedder.thresholds or Thresholds()
+    free = not query.titles and not is_latin(query.text)
+    # A named document is held: only the rest of the question is to be met.
+    support = limits.free if free else limits.support * (_QUOTED if query.titles else 1)
+    if not scored or scored[0].score < support:
         return False
     near = [s for s in scored if s.score >= _REACH * scored[0].score]
-    if measured and near[0].score <= _CERTAIN and not query.places:
+    # A character may stand before the word: 元宇宙, 在火星.
+    if free and near[0].score <= limits.certain and not query.places:
         subject = next((word for word in absent() if 0 <= query.text.find(word) < 2), "")
         if subject and not _draws_on(subject, near[:_MOST_COMPARED], query, embedder):
             return False
         if apart():
             return False
-    weak = measured and near[0].score <= _WEAK
-    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= _UNLIKE:
+    # Sentences of the place that a question names score by that alone.
+    weak = free and near[0].score <= limits.weak
+    if weak and _likeness(near[:_MOST_COMPARED], query, embedder) <= limits.unlike:
         return False
     kinds = asked_kinds(query.text)
     held = [s for s in near if any(states_kind(s.sentence.text, kind) for kind in kinds)]
     if not kinds or not held:
         return not kinds
-    if not measured or kinds[0].name not in _FIGURES:
+    if not free or kinds[0].name not in _FIGURES or held[0].score > limits.sure:
         return True
-    return held[0].score > _SURE or _likeness(held[:_MOST_COMPARED], query, embedder) > _LIKE
+    return _likeness(held[:_MOST_COMPARED], query, embedder) > limits.like
 
 
 def asks_for_figure(question: str) -> bool:
@@ -638,42 +616,36 @@ class StatedTargets:
 def answer_by_sides(
     query: Query,
     sides: Sequence[str],
-    quote: Callable[[str, int], Quoted],
+    quote: Callable[[str, int, bool], Quoted],
     *,
     max_sentences: int,
-    embedder: Embedder,
 ) -> Answer:
     """Return the answers of all sides.
 
-    A side of which nothing is found, or only an answer to something else, says so.
+    If one side is answered, the others have the best sentences about them.
 
     Args:
         query: The question.
         sides: Names of the sides, at least one.
-        quote: Answers one side with at most so many sentences.
+        quote: Answers one side with at most so many sentences, for True in any case.
         max_sentences: Maximum number of quotes, but two for each side.
-        embedder: Measures whether sides are answered alike; the stand-in cannot.
     """
     most = max(_LEAST, max_sentences // len(sides))
-    told = {side: quote(side, most) for side in sides}
-    beside = set() if embedder.is_stand_in else _beside(told, _asked(query), embedder)
-    silent = [side for side in sides if side in beside or not told[side].answer.found]
-    if len(silent) == len(sides):
-        instead = tuple(dict.fromkeys(note for side in sides for note in told[side].answer.notes))
-        return Answer(query.text, (Missing(),), METHOD, notes=instead)
-    blocks: list[Block] = []
-    notes: dict[str, None] = {}
-    for label in sides:
-        answer = told[label].answer
-        if label in silent:
-            blocks.append(Missing(label, _first_of_each(answer)))
-        else:
-            blocks.append(Side(label, answer.blocks))
-            notes.update(dict.fromkeys(answer.notes))
-    if silent:
-        told_of = _AND[query.language].join(silent)
-        notes[note("nothing-of", query.language, sides=told_of)] = None
+    told = {side: quote(side, most, False).answer for side in sides}
+    notes = dict.fromkeys(note for answer in told.values() for note in answer.notes)
+    if not any(answer.found for answer in told.values()):
+        return Answer(query.text, (Missing(),), METHOD, notes=tuple(notes))
+    found = {s: a if a.found else quote(s, most, True).answer for s, a in told.items()}
+    notes = dict.fromkeys(
+        note for answer in found.values() if answer.found for note in answer.notes
+    )
+    blocks = [side(s, a, nearest=not told[s].found) for s, a in found.items()]
     return Answer(query.text, tuple(blocks), METHOD, notes=tuple(notes))
+
+
+def side(label: str, answer: Answer, *, nearest: bool) -> Block:
+    """Return a side of a comparison with its answer, or without one."""
+    return Side(label, answer.blocks, nearest) if answer.found else Missing(label)
 
 
 def _asked(query: Query) -> set[str]:
@@ -686,8 +658,8 @@ def of_side(
 ) -> Quoted:
     """Return the quotes of a side's document or place.
 
-    If there are none, it is not found, and its citations are what was found instead. A quote
-    belongs to a place if its document is about it, or it, or a heading above it, names the place.
+    If there are none, it is not found. A quote belongs to a place if its document is about it, or
+    it, or a heading above it, names the place; to the country, if its document is of no place.
 
     Args:
         side: The side.
@@ -701,6 +673,8 @@ def of_side(
         if titles:
             return c.doc_id in titled or any(t in normalize_name(c.title) for t in titles)
         card = documents[c.doc_id]
+        if side.national and not side.places:
+            return not card.metadata.regions
         about = set(document_facets(card.title, card.metadata).places)
         said = "\n".join((*c.heading_path, c.quote))
         return not side.places or bool(about & side.places) or any(p in said for p in side.places)
@@ -709,42 +683,5 @@ def of_side(
     own = tuple(block for block in answer.blocks if all(map(is_own, block.citations)))
     if len(own) == len(answer.blocks):
         return told
-    if not own:
-        return replace(told, answer=replace(answer, blocks=(Missing("", answer.citations),)))
-    return replace(told, answer=replace(answer, blocks=own, notes=()))
-
-
-def _beside(told: Mapping[str, Quoted], asked: Collection[str], embedder: Embedder) -> set[str]:
-    """Return the sides whose quotes answer something else than those of the best side."""
-    found = {side: quoted for side, quoted in told.items() if quoted.answer.found}
-    if len(found) < 2:
-        return set()
-    best = max(found, key=lambda side: found[side].score)
-    vectors = {
-        side: embedder.embed([c.quote for c in quoted.answer.citations], "passage")
-        for side, quoted in found.items()
-        if side == best or quoted.score <= found[best].score - _BEHIND
-    }
-    named = {side: _n_named(asked, quoted.answer.citations) for side, quoted in found.items()}
-    return {
-        side
-        for side, own in vectors.items()
-        if named[side] < named[best] and float((own @ vectors[best].T).max()) < _ALIKE_SIDES
-    }
-
-
-def _n_named(asked: Collection[str], citations: Sequence[Citation]) -> int:
-    """Return the number of requested words in quotes, titles and headings."""
-    told = normalize_name(
-        "\n".join(" ".join((c.title, *c.heading_path, c.quote)) for c in citations)
-    )
-    return sum(word in told for word in asked)
-
-
-def _first_of_each(answer: Answer) -> tuple[Citation, ...]:
-    """Return the first citation of each document, a few."""
-    cited = (c for block in answer.blocks for c in block.citations)
-    first: dict[str, Citation] = {}
-    for c in cited:
-        first.setdefault(c.title, c)
-    return tuple(first.values())[:_SHOWN]
+    blocks = own or (Missing(),)
+    return replace(told, answer=replace(answer, blocks=blocks, notes=()))

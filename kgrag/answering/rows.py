@@ -2,37 +2,30 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote, Row
+from kgrag.answer.blocks import Row
 from kgrag.answer.citation import Citation
-from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.compared_figures import citation_of, contrast
 from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
 from kgrag.answering.quotes import METHOD
-from kgrag.question.question import grammar
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.tables.sources import item_start
-from kgrag.text.facets import document_facets
 from kgrag.text.headings import HeadingTree
-from kgrag.text.indicators import in_known_words, indicator_names
 from kgrag.text.quantities import legible, narrow
-from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Document, Heading, Query
 
 _YEAR = re.compile(r"((?:19|20)\d\d)年")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _TIME = re.compile(r"(?<![比较])20\d\d(?=年)|十[一二三四五六]五(?=[”\"]?(?:期间|时期|末))")
 _BEFORE = 400  # characters ahead of a quote in which its year is told
-_MOSTLY = 0.7  # share of the pairs of characters of what is asked for that names it
-_MOST_NAMED = 40  # places without a row, in a note
 _LONGEST = 200  # characters of a sentence; of a longer one, the place alone
 _LONGEST_ITEM = 1500  # characters of an item; of a longer one, who is responsible
 
@@ -77,13 +70,9 @@ class Complete:
         counted: Note on the number of documents.
         kind: `targets`, `duties`, `references`, `sections`, `times`, `articles`.
         silent: Requested places without a row.
-        about: Words that a quote for a silent place must contain.
-        unread: Note on silent places: 未读出2025年森林覆盖率目标.
-        times: Years and periods (2025, 十四五), one of which a quote for a silent place, or a
-            heading above it, must contain; empty for any.
+        about: What is asked for; may be empty.
         least: Whether the smaller of several figures is asked for.
         parts: What it is joined of, if several things are asked for; else empty.
-        alone: Whether the notes are the answer if there are no rows: no quote is looked for.
     """
 
     rows: tuple[Stated, ...]
@@ -91,25 +80,18 @@ class Complete:
     kind: str
     silent: tuple[str, ...] = ()
     about: str = ""
-    unread: str = ""
-    times: tuple[str, ...] = ()
     least: bool = False
     parts: tuple["Complete", ...] = ()
-    alone: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the notes on documents and silent places."""
-        return tuple(chain.from_iterable(part.notes_besides(()) for part in self.parts or (self,)))
+        """Return the notes on documents."""
+        return tuple(chain.from_iterable(part.counted for part in self.parts or (self,)))
 
-    def notes_besides(self, shown: Collection[str]) -> tuple[str, ...]:
-        """Return the notes if quotes are shown for some of the silent places."""
-        left = [place for place in self.silent if place not in shown]
-        if not self.unread or (self.silent and not left):
-            return self.counted
-        names = "、".join(left[:_MOST_NAMED])
-        more = f"等{len(left)}地" if len(left) > _MOST_NAMED else ""
-        return (*self.counted, f"{self.unread}：{names}{more}" if left else self.unread)
+    @property
+    def all_silent(self) -> frozenset[str]:
+        """Return the requested places without a row of one of the things asked for."""
+        return frozenset(chain.from_iterable(part.silent for part in self.parts or (self,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +138,7 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
     """Return an answer that begins with which side has more, if that is asked for.
 
     Args:
-        answer: The rows, already checked: the computed line is in no text.
+        answer: The rows.
         found: The rows.
         store: The knowledge base.
     """
@@ -173,32 +155,6 @@ def with_comparison(answer: Answer, found: Complete, store: Store) -> Answer:
         return answer
     lines = contrast(sides, least=found.least, language=language)
     return replace(answer, blocks=(*lines, *answer.blocks))
-
-
-def with_quotes(
-    answer: Answer, found: Complete, places: Iterable[str], quote: Callable[[str], Answer]
-) -> Answer:
-    """Return an answer with quotes for places without a row, named in one line.
-
-    Extraction may have missed a figure: a sentence with the requested words is shown, and then no
-    note says that nothing was extracted.
-
-    Args:
-        answer: The rows.
-        found: The rows, with the places.
-        places: For which quotes can be asked for.
-        quote: Returns quotes for a place.
-    """
-    blocks, named, notes = list(answer.blocks), list(places), list[str]()
-    for part in found.parts or (found,):
-        shown = []
-        for place in (place for place in named if place in part.silent):
-            for c in quote(place).citations:
-                if _names_figure(c, part.about) and _is_of_time(c, part.times):
-                    blocks.append(Row(c, place, f"{place}："))
-                    shown.append(place)
-        notes += part.notes_besides(shown)
-    return replace(answer, blocks=tuple(dict.fromkeys(blocks)), notes=tuple(notes))
 
 
 def with_documents(answer: Answer, query: Query, documents: Mapping[str, Document]) -> Answer:
@@ -223,81 +179,6 @@ def with_documents(answer: Answer, query: Query, documents: Mapping[str, Documen
     several = len({c.doc_id for c in answer.citations}) > 1
     rows = tuple(map(row, answer.citations[: None if several else 1]))
     return replace(answer, blocks=(*rows, *answer.blocks[len(rows) :]))
-
-
-def without_rows(
-    answer: Answer, found: Complete, query: Query, documents: Mapping[str, Document]
-) -> Answer:
-    """Return quotes as an answer if no figure was extracted, with notes that say so.
-
-    Quotes without the requested figure, or with that of another year, are not an answer; a place
-    whose figure is quoted is not reported as having none.
-
-    Args:
-        answer: Quotes.
-        found: Without rows.
-        query: The question.
-        documents: Those of the quotes, by id.
-    """
-    parts = found.parts or (found,)
-    places = {
-        c: {
-            place
-            for place in found.silent
-            if place in f"{c.quote}{''.join(c.heading_path)}"
-            or place in document_facets(c.title, documents[c.doc_id].metadata).places
-        }
-        for c in answer.citations
-        if any(_names_figure(c, part.about) for part in parts)
-    }
-    meant = [c for c, of in places.items() if of or not found.silent]
-    kept = [c for c in meant if not _is_of_other(c, documents[c.doc_id].text, found.times)]
-    told = {t for c in meant for t in _TIME.findall(narrow(c.quote)) if t.isdigit()}
-    if not kept:
-        years = {"stated": "、".join(sorted(told)), "asked": "、".join(found.times[:1])}
-        other = (note("other-year", query.language, **years),) if told and found.times else ()
-        answer = replace(answer, blocks=(Missing(),), notes=other)
-    elif len(kept) < len(answer.citations):
-        answer = replace(answer, blocks=tuple(map(Quote, kept)), notes=())
-    timely, notes = [c for c in kept if _is_of_time(c, found.times)], list[str]()
-    for part in parts:
-        own = [c for c in timely if _names_figure(c, part.about)]
-        shown = {place for c in own for place in places[c]}
-        notes += part.notes_besides(shown) if part.silent or not own else part.counted
-    return replace(answer, notes=(*notes, *answer.notes))
-
-
-def _is_of_time(cited: Citation, times: Collection[str]) -> bool:
-    """Return whether a quote, or its headings if it names no time, is of one of some times."""
-    quote = narrow(cited.quote)
-    told = quote if _TIME.search(quote) else narrow("".join((*cited.heading_path, quote)))
-    return not times or any(time in told for time in times)
-
-
-def _is_of_other(cited: Citation, text: str, times: Collection[str]) -> bool:
-    """Return whether the last year that a text tells up to the end of a quote is another one."""
-    told = _TIME.findall(narrow(text[max(0, cited.start - _BEFORE) : cited.end]))
-    return bool(times and told) and not _is_of_time(cited, times) and told[-1] not in times
-
-
-def _names_figure(cited: Citation, about: str) -> bool:
-    """Return whether a quote has a value, and with its headings most words of a figure.
-
-    A value is a number, or that of another plan: 完成国家下达目标.
-    """
-    own = set(_DIGITS.findall(narrow(about)))  # of PM2.5
-    numbers = _DIGITS.findall(narrow(cited.quote))
-    as_set = grammar().pattern("as_set").search(cited.quote)
-    if not as_set and not any(number not in own for number in numbers):
-        return False
-    told = normalize_name(in_known_words(f"{cited.quote}{''.join(cited.heading_path)}"))
-    names = map(normalize_name, (about, *indicator_names(about)))
-    return any(_mostly_in(name, told) for name in names)
-
-
-def _mostly_in(name: str, text: str) -> bool:
-    pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-    return sum(pair in text for pair in pairs) >= _MOSTLY * len(pairs)
 
 
 def as_results(found: Complete, store: Store, *, size: int) -> list[ScoredChunk]:
@@ -346,6 +227,8 @@ def _places(rows: Sequence[Stated], store: Store) -> list[_Place]:
             continue
         document = documents[s.doc_id]
         span = _span(document.text, s, row.about)
+        if not document.text[slice(*span)].strip():
+            continue
         alike = found[row.lead, row.aside + row.known, letters_of(document.text[slice(*span)])]
         for i, one in enumerate(alike):
             if one.document is not document and texts[s.doc_id].is_near(

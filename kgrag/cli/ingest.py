@@ -95,11 +95,11 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
         plan = _plan(ctx, given)
         print_plan(plan, as_json)
         return int(any(outcome.status == "failed" for outcome in plan.outcomes))
-    from kgrag.embedding.choose import stand_in_note
+    from kgrag.embedding.choose import encoder_note
 
     began = time.monotonic()
     with opened(given.kb, create=not given.retry_failed) as base:
-        if note := stand_in_note(base.embedder):
+        if note := encoder_note(base.embedder):
             say("note: {note}", note=note.worded(language()), err=True)
         with progress_bar("ingest") as progress, reporting_stored_documents(base):
             report = given.ingest(base, progress)

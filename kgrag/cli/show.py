@@ -88,8 +88,10 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     Raises:
         NotFoundError: If it is not there any more, or on another machine.
     """
-    paths = [Path(s.source) for s in base.store.sources() if s.doc_id == found.citation.doc_id]
-    file = next((path for path in paths if path.is_file()), None)
+    from kgrag.store.folders import FOLDERS, originals
+
+    cited = base.find_document(found.citation.doc_id)
+    file = next(originals(cited, base.store, base.store.get_meta(FOLDERS)), None)
     if file is None:
         raise NotFoundError("{file} is not on this machine, or was moved", file=found.citation.file)
     if click.launch(str(file)):

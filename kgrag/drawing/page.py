@@ -1,89 +1,140 @@
 """Draw the neighbourhood of an entity as a self-contained HTML page."""
 
-import cmath
 import html
 import math
-import re
+import textwrap
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from string import Template
+from typing import NamedTuple
 
 from kgrag.text.facets import called
 from kgrag.text.visible import visible_line
 from kgrag.types import Entity, Fact
 
-# Lengths in the drawing's units, which are pixels at full size.
-_CENTER_RADIUS, _RADIUS = 50.0, 15.0
-_RING = 240.0  # least distance between rings
-_ARC = 76.0  # of a ring that a node takes: room for its caption
-_CROWD = 18  # nodes of a ring, from which on every second one stands back
-_STEP_BACK = 100.0
-_STACK = 19.0  # between parallel edges: room for a predicate
-_STRETCH = 1.4  # screens and captions are wider than high
-
-# Lengths in the drawing's units, which are pixels at full size.
-_LINE = 15.0  # height of a caption's line
-_MARGIN = (150.0, 80.0)  # beside and above the outermost nodes: room for captions
-_LEAST = (1000.0, 560.0)  # a drawing of few nodes is not blown up
-_CAPTION, _CENTER_CAPTION, _PREDICATE = (8, 3), (6, 4), (12, 1)  # wide characters, lines
+# Lengths in the drawing's units, which are pixels: a drawing is not scaled, captions can be read.
+_LINE = 20.0  # between captions
+_GAP = 14.0  # between relations, besides
+_HUB, _FIRST, _NEXT = 118.0, 215.0, 225.0  # of relations; of the columns of entities
+_SIZE = 6.6  # width of a Latin letter
+_MARGIN = 16.0
+_CAPTION, _CENTER_CAPTION, _CENTER_LINES = 24, 12, 4  # Latin letters; lines
+_CENTER_LINE = 16.0
+_COLOURS = 8  # of the most frequent relations; the others have one in common
 _PLACES = 2  # of a figure that are named
-# What a line is not broken in: a word or number, or any other character; with its marks.
-_PIECE = re.compile(
-    r"[（《「『【“‘]*(?:[0-9A-Za-z.%—–-]+[年月日]?|.)[，。、；：！？）》」』】”’…]*"
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An entity's circle.
+class Node(NamedTuple):
+    """An entity in the drawing.
 
     Attributes:
         number: Index, 0 for the centre.
         entity: The entity.
-        ring: 0 for the centre.
+        ring: Its distance from the centre.
         at: Its position `x + y * 1j` from the centre, y downwards.
-        radius: Of the circle.
+        fact: By which it hangs on the one before it; None for none.
+        parent: Number of that one.
     """
 
     number: int
     entity: Entity
     ring: int
     at: complex
-    radius: float
+    fact: Fact | None
+    parent: int
 
 
-def lay_out(center: Entity, facts: Sequence[Fact]) -> dict[str, Node]:
-    """Lay out nodes by entity id, the centre first.
+class Layout(NamedTuple):
+    """Where entities and the relations of the centre stand.
 
-    Every node gets a sector in proportion to its subtree, and every ring the radius that its
-    captions need, in two rows on a crowded one.
+    Attributes:
+        nodes: By entity id, the centre first.
+        hubs: Place and number of entities by predicate, whether the centre is its subject, and
+            whether it is on the right.
+    """
+
+    nodes: Mapping[str, Node]
+    hubs: Mapping[tuple[str, bool, bool], tuple[complex, int]]
+
+
+def lay_out(center: Entity, facts: Sequence[Fact]) -> Layout:
+    """Lay out entities in columns on both sides of the centre, grouped by their relation to it.
+
+    Every entity has a line of its own, so that no caption covers another.
     """
     entities = {center.entity_id: center}
     for fact in facts:
         entities.setdefault(fact.subject.entity_id, fact.subject)
         entities.setdefault(fact.object.entity_id, fact.object)
     rings, children = _tree(list(entities), facts)
-    widths = _widths(rings, children, facts)
-    sectors = {center.entity_id: (-math.pi / 2, 1.5 * math.pi)}
-    nodes = {center.entity_id: Node(0, center, 0, 0j, _CENTER_RADIUS)}
-    radius = 0.0
-    for number, ring in enumerate(rings[1:], 1):
-        for parent in rings[number - 1]:
-            sectors |= _split(sectors[parent], children[parent], widths)
-        crowded = len(ring) >= _CROWD
-        arc = _ARC / 2 if crowded else _ARC
-        needed = max(widths[key] * arc / (sectors[key][1] - sectors[key][0]) for key in ring)
-        radius = max(radius + _RING, needed)
-        for i, key in enumerate(ring):
-            back = _STEP_BACK if crowded and i % 2 else 0.0
-            spot = cmath.rect(radius + back, sum(sectors[key]) / 2)
-            at = complex(spot.real * _STRETCH, spot.imag)
-            nodes[key] = Node(len(nodes), entities[key], number, at, _RADIUS)
-        radius += _STEP_BACK if crowded else 0.0
-    return nodes
+    by = {_ends(fact): fact for fact in reversed(facts)}
+    lines: dict[str, int] = {}
+    for key in (key for ring in reversed(rings) for key in ring):
+        lines[key] = sum(lines[child] for child in children[key]) or 1
+    groups: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
+    for key in children[center.entity_id]:
+        tie = by.get(frozenset((center.entity_id, key)))
+        outward = tie is None or tie.subject.entity_id == center.entity_id
+        groups[tie.predicate if tie else "", outward].append(key)
+    nodes = {center.entity_id: Node(0, center, 0, 0j, None, 0)}
+    hubs: dict[tuple[str, bool, bool], tuple[complex, int]] = {}
+
+    def place(key: str, parent: Node, x: float, top: float) -> None:
+        at = complex(x, top + lines[key] * _LINE / 2)
+        fact = by.get(frozenset((parent.entity.entity_id, key)))
+        node = nodes[key] = Node(
+            len(nodes), entities[key], parent.ring + 1, at, fact, parent.number
+        )
+        for child in children[key]:
+            place(child, node, x + math.copysign(_NEXT, x), top)
+            top += lines[child] * _LINE
+
+    for side, several in zip((1, -1), _halves(groups, lines), strict=True):
+        n_lines = sum(lines[key] for _, keys in several for key in keys)
+        top = -(n_lines * _LINE + (len(several) - 1) * _GAP) / 2
+        for (predicate, outward), keys in several:
+            height = sum(lines[key] for key in keys) * _LINE
+            if predicate:
+                hub = complex(side * _HUB, top + height / 2), len(keys)
+                hubs[predicate, outward, side > 0] = hub
+            for key in keys:
+                place(key, nodes[center.entity_id], side * _FIRST, top)
+                top += lines[key] * _LINE
+            top += _GAP
+    return Layout(nodes, hubs)
+
+
+_Group = tuple[tuple[str, bool], list[str]]
+
+
+def _halves(
+    groups: Mapping[tuple[str, bool], Sequence[str]], lines: Mapping[str, int]
+) -> tuple[list[_Group], list[_Group]]:
+    """Return what stands right and left of the centre, of about equal height, largest first."""
+    left = sum(lines[key] for keys in groups.values() for key in keys) / 2
+    sides: tuple[list[_Group], list[_Group]] = ([], [])
+    for relation, keys in sorted(groups.items(), key=lambda g: (not g[0][0], -len(g[1]), g[0])):
+        parts: tuple[list[str], list[str]] = ([], [])
+        for key in keys:
+            parts[left <= 0].append(key)
+            left -= lines[key]
+        for side, part in zip(sides, parts, strict=True):
+            if part:
+                side.append((relation, part))
+    return sides
+
+
+def _ends(fact: Fact) -> frozenset[str]:
+    return frozenset((fact.subject.entity_id, fact.object.entity_id))
+
+
+def colours(facts: Iterable[Fact]) -> dict[str, int]:
+    """Return the colour of each predicate, a number; the most frequent are first."""
+    counts = Counter(fact.predicate for fact in facts)
+    ordered = sorted(counts, key=lambda predicate: (-counts[predicate], predicate))
+    return {predicate: min(n, _COLOURS) for n, predicate in enumerate(ordered)}
 
 
 def _tree(
@@ -108,61 +159,17 @@ def _tree(
     seen, rings = {keys[0]}, [[keys[0]]]
     while rings[-1]:
         for key in rings[-1]:
-            children[key] = _neighbours_together([n for n in near[key] if n not in seen], near)
+            children[key] = [n for n in dict.fromkeys(near[key]) if n not in seen]
             seen.update(children[key])
         rings.append([child for key in rings[-1] for child in children[key]])
     return rings[:-1], children
 
 
-def _neighbours_together(keys: Sequence[str], near: Mapping[str, Sequence[str]]) -> list[str]:
-    """Order keys so that those connected by facts are adjacent."""
-    rest = dict.fromkeys(keys)
-    out: list[str] = []
-    while rest:
-        stack = [next(iter(rest))]
-        while stack:
-            key = stack.pop()
-            if key in rest:
-                del rest[key]
-                out.append(key)
-                stack += reversed(near[key])
-    return out
-
-
-def _widths(
-    rings: Sequence[Sequence[str]], children: Mapping[str, Sequence[str]], facts: Sequence[Fact]
-) -> dict[str, float]:
-    """Return the width of each key's subtree, in captions."""
-    widths: dict[str, float] = {}
-    edges = Counter(frozenset((f.subject.entity_id, f.object.entity_id)) for f in facts)
-    parents = {child: key for key, below in children.items() for child in below}
-    for ring in reversed(rings):
-        for key in ring:
-            parallel = edges[frozenset((key, parents.get(key, key)))]
-            # stacked edges need their room two thirds of the way out, on a crowded ring, too
-            own = max(1.0, parallel * _STACK * 1.5 / (_ARC / 2))
-            widths[key] = max(own, sum(widths[child] for child in children[key]))
-    return widths
-
-
-def _split(
-    sector: tuple[float, float], keys: Sequence[str], widths: Mapping[str, float]
-) -> dict[str, tuple[float, float]]:
-    """Split a sector among keys in proportion to their widths."""
-    total = sum(widths[key] for key in keys)
-    sectors, start = {}, sector[0]
-    for key in keys:
-        end = start + (sector[1] - sector[0]) * widths[key] / total
-        sectors[key] = (start, end)
-        start = end
-    return sectors
-
-
 def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
     """Return an HTML page with a drawing of facts and a table of them.
 
-    Without script the drawing shows, too; a script adds moving, zooming and highlighting. The order
-    of `facts` makes no difference.
+    Without script the drawing shows, too; a script adds highlighting. The order of `facts` makes no
+    difference.
 
     Args:
         center: The entity in the middle.
@@ -170,7 +177,7 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
         titles: Of documents, by id; defaults to the id.
     """
     ordered = in_order(center, facts)
-    nodes = lay_out(center, ordered)
+    layout = lay_out(center, ordered)
     folder = resources.files("kgrag.drawing")
     page = folder.joinpath("page.html").read_text(encoding="utf-8")
     style, script = (
@@ -181,10 +188,23 @@ def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str])
         style=style,
         script=script,
         name=_escape(center.name),
-        count=f"{_count(len(ordered), 'fact')}, {_count(len(nodes) - 1, 'neighbour')}",
-        drawing=drawing(ordered, nodes),
+        count=f"{_count(len(ordered), 'fact')}, {_count(len(layout.nodes) - 1, 'neighbour')}",
+        drawing=drawing(ordered, layout),
+        legend=legend(ordered),
         rows="\n".join(_row(i, fact, titles) for i, fact in enumerate(ordered, 1))
         or '<tr><td colspan="5">No facts are known here.</td></tr>',
+    )
+
+
+def legend(facts: Sequence[Fact]) -> str:
+    """Return relations in their colours as HTML; the least frequent share the last one."""
+    fact_colour = colours(facts)
+    names: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for fact in facts:
+        names[fact_colour[fact.predicate]][fact.predicate] += 1
+    return " ".join(
+        f'<span class="key r{n}"></span>{_escape("、".join(names[n]))} {names[n].total()}'
+        for n in sorted(names)
     )
 
 
@@ -228,193 +248,174 @@ def _some(regions: Iterable[str]) -> str:
 
 def drawing(
     facts: Sequence[Fact],
-    nodes: Mapping[str, Node],
+    layout: Layout,
     *,
     link: Callable[[Entity], str] | None = None,
     word: Callable[[str], str] = str,
 ) -> str:
-    """Return the SVG element, in which edges are below nodes and link to `#fact-1` and so on.
+    """Return the SVG element, in which edges are below nodes, and dots link to `#fact-1` and so on.
 
     Args:
         facts: From `in_order`.
-        nodes: From `lay_out`.
+        layout: From `lay_out`.
         link: Returns the address that a caption links to; None for no links.
         word: Returns a type of entity in words.
     """
-    stated: defaultdict[str, list[str]] = defaultdict(list)
+    colour, stated = colours(facts), defaultdict[str, list[str]](list)
     for fact in facts:
         figures = (e.qualifiers for e in fact.evidence if e.qualifiers.kind == "target")
         stated[fact.object.entity_id] += [told.region for told in figures]
-    values = {entity_id: _some(regions) for entity_id, regions in stated.items()}
-    name = _escape(next(iter(nodes.values())).entity.name)
-    box = " ".join(f"{number:.0f}" for number in _box([node.at for node in nodes.values()]))
+    drawn = [_Drawn(n, _lines(n), _some(stated[key])) for key, n in layout.nodes.items()]
+    wide = max(60.0, *(abs(one.tail.real) for one in drawn)) + _MARGIN
+    tall = max(60.0, *(abs(one.node.at.imag) for one in drawn)) + _MARGIN
+    width, height = f"{2 * wide:.0f}", f"{2 * tall:.0f}"
+    name = _escape(drawn[0].node.entity.name)
+    number = {fact.fact_id: n for n, fact in enumerate(facts, 1)}
     return "\n".join(
         [
-            f'<svg viewBox="{box}" role="group" aria-label="{name}" lang="zh-Hans">',
+            f'<svg viewBox="{-wide:.0f} {-tall:.0f} {width} {height}" width="{width}" '
+            f'height="{height}" role="group" aria-label="{name}" lang="zh-Hans">',
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
             'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
-            '<path d="M0,0 L8,4 L0,8 z" fill="#8a929d"/></marker></defs>',
-            *_edges(facts, nodes),
-            *(_circle(n, values.get(n.entity.entity_id, ""), link, word) for n in nodes.values()),
+            '<path d="M0,0 L8,4 L0,8 z"/></marker></defs>',
+            *_edges(facts, layout, drawn, colour),
+            *(_hub(*of, *hub, colour[of[0]]) for of, hub in layout.hubs.items()),
+            *(one.svg(number, colour, link, word) for one in drawn),
             "</svg>",
         ]
     )
 
 
-def _box(spots: Sequence[complex]) -> tuple[float, float, float, float]:
-    """Return left, top, width and height of the view box with all captions."""
-    x, y = [at.real for at in spots], [at.imag for at in spots]
-    width = max(max(x) - min(x) + 2 * _MARGIN[0], _LEAST[0])
-    height = max(max(y) - min(y) + 2 * _MARGIN[1], _LEAST[1])
-    return (min(x) + max(x) - width) / 2, (min(y) + max(y) - height) / 2, width, height
-
-
-def _edges(facts: Sequence[Fact], nodes: Mapping[str, Node]) -> list[str]:
-    """Return the facts' arrows; parallel ones are bent apart."""
-    bundles: defaultdict[frozenset[str], list[int]] = defaultdict(list)
-    for i, fact in enumerate(facts):
-        bundles[frozenset((fact.subject.entity_id, fact.object.entity_id))].append(i)
-    drawn: dict[int, str] = {}
-    for members in bundles.values():
-        first = facts[members[0]].subject.entity_id
-        for place, i in enumerate(members):
-            fact = facts[i]
-            a, b = nodes[fact.subject.entity_id], nodes[fact.object.entity_id]
-            side = 1 if fact.subject.entity_id == first else -1  # seen from one and the same end
-            stacked = (place - (len(members) - 1) / 2) * _STACK * side
-            if a is b:
-                drawn[i] = _loop(fact, i + 1, a, place)
-            else:
-                drawn[i] = _arrow(fact, i + 1, a, b, _detour(a.at, b.at) + stacked)
-    return [drawn[i] for i in range(len(facts))]
-
-
-def _detour(a: complex, b: complex) -> float:
-    """Return how far an edge must bend around the centre."""
-    middle = (a + b) / 2
-    if abs(middle) > 0.6 * min(abs(a), abs(b)):
-        return 0.0
-    normal = (b - a) * 1j
-    outwards = middle.real * normal.real + middle.imag * normal.imag
-    return math.copysign(0.16 * abs(b - a), outwards)
-
-
-def _arrow(fact: Fact, number: int, a: Node, b: Node, bend: float) -> str:
-    """Return a quadratic curve from a to b that passes `bend` to the side of the middle."""
-    control = (a.at + b.at) / 2 + (b.at - a.at) / abs(b.at - a.at) * 1j * 2 * bend
-    start = a.at + (control - a.at) / abs(control - a.at) * a.radius
-    end = b.at + (control - b.at) / abs(control - b.at) * (b.radius + 4)
-    # the predicate stands where spokes have moved apart
-    t = 0.5 + 0.07 * ((b.ring > a.ring) - (b.ring < a.ring))
-    spot = (1 - t) ** 2 * a.at + 2 * t * (1 - t) * control + t**2 * b.at
-    turn = math.degrees(cmath.phase((1 - t) * (control - a.at) + t * (b.at - control)))
-    turn += -180 if turn > 90 else 180 if turn <= -90 else 0  # never upside down
-    data = f'data-from="{a.number}" data-to="{b.number}" data-bend="{bend:.1f}" data-at="{t:.2f}"'
-    path = f"M{_point(start)} Q{_point(control)} {_point(end)}"
-    return _edge(fact, number, data, path, f"translate({_point(spot)}) rotate({turn:.1f})")
-
-
-def _loop(fact: Fact, number: int, node: Node, place: int) -> str:
-    """Return an arrow from a node to itself; the `place`th is above the previous ones."""
-    up = node.radius + 40 + place * _STACK
-    start, end = (cmath.rect(node.radius, math.radians(angle)) for angle in (-125, -55))
-    left, right = complex(-0.7 * up, -1.3 * up), complex(0.7 * up, -1.3 * up)
-    path = f"M{_point(start)} C{_point(left)} {_point(right)} {_point(end)}"
-    data = (
-        f'transform="translate({_point(node.at)})" '
-        f'data-from="{node.number}" data-to="{node.number}"'
-    )
-    # a cubic curve's top is three quarters of the way to its controls
-    top = 0.25 * (start + end) / 2 + 0.75 * (left + right) / 2
-    return _edge(fact, number, data, path, f"translate({_point(top)})")
-
-
-def _edge(fact: Fact, number: int, data: str, path: str, transform: str) -> str:
-    """Return a path with its predicate, linked to the fact's row in the table."""
-    told = "·".join(filter(None, (fact.predicate, places(fact))))
-    full = _escape(f"{fact.subject.name} — {told} → {fact.object.name}")
-    return (
-        f'<g class="edge" {data}><path d="{path}" marker-end="url(#tip)"/>'
-        f'<a href="#fact-{number}" aria-label="{full}"><text transform="{transform}" dy="4">'
-        f"<title>{full}</title>{_escape(_wrap(told, *_PREDICATE)[0])}"
-        "</text></a></g>"
-    )
-
-
-def _circle(
-    node: Node, where: str, link: Callable[[Entity], str] | None, word: Callable[[str], str]
-) -> str:
-    entity = node.entity
-    kind = "document" if entity.type == "document" else "entity"
-    if node.ring == 0:
-        lines, anchor, x = _wrap(entity.name, *_CENTER_CAPTION), "middle", 0.0
-        top = -len(lines) / 2 * _LINE
-    else:
-        lines = [*_wrap(entity.name, *_CAPTION), *([where] if where else [])]
-        direction = node.at / abs(node.at)
-        gap = node.radius + 6
-        if abs(direction.real) < 0.8:  # above or below
-            anchor, x = "middle", 0.0
-            top = gap - 2 if direction.imag > 0 else -gap - len(lines) * _LINE
+def _edges(
+    facts: Sequence[Fact],
+    layout: Layout,
+    drawn: Sequence["_Drawn"],
+    colour: Mapping[str, int],
+) -> list[str]:
+    """Return the facts' lines: those of the centre lead through their relation."""
+    met: Counter[frozenset[str]] = Counter()
+    edges = []
+    for fact in facts:
+        a, b = (layout.nodes[end.entity_id] for end in (fact.subject, fact.object))
+        inner, outer = sorted((a, b), key=lambda node: (node.ring, node.number))
+        hub = layout.hubs.get((fact.predicate, a.ring == 0, outer.at.real > 0))
+        bend = 9j * met[_ends(fact)]  # parallel facts take different ways
+        met[_ends(fact)] += 1
+        if a is b:
+            top = a.at - 24j - bend
+            path = f"M{_point(a.at)} C{_point(top - 30)} {_point(top + 30)} {_point(a.at)}"
+        elif hub and not inner.ring:
+            path = f"M{_point(inner.at)} L{_point(hub[0])} {_curve(hub[0], outer.at, bend)}"
         else:
-            anchor = "start" if direction.real > 0 else "end"
-            x, top = math.copysign(gap, direction.real), -len(lines) / 2 * _LINE
-    text = "".join(
-        f'<tspan x="{x:.0f}" y="{top + (i + 0.78) * _LINE:.1f}">{_escape(line)}</tspan>'
-        for i, line in enumerate(lines)
-    )
-    title = _escape(f"{entity.name} ({word(entity.type)})")
-    caption = f'<text text-anchor="{anchor}">{text}</text>'
-    if link:
-        caption = f'<a href="{html.escape(link(entity))}" aria-label="{title}">{caption}</a>'
-    return (
-        f'<g class="node{" center" if node.ring == 0 else ""}" transform="translate'
-        f'({_point(node.at)})" data-x="{node.at.real:.1f}" data-y="{node.at.imag:.1f}" '
-        f'data-r="{node.radius:.0f}"><title>{title}</title>'
-        f'<circle class="{kind}" r="{node.radius:.0f}"/>'
-        f"{caption}</g>"
-    )
+            start = drawn[inner.number].tail if outer.parent == inner.number else inner.at
+            ends = (start, outer.at) if inner is a else (outer.at, start)
+            path = f"M{_point(ends[0])} {_curve(*ends, bend)}"
+        tip = ' marker-end="url(#tip)"' if inner.ring else ""
+        edges.append(
+            f'<path class="edge r{colour[fact.predicate]}" data-from="{a.number}" '
+            f'data-to="{b.number}" d="{path}"{tip}><title>{_told(fact)}</title></path>'
+        )
+    return edges
+
+
+def _curve(a: complex, b: complex, bend: complex) -> str:
+    """Return a curve that leaves and arrives level; within a column towards the centre."""
+    aside = (b.real - a.real) / 2 or -math.copysign(45, a.real)
+    last = b.real - aside if b.real != a.real else b.real + aside
+    first = complex(a.real + aside, a.imag) + bend
+    return f"C{_point(first)} {_point(complex(last, b.imag) + bend)} {_point(b)}"
+
+
+def _told(fact: Fact) -> str:
+    told = "·".join(filter(None, (fact.predicate, places(fact))))
+    return _escape(f"{fact.subject.name} — {told} → {fact.object.name}")
+
+
+def _hub(name: str, outward: bool, right: bool, at: complex, members: int, colour: int) -> str:
+    """Return the name of a relation, with its number and an arrow from subject to object."""
+    told = f"{_cut(name, 16)} {members}"
+    told = f"{told} →" if outward == right else f"← {told}"
+    x, y = at.real, at.imag + 4
+    return f'<text class="hub r{colour}" x="{x:.0f}" y="{y:.1f}">{_escape(told)}</text>'
+
+
+class _Drawn(NamedTuple):
+    """A node with its caption, which stands on the side away from the centre, and its place."""
+
+    node: Node
+    lines: Sequence[str]
+    where: str
+
+    @property
+    def tail(self) -> complex:
+        """The end of its caption."""
+        width = 18 + _SIZE * (_size(self.lines[0]) + _size(self.where)) if self.node.ring else 0
+        return self.node.at + math.copysign(width, self.node.at.real)
+
+    def svg(
+        self,
+        number: Mapping[str, int],
+        colour: Mapping[str, int],
+        link: Callable[[Entity], str] | None,
+        word: Callable[[str], str],
+    ) -> str:
+        """Return dot and caption; the dot leads to the fact by which it hangs on the others."""
+        node, entity = self.node, self.node.entity
+        title = _escape(f"{entity.name} ({word(entity.type)})")
+        top = -0.5 * len(self.lines) + 0.78
+        spans = "".join(
+            f'<tspan x="{math.copysign(12, node.at.real) if node.ring else 0:.0f}" '
+            f'y="{(top + n) * _CENTER_LINE:.1f}">{_escape(line)}</tspan>'
+            for n, line in enumerate(self.lines)
+        )
+        if self.where:
+            spans += f'<tspan class="where" dx="4">{_escape(self.where)}</tspan>'
+        anchor = "middle" if not node.ring else "start" if node.at.real > 0 else "end"
+        text = f'<text text-anchor="{anchor}">{spans}</text>'
+        dot = _DOTS.get(entity.type, _DOTS[""]) if node.ring else '<circle r="50"/>'
+        if fact := node.fact:
+            dot = (
+                f'<a class="dot r{colour[fact.predicate]}" href="#fact-{number[fact.fact_id]}" '
+                f'aria-label="{_told(fact)}">{dot}</a>'
+            )
+        if link:
+            text = f'<a href="{html.escape(link(entity))}" aria-label="{title}">{text}</a>'
+        return (
+            f'<g class="node{"" if node.ring else " center"}" data-number="{node.number}" '
+            f'transform="translate({_point(node.at)})"><title>{title}</title>{dot}{text}</g>'
+        )
+
+
+# Shapes by type of entity.
+_DOTS = {
+    "document": '<rect x="-5" y="-5" width="10" height="10"/>',
+    "agency": '<circle r="5.5"/>',
+    "": '<path d="M0,-6.5 L6.5,0 L0,6.5 L-6.5,0 Z"/>',
+}
 
 
 def _point(at: complex) -> str:
     return f"{at.real:.1f},{at.imag:.1f}"
 
 
-def _wrap(text: str, width: int, lines: int) -> list[str]:
-    """Wrap text in at most `lines` balanced lines, truncated with ….
+def _lines(node: Node) -> list[str]:
+    """Return the caption of a node: one line, or for the centre several."""
+    name = " ".join(node.entity.name.split())
+    if node.ring:
+        return [_cut(name, _CAPTION)]
+    width = _CENTER_CAPTION // (1 if name.isascii() else 2)
+    return textwrap.wrap(_cut(name, _CENTER_LINES * _CENTER_CAPTION), width)
 
-    The width is in Chinese characters; a Latin one counts half. Chinese may be broken anywhere, but
-    not after an opening or before a closing mark; Latin words and numbers only if a line is too
-    short for them.
 
-    >>> _wrap("云岭省碳达峰实施方案", 6, 2)
-    ['云岭省碳达', '峰实施方案']
-    >>> _wrap("abcdef", 2, 1)
-    ['abc…']
+def _cut(text: str, room: int) -> str:
+    """Return a text on one line, cut to a width in Latin letters; a Chinese one counts two.
+
+    >>> _cut("云岭省碳达峰实施方案", 10), _cut("abcdef", 6)
+    ('云岭省碳…', 'abcdef')
     """
-    text = " ".join(text.split())
-    wanted = min(lines, math.ceil(_size(text) / (2 * width)))
-    for room in range(math.ceil(_size(text) / max(wanted, 1)), 2 * width + 1):
-        broken = _break(text, room)
-        if len(broken) <= wanted:
-            return broken
-    broken = _break(text, 2 * width)
-    if len(broken) > lines:
-        last = broken[lines - 1]
-        while _size(last) > 2 * width - 1:
-            last = last[:-1]
-        broken = [*broken[: lines - 1], last + "…"]
-    return broken
-
-
-def _break(text: str, room: int) -> list[str]:
-    out = [""]
-    for piece in _PIECE.findall(text):
-        for part in [piece] if _size(piece) <= room else piece:
-            if _size(out[-1] + part) > room:
-                out.append("")
-            out[-1] += part
-    return [line.strip() for line in out]
+    while _size(text) > room:
+        text = f"{text.removesuffix('…')[:-1]}…"
+    return text
 
 
 def _size(text: str) -> int:

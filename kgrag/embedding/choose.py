@@ -186,11 +186,11 @@ def built_with(meta: KbMeta, choose: Callable[[], Embedder]) -> Embedder:
     return embedder
 
 
-def stand_in_note(embedder: Embedder) -> Note | None:
-    """Return a note for users of the stand-in, with the command to replace it; else None."""
-    if not embedder.is_stand_in:
-        return None
-    return note("stand-in", "en", name=embedder.name, model=DEFAULT_MODEL)
+def encoder_note(embedder: Embedder) -> Note | None:
+    """Return a note on what users of an encoder should know: it is the stand-in, or unmeasured."""
+    if embedder.is_stand_in:
+        return note("stand-in", "en", name=embedder.name, model=DEFAULT_MODEL)
+    return None if embedder.thresholds else note("unmeasured", "en", name=embedder.name)
 
 
 def plugin_of(name: str) -> Plugin | None:

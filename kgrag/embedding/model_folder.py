@@ -14,6 +14,7 @@ from typing import Any, TypeVar, get_args
 import filelock
 
 from kgrag.embedding.catalog import CATALOG, STAGING, Format, ModelCard, Pooling, is_name, remedy
+from kgrag.embedding.embedder import Thresholds
 from kgrag.errors import ModelError, ModelNotFoundError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.files.foreign_json import read_foreign
@@ -152,6 +153,7 @@ def _hashes(stated: _Stated) -> tuple[str, str]:
 def _card(data: Any) -> ModelCard:
     if not isinstance(data, dict):
         raise ValueError(f"expected an object, got {type(data).__name__}")
+    measured = data.pop("thresholds", None) or {}
     kinds = {"dimension": int, "max_tokens": int, "n_bytes": int, "lower_case": bool}
     for key, value in data.items():
         kind = kinds.get(key, str)
@@ -165,7 +167,11 @@ def _card(data: Any) -> ModelCard:
             )
     if card.dimension < 1 or card.max_tokens < 1:
         raise ValueError("dimension and max_tokens must be at least 1")
-    return card
+    if measured:
+        limits = Thresholds(**{key: float(value) for key, value in measured.items()})
+        return dataclasses.replace(card, thresholds=limits)
+    known = {e.card.identity.removeprefix(e.card.name): e.card.thresholds for e in CATALOG}
+    return dataclasses.replace(card, thresholds=known.get(card.identity.removeprefix(card.name)))
 
 
 def file_sha256(path: Path) -> str:

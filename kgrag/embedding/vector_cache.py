@@ -37,6 +37,8 @@ class CachedEmbedder:
     is encoded. Attributes are those of the encoder.
     """
 
+    thresholds = None
+
     def __init__(
         self, embedder: EndpointEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES
     ) -> None:

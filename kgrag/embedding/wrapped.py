@@ -12,6 +12,7 @@ from kgrag.embedding.embedder import (
     PlainEmbedder,
     Spans,
     Task,
+    Thresholds,
     Vectors,
     is_contextual,
 )
@@ -47,6 +48,8 @@ class CheckedEmbedder:
             raise self._error("has no method embed(texts, task)")
         self.is_stand_in = bool(getattr(embedder, "is_stand_in", False))
         self.languages = str(getattr(embedder, "languages", ""))
+        limits = getattr(embedder, "thresholds", None)
+        self.thresholds = self._called(lambda: Thresholds(**limits)) if limits else None
         stated: Mapping[str, str] = getattr(embedder, "settings", {})
         own = {"model": self.name, **{str(key): str(value) for key, value in stated.items()}}
         self.settings = {**own, CLASS: self._where, **({PLUGIN: plugin} if plugin else {})}
@@ -122,8 +125,10 @@ class _TruncatedEmbedder:
     """An encoder whose vectors are truncated to their first components and normalised.
 
     Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name, since
-    vectors of different lengths cannot be compared.
+    vectors of different lengths cannot be compared; so are thresholds of complete ones.
     """
+
+    thresholds = None
 
     def __init__(self, embedder: Embedder, dimension: int) -> None:
         if not 1 <= dimension <= embedder.dimension:
@@ -178,6 +183,7 @@ class LateEmbedder:
         self.dimension = embedder.dimension
         self.is_stand_in = embedder.is_stand_in
         self.languages = embedder.languages
+        self.thresholds = embedder.thresholds
         self.settings = {**embedder.settings, "late chunking": "on"}
         self.embed = embedder.embed
         self.embed_spans = embedder.embed_spans

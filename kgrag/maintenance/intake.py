@@ -12,7 +12,7 @@ from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError, IngestionError
-from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
+from kgrag.ingestion.chunk import ChunkSizes, configured_sizes, other_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
@@ -74,6 +74,8 @@ class Intake:
         Raises:
             ConfigError: If the settings differ from what the knowledge base has.
         """
+        if other := other_sizes(self.config.chunks, self.sizes):
+            raise ConfigError(other)
         wanted = self.config.embedding
         vectors = vectors_to_add(
             KbMeta(self.store.all_meta()),

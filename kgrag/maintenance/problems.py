@@ -20,7 +20,7 @@ from kgrag.store.store import Store
 from kgrag.tables.table import Column, Row, Table
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
-from kgrag.text.visible import place_shown
+from kgrag.text.visible import parted, place_shown
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Language
 
@@ -204,11 +204,11 @@ def _around(one: Unread) -> set[Path]:
 
 def _file(one: Unread) -> Path:
     """Return the file of a source, or of the part of one."""
-    whole = place_shown(one.source)
+    file, _ = parted(one.source)
+    whole = place_shown(file)
     if os.path.exists(whole):  # noqa: PTH110 - as above
         return whole
-    part = _LINE.sub("", one.source)
-    return place_shown(part if part != one.source else one.source.rpartition("#")[0] or one.source)
+    return place_shown(_LINE.sub("", file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,8 +381,8 @@ def _problem(document: Document, kind: ProblemKind, detail: str, remedy: str) ->
 
 def _title(document: Document) -> str:
     """Return the problem if the title is the file's name or a record's id, and not in the text."""
-    name = document.file.rpartition("#")[2]
-    names = {name, PurePath(name).stem, PurePath(document.file).stem, "untitled"}
+    file, record = parted(document.file)
+    names = {record[1:], PurePath(record[1:]).stem, PurePath(file).stem, "untitled"}
     if document.title not in names or document.properties.get("stated.title"):
         return ""
     head = normalize_name(document.text[:_HEAD])

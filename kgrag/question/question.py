@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from kgrag.qualifiers import Standing
 from kgrag.question.query import titles_in
-from kgrag.question.sides import ASKS_ON, Side, innermost, places_in, sides
+from kgrag.question.sides import ASKS_ON, Side, innermost, sides
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.grammar import Grammar
+from kgrag.text.places import places_in
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.regions import level_of
 from kgrag.text.tagged import Span, Tagged
@@ -168,7 +169,11 @@ def tagged(query: Query) -> Tagged:
         (Span(start, end, frozenset(["title"]), title) for start, end, title in named),
         sorted(_times(text), key=lambda span: span.start),
         (Span(*match.span(), frozenset(["time"])) for match in _ANY_YEAR.finditer(text)),
-        (Span(*place, frozenset(["place"])) for place in places_in(text, query.places)),
+        (
+            Span(start, end, frozenset(["place"]))
+            for start, end, place in places_in(text, query.places)
+            if place in query.places
+        ),
     )
 
 

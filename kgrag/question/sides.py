@@ -11,7 +11,7 @@ from itertools import pairwise, zip_longest
 
 from kgrag.question.query import analyse, like, titles_in
 from kgrag.text.facets import NATIONAL
-from kgrag.text.places import counted_places
+from kgrag.text.places import places_in
 from kgrag.text.regions import regions_named
 from kgrag.types import Query, SubQuestion
 
@@ -19,7 +19,6 @@ from kgrag.types import Query, SubQuestion
 ASKS_ON = frozenset(["on from it", "who issued"])
 WHOLE = "the whole question"  # label of the first side where a model made the others
 _MOST = 6  # sides; a question that names more places is no comparison of them
-_SUFFIX = r"(?:省|市|自治区|自治州|特别行政区|区|县)?"
 _WHOLE = r"全国|国家(?!级|标准)|中央|国务院|我国"
 _AND = r"(?:里|本级)?\s*(?:[、，,/和与及跟同或比]|以及)\s*"
 _JOIN = r"\s*+(?:[、，,/和与及跟同或]|以及|比)?\s*+"
@@ -171,20 +170,9 @@ def _around(place: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def places_in(text: str, places: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield spans of places with a suffix 省 or 市; the longest name wins."""
-    yield from (match.span() for match in _places_in(text, places))
-
-
-def _places_in(text: str, places: Collection[str]) -> Iterator[re.Match[str]]:
-    names = "|".join(map(re.escape, sorted(places, key=lambda place: (-len(place), place))))
-    return re.finditer(f"({names}){_SUFFIX}", text) if names else iter(())
-
-
 def _named(text: str, places: Collection[str], *, national: bool) -> list[_Named]:
     """Return the mentions of places in a question, in order."""
-    found = [_Named(*match.span(), match[1]) for match in _places_in(text, places)]
-    found += [_Named(at, at + 1, place) for at, place in counted_places(text)]
+    found = [_Named(*place) for place in places_in(text, places) if place[2] in places]
     if national:
         found += [_Named(*match.span(), NATIONAL) for match in re.finditer(_WHOLE, text)]
     return sorted(found, key=lambda one: one.start)

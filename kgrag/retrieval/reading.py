@@ -10,7 +10,7 @@ from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.bilingual import read
 from kgrag.text.facets import NATIONAL
-from kgrag.text.places import asks_nationally, question_places
+from kgrag.text.places import asks_nationally, places_in
 from kgrag.text.words import normalize_name
 from kgrag.types import Query, SubQuestion
 
@@ -205,9 +205,8 @@ def _placed(sub: SubQuestion, known: Collection[str], chinese: float) -> SubQues
 
 def _place(name: str, known: Collection[str]) -> str:
     """Return the known place that a name ends with; else the name."""
-    named = sorted(question_places(name, known), key=lambda place: (name.rfind(place), place))
-    if named:
-        return named[-1]
+    if named := places_in(name, known):
+        return named[-1][2]
     national = asks_nationally(name) or name.casefold() in ("national", "nation")
     return NATIONAL if national else name
 

@@ -17,6 +17,7 @@ from kgrag.errors import NotFoundError
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given
 from kgrag.serve.rendering import page
+from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message
 from kgrag.text.visible import visible
 from kgrag.types import Document
@@ -29,8 +30,8 @@ _PAD, _OVERLAP = 1.0, 12.0  # points around characters; of characters of one lin
 
 def file_of(desk: Desk, document: Document) -> Path | None:
     """Return the file of a document, if it is still on this machine."""
-    paths = (Path(s.source) for s in desk.base.store.sources() if s.doc_id == document.doc_id)
-    return next((path for path in paths if path.is_file()), None)
+    store = desk.base.store
+    return next(originals(document, store, store.get_meta(FOLDERS)), None)
 
 
 def original(desk: Desk, request: Request, given: Given) -> Response:

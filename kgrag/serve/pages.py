@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Quote
+from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
@@ -56,7 +56,7 @@ from kgrag.serve.views import Besides, Graphed, beside_page, entity, graph
 from kgrag.store.likeness import not_called
 from kgrag.tables.compare import matrix
 from kgrag.tables.overview import Facet, facets
-from kgrag.tables.table import Table, shown, worded
+from kgrag.tables.table import Row, Table, shown, worded
 from kgrag.tables.targets import WantedTargets
 from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
@@ -66,7 +66,6 @@ from kgrag.types import Document, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
-_DRAWN_EVENTS = 1500
 
 
 class _Home(Asked):
@@ -96,13 +95,15 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         return f'class="cite" href="{url}" data-n="{number}"'
 
     body = html(answer.blocks, answer.language, link) if cited else ""
+    quoted = {b.citation.number for b in leaves(answer.blocks) if isinstance(b, Quote)}
     return rendered(
         desk,
         request,
         "answer.html",
         answer=answer,
         leans=answer.question != asked.question,
-        by_rule=answer.method == METHOD and any(isinstance(b, Quote) for b in answer.blocks),
+        by_rule=answer.method == METHOD and bool(quoted),
+        quoted=quoted,
         body=Markup(visible(body)),
         cited=cited,
         fields=asked.address(answer.question),
@@ -415,16 +416,34 @@ _LANES: Mapping[str, tuple[Event, ...]] = {
 
 
 def _axis(table: Table) -> dict[str, Any]:
-    """Return a drawing of the events of a timeline."""
+    """Return a drawing of all events of a timeline.
+
+    Those of a lane's year are drawn one by one, or as a bar: the fewest first, as many as a page
+    has rows.
+    """
     from kgrag.drawing.axis import STEP, axis
 
-    lanes = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
-    events = [(str(r.cells[0]), lanes[str(r.cells[1])]) for r in table.rows[:_DRAWN_EVENTS]]
+    lane_of = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
+    spots: dict[tuple[str, str], list[tuple[str, Row]]] = {}
+    for row in table.rows:
+        when = str(row.cells[0])
+        spots.setdefault((when[:4], lane_of[str(row.cells[1])]), []).append((when, row))
+    drawn: list[tuple[str, str, Row | int]] = []
+    left = _SHOWN_ROWS
+    for (year, lane), several in sorted(spots.items(), key=lambda spot: len(spot[1])):
+        left -= len(several)
+        one_by_one = [(when, lane, row) for when, row in several]
+        drawn += one_by_one if left >= 0 else [(year, lane, len(several))]
+    drawn.sort(key=lambda one: one[0])
     return {
-        "axis": axis(events, day=date.today()),
+        "axis": axis([(when, lane) for when, lane, _ in drawn], day=date.today()),
         "step": STEP,
         "lanes": _LANES,
-        "drawn": len(events),
+        "totals": {
+            of: sum(len(s) for (_, lane), s in spots.items() if lane == of) for of in _LANES
+        },
+        "drawn": drawn,
+        "n_drawn": sum(not isinstance(one, int) for _, _, one in drawn),
     }
 
 

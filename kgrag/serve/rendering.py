@@ -1,6 +1,7 @@
 """Templates, and words of pages in both languages."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
 from hashlib import sha256
@@ -13,10 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kgrag.errors import NotFoundError
+from kgrag.metadata import Metadata
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
+from kgrag.text.facets import NATIONAL
 from kgrag.text.messages import catalogue, in_language
 from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
@@ -60,7 +63,13 @@ def _environment() -> jinja2.Environment:
         ),
     )
     made.filters["without_folders"] = without_folders
+    made.filters["where"] = _where
     return made
+
+
+def _where(told: Metadata) -> str:
+    """Return the region of a document: a national one says 全国, of no other it is made up."""
+    return "".join(told.regions) or (NATIONAL if told.level in ("国家", "部门") else "")
 
 
 def said(text: str, language: Language) -> str:
@@ -107,10 +116,10 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
     )
 
 
-def _with(request: Request, **changed: str) -> str:
+def _with(request: Request, **changed: str | Sequence[str]) -> str:
     """Return the address of this page with other fields of its query; empty ones are dropped."""
     fields = [(k, v) for k, v in request.query_params.multi_items() if k not in changed]
-    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)])
+    return "?" + urlencode([*fields, *((k, v) for k, v in changed.items() if v)], doseq=True)
 
 
 def instead(request: Request, exc: NotFoundError) -> list[tuple[str, str]]:

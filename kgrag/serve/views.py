@@ -27,6 +27,8 @@ from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
 
 _MOST_FACTS = 300  # of an entity's page
+_MOST_NAMED = 60  # entities on the first page
+_NO_NAMES = ("value", "deadline")  # types of entities that nobody looks for
 _MOST_OF_PLACES = 120  # of the graph of an answer
 Stated = tuple[Fact, list[tuple[str, str, str]]]
 
@@ -52,7 +54,8 @@ def graph(desk: Desk, request: Request, given: Graphed) -> Response:
     if given.at:
         return _graph_of_places(desk, request, given)
     if not given.name:
-        return page(desk, request, "graph.html", center=None, named=desk.base.entities(limit=60))
+        named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
+        return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
     center, around = desk.base.graph(given.name, hops=given.hops, limit=given.limit)
     values = _drawn(desk, request, center, around)
     return page(desk, request, "graph.html", title=center.name, center=center, **values)
@@ -71,7 +74,9 @@ def _graph_of_places(desk: Desk, request: Request, given: Graphed) -> Response:
     center = ends[max(degrees, key=lambda key: (degrees[key], key))]
     values = _drawn(desk, request, center, facts[:_MOST_OF_PLACES])
     if given.panel:
-        return Response(rendered(desk, request, "facts.html", **values), media_type="text/html")
+        return Response(
+            rendered(desk, request, "facts.html", center=None, **values), media_type="text/html"
+        )
     return page(desk, request, "graph.html", title=given.of, center=None, named=(), **values)
 
 
@@ -96,8 +101,8 @@ def _facts_at(desk: Desk, places: Sequence[Address]) -> list[Fact]:
 def _drawn(
     desk: Desk, request: Request, center: Entity, facts: Sequence[Fact]
 ) -> dict[str, object]:
-    """Return a drawing of facts, and them with the sentences that state them."""
-    from kgrag.drawing.page import drawing, in_order, lay_out, places
+    """Return a drawing of facts, and them by relation with the sentences that state them."""
+    from kgrag.drawing.page import colours, drawing, in_order, lay_out, legend, places
 
     ordered = in_order(center, facts)
     svg = drawing(
@@ -106,8 +111,13 @@ def _drawn(
         link=partial(_link, request.scope.get("root_path", "")),
         word=lambda type_: said(type_, language_of(desk, request)),
     )
-    stated = list(_stated(desk, ordered))
-    return {"drawing": Markup(svg), "facts": stated, "places_of": places}
+    numbered = [(n, *stated) for n, stated in enumerate(_stated(desk, ordered), 1)]
+    relations = [
+        (colour, predicate, [told for told in numbered if told[1].predicate == predicate])
+        for predicate, colour in colours(ordered).items()
+    ]
+    drawn = {"drawing": Markup(svg), "legend": Markup(legend(ordered)), "n": len(ordered)}
+    return drawn | {"relations": relations, "places_of": places}
 
 
 def _link(root: str, one: Entity) -> str:

@@ -34,8 +34,9 @@ from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Given, Panel, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
 from kgrag.serve.rendering import page
+from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message, said_by
-from kgrag.text.visible import is_hidden, place_shown, shown_path, visible
+from kgrag.text.visible import is_hidden, parted, shown_path, visible
 from kgrag.types import Document
 
 _MOST_FILES = 200  # of an upload
@@ -263,19 +264,18 @@ def _key(path: Path | str) -> str:
 def _held(desk: Desk) -> set[str]:
     """Return the files, and files of records, that documents are held of."""
     sources = [state.source for state in desk.base.store.sources()]
-    return {_key(path) for source in sources for path in (source, source.rpartition("#")[0])}
+    return {_key(path) for source in sources for path in (source, parted(source)[0])}
 
 
 def _delete(desk: Desk, name: str) -> Document:
     """Delete a document, and its file if it was uploaded."""
     card = document_called(name, desk.base.store.document_cards())
-    sources = [s.source for s in desk.base.store.sources() if s.doc_id == card.doc_id]
+    files = list(originals(card, desk.base.store, desk.base.store.get_meta(FOLDERS)))
     desk.base.delete(card.doc_id)
     held, folder = _held(desk), _folder(desk)
-    for source in sources:
-        for path in (place_shown(source), place_shown(source.rpartition("#")[0])):
-            if path.parent == folder and path.is_file() and _key(path) not in held:
-                path.unlink(missing_ok=True)
+    for path in files:
+        if path.parent == folder and _key(path) not in held:
+            path.unlink(missing_ok=True)
     return card
 
 

@@ -47,8 +47,10 @@ class DocumentStore(SearchedDocuments, Protocol):
 
     # writing
 
-    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> str | None:
         """Store a document whole, in one transaction, replacing its old self.
+
+        Returns the fingerprint of its old self; None if there was none.
 
         It replaces the document of the same id and, if no other source has it, the
         former document of `source`. What only these supported is deleted too. Corrections

@@ -3,30 +3,34 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
 
 from kgrag.kb_meta import NOTE
-from kgrag.text.visible import shown_path
+from kgrag.store.documents import DocumentStore
+from kgrag.text.visible import parted, place_shown, shown_path
+from kgrag.types import Document
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
 _PART = re.compile(r"[/\\]+[^/\\]*")
-_RECORD = re.compile(r"(?<=\.jsonl)#.*$", re.DOTALL | re.IGNORECASE)
 
 
 def absolute(path: Path | str) -> str:
     """Return the absolute path as displayed, without `..` where no link is in front of it.
 
-    >>> absolute("/a/../b.txt")
-    '/b.txt'
+    The id of a record stays as it is.
+
+    >>> absolute("/a/../b.txt"), absolute("/a/../b.jsonl#../c")
+    ('/b.txt', '/b.jsonl#../c')
     """
-    whole = Path(path).absolute()
-    if ".." in whole.parts:
+    file, record = parted(str(path))
+    whole = Path(file).absolute()
+    if ".." in whole.parts and "\0" not in file:  # which is in no name
         plain = os.path.abspath(whole)  # noqa: PTH100 - links stay
         whole = Path(plain) if os.path.realpath(plain) == os.path.realpath(whole) else whole
-    return shown_path(whole)
+    return shown_path(f"{whole}{record}")
 
 
 def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str]) -> str:
@@ -75,6 +79,27 @@ def shown_from(note: str | None) -> Callable[[str], str]:
     return shown if n_parts else str
 
 
+def originals(document: Document, store: DocumentStore, note: str | None) -> Iterator[Path]:
+    """Yield the files that a document was read from and that are still there.
+
+    Args:
+        document: It; that of a record was read from the `.jsonl` around it.
+        store: The knowledge base.
+        note: The stored note. A file that has become a link out of the folder that was ingested is
+            none of it, nor is what an older kgrag took the id of a record for.
+    """
+    folders = frozenset(_read(note)[1])
+    for state in store.sources():
+        file, record = parted(_plain(state.source))
+        expected = f"#{document.doc_id}" if document.media_type == "jsonl" else ""
+        if state.doc_id != document.doc_id or record != expected:
+            continue
+        path, folder = place_shown(file), place_shown(_base(file, folders) or os.sep)
+        is_file = os.path.isfile(path)  # noqa: PTH113 - names may be none that a system has
+        if is_file and path.resolve().is_relative_to(folder.resolve()):
+            yield path
+
+
 def _read(note: str | None) -> tuple[int, Sequence[str]]:
     """Return the number of parts and the folders of a note; of none or a damaged one 0."""
     try:
@@ -86,12 +111,13 @@ def _read(note: str | None) -> tuple[int, Sequence[str]]:
 
 def _plain(source: str) -> str:
     """Return a source without `..`, which an older kgrag stored."""
-    return os.path.normpath(source) if ".." in source else source
+    file, record = parted(source)
+    return os.path.normpath(file) + record if ".." in file else source
 
 
 def _base(source: str, folders: frozenset[str]) -> str:
     """Return the folder of `folders` that contains a source, else its own folder."""
-    parents = _parents(_RECORD.sub("", source))
+    parents = _parents(parted(source)[0])
     return next((parent for parent in parents if parent in folders), parents[-1] if parents else "")
 
 

@@ -4,7 +4,9 @@ import functools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from kgrag.text.facets import called
 from kgrag.text.leading_region import leading_region
+from kgrag.text.region_mentions import names_in
 from kgrag.text.regions import listed_regions, regions_named
 
 _CORPS = "新疆生产建设兵团"  # which is in no province's documents
@@ -28,6 +30,7 @@ _BY_ONE_CHARACTER = {
     "贵": "贵州", "黔": "贵州", "云": "云南", "滇": "云南", "藏": "西藏", "陕": "陕西",
     "秦": "陕西", "甘": "甘肃", "陇": "甘肃", "青": "青海", "宁": "宁夏", "新": "新疆",
 }  # fmt: skip
+_SUFFIX = re.compile(r"(?:(?:壮族|回族|维吾尔)?自治[区州县]|特别行政区|[省市县区州盟旗])?")
 _COUNTED = re.compile(f"([{''.join(_BY_ONE_CHARACTER)}]{{2,6}})(?=[两二三四五六][省市区地])")
 _NATIONAL = re.compile(r"国家|全国|中央|国务院|我国")
 
@@ -48,32 +51,39 @@ def _cities() -> Mapping[str, frozenset[str]]:
 
 
 def question_places(question: str, known: Iterable[str]) -> frozenset[str]:
-    """Return the known and listed places that a question names; the longest of overlapping names.
+    """Return the known and listed places that a question names, by short names.
 
     >>> sorted(question_places("青川市和云岭省的目标", ["云岭", "青川", "南渡"]))
     ['云岭', '青川']
     >>> sorted(question_places("冀湘两省的目标", []))
     ['河北', '湖南']
     """
-    abbreviated = {place for _, place in counted_places(question)}
-    return frozenset(_places_in(question, listed={*known, *_listed()}) | abbreviated)
+    return frozenset(place for _, _, place in places_in(question, known))
 
 
-def counted_places(text: str) -> list[tuple[int, str]]:
-    """Return (offset, name) of provinces abbreviated to one character.
+def places_in(text: str, known: Iterable[str] = ()) -> list[tuple[int, int, str]]:
+    """Return (start, end, short name) of the known and listed places in a text, in order.
 
-    Only enumerations with a count are accepted, as the characters occur in many other words.
+    The suffix is included. Of listed counties only known ones count, of provinces abbreviated to
+    one character those in an enumeration with a count, as the characters occur in many words.
 
-    >>> counted_places("冀湘两省的目标")
-    [(0, '河北'), (1, '湖南')]
-    >>> counted_places("新疆青山")
-    []
+    >>> places_in("青川市和山东营商环境", ["青川"])
+    [(0, 3, '青川'), (4, 6, '山东')]
+    >>> places_in("冀湘两省的目标，新疆青山")
+    [(0, 1, '河北'), (1, 2, '湖南'), (8, 10, '新疆')]
     """
-    return [
-        (match.start() + i, _BY_ONE_CHARACTER[character])
+    own = frozenset(known)
+    found = [
+        (at, at + 1, _BY_ONE_CHARACTER[text[at]])
         for match in _COUNTED.finditer(text)
-        for i, character in enumerate(match[1])
+        for at in range(*match.span())
     ]
+    for start, name in names_in(text, known=own):
+        place, end = name if name in own else called(name), start + len(name)
+        if place in own or place in _listed():
+            suffix = _SUFFIX.match(text, end) if place == name else None
+            found.append((start, suffix.end() if suffix else end, place))
+    return sorted(found)
 
 
 def with_places_inside(places: Collection[str]) -> frozenset[str]:
@@ -132,8 +142,3 @@ def asks_nationally(question: str) -> bool:
     True
     """
     return _NATIONAL.search(question) is not None
-
-
-def _places_in(text: str, *, listed: Iterable[str]) -> set[str]:
-    found = {name for name in listed if name in text}
-    return {n for n in found if not any(n != other and n in other for other in found)}

@@ -31,6 +31,7 @@ _SHAPELESS = re.compile(
 _HAN_TO_COME = range(0x20000, 0x3FFFE)
 _HALF = re.compile("[\ud800-\udfff]")  # half a character, or a byte that was not decoded
 _NAMES = re.compile("[^/]+")
+_RECORD = re.compile(r"(?<=\.jsonl)#", re.IGNORECASE)
 _CHINESE_MARK = re.compile(r"[\u2014\u2018-\u201d\u2026\u3001-\u3017\uff01-\uff5e]")
 _LIKENESS: Mapping[str, str] = MappingProxyType(
     {
@@ -99,7 +100,7 @@ def json_line(value: object, *, encoding: str = "utf-8", sort_keys: bool = False
     >>> json_line(["甲\x85"])
     '["甲\\u0085"]'
     """
-    as_ascii = not is_unicode(encoding)
+    as_ascii = not _is_unicode(encoding)
     dumps = functools.partial(
         json.dumps, ensure_ascii=as_ascii, sort_keys=sort_keys, default=_as_json
     )
@@ -134,7 +135,7 @@ def carried(text: str, encoding: str) -> str:
     >>> carried("甲 › 乙 — “c”", "gbk"), carried("甲 › 乙 — “c”", "ascii")
     ('甲 > 乙 — “c”', '? > ? -- "c"')
     """
-    if is_unicode(encoding):
+    if _is_unicode(encoding):
         return text
     lacking = {ord(c): likeness(c) for c in set(text) if not _fits(c, encoding)}
     return text.translate(lacking) if lacking else text
@@ -142,7 +143,7 @@ def carried(text: str, encoding: str) -> str:
 
 def n_lost(text: str, encoding: str) -> int:
     """Return the number of characters that an encoding shows as `?`."""
-    if is_unicode(encoding):
+    if _is_unicode(encoding):
         return 0
     lost = {c for c in set(text) if not _fits(c, encoding) and likeness(c) == _UNKNOWN}
     return sum(map(text.count, lost))
@@ -178,14 +179,27 @@ def shown_path(path: str | PurePath) -> str:
     return _NAMES.sub(lambda part: _shown_name(part[0]), text)
 
 
+def parted(source: str) -> tuple[str, str]:
+    """Return the path of a source and, with its `#`, the id of the record in it, if it is one.
+
+    They are parted where `.jsonl#` is first: the id is text of a document, and no part of a path,
+    whatever it looks like.
+
+    >>> parted("/a/b.jsonl#../c.jsonl#d"), parted("/a/b#c.txt")
+    (('/a/b.jsonl', '#../c.jsonl#d'), ('/a/b#c.txt', ''))
+    """
+    at = found.start() if (found := _RECORD.search(source)) else len(source)
+    return source[:at], source[at:]
+
+
 def without_folders(file: str) -> str:
     """Return a path as shown to others: of an absolute one (an older knowledge base) the name.
 
-    >>> without_folders("policies/gd/a.docx"), without_folders("/old/me/a.docx")
-    ('policies/gd/a.docx', 'a.docx')
+    >>> without_folders("policies/gd/a.docx"), without_folders("/old/me/a.jsonl#b/c")
+    ('policies/gd/a.docx', 'a.jsonl#b/c')
     """
-    path = PurePath(file)
-    return path.name if path.is_absolute() else file
+    path, record = parted(file)
+    return PurePath(path).name + record if PurePath(path).is_absolute() else file
 
 
 def _shown_name(name: str) -> str:
@@ -240,7 +254,7 @@ def place_shown(shown: str) -> Path:
     return at if os.path.exists(at) else whole  # noqa: PTH110
 
 
-def is_unicode(encoding: str) -> bool:
+def _is_unicode(encoding: str) -> bool:
     """Return whether an encoding covers Unicode."""
     return encoding.casefold().replace("_", "-").startswith(("utf", "cp65001"))
 

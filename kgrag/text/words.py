@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
-from math import log
+from math import inf, log
 from operator import add
 
 from kgrag.errors import ModelError
@@ -56,6 +56,7 @@ class Segmenter:
         }
         self._recognised = lru_cache(_KEPT_UNKNOWN)(_by_model)
         self.ends_in = lru_cache(_KEPT_RUNS)(self._ends_in)
+        self._best = lru_cache(_KEPT_RUNS)(self._best_path)
 
     @classmethod
     def from_jieba(cls, added: Iterable[str] = ()) -> "Segmenter":
@@ -83,7 +84,7 @@ class Segmenter:
 
     def segment(self, run: str) -> list[str]:
         """Return the words of a run in order, long words after the short ones inside them."""
-        ends = self._best_path(run)
+        _, ends = self._best_path(run)
         out: list[str] = []
         at = first_single = 0
         while at < len(run):
@@ -108,13 +109,33 @@ class Segmenter:
         return frozenset(found)
 
     def _ends_in(self, run: str) -> frozenset[int]:
-        ends, found = self._best_path(run), [0]
+        (_, ends), found = self._best(run), [0]
         while found[-1] < len(run):
             found.append(ends[found[-1]])
         return frozenset(found)
 
-    def _best_path(self, run: str) -> list[int]:
-        """Return the end of the word at each offset, on the likeliest path."""
+    def torn(self, run: str, start: int, end: int) -> float:
+        """Return by how much a word that runs out of a part of a run is likelier than that part.
+
+        Args:
+            run: Characters without marks.
+            start: Of the part.
+            end: Of it.
+
+        Returns:
+            The difference of logarithms; 0.0 if no word runs out of the part but one that begins
+            with it.
+        """
+        scores, ends = self._best(run)
+        at = start
+        while at < end:
+            first, at = at, ends[at]
+        if at == end or first == start:
+            return 0.0
+        return scores[start] - self._best(run[start:end])[0][0] - scores[end]
+
+    def _best_path(self, run: str) -> tuple[list[float], list[int]]:
+        """Return score of the rest and end of the word at each offset, on the likeliest path."""
         weight_of, n = self._weights.get, len(run)
         scores, ends = [0.0] * (n + 1), [0] * n
         for start in range(n - 1, -1, -1):
@@ -129,7 +150,7 @@ class Segmenter:
                     if score >= best or not known:  # of equals the longest, as in jieba
                         best, stop, known = score, end, True
             scores[start], ends[start] = best, stop
-        return ends
+        return scores, ends
 
     def _add_singles(self, run: str, out: list[str]) -> None:
         """Add a run of characters that are no dictionary words."""
@@ -264,6 +285,23 @@ def word_boundaries(text: str) -> frozenset[int]:
             and text[at - 1 : at + 1].isalnum()
         )
     )
+
+
+def runs_of_words(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (start, run) of the characters of a text between marks and blanks."""
+    yield from ((match.start(), match[0]) for match in _RUN.finditer(text))
+
+
+def tears(run: str, start: int, end: int) -> float:
+    """Return how much likelier, as a logarithm, words are that a part of a run tears.
+
+    Infinite where the part begins within a word.
+
+    >>> tears("美丽江苏", 1, 3) > tears("新乡村", 0, 2) > 3 > tears("山西北部", 0, 2) > 0
+    True
+    """
+    segmenter = _segmenter()
+    return segmenter.torn(run, start, end) if start in segmenter.ends_in(run) else inf
 
 
 class WordEnds:

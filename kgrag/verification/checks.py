@@ -1,34 +1,37 @@
 """Check an answer offline: each claim must be contained in the text that it cites."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
 
 from kgrag.answer.answer import Answer, Problem
-from kgrag.answer.blocks import Block, Claim, Missing, Quote, Row, Side, leaves
+from kgrag.answer.blocks import Block, Claim
 from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.answer.notes import note
-from kgrag.text.answer_text import Statement, inherited, marks, statements, without_denials
+from kgrag.text.answer_text import Statement, inherited, marks, without_denials
+from kgrag.text.quantities import legible
 from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
-from kgrag.verification.contradictions import contradictions
+from kgrag.verification.contradictions import NEGATION, contradictions
 
 _CHECKED = (
     "按规则核对，所引文段不支持这样说；请改为文段中的说法，或删去。",
     "Checked by rule: the passages cited do not say so; say what they do, or leave it out.",
 )
+_QUOTED = re.compile(r"[“「][^“”「」]+[”」]")
 _MOST_TOLD = 4  # sentences
 
 
 def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
-    """Return an answer with the findings on each of its sentences, without a model.
+    """Return an answer with the findings on each sentence of a model, without a model.
 
     Numbers with units, dates and names (titles, agencies, places, Latin names) must occur in the
     cited text: in 福建65%[1]，全国40%[2] each half in its own. Numbers must occur in the quote,
     too, if there is one. A sentence without [n] is checked against the citations of the next cited
     sentence of its paragraph or list. Headings are skipped; lead-ins that end in a colon,
     statements that documents say nothing and a closing summary need no citation. Answers that found
-    nothing are not checked.
+    nothing are not checked, nor is what is verbatim: quotes and rows, spans in quotation marks that
+    the cited text has, and sentences of the quote.
 
     Args:
         answer: The answer.
@@ -37,30 +40,16 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
     if not answer.found:
         return answer
     claims = inherited([_statement(b) for b in answer.blocks if isinstance(b, Claim)])
-    lines = [
-        [] if _is_known(block) else statements(block.text(answer.language, _number))
-        for block in leaves(answer.blocks)
-        if isinstance(block, Quote | Missing)
-    ]
-    compared = _Compared(answer, quoted, [*claims, *chain.from_iterable(lines)])
-    rest, own = iter(lines), iter(claims)
+    compared, own = _Compared(answer, quoted, claims), iter(claims)
 
     def with_checks(block: Block) -> Block:
-        if isinstance(block, Side):
-            return replace(block, blocks=tuple(map(with_checks, block.blocks)))
-        said = [next(own)] if isinstance(block, Claim) else next(rest)
-        written = block.text(answer.language, _number)
-        found = [compared.check(s, written) for s in said if s.form != "heading"]
-        if type(block) is Quote:  # verbatim: what is cut of a word is no other one
-            found = [replace(c, missing=(), elsewhere=(), contrary=()) for c in found]
-        return replace(block, checks=tuple(found))
+        if not isinstance(block, Claim):
+            return block
+        said, written = next(own), block.text(answer.language, _number)
+        checks = () if said.form == "heading" else (compared.check(said, written),)
+        return replace(block, checks=checks)
 
     return replace(answer, blocks=tuple(map(with_checks, answer.blocks)))
-
-
-def _is_known(block: Block) -> bool:
-    """Return whether a block tells what is known of a document beside the quote."""
-    return isinstance(block, Row) and bool(block.known)
 
 
 def _number(cited: Citation) -> str:
@@ -106,8 +95,10 @@ class _Compared:
             around = self._blocks[statement.block]
             for text, own in _parts(statement, written, numbers):
                 told = without_denials(text) if statement.form == "claim" else text
+                cited = "\n".join(self._quoted[n] for n in own)
+                said = _besides_verbatim(told, cited)
                 lacking = missing_claims(
-                    told,
+                    said,
                     self._read(own),
                     asked=self._asked,
                     around=around,
@@ -117,8 +108,7 @@ class _Compared:
                 missing.update(dict.fromkeys(lacking))
                 if statement.numbers:  # quotes were chosen for nothing else
                     elsewhere.update(dict.fromkeys(self._not_quoted(told, own, around)))
-                    text = "\n".join(self._quoted[n] for n in own)
-                    contrary.update(dict.fromkeys(contradictions(told, text)))
+                    contrary.update(dict.fromkeys(contradictions(said, cited)))
         return SentenceCheck(
             start=statement.start,
             end=statement.end,
@@ -137,6 +127,21 @@ class _Compared:
             return ()
         quotes = Source.of("\n".join(self._quotes[n] for n in numbers))
         return numbers_missing(text, quotes, asked=self._asked, around=around)
+
+
+def _besides_verbatim(said: str, cited: str) -> str:
+    """Return a part of a sentence with blanks in place of its quotes of a text, or of all of it."""
+    if _is_verbatim(said, cited):
+        return ""
+    return _QUOTED.sub(lambda m: " " * len(m[0]) if _is_verbatim(m[0][1:-1], cited) else m[0], said)
+
+
+def _is_verbatim(said: str, cited: str) -> bool:
+    """Return whether a text has words, with no digit or negation before them or digit behind."""
+    letters = "".join(legible(said).casefold().split()).strip("。，；：、.,;:")
+    words = r"\s*".join(map(re.escape, letters))
+    found = rf"(?<!{NEGATION.pattern})(?<![\d.]){words}(?![\d.%‰])"
+    return bool(letters) and re.search(found, legible(cited).casefold()) is not None
 
 
 def _parts(

@@ -46,7 +46,7 @@ _ROLE = re.compile(
 )
 _LEADING, _HELPING = frozenset(["牵头", "主办"]), frozenset(["配合", "协助"])
 MODAL = re.compile("|".join(p.pattern for p in _MODAL.values()))
-_NEGATION = re.compile(r"[未不无非没禁严]")
+NEGATION = re.compile(r"[未不无非没禁严]")
 
 
 def contradictions(claim: str, text: str) -> tuple[str, ...]:
@@ -308,6 +308,6 @@ def _modals(claim: str, source: _Source) -> Iterator[str]:
         near = [(c, s) for share, c, s in shares if share >= max(_LIKE, best - _CLOSE)]
         kinds = [{k for k, p in _MODAL.items() if p.search(c)} for c, _ in near]
         otherwise = all(its and kind not in its for its in kinds)
-        plain = kind == "forbid" and not any(_NEGATION.search(s) for _, s in near)
+        plain = kind == "forbid" and not any(NEGATION.search(s) for _, s in near)
         if near and (otherwise or plain):
             yield written

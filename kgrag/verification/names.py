@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kgrag.text.places import counted_places, question_places
+from kgrag.text.places import places_in
 from kgrag.text.quantities import narrow, quantities
 from kgrag.text.region_mentions import counties_in
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
@@ -146,10 +146,9 @@ def _agencies(sentence: str) -> Iterator[Name]:
 
 
 def _places(sentence: str) -> Iterator[Name]:
-    counted = {place: start for start, place in counted_places(sentence)}  # 冀湘两省
-    for place in sorted(question_places(sentence, ())):
-        start = sentence.find(place)
-        yield Name(counted[place] if start < 0 else start, place, (place,), is_place=True)
+    first = {place: start for start, _, place in reversed(places_in(sentence))}
+    for place, start in first.items():
+        yield Name(start, place, (place,), is_place=True)
     for start, county in counties_in(sentence):
         yield Name(start, county, (county, county[:-1]), is_place=True)  # 泰兴市, 泰兴
 

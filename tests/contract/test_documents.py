@@ -163,9 +163,9 @@ def test_counts_count_everything(store, make):
 def test_upsert_twice_changes_nothing(store, make):
     """The same bundle again leaves the same content."""
     bundle = make.bundle("a", TEXT, facts=[("绿色工厂", "有", "500家")], summaries=["摘要"])
-    put(store, bundle)
+    assert store.upsert_document(bundle, source="/archive/a.txt") is None
     before = list(store.export())
-    put(store, bundle)
+    assert store.upsert_document(bundle, source="/archive/a.txt") == bundle.fingerprint
 
     assert list(store.export()) == before
     assert store.verify() == []

@@ -26,13 +26,12 @@ _MOST_NESTED = 4
 _HYPHENS = {0x02, 0xFFFE}
 
 
-def characters(text_page: "PdfTextPage", codes: list[int], turns: int) -> list[Char]:
-    """Return the visible characters, turned upright.
+def characters(text_page: "PdfTextPage", codes: list[int]) -> list[Char]:
+    """Return the visible characters.
 
     Args:
         text_page: Of PDFium.
         codes: Its characters, as UTF-16 or code points.
-        turns: Quarter turns counter-clockwise that the text is set at.
     """
     found = []
     for index, code in enumerate(codes):
@@ -48,35 +47,57 @@ def characters(text_page: "PdfTextPage", codes: list[int], turns: int) -> list[C
             if not 0xDC00 <= low < 0xE000:
                 continue
             text = chr(0x10000 + ((code - 0xD800) << 10) + low - 0xDC00)
-        box = _turned_box(text_page.get_charbox(index, loose=True), turns)
-        found.append(Char(index, text, *box))
+        found.append(Char(index, text, *text_page.get_charbox(index, loose=True)))
     return found
 
 
-def quarter_turns(text_page: "PdfTextPage", n_chars: int) -> int:
-    """Return by how many quarters, counter-clockwise, most of a page's text is turned."""
+def upright(page: "PdfPage") -> "PdfTextPage":
+    """Turn what a page shows until most of its text is upright, and return that text.
+
+    PDFium reads lines in the order in which they are shown, and leaves out turned text in a font
+    that it lacks. The file is not changed: opened again, the page is as it was.
+    """
+    from pypdfium2 import PdfMatrix
+
+    shown = page.get_rotation()
+    page.set_rotation(0)
+    text_page = page.get_textpage()
+    turns = _quarter_turns(text_page)
+    if turns:
+        text_page.close()
+        turned = PdfMatrix().rotate(90 * turns, ccw=True)
+        left, bottom, _, _ = turned.on_rect(*page.get_mediabox())
+        for item in page.get_objects(max_depth=1):
+            item.transform(turned.translate(-left, -bottom))
+        text_page = page.get_textpage()
+    page.set_rotation(shown)  # a page that is recognised as a picture is read as it is shown
+    return text_page
+
+
+def _quarter_turns(text_page: "PdfTextPage") -> int:
+    """Return by how many quarters, clockwise as PDFium counts, most of a page's text is turned."""
     from pypdfium2 import raw
 
+    n_chars = text_page.count_chars()
     step = max(1, n_chars // 50)
     angles = [raw.FPDFText_GetCharAngle(text_page, i) for i in range(0, n_chars, step)]
     turns = [round(a / (math.pi / 2)) % 4 for a in angles if a >= 0]
     return max(set(turns), key=turns.count) if turns else 0
 
 
-def rulings(page: "PdfPage", turns: int) -> list[Ruling]:
-    """Return the straight lines of a page, turned: strokes, thin shapes, sides of boxes."""
+def rulings(page: "PdfPage") -> list[Ruling]:
+    """Return the straight lines of a page: strokes, thin shapes, sides of boxes."""
     from pypdfium2 import raw
 
     found: list[Ruling] = []
     for item, kind, matrix in _objects(page):
         if kind == raw.FPDF_PAGEOBJ_PATH:
             for figure in _figures(item, matrix):
-                found += _lines([_turned(p, turns) for p in figure])
+                found += _lines(figure)
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
             box = _bounds(item, matrix)
             if box and min(box[2] - box[0], box[3] - box[1]) < _THIN:
-                left, bottom, right, top = _turned_box(box, turns)
-                found += _lines([(left, bottom), (right, top)])
+                found += _lines([box[:2], box[2:]])
     return found
 
 
@@ -175,37 +196,24 @@ def _matrix(item: Any) -> "PdfMatrix":
     return PdfMatrix.from_raw(m) if raw.FPDFPageObj_GetMatrix(item, m) else PdfMatrix()
 
 
-def _turned(point: Point, turns: int) -> Point:
-    x, y = point
-    for _ in range(turns):
-        x, y = y, -x  # a quarter with the clock
-    return x, y
-
-
-def _turned_box(box: Box, turns: int) -> Box:
-    (ax, ay), (bx, by) = _turned((box[0], box[1]), turns), _turned((box[2], box[3]), turns)
-    return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
-
-
 def find_tables(
     page: "PdfPage", text_page: "PdfTextPage", codes: list[int], *, in_columns: bool
 ) -> list[Table]:
     """Return the tables of a page; no character is in two of them.
 
     Args:
-        page: Of PDFium.
+        page: Of PDFium, its text upright.
         text_page: Of the page.
         codes: Its characters, as UTF-16 or code points.
         in_columns: Whether some of its lines are beside each other or have wide gaps.
     """
-    turns = quarter_turns(text_page, len(codes))
-    drawn = rulings(page, turns)
+    drawn = rulings(page)
     n_flat = sum(r.across for r in drawn)
     crossed = n_flat > 1 and len(drawn) - n_flat > 0
     in_columns = in_columns or any(len(run) > 2 for run in level_runs(drawn))
     if not crossed and not in_columns:
         return []
-    chars = characters(text_page, codes, turns)
+    chars = characters(text_page, codes)
     found = ruled_tables(chars, drawn) if crossed else []
     if in_columns:
         taken = frozenset(i for table in found for i in table.members)

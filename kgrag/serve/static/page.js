@@ -15,31 +15,49 @@ function told(kind, text) {
   return p;
 }
 
-// Earlier questions go along, so that a question may lean on them; they last as long as the tab.
+// Earlier questions go along, so that a question may lean on them, and stand above it with their
+// answers. They are kept by the browser, as long as the tab.
 
-const MANY = ["documents", "regions", "kinds", "issuers"], KEPT = "kgrag-turns:" + root;
-let turns = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+const MANY = ["documents", "regions", "kinds", "issuers"], KEPT = "kgrag-thread:" + root;
+let { turns, latest } = JSON.parse(sessionStorage.getItem(KEPT) ?? '{"turns": [], "latest": null}');
 
-function remember(turn) {
-  turns = turn ? [...turns, turn].slice(-10) : [];
-  sessionStorage.setItem(KEPT, JSON.stringify(turns));
-  showTurns();
+function begin(question) {  // the answer before becomes an earlier one; a question asked again is not
+  const all = [...turns, latest].filter(Boolean);
+  const isSame = turn => turn.question === question || turn.asked === question;
+  turns = all.filter(turn => !isSame(turn)).slice(-10);
+  keep(all.find(isSame) ?? null);
+  if (turns.length) form.scrollIntoView();
 }
 
-function showTurns() {
-  const list = document.querySelector(".turns");
-  for (const old of list.querySelectorAll("a")) old.remove();
-  for (const turn of turns) {
-    const link = document.createElement("a");
-    link.href = root + "/?" + new URLSearchParams({ question: turn.question });
-    link.textContent = turn.question;
-    list.insertBefore(link, list.querySelector("button"));
+function keep(turn) {
+  latest = turn;
+  const long = turns.filter(one => one.html);
+  for (;;) {
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify({ turns, latest }));
+      break;
+    } catch {  // full: the oldest answers are given up, not their questions
+      if (!long.length) break;
+      long.shift().html = "";
+    }
   }
-  list.hidden = !turns.length;
+  const thread = document.getElementById("thread");
+  thread.replaceChildren(...turns.map(one => {
+    const part = document.createElement("div");
+    if (one.html) part.innerHTML = one.html;  // rendered and escaped by the server
+    else {
+      const link = part.appendChild(document.createElement("a"));
+      link.href = root + "/?" + new URLSearchParams({ question: one.question });
+      link.textContent = one.question;
+    }
+    return part;
+  }));
+  thread.hidden = !turns.length;
+  document.querySelector(".turns").hidden = !turns.length && !latest;
 }
 
 function asked(fields) {
-  const told = { history: turns };
+  const told = { history: turns.map(({ question, answer, cited, places }) => ({ question, answer, cited, places })) };
   for (const [name, value] of fields)
     told[name] = MANY.includes(name) ? [...(told[name] ?? []), value] : name === "in_force" ? true : value;
   return JSON.stringify(told);
@@ -53,6 +71,7 @@ async function ask(fields) {
   go.hidden = true;
   stop.hidden = false;
   closePanel();
+  begin(fields.get("question"));
   const draft = told("draft", "");
   answer.replaceChildren(told("quiet", answer.dataset.working), draft);
   try {
@@ -66,8 +85,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         history.replaceState(null, "", root + "/?" + data.address);
-        listen(answer);
-        remember({ question: data.question, answer: data.text, cited: data.cited, places: data.places });
+        keep({ question: data.question, asked: fields.get("question"), answer: data.text, cited: data.cited, places: data.places, html: data.html });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {
@@ -120,31 +138,33 @@ if (form) {
       form.requestSubmit();
     }
   });
-  document.querySelector(".anew").addEventListener("click", () => { remember(null); form.querySelector("textarea").focus(); });
-  showTurns();
+  document.querySelector(".anew").addEventListener("click", () => { turns = []; keep(null); form.querySelector("textarea").focus(); });
   addEventListener("popstate", () => location.reload());
-  if (answer.dataset.asking) ask(fieldsOf(new URLSearchParams(location.search)));
+  const wanted = fieldsOf(new URLSearchParams(location.search));
+  if (answer.dataset.asking) ask(wanted);
+  else {
+    begin(wanted.get("question"));
+    if (answer.querySelector(".answer")) keep({ ...latest ?? { question: wanted.get("question") }, html: answer.innerHTML });
+  }
 }
 
 // The source of a citation beside the answer, with next and previous.
 
-let shown = 0;
+let shown = null;
 
-function citations() {
-  const numbers = [...document.querySelectorAll(".cite[data-n]")].map(a => +a.dataset.n);
-  return [...new Set(numbers)];
+function citations(of) {  // of the same answer, or page: the first link of each number
+  const part = of?.closest(".answer") ?? answer?.querySelector(".answer") ?? document, first = new Map();
+  for (const a of part.querySelectorAll(".cite[data-n]")) if (!first.has(a.dataset.n)) first.set(a.dataset.n, a);
+  return [...first.values()];
 }
 
-async function show(number) {
-  const link = document.querySelector(`.cite[data-n="${number}"]`);
-  if (!link) return;
+async function show(link) {
   const response = await fetch(link.getAttribute("href").split("#")[0] + "?panel=1");
   panel.innerHTML = await response.text();
-  shown = number;
+  shown = link;
   panel.hidden = false;
-  for (const a of document.querySelectorAll(".cite")) a.classList.toggle("current", +a.dataset.n === number);
-  listen(panel);
-  const around = citations(), at = around.indexOf(number);
+  const around = citations(link), at = around.findIndex(a => a.dataset.n === link.dataset.n), part = link.closest(".answer") ?? document;
+  for (const a of document.querySelectorAll(".cite")) a.classList.toggle("current", part.contains(a) && a.dataset.n === link.dataset.n);
   const steps = [[".previous", around[at - 1]], [".next", around[at + 1]]];
   for (const [name, other] of steps) {
     const button = panel.querySelector(name);
@@ -161,21 +181,16 @@ function closePanel() {
   if (!panel || panel.hidden) return;
   panel.hidden = true;
   for (const a of document.querySelectorAll(".cite.current")) a.classList.remove("current");
-  document.querySelector(`.cite[data-n="${shown}"]`)?.focus();
+  shown?.focus();
 }
 
-function listen(part) {
-  for (const link of part.querySelectorAll(".cite[data-n]")) {
-    link.addEventListener("click", event => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || !panel) return;
-      event.preventDefault();
-      show(+link.dataset.n);
-    });
-  }
-  for (const button of part.querySelectorAll(".copy")) {
-    button.addEventListener("click", () => copy(button));
-  }
-}
+document.addEventListener("click", event => {
+  const link = event.target.closest(".cite[data-n]"), button = event.target.closest(".copy");
+  if (button) copy(button);
+  if (!link || !panel || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  show(link);
+});
 
 async function copy(button) {
   try {
@@ -191,7 +206,6 @@ async function copy(button) {
 // On other pages than that of an answer citations are numbered here.
 
 document.querySelectorAll("a.cite:not([data-n])").forEach((link, at) => { link.dataset.n = at + 1; });
-listen(document);
 
 if (location.hash === "#correct") document.getElementById("correct")?.setAttribute("open", "");
 
@@ -205,9 +219,8 @@ addEventListener("toggle", async event => {
   if (response.ok) place.innerHTML = await response.text();  // rendered and escaped by the server
   else place.append(told("quiet", part.dataset.none));
   part.append(place);
-  let n = Math.max(0, ...citations());
+  let n = Math.max(0, ...citations(part).map(a => +a.dataset.n));
   for (const link of place.querySelectorAll("a.cite")) link.dataset.n = ++n;
-  listen(place);
 }, true);
 
 addEventListener("keydown", event => {
@@ -217,8 +230,9 @@ addEventListener("keydown", event => {
     if (field) { event.preventDefault(); field.focus(); }
   } else if (event.key === "Escape") closePanel();
   else if (panel && (event.key === "j" || event.key === "k")) {
-    const all = citations();
-    const next = all[all.indexOf(shown) + (event.key === "j" ? 1 : -1)] ?? (shown ? shown : all[0]);
+    if (!shown?.isConnected) shown = null;
+    const all = citations(shown), at = all.findIndex(a => a.dataset.n === shown?.dataset.n);
+    const next = all[at + (event.key === "j" ? 1 : -1)] ?? shown ?? all[0];
     if (next) show(next);
   }
 });

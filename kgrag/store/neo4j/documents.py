@@ -30,8 +30,8 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
-        self._write(lambda tx: write.upsert_document(tx, bundle, source=source))
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> str | None:
+        return self._write(lambda tx: write.upsert_document(tx, bundle, source=source))
 
     def attach_source(self, source: str, doc_id: str) -> None:
         self._write(lambda tx: write.attach_source(tx, source, doc_id))

@@ -33,9 +33,10 @@ def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
     tx.run_rows("put_settings", rows)
 
 
-def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> None:
+def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> str | None:
     """Store a document, replacing its old version and what only `source` had.
 
+    Returns the fingerprint of its old version; None if there was none.
     Chunks that stay the same stay untouched: who reads meanwhile goes on seeing them.
     """
     check_bundle(bundle)
@@ -71,6 +72,7 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
     if node_id != before["node_id"]:
         redirect_references(tx, [node_id, before["node_id"]])
     finish(tx, base)
+    return str(before["fingerprint"]) if held else None
 
 
 def attach_source(tx: Transaction, source: str, doc_id: str) -> None:

@@ -38,9 +38,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
+from kgrag.store.folders import shown_from
 from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import store_error
+from kgrag.store.sqlite.statements import run
 from kgrag.store.whole import shown, stopped
 
 _TABLES = (
@@ -81,6 +83,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
         "sql": sql,
         "uri": database.uri,
         "views": VIEWS,
+        "files": _files(database) if "kg_documents" in sql.lower() else {},
         "max_rows": max_rows,
         "timeout_s": timeout_s,
     }
@@ -91,6 +94,13 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     if "rows" in answer:
         return [dict(zip(answer["names"], map(_value, row), strict=True)) for row in answer["rows"]]
     raise _refused(database, sql, answer, timeout_s)
+
+
+def _files(database: Database) -> dict[str, str]:
+    """Return the files of documents by id, as `kgrag docs` shows them."""
+    with database.read() as connection:
+        rows = run(connection, "shown_sources").fetchall()
+    return {doc_id: shown_from(note)(source) for doc_id, source, note in rows}
 
 
 def _answer(request: str, seconds: float) -> dict[str, Any]:

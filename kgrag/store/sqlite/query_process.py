@@ -58,10 +58,19 @@ Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int
 Answer = dict[str, object]
 
 
-def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s: float) -> Answer:
+def answer(
+    sql: str,
+    *,
+    uri: str,
+    views: Iterable[str],
+    files: Mapping[str, str],
+    max_rows: int,
+    timeout_s: float,
+) -> Answer:
     """Return the result of a statement without parameters.
 
-    It is stopped after `timeout_s` where SQLite checks the time.
+    It is stopped after `timeout_s` where SQLite checks the time. `files` are the names that the
+    files of documents are shown by.
 
     Returns:
         `names` and `rows`; or the `reason` for a failure, with SQLite's name of the `error` if any.
@@ -69,6 +78,10 @@ def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s
     try:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout_s)
         with closing(connection):
+            connection.execute("PRAGMA temp_store = MEMORY")  # memory is limited, unlike the disk
+            # Instead of the table of this name, which has absolute paths.
+            connection.execute("CREATE TEMP TABLE sources (doc_id PRIMARY KEY, source)")
+            connection.executemany("INSERT INTO sources VALUES (?, ?)", files.items())
             _limit(connection, views, until=time.monotonic() + timeout_s)
             cursor = connection.execute(sql)
             if cursor.description is None:
@@ -87,7 +100,6 @@ def answer(sql: str, *, uri: str, views: Iterable[str], max_rows: int, timeout_s
 
 
 def _limit(connection: sqlite3.Connection, views: Iterable[str], *, until: float) -> None:
-    connection.execute("PRAGMA temp_store = MEMORY")  # memory is limited, unlike the disk
     behind = _hidden(connection, views)
     connection.execute("PRAGMA query_only = ON")
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")  # sets them up

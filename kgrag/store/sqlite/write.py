@@ -110,9 +110,10 @@ class Writing(Role):
         with self._database.write() as connection:
             _note(connection, lambda known: known - {*doc_ids})
 
-    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> None:
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> str | None:
         doc_id = bundle.document.doc_id
         with self._database.write() as connection:
+            held = run(connection, "fingerprint", doc_id).fetchone()
             check_bundle(bundle)
             self._check_encoder(connection, bundle.embedder)
             affected = Affected()
@@ -129,6 +130,7 @@ class Writing(Role):
             record_change(connection, sorted(changed))
             seal_documents(connection, sorted(changed))
             seal_settings(connection)
+        return held and str(held[0])
 
     def attach_source(self, source: str, doc_id: str) -> None:
         with self._database.write() as connection:

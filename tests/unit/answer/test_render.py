@@ -17,7 +17,7 @@ SIDES = Answer(
     "两市目标？",
     (
         Side("甲市", (Quote(cited(1, "建*500*家。\n[7]", page=3)),)),
-        Missing("乙市", (cited(2, "其他"),)),
+        Missing("乙市"),
     ),
     "extractive",
     notes=("只有<一>方",),
@@ -29,8 +29,10 @@ def test_markdown_has_citations_as_footnotes():
     """What a document says is escaped: neither its marks nor its [7] count."""
     lines = SIDES.to_markdown().splitlines()
     assert "**甲市**" in lines
+    nearest = Answer("两市？", (Side("丙市", (Quote(cited(1)),), nearest=True),), "extractive")
+    assert "**丙市，最相近的**" in nearest.to_markdown()
     assert "- 建\\*500\\*家。〔7〕[^1]" in lines
-    assert "- 乙市：未找到有关规定。检索到的是其他内容：《甲方案》[^2]" in lines
+    assert "- 乙市：没有选出可以引用的句子" in lines
     assert "> 只有\\<一\\>方" in lines
     (first,) = [line for line in lines if line.startswith("[^1]: ")]
     assert "甲方案 › 一、目标 (甲.pdf，第 3 页，第 10 至 15 个字符)" in first

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.answer.sentences import joined_spans, sentences, whole_quote
+from kgrag.answer.sentences import joined_spans, sentence_around, sentences, whole_quote
 from kgrag.results import ScoredChunk
 from kgrag.types import Chunk
 
@@ -139,3 +139,9 @@ def test_a_quote_is_whole_where_a_chunk_cut_its_sentence():
     for kept in ("一、目标", "包括：", "（一）甲，乙"):
         at = text.index(kept)
         assert whole_quote(text, at, at + len(kept)) == (at, at + len(kept))
+
+
+def test_a_span_far_behind_every_mark_of_a_long_sentence_stands_alone():
+    """A row never quotes nothing."""
+    text = "甲乙丙丁戊己庚辛壬癸，子丑。"
+    assert sentence_around(text, 7, 9, longest=6) == (7, 9)

@@ -49,13 +49,13 @@ def rows(answer):
 @pytest.mark.parametrize(
     "question", ["各省对氢能发展提出了哪些要求？", "哪些省份提到了氢能？", "各省氢能政策有什么不同"]
 )
-def test_each_province_has_its_own_sentences_and_the_others_are_named(base, question):
+def test_each_province_has_its_own_sentences(base, question):
     answer = base.ask(question)
     found = rows(answer)
     assert list(dict.fromkeys(place for place, _ in found)) == ["山西省", "安徽省"]
     assert all("氢" in quote for _, quote in found)
     assert getattr(answer.notes[0], "kind", "") == "by-place"
-    assert answer.notes[1].endswith("有1地：吉林省")
+    assert not any("吉林" in note for note in answer.notes)  # where it stands may not be read
 
 
 def test_places_within_a_filter_alone_are_listed(base):

@@ -204,9 +204,6 @@ def test_cited_texts_are_the_passages_under_title_place_and_sections():
     (half,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=halves).values()
     assert "500家" in half
     assert "800家" not in half
-    (narrow,) = cited_texts(answer.citations, documents=DOCUMENTS).values()
-    assert "500家" in narrow
-    assert "800家" not in narrow
 
 
 def test_resolve_drops_citations_that_another_of_the_sentence_makes_idle():

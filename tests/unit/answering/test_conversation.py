@@ -537,4 +537,4 @@ def test_addresses_that_are_none_of_the_documents_are_searched_instead(law):
 def test_of_a_country_abroad_only_what_names_it_is_quoted(law, question, quoted):
     answer = law.ask(question)
     assert {c.quote for c in answer.citations} == ({quoted} if quoted else set())
-    assert answer.notes[0] == f"没有关于{question[:2]}的文件"
+    assert answer.notes[0] == f"没有以{question[:2]}为范围的文件"

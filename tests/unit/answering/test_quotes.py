@@ -14,6 +14,8 @@ from kgrag.answering.quotes import (
     names_what_is_counted,
     quoted,
 )
+from kgrag.embedding.catalog import find_entry
+from kgrag.embedding.choose import encoder_note
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
@@ -317,13 +319,13 @@ def test_things_that_are_counted_are_named_or_not(question, quotes, listed, is_n
 
 
 class Alike(HashEmbedder):
-    """Finds every sentence as like a question as it is told, and is no stand-in."""
+    """Finds every sentence as like a question as it is told, measured as bge-small-zh."""
 
     is_stand_in = False
+    thresholds = find_entry("bge-small-zh").card.thresholds
 
     def __init__(self, cosine):
         super().__init__()
-        self.name = "bge-small-zh:00:00"
         self._cosine = cosine
 
     def embed(self, texts, task):
@@ -352,6 +354,23 @@ def test_a_sentence_answers_by_its_score_or_by_its_likeness(question, score, cos
     scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), score)]
     query = analyse(question, known_places=["云岭"])
     assert is_answered(scored, query, Alike(cosine)) == answers
+
+
+@pytest.mark.parametrize("name", ["bge-small-zh-15b717c382bc-8d14", "office"])
+@pytest.mark.parametrize("limits", [Alike.thresholds, None])
+def test_what_is_refused_depends_on_what_was_measured_and_on_no_name(name, limits):
+    """Cosines of an encoder of which nothing is known refuse nothing."""
+    text = "到2025年，全省建成光伏项目100个以上。"
+    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
+    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), 0.5)]
+    embedder = Alike(0.1)
+    embedder.name, embedder.thresholds = name, limits
+    for question in ("红烧肉怎么做", "云岭省的红烧肉怎么做", "全省建成多少个光伏项目"):
+        query = analyse(question, known_places=["云岭"])
+        assert is_answered(scored, query, embedder, lambda: ["红烧肉"]) == (limits is None)
+    told = encoder_note(embedder)
+    assert (told is None) == (limits is not None)
+    assert told is None or (name in told and told.kind == "unmeasured")
 
 
 class Words(Alike):
@@ -429,18 +448,6 @@ def test_the_rarest_words_of_a_question_stand_apart(energies, question, apart):
     """If no sentence, with its headings, has both."""
     knowledge = energies._knowledge
     assert knowledge.apart(knowledge.query(question)) == apart
-
-
-def test_another_encoder_has_other_cosines():
-    """What was measured with one says nothing of another: its figures are not refused."""
-    text = "到2025年，全省建成光伏项目100个以上。"
-    chunk = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, len(text), text), 10.0)
-    scored = [Scored(Sentence("d", 0, len(text), text, chunk, 0), 0.75)]
-    query = analyse("云岭省建成多少个光伏项目", known_places=["云岭"])
-    other = Alike(0.3)
-    assert not is_answered(scored, query, other)
-    other.name = "text-embedding-3-small"
-    assert is_answered(scored, query, other)
 
 
 CHUNK = ScoredChunk(Chunk("d:256:0", "d", 256, 0, 0, 100, "文" * 100), 1.0)

@@ -213,7 +213,7 @@ def passage(number, start, end, doc_id="d"):
 
 def attempt(*, results, passages, cited=()):
     citations = tuple(
-        Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "", "d:100:0")
+        Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "文", "d:100:0")
         for n, start in enumerate(cited, 1)
     )
     answer = Answer("问", tuple(map(Quote, citations)), "m")

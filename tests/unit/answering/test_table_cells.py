@@ -84,4 +84,4 @@ def test_a_row_of_a_place_comes_before_what_is_told_of_the_place_around(folder):
     """No document is about the city: the row that names it is quoted, the texts are counted."""
     told = json.loads(run(folder, "ask", "河北承德营造林任务", "--json", code=0).stdout)
     assert told["text"].splitlines()[0] == "承德市139.2 60.0 21.0 79.2[1]"
-    assert {"没有关于承德的文件", "文中提到承德的有1份"} <= set(told["notes"])
+    assert {"没有以承德为范围的文件", "文中提到承德的有1份"} <= set(told["notes"])

@@ -627,10 +627,11 @@ def test_reembed_applies_other_nodes_to_encode(encoded, first):
     assert refused.exit_code == 1
     told = "embedding.sizes is 512, 256, but this knowledge base has vectors of chunks of 256: run"
     assert refused.stderr.count(told) == 1
-    for command in ("search", "ask"):  # by what is there
+    in_chinese = "embedding.sizes 为 512, 256，而此库的向量是长 256 的分块：请运行"
+    for command, said in (("search", told), ("ask", in_chinese)):  # by what is there
         found = run(encoded, command, "绿色工厂")
         assert found.exit_code == 0
-        assert found.stderr.count(f"note: {told} `kgrag reembed`") == 1
+        assert found.stderr.count(f"note: {said} `kgrag reembed`") == 1
     done = run(encoded, "reembed")
 
     assert done.stdout.startswith("hash-64: 0 texts of 2 documents")  # one chunk is all of a text
@@ -640,6 +641,32 @@ def test_reembed_applies_other_nodes_to_encode(encoded, first):
     wrong = run(encoded, "reembed")
     assert wrong.exit_code == 1
     assert "500" in wrong.stderr
+
+
+def test_chunks_of_other_sizes_are_not_ignored(encoded, first, monkeypatch):
+    """An existing knowledge base keeps its own: ingest stops, answers say so."""
+    settings = '[embedding]\nmodel = "hash-64"\n[chunks]\nparent = 1000\nchildren = [500, 250]\n'
+    (encoded / "kgrag.toml").write_text(settings, "utf-8")
+    told = "asks for chunks of 1000, 500, 250, but this knowledge base has chunks of 2048, 1024"
+    refused = ingest(encoded, first)
+    assert refused.exit_code == 1
+    assert refused.stderr.count(told) == 1
+    assert run(encoded, "verify").exit_code == 0
+    for command, question in (("search", "绿色工厂"), ("ask", "What is a green factory?")):
+        found = run(encoded, command, question)
+        assert found.exit_code == 0
+        assert found.stderr.count(told) == 1
+    monkeypatch.setenv("KGRAG_LANG", "zh")
+    for command in ("search", "ask"):
+        assert "而此库的分块为 2048, 1024, 512, 256" in run(encoded, command, "绿色工厂").stderr
+    monkeypatch.delenv("KGRAG_LANG")
+    (encoded / "kb").rename(encoded / "old")
+    assert ingest(encoded, first).exit_code == 0
+    assert "[chunks]" not in run(encoded, "search", "绿色工厂").stderr
+    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\n', "utf-8")
+    again = ingest(encoded, first)  # nothing is asked for
+    assert again.exit_code == 0
+    assert "[chunks]" not in again.stderr
 
 
 def test_reembed_dry_run_says_how_much_and_changes_nothing(encoded):

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from kgrag.drawing.page import lay_out
+from kgrag.drawing.page import colours, lay_out
 from kgrag.ids import entity_id, fact_id
 from kgrag.types import Entity, Fact
 
@@ -18,12 +18,12 @@ def fact(subject, predicate, object_):
 
 def rings(center, facts):
     """Return {name: ring}."""
-    return {n.entity.name: n.ring for n in lay_out(entity(center), facts).values()}
+    return {n.entity.name: n.ring for n in lay_out(entity(center), facts).nodes.values()}
 
 
 def test_lay_out_when_there_are_no_facts_places_the_centre_alone():
     """The centre is always drawn, in the middle."""
-    nodes = lay_out(entity("甲"), [])
+    nodes = lay_out(entity("甲"), []).nodes
     assert [(n.entity.name, n.ring, n.at) for n in nodes.values()] == [("甲", 0, 0j)]
 
 
@@ -45,29 +45,36 @@ def test_lay_out_when_facts_form_circles_draws_each_entity_once():
     assert rings("甲", facts) == {"甲": 0, "乙": 1, "丙": 1, "丁": 1}
 
 
-def test_lay_out_keeps_nodes_apart():
-    """Circles keep the room of their captions, also where they are many and far."""
+def test_lay_out_gives_every_entity_a_line_of_its_own():
+    """Of two in a column none is nearer than a caption is high, far from the centre, too."""
     facts = [fact("甲", "管", f"乙{i}") for i in range(60)]
     facts += [fact(f"乙{i}", "管", f"丙{i}-{j}") for i in range(0, 60, 7) for j in range(9)]
-    spots = [node.at for node in lay_out(entity("甲"), facts).values()]
-    assert min(abs(a - b) for a, b in combinations(spots, 2)) > 60
+    spots = [node.at for node in lay_out(entity("甲"), facts).nodes.values()]
+    assert len(spots) == 142
+    assert all(
+        abs(a.real - b.real) > 200 or abs(a.imag - b.imag) >= 20 for a, b in combinations(spots, 2)
+    )
 
 
-def test_lay_out_gives_parallel_facts_more_room():
-    """A neighbour with many facts gets a wider sector than one with a single fact."""
-    single = [fact("甲", "管", f"乙{i}") for i in range(12)]
-    many = [fact("甲", f"管{i}", "乙0") for i in range(8)]
-    center, *others = lay_out(entity("甲"), single + many).values()
-    after, *_, before = sorted(abs(o.at - others[0].at) for o in others[1:])
-    near = min(abs(a.at - b.at) for a, b in combinations(others[1:], 2))
-    assert before > after > 1.5 * near
-    assert center.at == 0
+def test_lay_out_groups_by_relation_and_balances_both_sides():
+    """What hangs on one relation stands together; a large one is on both sides."""
+    facts = [fact("甲", "负责", f"乙{i}") for i in range(30)]
+    facts += [fact("甲", "牵头", f"丙{i}") for i in range(6)] + [fact("丁", "依据", "甲")]
+    made = lay_out(entity("甲"), facts)
+    told = {of: members for of, (_, members) in made.hubs.items()}
+    assert told == {
+        ("负责", True, True): 19,
+        ("负责", True, False): 11,
+        ("牵头", True, False): 6,
+        ("依据", False, False): 1,
+    }
+    left = sorted((n.at.imag, n.fact.predicate) for n in made.nodes.values() if n.at.real < 0)
+    assert [predicate for _, predicate in left] == ["负责"] * 11 + ["牵头"] * 6 + ["依据"]
+    heights = [n.at.imag for n in made.nodes.values()]
+    assert abs(max(heights) + min(heights)) < 20
 
 
-def test_lay_out_puts_entities_that_a_fact_ties_side_by_side():
-    """Edges between neighbours of the centre stay short."""
-    facts = [fact("甲", "管", f"乙{i}") for i in range(12)] + [fact("乙0", "协同", "乙6")]
-    nodes = {n.entity.name: n.at for n in lay_out(entity("甲"), facts).values()}
-    gap = abs(nodes["乙0"] - nodes["乙6"])
-    closer = [n for n, at in nodes.items() if n != "乙0" and abs(at - nodes["乙0"]) < gap]
-    assert len(closer) <= 1  # the one on the other side
+def test_frequent_relations_have_a_colour_of_their_own():
+    """The others share one, so that colours can be told apart."""
+    facts = [fact("甲", f"管{i}", f"乙{i}{j}") for i in range(12) for j in range(12 - i)]
+    assert list(colours(facts).values()) == [*range(8), 8, 8, 8, 8]

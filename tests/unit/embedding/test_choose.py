@@ -18,11 +18,11 @@ from kgrag.embedding.choose import (
     configured_embedder,
     differences,
     encoder_meta,
+    encoder_note,
     open_embedder,
-    stand_in_note,
     without_endpoint,
 )
-from kgrag.embedding.embedder import is_contextual
+from kgrag.embedding.embedder import Thresholds, is_contextual
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.model_folder import CARD_FILE
@@ -40,7 +40,7 @@ from kgrag.kb_meta import KbMeta
 def test_open_embedder_is_the_stand_in_when_nothing_is_installed(cache):
     """Nothing is fetched, and the user is told the command."""
     embedder = open_embedder()
-    note = stand_in_note(embedder)
+    note = encoder_note(embedder)
 
     assert embedder.name == "hash-1024"
     assert note is not None
@@ -57,7 +57,7 @@ def test_open_embedder_takes_the_default_model_when_it_is_installed(
     embedder = open_embedder(threads=1)
 
     assert embedder.name.startswith("tiny-")
-    assert stand_in_note(embedder) is None
+    assert encoder_note(embedder).kind == "unmeasured"
     assert open_embedder("hash").is_stand_in
     assert open_embedder("hash-64").dimension == 64
 
@@ -365,6 +365,7 @@ def test_errors_that_kgrag_knows_pass():
         ("name", "a\nb", "a name of one line"),
         ("dimension", "2", "has no dimension of type int"),
         ("dimension", 0, "a dimension of at least 1"),
+        ("thresholds", {"red": 0.7}, "failed: TypeError: .*'red'"),
         ("embed", 5, r"no method embed\(texts, task\)"),
     ],
 )
@@ -379,12 +380,22 @@ def test_what_is_not_said_is_assumed():
     embedder = checked(Plain())
     assert (embedder.is_stand_in, embedder.languages) == (False, "")
     assert embedder.settings == {"model": "plain-1", "class": f"{__name__}.Plain"}
+    assert embedder.thresholds is None
     told = Plain()
     told.is_stand_in, told.languages, told.settings = True, "zh", {"pooling": "mean"}  # type: ignore[attr-defined]
     embedder = checked(told, plugin="kgrag-plain")
     assert (embedder.is_stand_in, embedder.languages) == (True, "zh")
     assert embedder.settings["pooling"] == "mean"
     assert embedder.settings["plugin"] == "kgrag-plain"
+
+
+def test_thresholds_are_those_of_whole_vectors():
+    """Late chunking encodes sentences as usual; shorter vectors have other cosines."""
+    told = PlainInContext()
+    told.thresholds = {"free": 0.7}  # type: ignore[attr-defined]
+    embedder = checked(told)
+    assert embedder.thresholds == late(embedder).thresholds == Thresholds(free=0.7)
+    assert truncated(embedder, 1).thresholds is None
 
 
 def test_kgrags_own_stay_as_they_are():

@@ -100,6 +100,22 @@ def test_ingest_stores_what_is_new_and_passes_over_what_is_held(store, docs):
     assert len(encoder.together[1]) < len(encoder.together[0])
 
 
+@pytest.mark.parametrize(("other", "status"), [(LARGE, "unchanged"), (SIZES, "replaced")])
+def test_of_two_ingests_at_once_the_later_tells_what_it_did(store, docs, other, status):
+    """Whoever stores a document first has added it."""
+
+    class Slow(Encoder):
+        def embed(self, texts, task):
+            meanwhile.append(ingest([docs], IngestTarget(store, Encoder(), other, VECTORS)))
+            return super().embed(texts, task)
+
+    meanwhile = []
+    counts = run(store, docs, encoder=Slow()).counts
+    assert meanwhile[0].counts["added"] == 3
+    assert counts == {"skipped": 1, status: 3, "duplicate": 1}
+    assert len(store.document_cards()) == 3
+
+
 def test_ingest_of_a_file_that_is_not_there_goes_on_with_the_rest(store, docs):
     """It is reported as failed, by name."""
     report = run(store, docs / "none.txt", docs / "a.txt")

@@ -12,14 +12,16 @@ from lxml import html
 
 from kgrag import errors as errors_module
 from kgrag.answer.address import Address
+from kgrag.answer.notes import note
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
+from kgrag.metadata import Metadata
 from kgrag.serve import inputs, pages, rendering
 from kgrag.serve.pages import paragraphs
 from kgrag.text.messages import catalogue
 from kgrag.types import Heading
-from tests.fixtures.kit import write
+from tests.fixtures.kit import knowledge_base, write
 from tests.fixtures.served import events, served
 
 QUESTION = "到2025年四川省森林覆盖率达到多少？"
@@ -93,6 +95,17 @@ def test_a_question_in_the_address_is_answered(site):
     assert "41%" in text_of(shown)
     assert "引文无误" in text_of(shown)
     assert site.get("/", params={"question": QUESTION}).text == shown.text
+
+
+def test_a_quote_stands_once_in_an_answer(site):
+    """Beside its number; the list of citations names document and place, and what is not quoted."""
+    (article,) = html.fromstring(site.get("/", params={"question": QUESTION}).text).xpath(
+        "//article"
+    )
+    quote = article.xpath("string(//div[@class='body']//td[3])").partition("[")[0]
+    assert "41%" in quote
+    assert article.text_content().count(quote) == 1
+    assert "二、主要目标" in article.xpath("string(.//ol[@class='sources'])")
 
 
 def test_the_script_gets_the_same_answer_as_an_event(site):
@@ -257,6 +270,50 @@ def test_a_document_shows_outline_citations_and_standing(site, policies):
     assert "".join(whole.split()) == "".join(document.text.split())
 
 
+def test_citations_of_a_document_are_titles_that_lead_there_with_the_quote(site, policies):
+    """Its own title and ids of documents stand in none of them; in tables neither."""
+    title = "四川省绿色发展实施方案"
+    card = policies.find_document(title)
+    tree = html.fromstring(site.get(f"/documents/{card.doc_id}").text)
+    cites, cited_by = tree.xpath("//ul[@class='stated']")
+    for part, other, role in ((cites, "绿色发展行动方案", "落实"), (cited_by, "成都市", "落实")):
+        (held,) = (a for a in part.xpath(".//a[not(@class)]") if other in a.text)
+        assert html.fromstring(site.get(held.get("href")).text).xpath("string(//h1)") in held.text
+        line = held.getparent()
+        quote = line.xpath("./a[contains(@class,'quoted')]")[0]
+        shown = html.fromstring(site.get(quote.get("href").partition("#")[0]).text)
+        assert shown.xpath("string(//mark)") in quote.text
+        said = line.text_content()
+        assert role in said
+        assert not re.search("d-[0-9a-f]{8}", said)
+        assert title not in said.replace(quote.text, "")
+    listed = html.fromstring(site.get("/tables/cited_by", params={"document": title}).text)
+    (row,) = listed.xpath("//tbody/tr")
+    assert row.xpath("./td[2]/a/text()") == ["《成都市绿色发展工作方案》"]
+    assert "d-" not in row.text_content()
+
+
+def test_a_national_document_says_so_and_titles_have_room(site):
+    """Without a region it is national only if its issuer is."""
+    tree = html.fromstring(site.get("/documents").text)
+    places = {r.xpath("string(td[1])"): r.xpath("string(td[5])") for r in tree.xpath("//tbody/tr")}
+    assert (places["绿色发展行动方案"], places["四川省绿色发展实施方案"]) == ("全国", "四川省")
+    assert tree.xpath("//th[@class='long']/text()") == ["标题"]
+    place = rendering._environment().filters["where"]
+    assert [place(Metadata(level=level)) for level in ("国家", "部门", "省", "")] == [
+        "全国", "全国", "", "",
+    ]  # fmt: skip
+
+
+def test_only_warnings_stand_in_amber(site):
+    """How many documents were looked at is none; that a figure is of another year is."""
+    tree = html.fromstring(site.get("/", params={"question": "四川省2025年森林覆盖率"}).text)
+    assert tree.xpath("//p[@class='note']")
+    assert not tree.xpath("//p[@class='warning']")
+    told = note("status", "zh", title="旧办法", status="已废止")
+    assert (told.warns, note("first-rows", "zh", shown=3).warns) == (True, False)
+
+
 def test_tables_lead_to_clauses_and_files(site):
     asked = {"indicator": "森林覆盖率"}
     tree = html.fromstring(site.get("/tables/compare", params=asked).text)
@@ -295,7 +352,7 @@ def test_a_timeline_is_drawn_and_listed(site):
     events = tree.xpath("//*[contains(@class,'event')]")
     rows = tree.xpath("//table[contains(@class,'sortable')]/tbody/tr")
     assert len(events) == len(rows) > 5
-    told = {event.get("aria-label").split(" · ")[2] for event in events}
+    told = {event.xpath("string(*[name()='title'])").split(" · ")[2] for event in events}
     assert told == {row.xpath("string(td[3])") for row in rows}
     assert {"day", "year"} <= {name for e in events for name in e.get("class").split()}
     assert all(site.get(e.get("href").partition("#")[0]).status_code == 200 for e in events[:5])
@@ -303,13 +360,75 @@ def test_a_timeline_is_drawn_and_listed(site):
     assert "".join(lanes).split() == ["成文、印发", "目标"]
 
 
+def test_every_year_of_a_long_timeline_is_drawn(policies, monkeypatch):
+    """What is not drawn one by one is a bar with its number, which leads to just these events."""
+    most = 6
+    monkeypatch.setattr(pages, "_SHOWN_ROWS", most)
+    with served(policies) as site:  # pages are kept by a server
+        listed = site.get("/api/tables/timeline", params={"since": "2000"}).json()["rows"]
+        shown = site.get("/tables/timeline", params={"since": "2000"})
+        tree = html.fromstring(shown.text)
+        bars = tree.xpath("//*[contains(@class,'event bar')]")
+        single = tree.xpath("//*[contains(@class,'event') and not(contains(@class,'bar'))]")
+        titles = [e.xpath("string(*[name()='title'])") for e in (*bars, *single)]
+        assert {title[:4] for title in titles} == {row["date"][:4] for row in listed}
+        numbers = [int(bar.xpath("string(*[name()='text'])")) for bar in bars]
+        assert 0 < len(single) <= most
+        assert sum(numbers) + len(single) == len(listed)
+        assert f"{len(listed)}个事件都在图中：{len(single)}个逐个画出" in shown.text
+        for bar, n in zip(bars, numbers, strict=True):
+            led = html.fromstring(site.get("/tables/timeline" + bar.get("href")).text)
+            assert f"共{n}行" in led.text_content()
+            assert led.xpath("//input[@name='events']")
+
+
 def test_the_graph_shows_the_sentence_of_every_fact(site):
     tree = html.fromstring(site.get("/graph", params={"name": "森林覆盖率"}).text)
-    edges = tree.xpath("//*[contains(@class,'edge')]/a/@href")
-    rows = tree.xpath("//tr[starts-with(@id,'fact-')]")
+    edges = tree.xpath("//*[contains(@class,'edge')]")
+    rows = tree.xpath("//li[starts-with(@id,'fact-')]")
     assert len(edges) == len(rows) > 0
-    assert all(row.xpath("./td[5]/p") for row in rows)
-    assert "森林覆盖率" in text_of(site.get("/graph"))
+    assert all(row.xpath("./p/a[@class='cite']") for row in rows)
+    assert {f"#{row.get('id')}" for row in rows} >= set(tree.xpath("//a[@class='dot r0']/@href"))
+
+
+def test_the_first_page_of_the_graph_names_no_values(site):
+    """They have many facts, but nobody looks for 2020年100%."""
+    tree = html.fromstring(site.get("/graph").text)
+    assert "森林覆盖率" in tree.xpath("//ul[@class='names']//a/text()")
+    assert not [name for name in tree.xpath("//ul[@class='names']//a/text()") if "%" in name]
+    assert {"机构", "指标", "文件"} <= set(tree.xpath("//main//h2/text()"))
+
+
+def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_path):
+    """牵头, 负责 and 配合 are told apart; list, legend and drawing have one colour for each."""
+    duties = "".join(
+        f"（{n}）建设{what}体系。（{role}：省生态环境厅）\n"
+        for n, (what, role) in enumerate(
+            [
+                ("监测", "牵头单位"),
+                ("预警", "牵头单位"),
+                ("评估", "责任单位"),
+                ("执法", "配合单位"),
+            ],
+            1,
+        )
+    )
+    text = f"云岭省生态保护方案\n一、重点任务\n{duties}"
+    with knowledge_base(tmp_path, {"plan": text}, "hash-32") as base, served(base) as one:
+        tree = html.fromstring(one.get("/graph", params={"name": "云岭省生态环境厅"}).text)
+    listed = tree.xpath("//div[@class='relations']//summary")
+    assert [" ".join(part.text_content().split()) for part in listed] == [
+        "牵头 2", "负责 1", "配合 1",
+    ]  # fmt: skip
+    for n, part in enumerate(listed):
+        assert part.xpath("./span/@class") == [f"key r{n}"]
+        numbers = {f"#{i}" for i in part.xpath("..//li/@id")}
+        assert set(tree.xpath(f"//a[@class='dot r{n}']/@href")) == numbers
+    hubs = tree.xpath("//*[starts-with(@class,'hub')]/text()")
+    assert {name for hub in hubs for name in ("牵头", "负责", "配合") if name in hub} == {
+        "牵头", "负责", "配合",
+    }  # fmt: skip
+    assert "牵头 2" in " ".join(tree.xpath("string(//p[contains(@class,'legend')])").split())
 
 
 def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
@@ -319,8 +438,8 @@ def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
     told = {"".join(n.xpath("./title/text()")): n.xpath("string(.//text)") for n in nodes}
     assert "森林覆盖率 (指标)" in told
     assert any(caption.endswith("41%四川") for caption in told.values())
-    assert any("·四川 →" in a for a in tree.xpath("//*[contains(@class,'edge')]/a/@aria-label"))
-    links = tree.xpath("//*[contains(@class,'node')]/a/@href")
+    assert any("·四川 →" in a for a in tree.xpath("//a[@class='dot r0']/@aria-label"))
+    links = tree.xpath("//*[contains(@class,'node')]/a[not(@class)]/@href")
     assert len(links) == len(nodes)
     assert {site.get(link).status_code for link in links} == {200}
     assert "(target)" in site.get("/graph", params={"name": "森林覆盖率", "lang": "en"}).text
@@ -340,7 +459,7 @@ def test_the_graph_of_an_answer_has_what_its_citations_state(site, policies):
         assert len(drawn.xpath("//*[contains(@class,'edge')]")) > 0
         places = [
             Address.parse(unquote(link.partition("#")[0].rpartition("/")[2]))
-            for link in drawn.xpath("//table//a[@class='cite']/@href")
+            for link in drawn.xpath("//li//a[@class='cite']/@href")
         ]
         assert places
         assert all(

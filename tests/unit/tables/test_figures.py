@@ -94,7 +94,7 @@ def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
     assert [row.cells[0] for row in found.rows] == []
     assert found.notes == (
         "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（限山西、成都）",
-        "没有关于山西的文件",
+        "没有以山西为范围的文件",
         "关于成都的文件已按条件排除",
     )
     assert tables.targets(COVER, regions=("四川",)).notes == (
@@ -174,7 +174,7 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
     (row,) = saved.rows
     told = str(row.cells[1]).splitlines()
     assert told == ["降14%（较2020年）[1]", "年均降3%[2]"]
-    assert treated.notes[-1] == "名称相近、未列入的指标：县城污泥无害化处理率（1份）"
+    assert treated.notes[-1] == "名称相近、未列入的指标，例如：县城污泥无害化处理率（1份）"
     assert not any("相近" in note for note in saved.notes)
 
 

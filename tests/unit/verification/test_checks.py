@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing
+from kgrag.answer.blocks import Missing, Quote, Row, Side
 from kgrag.answer.citation import Citation
 from kgrag.verification import checks
 from kgrag.verification.contradictions import contradictions
@@ -140,6 +140,50 @@ def test_check_tells_numbers_that_stand_elsewhere_in_the_passage():
     assert (good.elsewhere, good.missing) == ((), ())
     assert (doubtful.elsewhere, doubtful.missing, doubtful.supported) == (("3年",), (), True)
     assert (wrong.elsewhere, wrong.missing) == ((), ("4年",))
+
+
+TITLE = "云岭省教育厅贯彻落实《中共云岭省委关于学校食堂的意见》的实施意见"
+SIGNED = "云岭省教育厅云岭省财政厅2022年4月18日"
+SIGNATURE = Citation(1, "d", TITLE, "d.txt", (), None, 0, len(SIGNED), SIGNED, "c")
+
+
+def test_what_is_quoted_word_for_word_is_not_checked():
+    """Neither in quotes nor in rows nor within sides; another sentence of a model is."""
+    blocks = (
+        Row(SIGNATURE, "云岭省", "云岭省："),
+        Quote(SIGNATURE),
+        Side("云岭省", (Row(SIGNATURE),)),
+    )
+    marked = checks.checked(Answer("由谁印发？", blocks, "m"), {1: f"{TITLE}\n{SIGNED}"})
+    assert marked.checks == ()
+    assert "〔" not in marked.text
+
+
+@pytest.mark.parametrize(
+    ("said", "remark"),
+    [
+        (f"{SIGNED}[1]。", ""),
+        (f"落款为“{SIGNED}”[1]。", ""),
+        (f"落款为“{SIGNED}9”[1]。", "〔引文中没有：9〕"),
+        ("落款为“云岭省水利厅”[1]。", "〔引文中没有：云岭省水利厅〕"),
+    ],
+)
+def test_a_models_sentence_is_not_checked_where_it_quotes(said, remark):
+    """As a whole, or between quotation marks; what is not in the text is no quote of it."""
+    given = Answer.of_text("由谁印发？", said, [SIGNATURE], "m")
+    assert checks.checked(given, {1: f"{TITLE}\n{SIGNED}"}).text == f"{said}{remark}"
+
+
+@pytest.mark.parametrize(
+    ("said", "contrary"),
+    [("可以在公园内垂钓[1]。", ("可以",)), ("治理率达到6%[1]。", ())],
+)
+def test_a_part_of_a_word_or_number_is_no_quote(said, contrary):
+    """不可以 has 可以 in it, and 16% has 6%."""
+    text = "游客不可以在公园内垂钓，垃圾治理率达到16%。"
+    cited = Citation(1, "d", "公园办法", "d.txt", (), None, 0, len(text), text, "c")
+    (only,) = checks.checked(Answer.of_text("能否垂钓？", said, [cited], "m"), {1: text}).checks
+    assert (only.contrary, only.supported) == (contrary, False)
 
 
 def test_mark_of_a_number_elsewhere_is_weaker():

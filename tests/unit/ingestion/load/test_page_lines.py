@@ -1,7 +1,12 @@
 """Pages with tables: rulings, columns, captions, notes, and what is no table."""
 
-import pytest
+import io
 
+import pypdfium2
+import pytest
+from pypdfium2 import raw
+
+from kgrag.ingestion.load.page_tables.find import upright
 from kgrag.ingestion.load.parsed import Parsed
 from kgrag.ingestion.load.pdf import read_pdf
 from scripts.pdf_writer import Stroke, Words, ruled, write_drawn
@@ -191,12 +196,77 @@ def test_read_pdf_when_a_chart_is_drawn():
     assert not any(line.startswith("|") for line in lines([*grid, *words]))
 
 
-def test_read_pdf_when_a_page_is_turned():
-    """A table that is set sideways is read as if it were upright."""
-    page = write_drawn([table()], media="0 0 842 842")
-    turned = page.replace(b"/Type /Page /Parent", b"/Rotate 90 /Type /Page /Parent")
+TURNED = [(turns, rotate) for turns in range(4) for rotate in (0, 90, 180, 270)]
 
-    assert read_pdf(turned, name="a", stem="a").text == read(table()).text
+
+@pytest.mark.parametrize(("turns", "rotate"), TURNED)
+def test_read_pdf_when_a_page_is_turned(turns, rotate):
+    """Lines, words and cells stand in their order however a page is drawn and shown."""
+    rows = [["指标", "单位", "2023年", "2025年"], ["森林面积", "公顷", "980", "1,024.5"], ROWS[3]]
+    page = [
+        Words(80, 760, PROSE[:30]),
+        Words(80, 740, PROSE[30:] + "。"),
+        Words(200, 700, "表1 2023年主要指标"),
+        *table(rows, 680),
+        Words(80, 560, "二、到2025年建成980个。"),
+        *columns(ROWS, y=500),
+        Words(300, 400, "2021年3月5日"),
+    ]
+
+    found = read_pdf(write_drawn([page], turns=turns, rotate=rotate), name="a", stem="a")
+
+    assert found.text.split("\n") == [
+        PROSE + "。",
+        "表1 2023年主要指标",
+        "| 指标 | 单位 | 2023年 | 2025年 |",
+        "| --- | --- | --- | --- |",
+        "| 森林面积 | 公顷 | 980 | 1,024.5 |",
+        "| 水耗 | 立方米 | 31 | 28 |",
+        "二、到2025年建成980个。",
+        "| 指标 | 单位 | 2020年 | 2025年 |",
+        "| --- | --- | --- | --- |",
+        "| 森林覆盖率 | % |  | 24.1 |",
+        "| 能耗强度 | 万吨 | 0.52 |  |",
+        "| 水耗 | 立方米 | 31 | 28 |",
+        "2021年3月5日",
+    ]
+
+
+@pytest.mark.parametrize("turns", [1, 3])
+def test_read_pdf_when_a_turned_page_is_a_picture_of_a_page(turns):
+    """What stands in a form, as where pages are put on sheets, is turned with it."""
+    with pypdfium2.PdfDocument(write_drawn([table()], turns=turns)) as page:
+        sheet = raw.FPDF_ImportNPagesToOne(page, 842, 595, 1, 1)
+        held = io.BytesIO()
+        with pypdfium2.PdfDocument(sheet) as whole:
+            whole.save(held)
+
+    assert read_pdf(held.getvalue(), name="a", stem="a").text == read(table()).text
+
+
+def test_read_pdf_when_one_page_of_a_table_is_turned():
+    """It goes on over pages that are drawn turned, either way."""
+    more = [HEADER, ["耕地", "万亩", "70", "71"]]
+    held = io.BytesIO()
+    with pypdfium2.PdfDocument.new() as whole:
+        for turns, rows in ((0, ROWS), (1, more), (3, more)):
+            data = write_drawn([[*table(rows), Words(300, 40, "12")]], turns=turns)
+            whole.import_pages(pypdfium2.PdfDocument(data))
+        whole.save(held)
+
+    found = read_pdf(held.getvalue(), name="a", stem="a").text.split("\n")
+
+    assert found[-2:] == ["| 耕地 | 万亩 | 70 | 71 |"] * 2
+    assert len(found) == len(ROWS) + 3
+
+
+def test_upright_leaves_a_page_shown_as_it_is():
+    """So a page that is recognised as a picture afterwards is not turned back."""
+    with pypdfium2.PdfDocument(write_drawn([table()], turns=1, rotate=90)) as held:
+        upright(held[0]).close()
+
+        assert held[0].get_rotation() == 90
+        assert held[0].get_size() == (595, 842)
 
 
 def test_read_pdf_when_a_table_goes_on_over_pages():

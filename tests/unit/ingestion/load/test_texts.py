@@ -144,3 +144,19 @@ def test_join_cells_when_no_cell_says_anything():
 def test_join_cells_when_a_cell_has_line_breaks():
     """A cell stays on one line, and an empty cell keeps its place."""
     assert join_cells(["指标\n名称", "", "5%"]) == "指标 名称 |  | 5%"
+
+
+def test_comments_of_markdown_are_blanks_and_places_stay():
+    """Nobody reads them on a page; `<!-- 正文 -->` was quoted in answers."""
+    text = "# 节能办法\n\n<!-- 施行\n日期 -->\n第一条 节能。<!-- 没有结束 第二条 合理用能。\n"
+    read = read_markdown(text.encode(), name="a.md", stem="a")
+    assert len(read.text) == len(text)
+    assert "施行" not in read.text
+    assert read.text.split() == [
+        "#",
+        "节能办法",
+        *["第一条", "节能。<!--", "没有结束", "第二条", "合理用能。"],
+    ]
+    assert [read.text[s.start : s.end] for s in read.segments] == [
+        "# 节能办法", "第一条 节能。<!-- 没有结束 第二条 合理用能。"
+    ]  # fmt: skip

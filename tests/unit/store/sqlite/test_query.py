@@ -10,6 +10,7 @@ import pytest
 
 from kgrag.errors import StatementError, StoreError, StoreUnavailableError
 from kgrag.qualifiers import Qualifiers, StatementKind
+from kgrag.store.folders import FOLDERS, with_folders
 from kgrag.store.sqlite import query, query_process
 from kgrag.store.sqlite.query import VIEWS, run_query
 from kgrag.store.sqlite.store import SQLiteStore
@@ -49,6 +50,19 @@ def test_each_view_can_be_read(store, make, view):
     store.upsert_document(replace(make.bundle("q", text), facts=facts), source="/q.txt")
     assert ask(store, f"SELECT * FROM {view}")
     assert ask(store, f"SELECT count(*) AS n FROM {view}")[0]["n"]
+
+
+def test_files_are_those_of_the_list_of_documents(store, make):
+    """From the folder that was ingested on: where it is on this machine is nobody's business."""
+    store.set_meta({FOLDERS: with_folders(None, ["/home/anna/policies"], [])})
+    for name in ("a", "b"):
+        source = f"/home/anna/policies/gd/{name}.jsonl#{name}/.."
+        store.upsert_document(make.bundle(name, "绿色"), source=source)
+    sql = "SELECT doc_id, file FROM KG_Documents ORDER BY file"
+    shown = {card.doc_id: card.file for card in store.document_cards()}
+    assert {row["doc_id"]: row["file"] for row in ask(store, sql)} == shown
+    assert {*shown.values()} >= {"policies/gd/a.jsonl#a/..", "policies/gd/b.jsonl#b/.."}
+    assert ask(store, "SELECT 1 FROM kg_documents WHERE file LIKE '%anna%'") == []
 
 
 @pytest.mark.parametrize(
@@ -278,4 +292,4 @@ def test_a_damaged_file_is_not_the_statement_s_fault(tmp_path):
     file.write_bytes(b"not a database" * 100)
     database: Any = SimpleNamespace(file=file, uri=file.as_uri(), check_open=lambda: None)
     with pytest.raises(StoreUnavailableError, match="not a knowledge base"):
-        run_query(database, "SELECT * FROM kg_documents", max_rows=1, timeout_s=5)
+        run_query(database, "SELECT * FROM kg_chunks", max_rows=1, timeout_s=5)

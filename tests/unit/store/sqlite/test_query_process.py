@@ -22,7 +22,8 @@ def ask(store, folder):
 
     def asked(sql, *, views=tuple(_COLUMNS), max_rows=5, timeout_s=5.0):
         uri = (folder / "kgrag.db").as_uri()
-        return answer(sql, uri=uri, views=views, max_rows=max_rows, timeout_s=timeout_s)
+        limits = {"max_rows": max_rows, "timeout_s": timeout_s}
+        return answer(sql, uri=uri, views=views, files={}, **limits)
 
     return asked
 
