@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
+from hashlib import sha256
+from importlib import resources
 from urllib.parse import quote, urlencode
 
 import jinja2
@@ -35,6 +37,14 @@ _ENGLISH = {
     "superseded": "there is a later edition",
     "unknown": "date unknown",
 }
+
+
+@cache
+def _version() -> str:
+    """Return what stands behind the addresses of static files: it changes with any of them."""
+    folders = [resources.files(name) / "static" for name in ("kgrag.serve", "kgrag.drawing")]
+    files = sorted((f.name, f.read_bytes()) for folder in folders for f in folder.iterdir())
+    return sha256(b"".join(content for _, content in files)).hexdigest()[:16]
 
 
 @cache
@@ -89,6 +99,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             place=partial(place_url, root),
             entity=partial(entity_url, root),
             facets=lambda: desk.known().facets,
+            version=_version(),
             this_year=date.today().year,
             mark=lambda status: mark(status, language),
             with_=partial(_with, request),

@@ -20,7 +20,7 @@ from kgrag.maintenance.corrections import spellings
 from kgrag.retrieval.filter import document_meant
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Around, Given, checked
+from kgrag.serve.inputs import Around, Given, Panel
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
 from kgrag.tables.digest import SHORTEST
@@ -36,9 +36,10 @@ _MOST_OF_PLACES = 120  # of the graph of an answer
 Stated = tuple[Fact, list[tuple[str, str, str]]]
 
 
-class Places(Given):
-    """Places in documents."""
+class Graphed(Around, Panel):
+    """The neighbourhood of an entity, or what is stated at places in documents."""
 
+    name: str = Field(default="", max_length=MOST_QUESTION_CHARS)
     at: tuple[str, ...] = Field(default=(), max_length=200, description="DOCUMENT:START-END.")
     of: str = Field(default="", max_length=MOST_QUESTION_CHARS, description="What they answer.")
 
@@ -46,6 +47,7 @@ class Places(Given):
 class Besides(Given):
     """Two documents."""
 
+    is_kept = True
     old: str = Field(max_length=MOST_QUESTION_CHARS)
     new: str = Field(default="", max_length=MOST_QUESTION_CHARS)
 
@@ -73,21 +75,19 @@ def examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[
     }
 
 
-def graph(desk: Desk, request: Request, given: Given) -> Response:
+def graph(desk: Desk, request: Request, given: Graphed) -> Response:
     """Return the page of the facts around an entity, or of those that are stated at places."""
-    wanted_places = checked(Places, request.query_params)
-    if wanted_places.at:
-        return _graph_of_places(desk, request, wanted_places)
-    if not request.query_params.get("name", "").strip():
+    if given.at:
+        return _graph_of_places(desk, request, given)
+    if not given.name:
         named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
         return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
-    wanted = checked(Around, request.query_params)
-    center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
+    center, around = desk.base.graph(given.name, hops=given.hops, limit=given.limit)
     values = _drawn(desk, request, center, around)
     return page(desk, request, "graph.html", title=center.name, center=center, **values)
 
 
-def _graph_of_places(desk: Desk, request: Request, given: Places) -> Response:
+def _graph_of_places(desk: Desk, request: Request, given: Graphed) -> Response:
     """Return the facts that are stated within places; as a part of a page with `panel`."""
     facts = _facts_at(desk, [Address.parse(at) for at in given.at])
     degrees: defaultdict[str, int] = defaultdict(int)
@@ -99,7 +99,7 @@ def _graph_of_places(desk: Desk, request: Request, given: Places) -> Response:
         raise NotFoundError(message("nothing was read as a fact at these places"))
     center = ends[max(degrees, key=lambda key: (degrees[key], key))]
     values = _drawn(desk, request, center, facts[:_MOST_OF_PLACES])
-    if "panel" in request.query_params:
+    if given.panel:
         return Response(
             rendered(desk, request, "facts.html", center=None, **values), media_type="text/html"
         )
