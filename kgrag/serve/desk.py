@@ -153,11 +153,6 @@ class Desk:
                 del self._kept[next(iter(self._kept))]
         return made
 
-    @property
-    def n_waiting(self) -> int:
-        """Return how many questions wait."""
-        return self._limiter.statistics().tasks_waiting
-
     def check_busy(self, limiter: anyio.CapacityLimiter | None = None) -> None:
         """Raise a BusyError if too many wait already."""
         limiter = limiter or self._limiter

@@ -256,7 +256,7 @@ def test_what_does_not_fit_is_told_to_come_again():
         for thread in asking:
             thread.start()
         until = time.monotonic() + 30
-        while desk.n_waiting < 1 and time.monotonic() < until:
+        while desk._limiter.statistics().tasks_waiting < 1 and time.monotonic() < until:
             time.sleep(0.01)
         refused = made.get("/api/problems")
         streamed = made.post("/ask", data={"question": "森林"})

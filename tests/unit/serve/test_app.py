@@ -148,6 +148,34 @@ def test_other_pages_do_not_wait_for_slow_tables(policies, monkeypatch):
                 thread.join()
 
 
+def test_who_waits_for_a_table_that_is_made_gets_that_one(policies, monkeypatch):
+    go, begun, calls = threading.Event(), threading.Semaphore(0), []
+    plain = Tables.timeline
+
+    def slow(tables, *given, **named):
+        calls.append(named)
+        begun.release()
+        assert go.wait(60)
+        return plain(tables, *given, **named)
+
+    monkeypatch.setattr(Tables, "timeline", slow)
+    desk, told = Desk(policies), []
+    with client(desk) as site:
+        asking = [
+            threading.Thread(target=lambda: told.append(site.get(TIMELINE).text)) for _ in range(6)
+        ]
+        for thread in asking:
+            thread.start()
+        for _ in range(2):
+            assert begun.acquire(timeout=30)
+        go.set()
+        for thread in asking:
+            thread.join()
+    assert len(calls) == 2
+    assert len(told) == 6
+    assert len(set(told)) == 1
+
+
 def test_the_first_page_does_not_wait_for_slow_questions(policies, monkeypatch):
     go, begun, ended = threading.Event(), threading.Semaphore(0), []
 

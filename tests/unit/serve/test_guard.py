@@ -166,6 +166,7 @@ def test_of_many_clients_the_last_are_remembered(policies, clock, monkeypatch):
     assert [door._wait_s(f"10.0.0.{n}") for n in (45, 46, 47, 48, 49)] == [0, 0, 60, 60, 60]
     assert len(door._wrong) == 3
     assert door.session_of("10.0.0.50", "k")
+    assert door.session_of("10.0.0.49", "k") == ""  # as of a form that was sent before the others
 
 
 @pytest.mark.parametrize(
