@@ -145,7 +145,7 @@ def test_a_number_beside_its_quoted_title_names_nothing_else(base):
 def test_a_number_that_no_document_has_is_told(base, number):
     assert named(base, f"请问{number}的主要措施") == {number: []}
     answer = base.ask(f"请问{number}的渔船补贴标准")
-    assert f"所引的《{number}》不在找到的文件中" in answer.notes
+    assert f"找到的文件中没有题为《{number}》的" in answer.notes
     assert not any("按此理解" in told for told in answer.notes)
 
 
