@@ -278,7 +278,7 @@ def drawing(
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
             'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
             '<path d="M0,0 L8,4 L0,8 z"/></marker></defs>',
-            *_edges(facts, layout, drawn, colour),
+            *_edges(facts, layout, drawn),
             *(_hub(*of, *hub, colour[of[0]]) for of, hub in layout.hubs.items()),
             *(one.svg(number, colour, link, word) for one in drawn),
             "</svg>",
@@ -286,15 +286,9 @@ def drawing(
     )
 
 
-def _edges(
-    facts: Sequence[Fact],
-    layout: Layout,
-    drawn: Sequence["_Drawn"],
-    colour: Mapping[str, int],
-) -> list[str]:
+def _edges(facts: Sequence[Fact], layout: Layout, drawn: Sequence["_Drawn"]) -> list[str]:
     """Return the facts' lines: those of the centre lead through their relation."""
-    met: Counter[frozenset[str]] = Counter()
-    edges = []
+    met, colour, edges = Counter[frozenset[str]](), colours(facts), []
     for fact in facts:
         a, b = (layout.nodes[end.entity_id] for end in (fact.subject, fact.object))
         inner, outer = sorted((a, b), key=lambda node: (node.ring, node.number))

@@ -22,7 +22,16 @@ from kgrag.errors import (
 from kgrag.retrieval.filter import documents_within
 from kgrag.serve.answers import answer_dict, answered, card_shown, place_url
 from kgrag.serve.desk import Desk, EventStream
-from kgrag.serve.inputs import Around, Asked, Given, Listed, Placed, Searched, Tabled, read
+from kgrag.serve.inputs import (
+    Around,
+    Asked,
+    Given,
+    Listed,
+    Placed,
+    Searched,
+    Tabled,
+    read,
+)
 from kgrag.status import Status
 from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.tables.table import Table, worded
@@ -93,11 +102,14 @@ class Endpoint:
 
         async def respond(request: Request) -> Response:
             try:
+                if self.method == "POST":  # whose fields are in its body
+                    Given.check_names(request.query_params)
                 if iscoroutinefunction(handler):
                     own: Response = await handler(desk, request)
                     return own
                 given = await read(self.given, request)
-                return await desk.run(partial(cast(_Handler, handler), desk, request, given))
+                work = partial(cast(_Handler, handler), desk, request, given)
+                return await (desk.kept(request, work) if given.is_kept else desk.run(work))
             except (KgragError, ValueError) as exc:
                 return failure(exc, language_of(desk, request))
 
@@ -133,13 +145,7 @@ def language_of(desk: Desk, request: Request) -> Language:
 
 
 def _search(desk: Desk, request: Request, given: Searched) -> Response:
-    found = desk.base.search(
-        given.question,
-        system=given.system or None,
-        top_k=given.top_k,
-        within=given.filter,
-        as_of=given.as_of or None,
-    )
+    found = desk.base.search(given.question, **given.options)
     root = root_of(request)
     told = [
         hit.to_dict()
@@ -273,13 +279,11 @@ def table_of(tables: Tables, name: str, given: Tabled) -> Table:
     """Return a table by name.
 
     Raises:
-        NotFoundError: If there is none of this name, or what it is asked for is not held.
+        NotFoundError: As for `Tabled.check_table`, or if what it is asked for is not held.
         OutOfRangeError: If it is asked for something that is not allowed.
     """
-    make = _TABLES.get(name)
-    if make is None:
-        raise NotFoundError(f"no table is called {name!r}: {', '.join(_TABLES)}")
-    return make(tables, given)
+    given.check_table(name)
+    return _TABLES[name](tables, given)
 
 
 def _graph(desk: Desk, request: Request, given: Around) -> Response:

@@ -1,6 +1,8 @@
 """The server: knowledge bases as one ASGI application."""
 
+import logging
 import signal
+from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -16,18 +18,22 @@ from typing import Any
 import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgrag.errors import ConfigError
 from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
+from kgrag.serve.inputs import Given, body_of
 from kgrag.serve.rendering import page
 
-_GRACE_S = 10  # for requests under way at the end
+_GRACE_S = 2  # for requests under way at the end
+_HEAD_S = 10  # within which the head of a request is sent
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
@@ -48,7 +54,8 @@ def application(
     """
     if len(desks) == 1:
         routes, lifespans = _routes(desks[0], url)
-        return Guard(_app(routes, lifespans), hosts=hosts, keys=keys.get(desks[0].name, ()))
+        given = keys.get(desks[0].name, ())
+        return GZipMiddleware(Guard(_app(routes, lifespans), hosts=hosts, keys=given))
     mounts: list[BaseRoute] = []
     all_lifespans: list[_Lifespan] = []
     for desk in desks:
@@ -61,7 +68,7 @@ def application(
         return page(desks[0], request, "index.html", bases=[desk.name for desk in desks])
 
     mounts += [Route("/", index), pages.STATIC]
-    return Guard(_app(mounts, all_lifespans), hosts=hosts)
+    return GZipMiddleware(Guard(_app(mounts, all_lifespans), hosts=hosts))
 
 
 def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
@@ -86,7 +93,24 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         # `Guard` looks at host and origin.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return [*routes, *app.routes, pages.nowhere(desk)], [*lifespans, app.router.lifespan_context]
+
+    async def posted(_desk: Desk, request: Request) -> Any:
+        parts: list[Message] = [{"type": "http.request", "body": await body_of(request)}]
+
+        async def received() -> Message:
+            return parts.pop() if parts else await request.receive()
+
+        return lambda scope, _receive, send: app(scope, received, send)
+
+    async def no_stream(_request: Request) -> Response:
+        return Response(status_code=405, headers={"allow": "POST"})
+
+    routes += [
+        api.Endpoint("/mcp", "", Given, posted, "POST").route(desk),
+        # The protocol permits it (2025-06-18, Streamable HTTP); a stream would never end.
+        Route("/mcp", no_stream, methods=["GET", "DELETE"]),
+    ]
+    return [*routes, pages.nowhere(desk)], [*lifespans, app.router.lifespan_context]
 
 
 def _ending(desk: Desk) -> _Lifespan:
@@ -119,6 +143,7 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
     """
     config = uvicorn.Config(
         app,
+        http=_Protocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -126,6 +151,30 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
         ws="none",
     )
     _Server(config, ready).run(sockets=[listening])
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 in which a client has `_HEAD_S` for the head of a request."""
+
+    _waiting: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        self._wait()
+
+    def _wait(self) -> None:
+        has_head = self.cycle is not None and not self.cycle.response_complete
+        if has_head and self._waiting:
+            self._waiting.cancel()
+            self._waiting = None
+        elif not has_head and not self._waiting:
+            self._waiting = self.loop.call_later(_HEAD_S, self.timeout_keep_alive_handler)
 
 
 class _Server(uvicorn.Server):
@@ -139,6 +188,11 @@ class _Server(uvicorn.Server):
         """Begin to listen."""
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End; what is not finished after `_GRACE_S` is cut off, which is no error to be logged."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

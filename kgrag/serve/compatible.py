@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -59,8 +59,19 @@ class _Message(_Lenient):
         return "\n".join(part.text for part in self.content or () if part.type == "text")
 
 
+# Fields of OpenAI's request that we have no use for.
+_UNUSED = {
+    "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs",
+    "max_completion_tokens", "max_tokens", "metadata", "modalities", "moderation", "n",
+    "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
+    "prompt_cache_options", "prompt_cache_retention", "reasoning_effort", "response_format",
+    "safety_identifier", "seed", "service_tier", "stop", "store", "stream_options", "temperature",
+    "tool_choice", "tools", "top_logprobs", "top_p", "user", "verbosity", "web_search_options",
+}  # fmt: skip
+
+
 class Chat(Given):
-    """A request for a chat completion; what we have no use for is ignored."""
+    """A request for a chat completion; as at OpenAI, a field of none of both is refused."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -68,6 +79,13 @@ class Chat(Given):
     messages: tuple[_Message, ...] = Field(min_length=1, max_length=_MOST_MESSAGES)
     stream: bool = False
     kgrag: Within = Field(default=Within(), description="Which documents are looked at.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names(cls, told: object) -> object:
+        if isinstance(told, dict):
+            cls.check_names(map(str, told), _UNUSED)
+        return told
 
     def asked(self) -> Asked:
         """Return the last message as a question, with those before it as history.
@@ -183,7 +201,7 @@ Comparison = Literal[
 _Value = str | float | tuple[str, ...] | None
 
 
-class _Condition(_Lenient):
+class _Condition(Given):
     name: str | tuple[str, ...]
     comparison_operator: Comparison
     value: _Value = None
@@ -242,7 +260,7 @@ _COMPARED: Mapping[str, Callable[[str, str], bool]] = {
 }
 
 
-class _Conditions(_Lenient):
+class _Conditions(Given):
     logical_operator: Literal["and", "or"] = "and"
     conditions: tuple[_Condition, ...] = Field(default=(), max_length=50)
 
@@ -252,15 +270,13 @@ class _Conditions(_Lenient):
         return all(met) if self.logical_operator == "and" or not met else any(met)
 
 
-class _Setting(_Lenient):
+class _Setting(Given):
     top_k: int = Field(default=5, ge=1, le=200)
     score_threshold: float | None = Field(default=0.0, ge=0, le=1)
 
 
 class Retrieval(Given):
     """A request of Dify."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     knowledge_id: str
     query: str = Field(max_length=MOST_QUESTION_CHARS)

@@ -1,20 +1,23 @@
 """A knowledge base that many ask at once: work runs in threads, so much at a time."""
 
+import hashlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.staticfiles import NotModifiedResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.api import KnowledgeBase
@@ -30,6 +33,8 @@ from kgrag.types import Document, Language
 _T = TypeVar("_T")
 Emit = Callable[[str, Mapping[str, object] | str], None]  # sends an event: its name and data
 AT_ONCE, WAITING = 4, 60
+_TABLES_AT_ONCE = 2  # more in one process end no sooner, and leave the others no processor
+_MOST_KEPT, _LEAST_KEPT = 32_000_000, 1_000  # bytes of all responses, of each at least
 _ENDING_S = 10  # for an ingest under way at the end
 _log = logging.getLogger(__name__)
 
@@ -69,6 +74,8 @@ class Desk:
     at_once: int = AT_ONCE
     waiting: int = WAITING
     _known: tuple[tuple[int, date], Known] | None = field(default=None, init=False, repr=False)
+    _keeping: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _kept: dict[Hashable, tuple[object, Response]] = field(default_factory=dict, init=False)
 
     @property
     def writable(self) -> bool:
@@ -84,9 +91,17 @@ class Desk:
     def _limiter(self) -> anyio.CapacityLimiter:
         return anyio.CapacityLimiter(self.at_once)
 
+    @cached_property
+    def _tables(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(_TABLES_AT_ONCE)
+
+    def state(self) -> tuple[int, date]:
+        """Return what tables and statuses depend on: changes until now, and the day."""
+        return self.base.store.change_counter(), date.today()
+
     def known(self) -> Known:
         """Return what is held; it is read again when it has changed, and on another day."""
-        now = self.base.store.change_counter(), date.today()
+        now = self.state()
         kept = self._known
         if kept is None or kept[0] != now:
             cards, statuses = self.base.documents(), self.base.statuses()
@@ -95,24 +110,54 @@ class Desk:
             self._known = kept = now, known
         return kept[1]
 
-    async def run(self, work: Callable[[], _T]) -> _T:
-        """Return the result of work that blocks.
+    async def run(self, work: Callable[[], _T], limiter: anyio.CapacityLimiter | None = None) -> _T:
+        """Return the result of work that blocks; it is left to itself when the server ends.
 
         Raises:
             BusyError: If too many wait already.
         """
-        self.check_busy()
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        limiter = limiter or self._limiter
+        self.check_busy(limiter)
+        return await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
 
-    @property
-    def n_waiting(self) -> int:
-        """Return how many requests wait."""
-        return self._limiter.statistics().tasks_waiting
+    async def kept(self, request: Request, work: Callable[[], Response]) -> Response:
+        """Return what depends on a request's address and the state only, made once for each.
 
-    def check_busy(self) -> None:
+        A browser that has it is told so (RFC 9110, 13.1.2). Work does not wait behind questions,
+        nor questions behind it.
+
+        Raises:
+            BusyError: If too many wait already.
+        """
+        key = str(request.url), request.cookies.get("kgrag-lang")
+        made = await anyio.to_thread.run_sync(self._made, key, None, abandon_on_cancel=True)
+        made = made or await self.run(partial(self._made, key, work), self._tables)
+        if made.headers["etag"] in request.headers.get("if-none-match", ""):
+            return NotModifiedResponse(made.headers)
+        again = Response(made.body, made.status_code)
+        again.raw_headers = [*made.raw_headers]  # which others on its way add to
+        return again
+
+    def _made(self, key: Hashable, work: Callable[[], Response] | None) -> Any:
+        """Return a response that was made in this state, or is made now; else None."""
+        state = self.state()
+        before, made = self._kept.get(key, (None, None))
+        if before == state or work is None:
+            return made if before == state else None
+        made = work()
+        made.headers["cache-control"] = "private, no-cache"
+        made.headers["etag"] = f'W/"{hashlib.sha256(made.body).hexdigest()}"'
+        with self._keeping:
+            self._kept[key] = state, made
+            while sum(_LEAST_KEPT + len(r.body) for _, r in self._kept.values()) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return made
+
+    def check_busy(self, limiter: anyio.CapacityLimiter | None = None) -> None:
         """Raise a BusyError if too many wait already."""
-        if self.n_waiting >= self.waiting:
-            n = self.at_once + self.waiting
+        limiter = limiter or self._limiter
+        if limiter.statistics().tasks_waiting >= self.waiting:
+            n = int(limiter.total_tokens) + self.waiting
             raise BusyError("{n} requests are being worked on already: try again shortly", n=n)
 
 

@@ -4,16 +4,24 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
+from math import ceil
+from time import monotonic
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kgrag.text.messages import in_language, message
+
 COOKIE = "kgrag-session"
 LOGIN = "/login"
-_OPEN = (LOGIN, "/static/")  # what is served without a key
+_STATIC = "/static/"
+_OPEN = (LOGIN, _STATIC)  # what is served without a key
+_MOST_WRONG, _WRONG_S = 10, 60  # keys of a client within so many seconds
+_MOST_CLIENTS = 1_000  # that are remembered
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEADERS = {
     # Nothing is loaded from elsewhere or framed, and no script or style stands in a page.
@@ -28,6 +36,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 class Guard:
@@ -51,6 +60,7 @@ class Guard:
         self._hosts = frozenset((*LOOPBACK, *(host.strip("[]").lower() for host in hosts)))
         self._keys = tuple(keys)
         self._secret = secrets.token_bytes(32)
+        self._wrong: dict[str, dict[str, float]] = {}  # by client: keys as sessions, when
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -58,22 +68,37 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        scope.setdefault("state", {})["session_of"] = self.session_of
-        refused = self._refusal(scope)
-        await (refused or self._app)(scope, receive, _with_headers(send))
+        client = (scope.get("client") or ("",))[0]
+        scope.setdefault("state", {})["session_of"] = partial(self.session_of, client)
+        refused = self._refusal(scope, client)
+        await (refused or self._app)(scope, receive, _with_headers(scope, send))
 
-    def session_of(self, key: str) -> str:
+    def session_of(self, client: str, key: str) -> str:
         """Return the value of the cookie for a key; empty if it is not one of ours."""
-        return self._session(key) if self._is_key(key) else ""
+        if self._wait_s(client):  # asked before, while the form with the key was on its way
+            return ""
+        given = key.encode("utf-8", "replace")
+        if any(hmac.compare_digest(given, own.encode()) for own in self._keys):
+            return self._session(key)
+        # The same key again, as of a program with an old one, tells the client nothing new.
+        wrong = self._wrong[client] = self._wrong.pop(client, {})
+        wrong.setdefault(self._session(key), monotonic())
+        if len(self._wrong) > _MOST_CLIENTS:
+            del self._wrong[next(iter(self._wrong))]
+        return ""
+
+    def _wait_s(self, client: str) -> int:
+        """Return the seconds until a client's keys are looked at again; 0 for now."""
+        now = monotonic()
+        wrong = self._wrong.get(client, {})
+        for key in [key for key, at in wrong.items() if now - at >= _WRONG_S]:
+            del wrong[key]
+        return ceil(min(wrong.values()) + _WRONG_S - now) if len(wrong) >= _MOST_WRONG else 0
 
     def _session(self, key: str) -> str:
         return hmac.new(self._secret, key.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
-    def _is_key(self, key: str) -> bool:
-        given = key.encode("utf-8", "replace")
-        return any(hmac.compare_digest(given, own.encode()) for own in self._keys)
-
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refusal(self, scope: Scope, client: str) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
@@ -83,14 +108,20 @@ class Guard:
         if _comes_from_elsewhere(scope, headers, host):
             return PlainTextResponse("requests of other sites are refused", 403)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if not self._keys or path.startswith(_OPEN) or self._has_key(headers):
+        if not self._keys:
+            return None
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        bearer = key.strip() if scheme.lower() == "bearer" else ""
+        has_key = bearer or (path == LOGIN and scope["method"] == "POST")
+        if has_key and (wait := self._wait_s(client)):
+            return _too_many(headers, wait)
+        if path.startswith(_OPEN):
+            return None
+        if self.session_of(client, bearer) if bearer else self._has_session(headers):
             return None
         return self._without_key(scope, headers, path)
 
-    def _has_key(self, headers: Headers) -> bool:
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self._is_key(key.strip())
+    def _has_session(self, headers: Headers) -> bool:
         session = _cookie(headers, COOKIE).encode()
         return any(hmac.compare_digest(session, self._session(k).encode()) for k in self._keys)
 
@@ -106,6 +137,17 @@ class Guard:
             has_form = headers.get("authorization", "").lower().startswith("bearer ")
             told |= {"error_code": 1002 if has_form else 1001, "error_msg": said}
         return JSONResponse(told, 401, {"www-authenticate": "Bearer"})
+
+
+def _too_many(headers: Headers, wait: int) -> Response:
+    """Return the refusal to look at more keys: a right one is not told from a wrong one."""
+    told = message("too many wrong keys: try again in {n} s", n=wait)
+    retry = {"retry-after": str(wait)}
+    if "text/html" in headers.get("accept", ""):
+        is_english = _cookie(headers, "kgrag-lang") == "en"
+        return PlainTextResponse(in_language(told, "en" if is_english else "zh"), 429, retry)
+    error = {"type": "too_many_wrong_keys", "message": str(told)}
+    return JSONResponse({"error": error, "error_code": 429, "error_msg": str(told)}, 429, retry)
 
 
 def _name(host: str) -> str:
@@ -133,11 +175,16 @@ def _cookie(headers: Headers, name: str) -> str:
     return morsel.value if morsel else ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(scope: Scope, send: Send) -> Send:
+    # A static file whose address has a version never changes.
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    has_version = path.startswith(_STATIC) and scope["query_string"]
+
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            is_static = has_version and message["status"] == 200
+            for name, value in (_HEADERS | (_FOR_EVER if is_static else {})).items():
                 headers.setdefault(name, value)
         await send(message)
 

@@ -1,17 +1,18 @@
 """What requests may ask for, checked with pydantic."""
 
 import re
-from collections.abc import Iterable
-from typing import Any, Literal, Self, TypeVar, get_origin
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_origin
 from urllib.parse import parse_qsl, urlencode
 
+import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.datastructures import ImmutableMultiDict
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from kgrag.answering.follow_up import Turn
 from kgrag.config import Template, VerifyMethod, Writer
-from kgrag.errors import OutOfRangeError
+from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
 from kgrag.store.likeness import not_called
@@ -23,6 +24,7 @@ from kgrag.text.messages import Message, message
 
 _G = TypeVar("_G", bound="Given")
 _MOST_BYTES = 1_000_000  # of a request
+_BODY_S = 20  # within which it is sent
 _MOST_VALUES = 200  # of one condition
 _MOST_TURNS = 20
 
@@ -47,27 +49,45 @@ _Form = Literal["json", "xlsx", "csv", "docx", "html"]
 
 
 class Given(BaseModel):
-    """Base of requests: unknown fields are refused, empty ones count as not given."""
+    """Base of requests: unknown fields are refused, empty ones count as not given.
+
+    Attributes:
+        is_kept: Whether the response depends on them and the state of the knowledge base only.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    is_kept: ClassVar[bool] = False
+
+    @classmethod
+    def check_names(cls, names: Iterable[str], others: Iterable[str] = ()) -> None:
+        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown.
+
+        `lang` is of every page, and assistants add `utm_source` to the links that they show.
+        """
+        known = {*cls.model_fields, *others, "lang"}
+        for name in sorted(n for n in {*names} - known if not n.startswith("utm_")):
+            raise OutOfRangeError(not_called(message("condition"), name, known).args[0])
 
     @classmethod
     def of_pairs(cls, pairs: ImmutableMultiDict[str, str]) -> Self:
-        """Return it from the fields of a query or form; fields of pages are ignored."""
+        """Return it from the fields of a query or form.
+
+        Raises:
+            OutOfRangeError: If there is no such field.
+        """
+        cls.check_names(pairs)
         values: dict[str, object] = {}
-        for name in dict.fromkeys(pairs):
-            field = cls.model_fields.get(name)
+        for name, field in cls.model_fields.items():
             given = [value.strip() for value in pairs.getlist(name) if value.strip()]
-            if field is None or not given:
-                continue
-            values[name] = given if get_origin(field.annotation) is tuple else given[-1]
+            if given:
+                values[name] = given if get_origin(field.annotation) is tuple else given[-1]
         return cls.model_validate(values)
 
-    @classmethod
-    def check_names(cls, names: Iterable[str]) -> None:
-        """Raise OutOfRangeError for a field that there is not: ignored, all rows would be shown."""
-        for name in sorted({*names} - {*cls.model_fields, "lang"}):
-            raise OutOfRangeError(not_called(message("condition"), name, cls.model_fields).args[0])
+
+class Panel(Given):
+    """A page, or with `panel` the part of it that is put in another one."""
+
+    panel: str = ""
 
 
 class Within(Given):
@@ -117,11 +137,6 @@ class Within(Given):
         )
         return wanted or None
 
-    @property
-    def fields(self) -> str:
-        """Return the fields that are given as the query of an address."""
-        return urlencode(self.model_dump(exclude_defaults=True), doseq=True)
-
 
 class Searched(Within):
     """A search."""
@@ -129,6 +144,12 @@ class Searched(Within):
     question: str = Field(max_length=MOST_QUESTION_CHARS)
     top_k: int = Field(default=10, ge=1, le=200)
     system: str = Field(default="", description="Retrieval preset; the configured one by default.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return how is searched."""
+        day, system = self.as_of or None, self.system or None
+        return {"system": system, "top_k": self.top_k, "within": self.filter, "as_of": day}
 
 
 class Turned(Given):
@@ -158,6 +179,13 @@ class Asked(Within):
         default=(), max_length=_MOST_TURNS, description="Oldest first."
     )
 
+    def address(self, question: str) -> str:
+        """Return the query by which a question is asked so without the ones before it."""
+        told = self.model_dump(
+            include={*Asked.model_fields}, exclude={"history"}, exclude_defaults=True
+        )
+        return urlencode(told | {"question": question}, doseq=True)
+
     @property
     def turns(self) -> list[Turn]:
         """Return the earlier questions."""
@@ -173,13 +201,30 @@ class Placed(Given):
 class Listed(Within):
     """A list of documents."""
 
+    is_kept = True
     words: str = Field(default="", description="In the title, number, issuer or file.")
     status: str = Field(default="", description="in_force, repealed, draft …")
 
 
 class Tabled(Within):
-    """A table; each reads what it needs."""
+    """A table, which has some of the conditions.
 
+    Attributes:
+        forms: The conditions in the form of each table.
+    """
+
+    is_kept = True
+    forms: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "targets": ("indicator", "places", "due", "standing"),
+        "compare": ("indicator", "by", "places", "due", "standing"),
+        "duties": ("organ", "role"),
+        "timeline": ("indicator", "places", "since", "until"),
+        "conflicts": ("indicator", "places", "due"),
+        "cites": ("document",),
+        "cited_by": ("document",),
+        "basis": ("document",),
+        "digest": ("old", "new"),
+    }
     indicator: str = ""
     places: _Words = ()
     due: str = Field(default="", description="Years of figures: 2025, 2025-2030.")
@@ -202,6 +247,22 @@ class Tabled(Within):
     def _places(cls, given: _Words) -> _Words:
         return tuple(name for text in given for name in re.split("[、，,；\\s]+", text) if name)
 
+    def check_table(self, name: str) -> None:
+        """Raise an error for a table, or a condition of it, that there is not.
+
+        Raises:
+            NotFoundError: If there is none of this name.
+            OutOfRangeError: If it has no such condition.
+        """
+        if name not in self.forms:
+            raise NotFoundError(
+                message(
+                    "no table is called {name!r}: {names}", name=name, names=", ".join(self.forms)
+                )
+            )
+        known = {"form", *self.forms[name], *_BESIDES.get(name, ())}
+        Given.check_names(self.model_fields_set, known)
+
     @property
     def due_years(self) -> tuple[int, int] | None:
         """Return the first and last year of figures."""
@@ -218,9 +279,20 @@ class Tabled(Within):
         }
 
 
+_SELECTED = {*Within.model_fields} - {"as_of"}  # tables are of today
+# Conditions of tables that are not in their forms, or in another part of it.
+_BESIDES: Mapping[str, Collection[str]] = {
+    **dict.fromkeys(("targets", "compare", "duties", "conflicts"), _SELECTED),
+    "timeline": {*_SELECTED, "events"},
+    "basis": {"hops"},
+    "digest": {"parts"},
+}
+
+
 class Around(Given):
     """The neighbourhood of an entity."""
 
+    is_kept = True
     name: str = Field(max_length=MOST_QUESTION_CHARS)
     hops: int = Field(default=1, ge=1, le=3)
     limit: int = Field(default=60, ge=1, le=1000)
@@ -233,13 +305,13 @@ async def read(kind: type[_G], request: Request) -> _G:
         OutOfRangeError: If it is too long, or something in it is not allowed.
     """
     if request.method in ("GET", "DELETE"):
-        return checked(kind, request.query_params)
+        return _checked(kind, request.query_params)
     body = await body_of(request)
     try:
         media = request.headers.get("content-type", "")
         if not body or media.startswith("application/x-www-form-urlencoded"):
             pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=1000)
-            return checked(kind, ImmutableMultiDict(pairs))
+            return _checked(kind, ImmutableMultiDict(pairs))
         return kind.model_validate_json(body)
     except ValidationError as exc:
         raise OutOfRangeError(_what_is_wrong(exc)) from exc
@@ -247,7 +319,7 @@ async def read(kind: type[_G], request: Request) -> _G:
         raise OutOfRangeError(str(exc)) from exc
 
 
-def checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
+def _checked(kind: type[_G], pairs: ImmutableMultiDict[str, str]) -> _G:
     """Return what the fields of a query or form ask for.
 
     Raises:
@@ -263,13 +335,17 @@ async def body_of(request: Request) -> bytes:
     """Return the body of a request.
 
     Raises:
-        OutOfRangeError: If it has more than `_MOST_BYTES`.
+        OutOfRangeError: If it has more than `_MOST_BYTES`, or does not arrive within `_BODY_S`.
     """
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > _MOST_BYTES:
-            raise OutOfRangeError(f"a request has at most {_MOST_BYTES:,} bytes")
+    try:
+        with anyio.fail_after(_BODY_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > _MOST_BYTES:
+                    raise OutOfRangeError(f"a request has at most {_MOST_BYTES:,} bytes")
+    except (TimeoutError, ClientDisconnect) as exc:
+        raise OutOfRangeError("a request is sent whole, within {n} s", n=_BODY_S) from exc
     return bytes(body)
 
 

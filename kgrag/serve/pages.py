@@ -9,7 +9,9 @@ from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
+import anyio.to_thread
 from markupsafe import Markup
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -23,6 +25,7 @@ from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.answering.quotes import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
+from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.serve.answers import answered, cited_in, place_url
 from kgrag.serve.api import (
     Endpoint,
@@ -41,16 +44,15 @@ from kgrag.serve.inputs import (
     Asked,
     Given,
     Listed,
-    Placed,
+    Panel,
     Searched,
     Tabled,
     body_of,
-    checked,
     read,
 )
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Besides, beside_page, entity, graph
+from kgrag.serve.views import Besides, Graphed, beside_page, entity, examples, graph
 from kgrag.store.likeness import not_called
 from kgrag.tables.compare import matrix
 from kgrag.tables.overview import Facet, facets
@@ -66,14 +68,20 @@ Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 
 
-def _home(desk: Desk, request: Request, given: Given) -> Response:
-    asked = "question" in request.query_params and request.query_params["question"].strip()
+class _Home(Asked):
+    """The first page: with a question it is answered, `whole` without a script."""
+
+    question: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+    whole: str = ""
+
+
+def _home(desk: Desk, request: Request, given: _Home) -> Response:
     values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
-    if asked and desk.base.chat.has("answer") and "whole" not in request.query_params:
+    values["examples"] = partial(examples, desk.base, desk.base.store.change_counter())
+    if given.question and desk.base.chat.has("answer") and not given.whole:
         values["asking"] = "now"  # the script asks, so that the draft is seen
-    elif asked:
-        wanted = checked(Asked, request.query_params)
-        values["answer"] = Markup(_answer_html(desk, request, wanted, answered(desk.base, wanted)))
+    elif given.question:
+        values["answer"] = Markup(_answer_html(desk, request, given, answered(desk.base, given)))
     return page(desk, request, "ask.html", **values)
 
 
@@ -99,7 +107,7 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         quoted=quoted,
         body=Markup(visible(body)),
         cited=cited,
-        fields=asked.fields,
+        fields=asked.address(answer.question),
     )
 
 
@@ -142,24 +150,27 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
     shown = _answer_html(desk, request, given, answer)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
     places = [cited.address for cited in answer.citations[:200]]
-    emit("answer", {"html": shown, **turn, "places": places})
+    address = given.address(answer.question)
+    emit("answer", {"html": shown, **turn, "places": places, "address": address})
 
 
-def _search(desk: Desk, request: Request, given: Given) -> Response:
+class _Search(Searched):
+    """The page of a search, which may be empty."""
+
+    question: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+
+
+def _search(desk: Desk, request: Request, given: _Search) -> Response:
     results: Sequence[object] = ()
-    if request.query_params.get("question", "").strip():
-        wanted = checked(Searched, request.query_params)
-        found = desk.base.search(
-            wanted.question, top_k=wanted.top_k, within=wanted.filter, as_of=wanted.as_of or None
-        )
-        told = explained(wanted.question, found, language_of(desk, request))
+    if given.question:
+        found = desk.base.search(given.question, **given.options)
+        told = explained(given.question, found, language_of(desk, request))
         at = [str(Address(h.chunk.doc_id, h.chunk.start, h.chunk.end)) for h in found]
         results = list(zip(found, told, at, strict=True))
     return page(desk, request, "search.html", results=results)
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    Listed.check_names(request.query_params)
     cards, statuses = listed(desk, given)
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
@@ -265,7 +276,7 @@ def correctable_of(card: Document) -> dict[str, str]:
     }
 
 
-def _document(desk: Desk, request: Request, given: Placed) -> Response:
+def _document(desk: Desk, request: Request, given: Panel) -> Response:
     return document_page(desk, request, str(request.path_params["address"]))
 
 
@@ -366,11 +377,7 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
-    if name not in _FIELDS:
-        raise NotFoundError(
-            message("no table is called {name!r}: {names}", name=name, names=", ".join(_FIELDS))
-        )
-    Tabled.check_names(request.query_params)
+    given.check_table(name)
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
     values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
@@ -385,8 +392,9 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
         request,
         "table.html",
         name=name,
-        names=list(_FIELDS),
-        fields=_FIELDS.get(name, ()),
+        examples=partial(examples, desk.base, desk.base.store.change_counter()),
+        names=list(given.forms),
+        fields=given.forms[name],
         given=given,
         shown=shown,
         most=_SHOWN_ROWS,
@@ -418,16 +426,14 @@ def _axis(table: Table) -> dict[str, Any]:
     from kgrag.drawing.axis import STEP, axis
 
     lane_of = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
-    spots: dict[tuple[str, str], list[tuple[str, Row]]] = {}
+    spots: dict[tuple[str, str], list[tuple[str, str, Row | int]]] = {}
     for row in table.rows:
-        when = str(row.cells[0])
-        spots.setdefault((when[:4], lane_of[str(row.cells[1])]), []).append((when, row))
-    drawn: list[tuple[str, str, Row | int]] = []
-    left = _SHOWN_ROWS
+        when, lane = str(row.cells[0]), lane_of[str(row.cells[1])]
+        spots.setdefault((when[:4], lane), []).append((when, lane, row))
+    left, drawn = _SHOWN_ROWS, list[tuple[str, str, Row | int]]()
     for (year, lane), several in sorted(spots.items(), key=lambda spot: len(spot[1])):
         left -= len(several)
-        one_by_one = [(when, lane, row) for when, row in several]
-        drawn += one_by_one if left >= 0 else [(year, lane, len(several))]
+        drawn += several if left >= 0 else [(year, lane, len(several))]
     drawn.sort(key=lambda one: one[0])
     return {
         "axis": axis([(when, lane) for when, lane, _ in drawn], day=date.today()),
@@ -457,19 +463,7 @@ def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
     return {**values, "notes": made.notes, "n": len(made.lines)}
 
 
-# The fields of the forms of tables, and tables that are shown without any being given.
-_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "targets": ("indicator", "places", "due", "standing"),
-    "compare": ("indicator", "by", "places", "due", "standing"),
-    "duties": ("organ", "role"),
-    "timeline": ("indicator", "places", "since", "until"),
-    "conflicts": ("indicator", "places", "due"),
-    "cites": ("document",),
-    "cited_by": ("document",),
-    "basis": ("document",),
-    "digest": ("old", "new"),
-}
-_AT_ONCE = ("conflicts",)
+_AT_ONCE = ("conflicts",)  # tables that are shown without any condition
 
 
 def _problems(desk: Desk, request: Request, given: Given) -> Response:
@@ -483,8 +477,15 @@ def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Giv
     return page(desk, request, "api.html", described=described)
 
 
-def _login(desk: Desk, request: Request, given: Given) -> Response:
-    return page(desk, request, "login.html", wrong="wrong" in request.query_params)
+class _Login(Given):
+    """The form for the key."""
+
+    wrong: str = ""
+    next: str = ""
+
+
+def _login(desk: Desk, request: Request, given: _Login) -> Response:
+    return page(desk, request, "login.html", wrong=bool(given.wrong))
 
 
 async def _enter(request: Request) -> Response:
@@ -504,21 +505,21 @@ async def _enter(request: Request) -> Response:
 
 
 _PAGES: tuple[tuple[str, type[Given], Page], ...] = (
-    ("/", Given, _home),
+    ("/", _Home, _home),
     ("/answer", _Saved, _saved),
-    ("/search", Given, _search),
+    ("/search", _Search, _search),
     ("/overview", Given, _overview),
     ("/documents", Listed, _documents),
-    ("/documents/{address:path}", Given, _document),
+    ("/documents/{address:path}", Panel, _document),
     ("/original/{doc_id:path}", Given, original),
     ("/picture/{address:path}", Given, picture),
     ("/page/{address:path}", Given, page_view),
     ("/tables/{name}", Tabled, _table),
-    ("/graph", Given, graph),
+    ("/graph", Graphed, graph),
     ("/entity", Around, entity),
     ("/beside", Besides, beside_page),
     ("/problems", Given, _problems),
-    (LOGIN, Given, _login),
+    (LOGIN, _Login, _login),
 )
 
 
@@ -554,7 +555,12 @@ def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str
     async def respond(request: Request) -> Response:
         try:
             given = await read(kind, request)
-            return await desk.run(partial(make, desk, request, given))
+            work = partial(make, desk, request, given)
+            if given.is_kept:
+                return await desk.kept(request, work)
+            if isinstance(given, _Home | _Login) and not getattr(given, "question", ""):
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return await desk.run(work)
         except (KgragError, ValueError) as exc:
             return failed_page(desk, request, exc)
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from functools import cache, partial
+from hashlib import sha256
+from importlib import resources
 from urllib.parse import quote, urlencode
 
 import jinja2
@@ -12,12 +14,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kgrag.errors import NotFoundError
-from kgrag.metadata import Metadata
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
-from kgrag.text.facets import NATIONAL
 from kgrag.text.messages import catalogue, in_language
 from kgrag.text.visible import visible, without_folders
 from kgrag.types import Language
@@ -40,6 +40,14 @@ _ENGLISH = {
 
 
 @cache
+def _version() -> str:
+    """Return what stands behind the addresses of static files: it changes with any of them."""
+    folders = [resources.files(name) / "static" for name in ("kgrag.serve", "kgrag.drawing")]
+    files = sorted((f.name, f.read_bytes()) for folder in folders for f in folder.iterdir())
+    return sha256(b"".join(content for _, content in files)).hexdigest()[:16]
+
+
+@cache
 def _environment() -> jinja2.Environment:
     """Return the templates; every text in them is escaped, and made visible."""
     made = jinja2.Environment(
@@ -53,13 +61,7 @@ def _environment() -> jinja2.Environment:
         ),
     )
     made.filters["without_folders"] = without_folders
-    made.filters["where"] = _where
     return made
-
-
-def _where(told: Metadata) -> str:
-    """Return the region of a document: a national one says 全国, of no other it is made up."""
-    return "".join(told.regions) or (NATIONAL if told.level in ("国家", "部门") else "")
 
 
 def said(text: str, language: Language) -> str:
@@ -97,6 +99,7 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
             place=partial(place_url, root),
             entity=partial(entity_url, root),
             facets=lambda: desk.known().facets,
+            version=_version(),
             this_year=date.today().year,
             mark=lambda status: mark(status, language),
             with_=partial(_with, request),

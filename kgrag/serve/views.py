@@ -1,9 +1,10 @@
 """Pages that show how things hang together: graphs, entities, documents beside each other."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import islice
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -12,16 +13,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from kgrag.answer.address import Address
+from kgrag.api import KnowledgeBase
 from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.maintenance.corrections import spellings
 from kgrag.retrieval.filter import document_meant
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Around, Given, checked
+from kgrag.serve.inputs import Around, Given, Panel
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.tables.beside import alike, beside
 from kgrag.tables.digest import SHORTEST
+from kgrag.tables.references import by_node
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact
@@ -33,9 +36,10 @@ _MOST_OF_PLACES = 120  # of the graph of an answer
 Stated = tuple[Fact, list[tuple[str, str, str]]]
 
 
-class Places(Given):
-    """Places in documents."""
+class Graphed(Around, Panel):
+    """The neighbourhood of an entity, or what is stated at places in documents."""
 
+    name: str = Field(default="", max_length=MOST_QUESTION_CHARS)
     at: tuple[str, ...] = Field(default=(), max_length=200, description="DOCUMENT:START-END.")
     of: str = Field(default="", max_length=MOST_QUESTION_CHARS, description="What they answer.")
 
@@ -43,25 +47,47 @@ class Places(Given):
 class Besides(Given):
     """Two documents."""
 
+    is_kept = True
     old: str = Field(max_length=MOST_QUESTION_CHARS)
     new: str = Field(default="", max_length=MOST_QUESTION_CHARS)
 
 
-def graph(desk: Desk, request: Request, given: Given) -> Response:
+@lru_cache(maxsize=8)
+def examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """Return what a table may be asked for, by its name or first field; kept until a change."""
+    cards = {card.doc_id: card for card in base.documents()}
+    nodes, stated = by_node(cards.values()), base.store.statements("reference", sorted(cards))
+    cited = ((s, c) for s in stated for c in nodes.get(s.fact.object.entity_id, ()))
+    counts = (
+        Counter(s.doc_id for s in stated),
+        Counter(c.doc_id for s, c in cited if c.doc_id != s.doc_id),
+    )
+    titles = [[{"document": cards[d].title} for d, _ in n.most_common(6)] for n in counts]
+    near = ((card, alike(card, list(cards.values()))) for card in cards.values())
+    pairs = ({"old": card.title, "new": others[0].title} for card, others in near if others)
+    most = base.entities(limit=200)
+    return {
+        "indicator": [{"indicator": e.name} for e in most if e.type == "target"][:6],
+        "organ": [{"organ": e.name} for e in most if e.type == "agency"][:6],
+        "document": titles[0],
+        "cited_by": titles[1],
+        "digest": [*islice(pairs, 3)],
+    }
+
+
+def graph(desk: Desk, request: Request, given: Graphed) -> Response:
     """Return the page of the facts around an entity, or of those that are stated at places."""
-    wanted_places = checked(Places, request.query_params)
-    if wanted_places.at:
-        return _graph_of_places(desk, request, wanted_places)
-    if not request.query_params.get("name", "").strip():
+    if given.at:
+        return _graph_of_places(desk, request, given)
+    if not given.name:
         named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
         return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
-    wanted = checked(Around, request.query_params)
-    center, around = desk.base.graph(wanted.name, hops=wanted.hops, limit=wanted.limit)
+    center, around = desk.base.graph(given.name, hops=given.hops, limit=given.limit)
     values = _drawn(desk, request, center, around)
     return page(desk, request, "graph.html", title=center.name, center=center, **values)
 
 
-def _graph_of_places(desk: Desk, request: Request, given: Places) -> Response:
+def _graph_of_places(desk: Desk, request: Request, given: Graphed) -> Response:
     """Return the facts that are stated within places; as a part of a page with `panel`."""
     facts = _facts_at(desk, [Address.parse(at) for at in given.at])
     degrees: defaultdict[str, int] = defaultdict(int)
@@ -73,7 +99,7 @@ def _graph_of_places(desk: Desk, request: Request, given: Places) -> Response:
         raise NotFoundError(message("nothing was read as a fact at these places"))
     center = ends[max(degrees, key=lambda key: (degrees[key], key))]
     values = _drawn(desk, request, center, facts[:_MOST_OF_PLACES])
-    if "panel" in request.query_params:
+    if given.panel:
         return Response(
             rendered(desk, request, "facts.html", center=None, **values), media_type="text/html"
         )

@@ -31,7 +31,7 @@ from kgrag.retrieval.filter import document_called
 from kgrag.serve.answers import place_url
 from kgrag.serve.api import Endpoint, Json, status_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Given, body_of
+from kgrag.serve.inputs import Given, Panel, body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
 from kgrag.serve.rendering import page
 from kgrag.store.folders import FOLDERS, originals
@@ -356,8 +356,8 @@ ENDPOINTS = (
 # The pages
 
 
-def _upload(desk: Desk, request: Request, _given: Given) -> Response:
-    if "panel" in request.query_params:
+def _upload(desk: Desk, request: Request, given: Panel) -> Response:
+    if given.panel:
         return page(desk, request, "ingest.html", state=desk.ingesting.state)
     return _upload_page(desk, request)
 
@@ -463,7 +463,7 @@ def _root(request: Request) -> str:
 
 _CORRECTION = "/correct/{doc_id:path}"
 _PAGES: tuple[tuple[str, type[Given], Callable[[Desk, Request, Any], Response], str], ...] = (
-    ("/upload", Given, _upload, "GET"),
+    ("/upload", Panel, _upload, "GET"),
     ("/delete/{doc_id:path}", Given, _ask_to_delete, "GET"),
     ("/delete/{doc_id:path}", Given, _deleted_page, "POST"),
     ("/duplicates", Given, _duplicates, "GET"),

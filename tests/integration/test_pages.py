@@ -118,6 +118,7 @@ def test_a_question_may_lean_on_the_one_before(page, site):
     page.fill("#question", "2030年呢？")
     page.keyboard.press("Enter")
     page.wait_for_selector("h2.asked >> text=理解为")
+    assert quote("云岭省") in page.url  # the address has the question as understood
     assert "45%" in page.inner_text("#answer .body")
     for _ in range(2):  # a reload does not lose it, nor shows the present one twice
         assert "38%" in page.inner_text("#thread .answer")

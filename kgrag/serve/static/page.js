@@ -84,6 +84,7 @@ async function ask(fields) {
         draft.textContent += data.text;
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
+        history.replaceState(null, "", root + "/?" + data.address);
         keep({ question: data.question, asked: fields.get("question"), answer: data.text, cited: data.cited, places: data.places, html: data.html });
       } else if (name === "error") throw new Error(data.message);
     }

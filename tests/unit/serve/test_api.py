@@ -8,6 +8,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from openai.types import chat
 
 from kgrag.answer.address import Address
 from kgrag.errors import BusyError
@@ -15,6 +16,7 @@ from kgrag.serve.desk import Desk
 from tests.fixtures.served import client, events, served
 
 QUESTION = "到2025年四川省森林覆盖率达到多少？"
+SAID = [{"role": "user", "content": QUESTION}]
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +153,66 @@ def test_what_cannot_be_answered_says_why(api, method, path, given, status, says
     assert says in told.json()["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "given", "name"),
+    [
+        ("GET", "/api/tables/targets", {"indicatr": "GDP"}, "indicatr"),
+        ("GET", "/api/tables/timeline", {"document": "四川省绿色发展实施方案"}, "document"),
+        (
+            "GET",
+            "/api/tables/cites",
+            {"document": "四川省绿色发展实施方案", "regions": "四川"},
+            "regions",
+        ),
+        ("GET", "/api/tables/duties", {"organ": "林业局", "as_of": "2020"}, "as_of"),
+        ("GET", "/api/documents", {"region": "四川"}, "region"),
+        ("GET", "/api/search", {"question": "森林", "topk": "3"}, "topk"),
+        ("GET", "/api/graph", {"name": "森林覆盖率", "hop": "2"}, "hop"),
+        ("GET", "/api/problems", {"kind": "unread"}, "kind"),
+        ("GET", "/api/overview", {"regions": "四川"}, "regions"),
+        ("POST", "/api/ask?regions=云南", {"question": QUESTION}, "regions"),
+        ("POST", "/v1/chat/completions", {"messages": SAID, "regions": ["云南"]}, "regions"),
+        ("POST", "/v1/chat/completions", {"messages": SAID, "kgrg": {}}, "kgrg"),
+        ("POST", "/v1/chat/completions", {"messages": SAID, "kgrag": {"region": "云南"}}, "region"),
+    ],
+)
+def test_a_condition_that_there_is_not_is_named(api, method, path, given, name):
+    """Ignored, it would give everything."""
+    told = api.request(method, path, **{"json" if method == "POST" else "params": given})
+    assert told.status_code == 400
+    assert name in told.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"metadata_conditions": {}},
+        {"metadata_condition": {"condition": []}},
+        {"metadata_condition": {"conditions": [{"name": "title", "operator": "is"}]}},
+        {"retrieval_setting": {"topk": 3}},
+    ],
+)
+def test_dify_is_told_of_a_field_that_there_is_not(api, given):
+    told = api.post("/retrieval", json={"knowledge_id": "kgrag", "query": "森林", **given})
+    assert told.status_code == 400
+    assert "permitted" in told.json()["error_msg"]
+
+
+def test_every_field_of_openais_protocol_is_accepted(api):
+    fields = chat.completion_create_params
+    ours = {"model", "messages", "stream"}
+    named = {
+        *fields.CompletionCreateParamsBase.__annotations__,
+        *fields.CompletionCreateParamsStreaming.__annotations__,
+    }
+    asked = dict.fromkeys(named - ours, 1) | {"messages": SAID}
+    assert api.post("/v1/chat/completions", json=asked).status_code == 200
+
+
+def test_a_link_may_say_which_assistant_showed_it(api):
+    assert api.get("/api/documents?utm_source=chatgpt.com").status_code == 200
+
+
 def test_a_body_that_is_too_long_or_no_json_is_refused(api):
     assert api.post("/api/ask", content=b"x" * 1_000_001).status_code == 400
     assert api.post("/api/ask", content=b"{").status_code == 400
@@ -195,7 +257,7 @@ def test_what_does_not_fit_is_told_to_come_again():
         for thread in asking:
             thread.start()
         until = time.monotonic() + 30
-        while desk.n_waiting < 1 and time.monotonic() < until:
+        while desk._limiter.statistics().tasks_waiting < 1 and time.monotonic() < until:
             time.sleep(0.01)
         refused = made.get("/api/problems")
         streamed = made.post("/ask", data={"question": "森林"})

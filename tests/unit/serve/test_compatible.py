@@ -29,6 +29,7 @@ class Carried(httpx.BaseTransport):
         """Pass a request on."""
         kept = ("content-type", "authorization", "accept")
         headers = {k: v for k, v in request.headers.items() if k in kept}
+        headers["accept-encoding"] = "identity"
         path = request.url.raw_path.decode()
         done = self.api.request(request.method, path, content=request.read(), headers=headers)
         return httpx.Response(done.status_code, headers=dict(done.headers), content=done.content)

@@ -72,7 +72,7 @@ def test_work_ends_when_the_reader_leaves():
     streamed(desk, work, leaves_after=3)
     assert 3 <= len(sent) < 1000
     assert time.monotonic() - begun < 10
-    assert desk.n_waiting == 0
+    assert desk._limiter.statistics().tasks_waiting == 0
 
 
 ANY: Any = None

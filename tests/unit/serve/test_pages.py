@@ -17,7 +17,8 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
 from kgrag.metadata import Metadata
-from kgrag.serve import pages, rendering
+from kgrag.serve import inputs, pages, rendering
+from kgrag.serve.inputs import Tabled
 from kgrag.serve.pages import paragraphs
 from kgrag.text.messages import catalogue
 from kgrag.types import Heading
@@ -67,7 +68,7 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
         said |= {m[2] for m in re.finditer(r"""_\((["'])((?:(?!\1).)+)\1(?! \+)""", text)}
         named |= set(re.findall(r'"([a-z_]+)"', text))
     # Statuses, problems, tables and fields have their names in Python.
-    tree = ast.parse(inspect.getsource(pages))
+    tree = ast.parse(inspect.getsource(pages) + inspect.getsource(inputs))
     named |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     named |= {f"by {by}" for by in ("province", "region", "document", "year")}
     missing = {words for words in said if words not in catalogue("kgrag.serve")}
@@ -84,6 +85,32 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
     errors = {name for name in vars(errors_module) if name.endswith("Error")}
     assert set(catalogue("kgrag.serve")) <= said | named | kinds | errors
     assert kinds <= set(catalogue("kgrag.serve"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", *(f"/tables/{name}" for name in Tabled.forms if name not in ("conflicts", "digest"))],
+)
+def test_an_empty_page_gives_examples_from_the_archive_that_find_something(site, path):
+    tree = html.fromstring(site.get(path).text)
+    links = tree.xpath("//main//ul[not(@class)]//a/@href")
+    assert links
+    for link in links[:3]:
+        shown = site.get(urljoin(path, link))
+        assert shown.status_code == 200
+        found = html.fromstring(shown.text)
+        assert found.xpath("//ol[@class='sources']/li | //tbody/tr")
+    assert not html.fromstring(site.get(urljoin(path, links[0])).text).xpath("//ul[not(@class)]")
+
+
+def test_two_documents_of_one_name_are_an_example_of_what_is_compared(tmp_path):
+    texts = {
+        p: f"{p}绿色发展实施方案\n到2025年，森林覆盖率达到41%。\n" for p in ("四川省", "云南省")
+    }
+    with knowledge_base(tmp_path, texts, "hash-32") as base, served(base) as one:
+        (link,) = html.fromstring(one.get("/tables/digest").text).xpath("//main//li/a[@href]")[:1]
+        assert set(link.text.split(" — ")) == {f"{p}绿色发展实施方案" for p in texts}
+        assert "甲：《" in text_of(one.get("/tables/digest" + link.get("href")))
 
 
 def test_a_question_in_the_address_is_answered(site):
@@ -124,6 +151,27 @@ def test_a_follow_up_means_the_document_cited(site):
     assert json.loads(data)["question"] == "《四川省绿色发展实施方案》还有效吗？"
 
 
+def test_the_address_of_a_follow_up_asks_the_same_again(site):
+    """Reloaded, sent to others and saved: by the question as it was understood."""
+    turn = {"question": "云南省森林覆盖率达到多少？", "answer": "", "cited": ["云南省意见"]}
+    asked = {"question": "那四川呢？", "regions": ["四川"], "in_force": True, "history": [turn]}
+    ((_, data),) = events(site.post("/ask", json=asked).text)
+    told = json.loads(data)
+    assert told["question"] == "四川森林覆盖率达到多少？"
+    reloaded = html.fromstring(site.get(f"/?{told['address']}").text)
+    answer = html.fromstring(told["html"])
+    assert answer.xpath("//div[@class='body']")
+    again, first = (tree.xpath("string(//div[@class='body'])") for tree in (reloaded, answer))
+    assert again == first
+    assert reloaded.xpath("//input[@name='regions']/@value") == ["四川"]
+    links = answer.xpath("//p[@class='actions']/a/@href")
+    assert len(links) == 3
+    for link in links:
+        saved = site.get(link)
+        assert saved.status_code == 200
+        assert "41%" in saved.text or link.endswith("docx")
+
+
 def test_a_follow_up_on_the_article_means_the_places_quoted(site):
     ((_, data),) = events(site.post("/ask", json={"question": QUESTION}).text)
     first = json.loads(data)
@@ -139,6 +187,14 @@ def test_a_follow_up_on_the_article_means_the_places_quoted(site):
     [
         ("/tables/targets?place=四川", "没有名为“place”的条件；相近的有：places"),
         ("/documents?region=四川", "没有名为“region”的条件；相近的有：regions"),
+        ("/tables/compare?indicatr=森林", "没有名为“indicatr”的条件；相近的有：indicator"),
+        ("/tables/timeline?document=四川", "没有名为“document”的条件；相近的有：documents"),
+        ("/?question=森林&region=云南", "没有名为“region”的条件；相近的有：regions"),
+        ("/search?question=森林&region=云南", "没有名为“region”的条件；相近的有：regions"),
+        ("/graph?nam=森林覆盖率", "没有名为“nam”的条件；相近的有：name"),
+        ("/entity?name=森林覆盖率&limits=1", "没有名为“limits”的条件；相近的有：limit"),
+        ("/overview?years=2022", "没有名为“years”的条件"),
+        ("/problems?kind=unread", "没有名为“kind”的条件"),
         ("/tables/targets?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
         ("/tables/timeline?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
     ],
@@ -270,7 +326,7 @@ def test_a_national_document_says_so_and_titles_have_room(site):
     places = {r.xpath("string(td[1])"): r.xpath("string(td[5])") for r in tree.xpath("//tbody/tr")}
     assert (places["绿色发展行动方案"], places["四川省绿色发展实施方案"]) == ("全国", "四川省")
     assert tree.xpath("//th[@class='long']/text()") == ["标题"]
-    place = rendering._environment().filters["where"]
+    place = rendering._environment().get_template("where.html").module.where
     assert [place(Metadata(level=level)) for level in ("国家", "部门", "省", "")] == [
         "全国", "全国", "", "",
     ]  # fmt: skip
@@ -331,25 +387,26 @@ def test_a_timeline_is_drawn_and_listed(site):
     assert "".join(lanes).split() == ["成文、印发", "目标"]
 
 
-def test_every_year_of_a_long_timeline_is_drawn(site, monkeypatch):
+def test_every_year_of_a_long_timeline_is_drawn(policies, monkeypatch):
     """What is not drawn one by one is a bar with its number, which leads to just these events."""
-    listed = site.get("/api/tables/timeline", params={"since": "2000"}).json()["rows"]
     most = 6
     monkeypatch.setattr(pages, "_SHOWN_ROWS", most)
-    shown = site.get("/tables/timeline", params={"since": "2000"})
-    tree = html.fromstring(shown.text)
-    bars = tree.xpath("//*[contains(@class,'event bar')]")
-    single = tree.xpath("//*[contains(@class,'event') and not(contains(@class,'bar'))]")
-    titles = [e.xpath("string(*[name()='title'])") for e in (*bars, *single)]
-    assert {title[:4] for title in titles} == {row["date"][:4] for row in listed}
-    numbers = [int(bar.xpath("string(*[name()='text'])")) for bar in bars]
-    assert 0 < len(single) <= most
-    assert sum(numbers) + len(single) == len(listed)
-    assert f"{len(listed)}个事件都在图中：{len(single)}个逐个画出" in shown.text
-    for bar, n in zip(bars, numbers, strict=True):
-        led = html.fromstring(site.get("/tables/timeline" + bar.get("href")).text)
-        assert f"共{n}行" in led.text_content()
-        assert led.xpath("//input[@name='events']")
+    with served(policies) as site:  # pages are kept by a server
+        listed = site.get("/api/tables/timeline", params={"since": "2000"}).json()["rows"]
+        shown = site.get("/tables/timeline", params={"since": "2000"})
+        tree = html.fromstring(shown.text)
+        bars = tree.xpath("//*[contains(@class,'event bar')]")
+        single = tree.xpath("//*[contains(@class,'event') and not(contains(@class,'bar'))]")
+        titles = [e.xpath("string(*[name()='title'])") for e in (*bars, *single)]
+        assert {title[:4] for title in titles} == {row["date"][:4] for row in listed}
+        numbers = [int(bar.xpath("string(*[name()='text'])")) for bar in bars]
+        assert 0 < len(single) <= most
+        assert sum(numbers) + len(single) == len(listed)
+        assert f"{len(listed)}个事件都在图中：{len(single)}个逐个画出" in shown.text
+        for bar, n in zip(bars, numbers, strict=True):
+            led = html.fromstring(site.get("/tables/timeline" + bar.get("href")).text)
+            assert f"共{n}行" in led.text_content()
+            assert led.xpath("//input[@name='events']")
 
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
@@ -537,7 +594,7 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
         for name in ("\x1b", "\u202e"):
             assert name not in shown.text, path
         tree = html.fromstring(shown.text)
-        scripts = {script.get("src") for script in tree.iter("script")}
+        scripts = {script.get("src").partition("?")[0] for script in tree.iter("script")}
         assert scripts <= {"/static/page.js", "/static/graph.js"}, path
         for element in tree.iter():
             assert element.tag not in ("img", "iframe", "object", "embed", "base"), path

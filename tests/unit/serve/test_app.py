@@ -1,0 +1,316 @@
+"""The server as a whole: what is kept, compressed, cut off, and answered beside slow work."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import anyio
+import pytest
+import uvicorn
+from starlette.requests import Request
+from uvicorn.server import ServerState
+
+from kgrag.errors import OutOfRangeError
+from kgrag.serve import app as app_module
+from kgrag.serve import inputs
+from kgrag.serve.desk import Desk
+from kgrag.tables.tables import Tables
+from tests.fixtures.kit import knowledge_base
+from tests.fixtures.policies import POLICIES
+from tests.fixtures.served import client, served, writable
+
+TIMELINE = "/tables/timeline?since=2000"
+
+
+@pytest.fixture(scope="module")
+def site(policies):
+    with served(policies) as made:
+        yield made
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Return the calls of the timeline."""
+    calls = []
+    plain = Tables.timeline
+
+    def counting(tables, *given, **named):
+        calls.append(named)
+        return plain(tables, *given, **named)
+
+    monkeypatch.setattr(Tables, "timeline", counting)
+    return calls
+
+
+def test_a_table_is_made_once_for_a_state(tmp_path, counted):
+    """As a page and in the API; another language is another page, a change makes it anew."""
+    with writable(tmp_path, POLICIES) as (site, desk):
+        for path in (TIMELINE, f"/api{TIMELINE}"):
+            first = site.get(path)
+            assert site.get(path).content == first.content
+            assert first.headers["cache-control"] == "private, no-cache"
+        assert len(counted) == 2
+        site.cookies.set("kgrag-lang", "en")
+        assert 'lang="en"' in site.get(TIMELINE).text
+        assert len(counted) == 3
+        site.cookies.clear()
+        before = site.get(TIMELINE)
+        card = next(card for card in desk.base.documents() if "成都" in card.title)
+        desk.base.curator().correct(card.doc_id, {"issued": "2022-06-30"})
+        after = site.get(TIMELINE, headers={"if-none-match": before.headers["etag"]})
+        assert after.status_code == 200
+        assert "2022-06-30" in after.text
+        assert "2022-06-30" not in before.text
+
+
+def test_a_browser_that_has_the_page_is_told_so(site, counted):
+    first = site.get(TIMELINE)
+    again = site.get(TIMELINE, headers={"if-none-match": f'"x", {first.headers["etag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    assert "default-src 'none'" in again.headers["content-security-policy"]
+    assert site.get(TIMELINE, headers={"if-none-match": '"x"'}).content == first.content
+
+
+def test_only_so_much_is_kept(policies, monkeypatch, counted):
+    """An error is not kept; the first that came goes."""
+    monkeypatch.setattr("kgrag.serve.desk._MOST_KEPT", 100_000)
+    desk = Desk(policies)
+    with client(desk) as site:
+        for year in range(1990, 2010):
+            assert site.get(f"/tables/timeline?since={year}").status_code == 200
+        assert site.get("/tables/timeline?since=gestern").status_code == 400
+        assert 0 < sum(len(made.body) for _, made in desk._kept.values()) < 100_000
+        site.get("/tables/timeline?since=2009")
+        assert len(counted) == 21
+        site.get("/tables/timeline?since=1990")
+        assert len(counted) == 22
+
+
+def test_responses_are_compressed_where_that_is_accepted(site):
+    """A stream is not: its events would be held back."""
+    for path in (TIMELINE, "/documents", "/api/documents", "/static/page.css"):
+        packed = site.get(path, headers={"accept-encoding": "gzip"})
+        plain = site.get(path, headers={"accept-encoding": "identity"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < len(plain.content) / 2
+        assert packed.content == plain.content
+    stream = {"accept": "text/event-stream", "accept-encoding": "gzip"}
+    told = site.post("/api/ask", json={"question": "森林覆盖率"}, headers=stream)
+    assert "content-encoding" not in told.headers
+
+
+def test_static_files_are_kept_by_their_version(site):
+    """The address in a page changes with the files; without a version nothing is kept."""
+    page = site.get("/").text
+    found = re.findall(r'"(/static/[a-z.]+)\?([0-9a-f]{16})"', page)
+    assert {path for path, _ in found} == {
+        "/static/page.css",
+        "/static/page.js",
+        "/static/graph.css",
+    }
+    assert page.count("/static/") == len(found)
+    for path, version in found:
+        kept = site.get(f"{path}?{version}")
+        assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert site.get(path).headers["cache-control"] == "no-store"
+    assert site.get("/static/none.js?1").headers["cache-control"] == "no-store"
+
+
+def test_other_pages_do_not_wait_for_slow_tables(policies, monkeypatch):
+    """However many tables are asked for; questions are answered, too."""
+    go, begun, ended = threading.Event(), threading.Semaphore(0), []
+
+    def slow(_tables, *_given, **_named):
+        begun.release()
+        ended.append(go.wait(20))
+        raise OutOfRangeError("slow")
+
+    monkeypatch.setattr(Tables, "timeline", slow)
+    with served(policies) as site:
+        asking = [
+            threading.Thread(target=site.get, args=(f"/tables/timeline?since={year}",))
+            for year in range(1990, 1996)
+        ]
+        for thread in asking:
+            thread.start()
+        try:
+            assert begun.acquire(timeout=30)
+            for path in ("/", "/static/page.css", "/api/overview", "/?question=森林覆盖率"):
+                assert site.get(path).status_code == 200
+            assert not ended
+        finally:
+            go.set()
+            for thread in asking:
+                thread.join()
+
+
+def test_who_waits_for_a_table_that_is_made_gets_that_one(policies, monkeypatch):
+    go, begun, calls = threading.Event(), threading.Semaphore(0), []
+    plain = Tables.timeline
+
+    def slow(tables, *given, **named):
+        calls.append(named)
+        begun.release()
+        assert go.wait(60)
+        return plain(tables, *given, **named)
+
+    monkeypatch.setattr(Tables, "timeline", slow)
+    desk, told = Desk(policies), []
+    with client(desk) as site:
+        asking = [
+            threading.Thread(target=lambda: told.append(site.get(TIMELINE).text)) for _ in range(6)
+        ]
+        for thread in asking:
+            thread.start()
+        for _ in range(2):
+            assert begun.acquire(timeout=30)
+        go.set()
+        for thread in asking:
+            thread.join()
+    assert len(calls) == 2
+    assert len(told) == 6
+    assert len(set(told)) == 1
+
+
+def test_the_first_page_does_not_wait_for_slow_questions(policies, monkeypatch):
+    go, begun, ended = threading.Event(), threading.Semaphore(0), []
+
+    def slow(_base, *_given, **_named):
+        begun.release()
+        ended.append(go.wait(20))
+        raise OutOfRangeError("slow")
+
+    monkeypatch.setattr(type(policies), "ask", slow)
+    with served(policies) as site:
+        asking = [
+            threading.Thread(target=site.post, args=("/api/ask",), kwargs={"json": {"question": q}})
+            for q in "甲乙丙丁戊"
+        ]
+        for thread in asking:
+            thread.start()
+        try:
+            for _ in range(4):
+                assert begun.acquire(timeout=30)
+            assert site.get("/").status_code == 200
+            assert not ended
+        finally:
+            go.set()
+            for thread in asking:
+                thread.join()
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n", b"GET / HTTP/1.1\r\nx"])
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"])
+def test_a_head_that_does_not_end_is_given_up(monkeypatch, sent, before):
+    """Also where it follows another request on the same connection."""
+    monkeypatch.setattr(app_module, "_HEAD_S", 0.1)
+
+    async def answer(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def asked():
+        config = uvicorn.Config(answer, log_config=None, timeout_keep_alive=1)
+        state = ServerState()
+        server = await asyncio.get_running_loop().create_server(
+            lambda: app_module._Protocol(config, state, {}), "127.0.0.1", 0
+        )
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(before)
+            if before:
+                assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")
+            writer.write(sent)
+            with anyio.fail_after(20):
+                assert await reader.read() == b""
+            writer.close()
+
+    asyncio.run(asked())
+
+
+def test_a_body_that_does_not_end_is_given_up(monkeypatch):
+    """Whether its client is silent or has gone."""
+    monkeypatch.setattr(inputs, "_BODY_S", 0.05)
+
+    async def silent():
+        await anyio.sleep_forever()
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    for receive in (silent, gone):
+        request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+        with pytest.raises(OutOfRangeError, match="whole"):
+            anyio.run(inputs.body_of, request)
+
+
+def test_mcp_offers_no_stream_that_would_stay_open(site):
+    for method in ("GET", "DELETE"):
+        told = site.request(method, "/mcp", headers={"accept": "text/event-stream"})
+        assert told.status_code == 405
+        assert told.headers["allow"] == "POST"
+    assert site.post("/mcp", content=b"x" * 1_000_001).status_code == 400
+
+
+SLOW = """
+import os, time
+import kgrag.serve.app as served
+from kgrag.serve.desk import Desk
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+async def slow(_request):
+    print("begun", flush=True)
+    return await Desk(None).run(lambda: time.sleep(300))
+
+served._GRACE_S = 0
+with served.listen("127.0.0.1", 0, has_keys=False) as (listening, address):
+    ready = lambda: print(address, flush=True)
+    try:
+        served.serve(Starlette(routes=[Route("/", slow)]), listening, ready=ready)
+    except KeyboardInterrupt:
+        os._exit(130)  # as the command does
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_it_ends_while_a_page_is_made():
+    """Without a word of errors; the page's client is told that it did not come."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout
+            assert process.stderr
+            port = int(process.stdout.readline().decode().strip().strip("/").rpartition(":")[2])
+            asking = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-c",
+                    f"import http.client as h; c = h.HTTPConnection('127.0.0.1', {port});"
+                    "c.request('GET', '/'); print(c.getresponse().status)",
+                ],
+                stdout=subprocess.PIPE,
+            )
+            assert process.stdout.readline() == b"begun\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 130
+            assert process.stderr.read() == b""
+            assert asking.communicate(timeout=60)[0] == b"500\n"
+        finally:
+            process.kill()
+
+
+def test_every_knowledge_base_keeps_its_own(policies, tmp_path):
+    few = {"a": POLICIES["nation"]}
+    with (
+        knowledge_base(tmp_path, few, "hash-32") as other,
+        client(Desk(policies, "north"), Desk(other, "south")) as site,
+    ):
+        north, south = (site.get(f"/{name}{TIMELINE}").text for name in ("north", "south"))
+        assert site.get(f"/north{TIMELINE}").text == north != south
