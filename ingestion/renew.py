@@ -19,23 +19,8 @@ from kgrag.text.visible import parted, place_shown
 from kgrag.types import Document
 
 
-def settle(target: IngestTarget) -> int:
-    """Rebuild the documents that pending decisions concern; return how many.
-
-    Decisions and the list of documents that they concern are stored together: the list stays
-    after an interruption, and the work is repeated.
-    """
-    doc_ids = target.store.unsettled()
-    if not doc_ids:
-        return 0
-    n = renew(doc_ids, target)
-    connect(target.store)
-    target.store.settle(doc_ids)
-    return n
-
-
 def renew(doc_ids: Iterable[str], target: IngestTarget) -> int:
-    """Rebuild and store documents with the present rules and decisions; return how many.
+    """Rebuild, store and link documents with the present rules and decisions; return how many.
 
     No file is read and no model is called: model results are kept with names resolved again, and
     unchanged texts keep their vectors. Ids without a stored document are ignored.
@@ -54,6 +39,7 @@ def renew(doc_ids: Iterable[str], target: IngestTarget) -> int:
             made = replace(bundle, vectors=nodes, embedder=embedder.name)
             store.upsert_document(made, source=states[doc_id].source)
             n += 1
+    connect(store)
     return n
 
 

@@ -201,12 +201,10 @@ def _copy_decisions(source: Store, target: Store) -> None:
         if value != held.get((doc_id, field)):
             changed.append((doc_id, field, value))
     decided, known = source.decisions(), target.decisions()
-    target.settle(target.unsettled())
     target.decide(
         corrections=changed,
         decisions=decided,
         taken_back=[d for d in known if d not in decided],
-        concerns=source.unsettled(),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from kgrag.errors import KgragError, NotFoundError, OutOfRangeError, StoreError
+from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.ingestion.curation import TITLE, Curation
 from kgrag.ingestion.duplicates import Proposal, proposals
 from kgrag.ingestion.load.statement import (
@@ -14,7 +14,7 @@ from kgrag.ingestion.load.statement import (
     field_of,
     stated_value,
 )
-from kgrag.ingestion.renew import settle
+from kgrag.ingestion.renew import renew
 from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.limits import check_whole
@@ -149,34 +149,28 @@ class Curator:
     def _decide(
         self,
         *,
-        corrections: Iterable[Correction] = (),
-        decisions: Iterable[Decision] = (),
-        taken_back: Iterable[Decision] = (),
-        concerns: Iterable[str],
+        corrections: Sequence[Correction] = (),
+        decisions: Sequence[Decision] = (),
+        taken_back: Sequence[Decision] = (),
+        concerns: Sequence[str],
     ) -> int:
         """Record a decision and update the documents affected; return their number.
 
-        Raises:
-            StoreError: If nothing was recorded; or if it was, but not every document was updated.
+        All of it is stored, or nothing.
         """
-        self.store.decide(
-            corrections=corrections, decisions=decisions, taken_back=taken_back, concerns=concerns
-        )
-        try:
-            n = settle(self.target)
-        except KgragError as exc:
-            raise StoreError(
-                "what was decided is stored, but not every document that it concerns says it "
-                "yet; once this is mended, decide it again, or run `kgrag repair`: {error}",
-                error=exc,
-            ) from exc
+
+        def work() -> int:
+            self.store.decide(corrections=corrections, decisions=decisions, taken_back=taken_back)
+            return renew(concerns, self.target)
+
+        n = self.store.in_one(work)
         self.store.refresh(sizes=self.target.sizes.searched)
         return n
 
     def _undecided(self, decisions: Iterable[Decision]) -> list[str]:
         """Return the names whose decision is new.
 
-        Names decided before may no longer exist: an interrupted command is given again.
+        Names decided before may no longer exist, where a command is given again.
         """
         known = self.store.decisions()
         return [d.name for d in decisions if d not in known]

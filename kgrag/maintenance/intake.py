@@ -17,7 +17,6 @@ from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
 from kgrag.ingestion.reembed import Reembedding
-from kgrag.ingestion.renew import settle
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, other_sizes, vectors_to_add
 from kgrag.kb_meta import KbMeta
@@ -110,7 +109,6 @@ class Intake:
         wanted = target.vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
-        settle(target)
         with self._enricher(model) as enricher:
             report = ingest(
                 paths,

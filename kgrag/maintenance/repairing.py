@@ -15,17 +15,11 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
-from kgrag.ingestion.renew import rebuilt, reread, settle
-from kgrag.ingestion.vector_set import (
-    IngestTarget,
-    VectorSet,
-    configured_vectors,
-    vectors_to_add,
-)
+from kgrag.ingestion.renew import rebuilt, reread
+from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
-from kgrag.store.decisions import UNSETTLED
 from kgrag.store.sqlite.seals import PART_NAMES, Part
 from kgrag.store.store import open_store
 
@@ -73,7 +67,7 @@ def repair(
     kept beside the new one. The knowledge base need not be readable.
 
     Args:
-        location: The folder. A server is only checked, and interrupted decisions are completed.
+        location: The folder. A server is only checked.
         config: Settings of the encoder, for vectors that must be encoded again.
         dry_run: Repair a copy, and replace nothing.
         progress: Called with (document, documents done, documents in all).
@@ -87,9 +81,6 @@ def repair(
     wrong = [p for p in found if p.invariant != "lost"]
     if not wrong:
         return RepairReport(tuple(found), left=tuple(lost))
-    if all(p.invariant == UNSETTLED for p in wrong):
-        done = _settle(location, config or Config(), [p.subject for p in wrong], dry_run=dry_run)
-        return RepairReport(tuple(found), done, tuple(lost))
     if "://" in str(location):
         left = [f"{p.invariant}: {p.subject}: {p.detail}" for p in found]
         return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
@@ -128,20 +119,6 @@ def _problems(location: str | Path) -> list[Problem]:
         if "://" in str(location):
             raise
         return [Problem("file", str(location), str(exc))]
-
-
-def _settle(
-    location: str | Path, config: Config, doc_ids: Sequence[str], *, dry_run: bool
-) -> tuple[str, ...]:
-    """Update documents whose decision was interrupted."""
-    if not dry_run:
-        with closing(open_store(location, create=False)) as store:
-            meta = KbMeta(store.all_meta())
-            embedder = _encoder(meta, config)
-            sizes = ChunkSizes.of(meta.chunk_sizes or ())
-            vectors = _vectors(meta, config, embedder)
-            settle(IngestTarget(store, embedder, sizes, vectors))
-    return tuple(f"{doc_id} says what a person decided" for doc_id in doc_ids)
 
 
 def _encoder(meta: KbMeta, config: Config) -> Embedder:

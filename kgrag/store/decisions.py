@@ -1,24 +1,15 @@
 """What a person decided: corrections of what is read of documents, and which names are one."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, TypeVar
 
 from kgrag.json_ready import JsonReady
-from kgrag.kb_meta import NOTE
-from kgrag.store.contents import Problem
 from kgrag.text.words import normalize_name
-from kgrag.types import Document
 
 DecisionKind = Literal["merge", "split"]
 Correction = tuple[str, str, str | None]  # document, field, value
-UNSETTLED = "decided"  # the invariant that a document says what a person decided
-UNSETTLED_NOTE = f"{NOTE}unsettled"  # key of the note that holds the documents that do not yet
-_UNSETTLED = (
-    "a person decided what it does not say yet: decide it again, run `kgrag repair`, or ingest "
-    "any file"
-)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -105,18 +96,16 @@ class DecisionStore(Protocol):
         corrections: Iterable[Correction] = (),
         decisions: Iterable[Decision] = (),
         taken_back: Iterable[Decision] = (),
-        concerns: Iterable[str] = (),
     ) -> bool:
         """Record what a person decides, all of it or nothing; return whether that changed anything.
 
-        No document is changed by it: ingestion reads what was decided. So the documents that it
-        concerns are unsettled until they were made anew.
+        No document is changed by it: those that it concerns are to be made anew, in the same
+        transaction (`in_one`).
 
         Args:
             corrections: Values that fields of documents have; None takes a correction back.
             decisions: On names; one that is there already stays.
             taken_back: Revoked decisions.
-            concerns: Documents to which it is not applied yet.
 
         Raises:
             ValueError: If the id or field of a correction is empty, a decision is of an unknown
@@ -124,36 +113,12 @@ class DecisionStore(Protocol):
         """
         ...
 
-    def unsettled(self) -> list[str]:
-        """Return the documents that are to be made anew after a decision, in order."""
+    def in_one(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns; all that it stores is stored in one transaction, or nothing.
+
+        `work` reads what it wrote, in its own thread alone, and may be called again.
+        """
         ...
-
-    def settle(self, doc_ids: Iterable[str]) -> None:
-        """Record that decisions are applied to documents."""
-        ...
-
-
-class Held(DecisionStore, Protocol):
-    """Decisions, with access to the stored documents."""
-
-    def document_cards(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents without their texts."""
-        ...
-
-
-def unsettled_from(text: str | None) -> list[str]:
-    """Return the documents of a note; none if it is empty or invalid.
-
-    >>> unsettled_from('["d-a"]'), unsettled_from(None)
-    (['d-a'], [])
-    """
-    return [str(doc_id) for doc_id in json.loads(text or "[]")]
-
-
-def unsettled_problems(store: Held) -> Iterator[Problem]:
-    """Yield the stored documents to which a decision is not applied yet."""
-    for doc_id in sorted(card.doc_id for card in store.document_cards(store.unsettled())):
-        yield Problem(UNSETTLED, doc_id, _UNSETTLED)
 
 
 def check_decided(corrections: Iterable[Correction], decisions: Iterable[Decision]) -> None:

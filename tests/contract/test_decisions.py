@@ -151,20 +151,28 @@ def test_decisions_go_with_a_copy_and_back(store, make, tmp_path):
     assert store.decisions() == [SPLIT]
 
 
-def test_what_a_decision_concerns_is_unsettled_until_it_says_it(store, make, tmp_path):
-    """Recorded with the decision, no content, copied; only those that are held are told."""
+def test_what_is_done_in_one_is_stored_whole_or_not_at_all(store, make):
+    """It is read at once by who does it; what fails in it takes back all that was done before."""
     put(store, make, "a", "/a.txt")
-    store.decide(decisions=[MERGE], concerns=["d-b", "d-a"])
-    store.decide(corrections=[("d-a", "title", "方案")], concerns=["d-a", "d-c"])
-    assert store.unsettled() == ["d-a", "d-b", "d-c"]
-    assert [(p.invariant, p.subject) for p in store.verify()] == [("decided", "d-a")]
-    with closing(SQLiteStore.open(tmp_path / "copy")) as other:
-        other.decide(concerns=["d-z"])
-        copy(store, other)
-        assert compare(store, other).difference is None
-        assert other.unsettled() == ["d-a", "d-b", "d-c"]
-    store.settle(["d-a", "d-b"])
-    assert store.unsettled() == ["d-c"]
+    before, counted = list(store.export()), store.change_counter()
+
+    def work(fails):
+        store.decide(decisions=[MERGE])
+        put(store, make, "b", "/b.txt")
+        store.delete_document("d-a")
+        assert store.decisions() == [MERGE]
+        assert [card.doc_id for card in store.document_cards()] == ["d-b"]
+        assert [c.doc_id for c in store.chunks_of(["d-b"], size=8)]
+        if fails:
+            raise KeyError("a fault")
+        return 7
+
+    with pytest.raises(KeyError):
+        store.in_one(lambda: work(True))
+    assert (list(store.export()), store.change_counter()) == (before, counted)
+    assert [card.doc_id for card in store.document_cards()] == ["d-a"]
+    assert store.in_one(lambda: work(False)) == 7
+    assert [card.doc_id for card in store.document_cards()] == ["d-b"]
     assert store.verify() == []
 
 
@@ -174,6 +182,5 @@ def test_a_decision_is_stored_whole_or_not_at_all(store):
         store.decide(
             corrections=[("d-a", "title", "方案")],
             decisions=[MERGE, replace(SPLIT, into="")],
-            concerns=["d-a"],
         )
-    assert (store.corrections(), store.decisions(), store.unsettled()) == ({}, [], [])
+    assert (store.corrections(), store.decisions()) == ({}, [])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.faults.commands import Done, ended
 from tests.faults.corpus import exported, of_documents, problems
-from tests.faults.scene import MENDERS, Scene, must
+from tests.faults.scene import Scene, must
 from tests.faults.server_scene import ServerScene, quick_server
 from tests.faults.tally import Tally, main
 from tests.neo4j_server.server import Neo4jServer
@@ -21,7 +21,6 @@ SMALL, FULL = 14, 500
 _IN_A_ROW = 5  # kills before a command may end, at most
 _FROM_THE_START = 0.2  # share of the kills that come before the knowledge base is open
 _SERVER_TOO = 10  # every so many kills of a command hit the server instead
-_MENDED = 0.5  # share of the decisions that were cut off that another command makes up for
 _LATE = 1.1  # some commands end before their kill
 _QUICKER = 0.8  # times what was measured, where one did: the machine was busier then
 _ON_A_SERVER = (
@@ -159,8 +158,7 @@ class _Kills:
         self._scene.settle()
         if case.shut:
             return
-        if self._scene.look(name, self._tally, what) and self._rng.random() < _MENDED:
-            self._scene.mend(name, self._tally, what, self._rng.choice(MENDERS))
+        self._scene.look(name, self._tally, what)
         held = of_documents(exported(self._scene.kb))
         self._tally.expect(
             "lost",

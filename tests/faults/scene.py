@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgrag.store.decisions import UNSETTLED
 from tests.faults.commands import KGRAG, Done, Place
 from tests.faults.corpus import (
     exported,
@@ -18,7 +17,6 @@ from tests.faults.corpus import (
 from tests.faults.tally import Tally
 from tests.fixtures.old_folder import make_older as make_older_schema
 
-MENDERS = ("ingest", "repair")  # of a decision that was cut off, beside deciding again
 QUESTION = "绿色工厂达到多少家？"
 _BEFORE_SEALS = 5  # the schema version that had none
 
@@ -34,8 +32,7 @@ class Case:
         is_older: Whether the knowledge base is one of an older kgrag before.
         is_damaged: Whether it is damaged before.
         shut: Whether it may be damaged, or not to be read, as long as the command has not ended.
-        decides: Whether a person decides by it what documents say, which `verify` may name until
-            all of them do.
+        decides: Whether a person decides by it what documents say: all of them, or none.
     """
 
     words: tuple[str | Path, ...]
@@ -123,28 +120,13 @@ class Scene:
         if self.cases[name].is_damaged:
             damage(Path(self.kb))
 
-    def look(self, name: str, tally: Tally, what: str) -> bool:
-        """Check what a command left that was cut off; return whether `verify` names a decision.
-
-        Nothing is wrong but that, and only where something is half done.
-        """
+    def look(self, name: str, tally: Tally, what: str) -> None:
+        """Check what a command left that was cut off: nothing wrong, and no half of a decision."""
         wrong = problems(self.kb)
-        told = self.cases[name].decides and any(p.startswith(f"{UNSETTLED}: ") for p in wrong)
-        rest = [p for p in wrong if not (told and p.startswith(f"{UNSETTLED}: "))]
-        tally.expect("lost", f"{what}: {rest[:3]}", holds=not rest)
-        if self.cases[name].decides and not told and not rest:
+        tally.expect("lost", f"{what}: {wrong[:3]}", holds=not wrong)
+        if self.cases[name].decides and not wrong:
             whole = exported(self.kb) in (self.before, self.undisturbed(name)[1])
-            tally.expect("unnoticed", f"{what}: half decided", holds=whole)
-        return told
-
-    def mend(self, name: str, tally: Tally, what: str, mender: str) -> None:
-        """Let a decision that was cut off be made up for by another command, and compare."""
-        words = self.cases["ingest"].words if mender == "ingest" else (mender,)
-        done = self.place.run(*words, "--kb", self.kb)
-        tally.look_at(done, f"{what}, {mender}")
-        same = done.code == 0 and exported(self.kb) == self.undisturbed(name)[1]
-        same = same and not problems(self.kb)
-        tally.expect("lost", f"{what}: not mended by {mender}: {done.err[-300:]}", holds=same)
+            tally.expect("lost", f"{what}: half decided", holds=whole)
 
     def clear(self) -> None:
         """Let there be no knowledge base."""

@@ -38,6 +38,7 @@ class Neo4jServer:
         password: Of the user neo4j, at least 8 characters; without one, nobody is asked.
         settings: More lines for neo4j.conf.
         heap: Of the JVM, as Java writes it.
+        memory: Of a transaction; 0 for no limit.
         options: More options of the JVM.
 
     Attributes:
@@ -52,12 +53,14 @@ class Neo4jServer:
         password: str | None = None,
         settings: Sequence[str] = (),
         heap: str = "1g",
+        memory: str = "256m",
         options: Sequence[str] = (),
     ) -> None:
         self.home = home
         self.password = password
         self.settings = tuple(settings)
         self.heap = heap
+        self.memory = memory
         self.options = (*JAVA_OPTIONS, f"-Xmx{heap}", *options)
         self.bolt_port, self.http_port = free_ports(2)
         self.uri = f"bolt://{HOST}:{self.bolt_port}"
@@ -149,6 +152,7 @@ class Neo4jServer:
             f"dbms.security.auth_enabled={'true' if self.password else 'false'}",
             f"server.memory.heap.max_size={self.heap}",
             "server.memory.pagecache.size=256m",
+            f"db.memory.transaction.max={self.memory}",
             "dbms.usage_report.enabled=false",
             *self.settings,
         )

@@ -54,6 +54,7 @@ class Database:
         self.address = address
         self._driver: neo4j.Driver | None = driver
         self._lock = threading.Lock()
+        self._own = threading.local()  # the transaction of a thread within `whole`
 
     @classmethod
     def open(cls, address: Address) -> Self:
@@ -121,6 +122,8 @@ class Database:
         One round trip where all goes well; the driver's retries (a lost connection, a new
         leader) where it does not.
         """
+        if own := self._current:
+            return own.read(name, **parameters)
         driver = self.driver
 
         def again() -> neo4j.EagerResult:
@@ -145,6 +148,9 @@ class Database:
 
     def stream(self, name: str, /, **parameters: object) -> Iterator[Row]:
         """Yield the rows of a statement that reads, without holding all of them."""
+        if own := self._current:
+            yield from own.read(name, **parameters)
+            return
         turn = threading.Lock()  # two threads on one connection take each other's answers
 
         def begun() -> Iterator[Row]:
@@ -169,6 +175,8 @@ class Database:
         and where it is not known whether the transaction was committed. It must leave the same
         when it is done twice.
         """
+        if own := self._current:
+            return work(own)
         last: list[_T] = []
         uncertain: list[_T] = []
         n_refused = 0
@@ -197,6 +205,22 @@ class Database:
 
         with self._faults():
             return awaited(self.address, lambda: _certain(run), given_up=given_up.set)
+
+    def whole(self, work: Callable[[], _T]) -> Callable[["Transaction"], _T]:
+        """Return what does `work` in a transaction: all that its thread reads and writes."""
+
+        def within(tx: Transaction) -> _T:
+            self._own.transaction = tx
+            try:
+                return work()
+            finally:
+                self._own.transaction = None
+
+        return within
+
+    @property
+    def _current(self) -> "Transaction | None":
+        return getattr(self._own, "transaction", None)
 
     def define(self, *names: str, **numbers: int) -> list[Row]:
         """Run statements that define or show indexes in one transaction, without other writes.
@@ -267,6 +291,8 @@ class Transaction:
     def run(self, name: str, /, **parameters: object) -> list[Row]:
         """Return the rows of a statement."""
         return list(self.driven.run(statement(name, self.base), parameters))
+
+    read = run
 
     def run_rows(
         self, name: str, rows: Sequence[object], /, *, size: int = 1000, **parameters: object

@@ -2,16 +2,11 @@
 
 from collections.abc import Callable, Iterable
 
-from kgrag.store.decisions import (
-    UNSETTLED_NOTE,
-    Correction,
-    Decision,
-    check_decided,
-    unsettled_from,
-)
+from kgrag.store.decisions import Correction, Decision, T, check_decided
 from kgrag.store.neo4j.base import Base, lock
 from kgrag.store.neo4j.connection import Row, Transaction
 from kgrag.store.neo4j.documents import Documents
+from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.typed import rewrite_issuers
 from kgrag.store.neo4j.write import correction_ids, correction_rows
 from kgrag.store.texts import to_json
@@ -36,9 +31,8 @@ class Decisions(Documents):
         corrections: Iterable[Correction] = (),
         decisions: Iterable[Decision] = (),
         taken_back: Iterable[Decision] = (),
-        concerns: Iterable[str] = (),
     ) -> bool:
-        told, put, gone, ids = tuple(corrections), {*decisions}, {*taken_back}, {*concerns}
+        told, put, gone = tuple(corrections), {*decisions}, {*taken_back}
         check_decided(told, (*put, *gone))
 
         def work(tx: Transaction) -> bool:
@@ -47,23 +41,13 @@ class Decisions(Documents):
             is_decided = _decide(tx, base, put, gone)
             if is_corrected or is_decided:
                 tx.run("count_change")
-            _note(tx, lambda known: known | ids)
             # Where it was this call that did it earlier, nobody heard of it.
             return is_corrected or is_decided or any(tx.earlier)
 
         return self._database.write(work)
 
-    def unsettled(self) -> list[str]:
-        return unsettled_from(self._database.read("setting", key=UNSETTLED_NOTE)[0]["value"])
-
-    def settle(self, doc_ids: Iterable[str]) -> None:
-        ids = {*doc_ids}
-
-        def work(tx: Transaction) -> None:
-            lock(tx)
-            _note(tx, lambda known: known - ids)
-
-        self._database.write(work)
+    def in_one(self, work: Callable[[], T]) -> T:
+        return write_despite_constraints(self._database, self._database.whole(work))
 
 
 def _correct(tx: Transaction, told: Iterable[Correction]) -> bool:
@@ -92,14 +76,6 @@ def _decide(tx: Transaction, base: Base, put: set[Decision], gone: set[Decision]
     if lost or new:
         rewrite_issuers(tx, base)
     return bool(lost or new)
-
-
-def _note(tx: Transaction, change: Callable[[set[str]], set[str]]) -> None:
-    """Note which documents are unsettled, where that changes."""
-    known = {*unsettled_from(tx.run("setting", key=UNSETTLED_NOTE)[0]["value"])}
-    if (now := change(known)) != known:
-        row = {"key": UNSETTLED_NOTE, "value": to_json(sorted(now))}
-        tx.run_rows("put_settings", [row])
 
 
 def _decision(row: Row) -> Decision:

@@ -10,27 +10,29 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 from uuid import uuid4
 
 import neo4j
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import ClientError, Neo4jError
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.gate.admit import MOST_LOOPED, TOO_LARGE, Admitted, admit
+from kgrag.store.neo4j.gate.admit import MOST_LISTED, MOST_REDUCED, TOO_LARGE, Admitted, admit
 from kgrag.store.neo4j.gate.plan import check_plan
-from kgrag.store.neo4j.gate.regular import MOST_COMPARED
+from kgrag.store.neo4j.gate.regular import COMPARED
 from kgrag.store.neo4j.gate.values import plain
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
+from kgrag.store.neo4j.statements import statement
 from kgrag.store.whole import shown, stopped
 
 _T = TypeVar("_T")
 Row = dict[str, object]
 
 _MOST_BYTES = 10_000_000  # of all rows
-_FETCHED = 100  # rows that the server sends at a time
+_FETCHED = 5  # rows that the server sends at a time, and computes ahead
 _GRACE_S = 1.0  # for the server to say itself that time is up
 _TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 # Codes of what a statement itself brings about, rather than the server's state.
@@ -41,8 +43,9 @@ _ITS_OWN = re.compile(
 
 _TOO_DEEP = "its plan or its values are nested too deep: ask for less at once"
 _BOUND = (
-    f"a list expression goes through more than {MOST_LOOPED:,} items, or =~ looks at more than "
-    f"{MOST_COMPARED:,} characters: use UNWIND, or CONTAINS"
+    f"a list has more than {MOST_LISTED:,} items (of reduce {MOST_REDUCED}), or =~ looks at more "
+    f"than {COMPARED[0]:,} characters, {COMPARED[-1]} where it repeats thrice: return rows, a part "
+    "as collect(…)[..20], or use CONTAINS"
 )
 
 _log = logging.getLogger(__name__)
@@ -88,6 +91,24 @@ def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float)
     return rows
 
 
+_TOLD: set[str] = set()  # addresses of servers whose limit was looked at
+
+
+def _tell_of_memory(session: neo4j.Session, address: str) -> None:
+    """Warn once of a server that limits no transaction's memory; it cannot be asked to for one."""
+    if address in _TOLD:
+        return
+    with suppress(ClientError):  # of a user who may not see settings
+        found = session.run(neo4j.Query(statement("memory_limit"), timeout=_ENDING_S))
+        if any("0B" in row.values() for row in found):
+            _log.warning(
+                "%s: a query may take all memory of the server: set db.memory.transaction.max "
+                "in neo4j.conf to a quarter of the heap, as 512m",
+                address,
+            )
+    _TOLD.add(address)
+
+
 def _run(
     database: Database, admitted: Admitted, mark: str, *, max_rows: int, until: float
 ) -> list[Row]:
@@ -99,6 +120,7 @@ def _run(
         fetch_size=min(max_rows, _FETCHED),
         notifications_min_severity="OFF",
     ) as session:
+        _tell_of_memory(session, str(database.address))
         summary = session.run(_query("EXPLAIN " + admitted.text, mark, until)).consume()
         try:
             check_plan(summary.query_type, summary.plan, admitted.names)

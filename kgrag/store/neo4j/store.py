@@ -6,7 +6,6 @@ from kgrag.errors import StoreError
 from kgrag.store import records
 from kgrag.store.checks import check_settings
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
-from kgrag.store.decisions import unsettled_problems
 from kgrag.store.neo4j import schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.base import bases, gone, read_base
@@ -152,7 +151,7 @@ class Neo4jStore(Decisions, Graph, Search):
         return int(database.read("count_foreign")[0]["n"]) if n > ours else 0
 
     def verify(self) -> list[Problem]:
-        return [*verify(self._database), *unsettled_problems(self)]
+        return verify(self._database)
 
     def export(self) -> Iterator[Record]:
         cards = complete(self._database.read("all_cards"))

@@ -75,6 +75,7 @@ class Database:
         self._idle_lock = threading.Lock()
         self._writer: sqlite3.Connection | None = None
         self._write_lock = threading.Lock()
+        self._own = threading.local()  # the connection of a thread within `whole`
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True) -> "Database":
@@ -113,6 +114,9 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Return a connection in a read transaction: a single state of the database."""
+        if own := getattr(self._own, "connection", None):
+            yield own
+            return
         with mapped(self.file):
             connection = self._take()
             try:
@@ -124,6 +128,9 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Return the writing connection in a transaction."""
+        if own := getattr(self._own, "connection", None):
+            yield own
+            return
         with self._write_lock, mapped(self.file):
             self.check_open()
             if self._writer is None:
@@ -135,6 +142,16 @@ class Database:
             finally:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let this thread read and write in one transaction, until the end of the block."""
+        with self.write() as connection:
+            self._own.connection = connection
+            try:
+                yield
+            finally:
+                self._own.connection = None
 
     def close(self) -> None:
         """Close all idle connections; others are closed when they are returned."""

@@ -27,14 +27,12 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
     ),
     "SQLITE_NOTADB": (
         StoreUnavailableError,
-        "it is not a knowledge base: name another folder, or move the file away",
+        "it is not a knowledge base: name another folder, or move the file away; if it was one, "
+        "run `kgrag repair`",
     ),
     "SQLITE_FULL": (StoreError, "free space on the disk and try again; nothing was half written"),
     "SQLITE_IOERR": (StoreError, "check the disk and its free space, then try again"),
-    "SQLITE_CORRUPT": (
-        StoreError,
-        "restore the folder from a backup, or ingest the documents into a new one",
-    ),
+    "SQLITE_CORRUPT": (StoreError, "run `kgrag repair`, or restore the folder from a backup"),
     "SQLITE_CONSTRAINT": (
         StoreError,
         "what was given contradicts itself or names what is not held; nothing was stored",

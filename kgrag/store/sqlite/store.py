@@ -2,16 +2,13 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgrag.errors import StoreError
 from kgrag.store import records
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
-from kgrag.store.decisions import UNSETTLED, unsettled_problems
 from kgrag.store.records import Record
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
@@ -255,8 +252,6 @@ class SQLiteStore(Writing, Graph, Search):
             if is_unreadable(problems):
                 return problems
             problems += readable("vectors", lambda: verify_vectors(connection))
-            with suppress(StoreError):  # damaged settings are reported by checksums
-                problems += readable(UNSETTLED, lambda: unsettled_problems(here))
         # Moves on to the latest state, which the caches may reflect.
         with self._database.read() as connection:
             problems += readable("caches", lambda: verify_caches(connection, self._cache))

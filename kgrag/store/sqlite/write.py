@@ -7,17 +7,11 @@ from kgrag.errors import NotFoundError
 from kgrag.kb_meta import NOTE
 from kgrag.store.checks import check_bundle, check_encoder, check_knowledge, check_settings
 from kgrag.store.contents import DocumentBundle, NodeVector
-from kgrag.store.decisions import (
-    UNSETTLED_NOTE,
-    Correction,
-    Decision,
-    check_decided,
-    unsettled_from,
-)
+from kgrag.store.decisions import Correction, Decision, check_decided
 from kgrag.store.sqlite.changes import Part, current_mark, record_change
 from kgrag.store.sqlite.embeddings import add_vectors
 from kgrag.store.sqlite.reconcile import Affected, reconcile
-from kgrag.store.sqlite.role import Role
+from kgrag.store.sqlite.role import Role, T
 from kgrag.store.sqlite.seals import (
     DECIDED,
     part_sum,
@@ -25,7 +19,7 @@ from kgrag.store.sqlite.seals import (
     seal_documents,
     seal_settings,
 )
-from kgrag.store.sqlite.statements import json_list, run, run_each
+from kgrag.store.sqlite.statements import run, run_each
 from kgrag.store.texts import metadata_text, qualifiers_text, segment_rows, to_json
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import packed
@@ -81,7 +75,6 @@ class Writing(Role):
         corrections: Iterable[Correction] = (),
         decisions: Iterable[Decision] = (),
         taken_back: Iterable[Decision] = (),
-        concerns: Iterable[str] = (),
     ) -> bool:
         told, put, gone = tuple(corrections), tuple(decisions), tuple(taken_back)
         check_decided(told, (*put, *gone))
@@ -97,18 +90,11 @@ class Writing(Role):
             if is_new:
                 record_change(connection, [])
                 seal_settings(connection, DECIDED)
-            _note(connection, lambda known: known | {*concerns})
         return is_new
 
-    def unsettled(self) -> list[str]:
-        """Return the documents to rebuild; StoreError if the list is damaged."""
-        with self._reading() as connection:
-            refuse_damaged_settings(connection, "meta")
-            return sorted(_unsettled(connection))
-
-    def settle(self, doc_ids: Iterable[str]) -> None:
-        with self._database.write() as connection:
-            _note(connection, lambda known: known - {*doc_ids})
+    def in_one(self, work: Callable[[], T]) -> T:
+        with self._database.whole():
+            return work()
 
     def upsert_document(self, bundle: DocumentBundle, *, source: str) -> str | None:
         doc_id = bundle.document.doc_id
@@ -239,20 +225,6 @@ def carry_corrections(connection: sqlite3.Connection, source: str, doc_id: str) 
         run(connection, "delete_corrections_of", previous)
     run_each(connection, "put_correction", [(doc_id, *correction) for correction in theirs])
     seal_settings(connection, ["corrections"])
-
-
-def _unsettled(connection: sqlite3.Connection) -> set[str]:
-    row = run(connection, "setting", UNSETTLED_NOTE).fetchone()
-    return {*unsettled_from(row and row[0])}
-
-
-def _note(connection: sqlite3.Connection, change: Callable[[set[str]], set[str]]) -> None:
-    """Update the list of unsettled documents."""
-    known = _unsettled(connection)
-    if (now := change(known)) != known:
-        refuse_damaged_settings(connection, "meta")
-        run(connection, "put_setting", UNSETTLED_NOTE, json_list(sorted(now)))
-        seal_settings(connection)
 
 
 def _release_source(

@@ -37,7 +37,7 @@ class Cursor:
         self.found = found
         self.at = 0
         self.out: list[str] = []
-        self.names: set[str] = set()
+        self.names: list[str] = []
         self._nested = 0
         self._times: dict[str, int] = {}
 
@@ -84,7 +84,7 @@ class Cursor:
         if not any_word and token.keyword in RESERVED:
             raise self.refused_word(token)
         self.at += 1
-        self.names.add(token.name)
+        self.names.append(token.name)
         self.out.append(written_name(token.name))
         return token.name
 

@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from math import comb
 
-MOST_COMPARED = 2100  # characters that =~ looks at: a chunk of 2,048, and some more
-# Of all =~ in a statement. Three times .* with a sign between take half of it, which is 5 s.
-MOST_STEPS = 3_200_000_000
+# Characters that =~ may look at, the more the less it repeats: chunks of 2,048, 1,024, 512.
+COMPARED = (2100, 1100, 600)
+MOST_STEPS = 300_000_000  # of all =~ in a statement: 1 s of a free core, 10 s of a busy one
 _RUN = 4  # signs that the server compares about as fast as it repeats one
 _ONE = re.compile(r"\\(?:[dDsSwWbBntr]|[pP]\{\w+\}|[^\w\s])")
 _CLASS = re.compile(r"\[[^\[\]]*\]")
@@ -23,11 +23,29 @@ _ANY_CASE = re.compile(r"\(\?[sm]*i")
 _WORDS = re.compile(r"\((?:\?:)?([^\W_]+(?:\|[^\W_]+)+)\)")
 
 
-def most_steps(pattern: str) -> int:
-    """Return about how many steps an expression takes on the worst text of `MOST_COMPARED`.
+def compared(pattern: str, spent: int) -> tuple[int, int]:
+    """Return how many characters an expression may look at, and the steps of all so far.
 
     Args:
         pattern: As Java reads it.
+        spent: Steps of those before it in a statement.
+
+    Raises:
+        ValueError: If it takes too many, however short the text.
+    """
+    for characters in COMPARED:
+        steps = spent + most_steps(pattern, characters)
+        if steps <= MOST_STEPS:
+            return characters, steps
+    raise _too_slow(pattern)
+
+
+def most_steps(pattern: str, characters: int) -> int:
+    """Return about how many steps an expression takes on the worst text.
+
+    Args:
+        pattern: As Java reads it.
+        characters: Of the text.
 
     Raises:
         ValueError: If the size of a part cannot be computed.
@@ -36,18 +54,18 @@ def most_steps(pattern: str) -> int:
     while n_classes:
         plain, n_classes = _CLASS.subn("_", plain)
     if _REFUSED.search(plain):
-        raise too_slow(pattern)
+        raise _too_slow(pattern)
     plain = _WORDS.sub(_apart, plain)
     repeats = list(_REPEAT.finditer(plain))
     rest = _REPEAT.sub("", plain).replace("(?", "(")
     # Measured: a choice beside repeats takes 3.6 times as long, what is slow 1.6 to 3 times.
     doubled = 2 * rest.count("|") + 2 * rest.count("?") + sum(map(_is_slow, repeats))
     doubled += bool(_ANY_CASE.search(plain))
-    ways = comb(MOST_COMPARED + len(repeats), len(repeats))
+    ways = comb(characters + len(repeats), len(repeats))
     return (ways << doubled) * (1 + _alike(rest) // _RUN)
 
 
-def too_slow(pattern: str) -> ValueError:
+def _too_slow(pattern: str) -> ValueError:
     """Return the error for an expression that keeps the server busy for too long."""
     return ValueError(
         f"the regular expression {pattern!r} may take for ever: repeat no group (...), use at most "

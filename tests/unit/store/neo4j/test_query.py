@@ -47,6 +47,7 @@ class Server(Double):
         self.asked = []
         self.options = {}
         self.columns = ["x"]
+        self.limit = "512.00MiB"
         self._rows, self._fault = rows, fault
         self._summary = SimpleNamespace(query_type=query_type, plan=plan)
 
@@ -62,7 +63,9 @@ class Server(Double):
         pass
 
     def run(self, query):
-        """Return what it was told to, and keep the query."""
+        """Return what it was told to, and keep the query; a setting, where that is asked for."""
+        if query.text.startswith("SHOW SETTINGS"):
+            return Result([self.limit])
         self.asked.append(query)
         if query.text.startswith("EXPLAIN "):
             return Result([], self._summary)
@@ -73,6 +76,18 @@ class Server(Double):
 
 def ask(server, text, *, max_rows=200, timeout_s=5.0):
     return run_query(server, text, max_rows=max_rows, timeout_s=timeout_s)
+
+
+@pytest.mark.parametrize(("limit", "n"), [("0B", 1), ("512.00MiB", 0)])
+def test_a_server_that_limits_no_memory_is_told_of_once(monkeypatch, caplog, limit, n):
+    monkeypatch.setattr(query, "_TOLD", set())
+    server = Server([1])
+    server.limit = limit
+    for _ in range(2):
+        ask(server, "RETURN 1 AS x")
+    told = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert len(told) == n
+    assert all("set db.memory.transaction.max in neo4j.conf" in text for text in told)
 
 
 def server_fault(code, message="No"):
@@ -123,7 +138,7 @@ def test_a_bound_that_the_server_crosses_is_worded_with_its_remedy():
     """The server says it in an error of its own."""
     message = f'Text cannot be parsed to a Date\n"{TOO_LARGE}"\n ^'
     fault = server_fault("Neo.ClientError.Statement.SyntaxError", message)
-    with pytest.raises(StatementError, match=r"more than 2,000 items.*UNWIND.*CONTAINS$"):
+    with pytest.raises(StatementError, match=r"more than 1,000 items.*return rows.*CONTAINS$"):
         ask(Server(fault=fault), "RETURN 1")
 
 
