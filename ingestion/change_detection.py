@@ -219,12 +219,6 @@ class ChangeDetector:
     def _clash(self, document: Document) -> str | None:
         """Return an error if another record already uses a record's id."""
         source = self._place(document.file)
-        if document.media_type != "jsonl":
-            return None
-        if source in self._met:
-            return message(
-                "id {id!r} stands twice in this file; give each record its own", id=document.doc_id
-            )
         owner = self._source_of.get(document.doc_id)
         held = self._held.get(document.doc_id)
         wanted = self._wanted_of(document)

@@ -16,7 +16,7 @@ from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed_groups, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
-from kgrag.ingestion.report import IngestReport, Outcome, Plan
+from kgrag.ingestion.report import IngestReport, Outcome, Plan, Status
 from kgrag.ingestion.vector_set import IngestTarget, VectorSet
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
@@ -191,16 +191,12 @@ def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Ou
             store.attach_source(ready.source, outcome.doc_id)
         else:
             bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
-            outcome = _stored(outcome, bundle, store.upsert_document(bundle, source=ready.source))
+            was = store.upsert_document(bundle, source=ready.source)
+            if outcome.status == "added" and was is not None:  # by another process, meanwhile
+                status: Status = "unchanged" if was == bundle.fingerprint else "replaced"
+                outcome = replace(outcome, status=status)
         outcomes.append(outcome)
     return outcomes
-
-
-def _stored(outcome: Outcome, bundle: DocumentBundle, was: str | None) -> Outcome:
-    """Return the outcome of a document that another process may have stored meanwhile."""
-    if outcome.status != "added" or was is None:
-        return outcome
-    return replace(outcome, status="unchanged" if was == bundle.fingerprint else "replaced")
 
 
 @dataclass(kw_only=True)

@@ -49,8 +49,7 @@ def reread(doc_id: str, sources: Iterable[str]) -> Document | None:
     `sources` are absolute paths, `#id` appended for a record.
     """
     for name in sources:
-        path, record = parted(name)
-        source = Source(place_shown(path), doc_id if record else None)
+        source = Source(place_shown(parted(name)[0]))
         if source.media_type is None or not source.path.is_file():
             continue
         for item in load_all(source, stated=Sidecars().stated(source.path)):

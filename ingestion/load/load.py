@@ -44,13 +44,13 @@ def load(
     stated: Mapping[str, str] = MappingProxyType({}),
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> Document:
-    """Return the document in a file, or in one record of a `.jsonl`.
+    """Return the document in a file.
 
-    Its id is a function of the file's name and bytes; a record keeps its own.
+    Its id is a function of the file's name and bytes.
 
     Args:
-        source: A file of a supported format; a `.jsonl` needs its `record`.
-        stated: Metadata from `Sidecars`, preferred to what is read; not for records.
+        source: A file of a supported format other than `.jsonl`.
+        stated: Metadata from `Sidecars`, preferred to what is read.
         max_bytes: The largest file that is read.
 
     Raises:
@@ -64,7 +64,7 @@ def load(
             "{file}: {what}", file=source.name, what=unsupported_reason(source.path)
         )
     if media_type == "jsonl":
-        return _one_record(source, max_bytes)
+        raise IngestionError("{source}: holds many documents; use load_all", source=source.name)
     data = b"".join(_blocks(source, max_bytes))
     read = plugin_reader(media_type) or _reader(media_type)
     parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
@@ -99,7 +99,7 @@ def load_all(
     `load`, where `max_bytes` is that of a line of a `.jsonl`.
     """
     try:
-        if source.media_type == "jsonl" and source.record is None:
+        if source.media_type == "jsonl":
             yield from read_records(source, max_bytes=max_bytes)
         else:
             yield load(source, stated=stated, max_bytes=max_bytes)
@@ -156,14 +156,3 @@ def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
         raise IngestionError(
             "{source}: is empty (0 bytes); check that it was copied whole", source=source.name
         )
-
-
-def _one_record(source: Source, max_bytes: int) -> Document:
-    if source.record is None:
-        raise IngestionError(
-            "{source}: holds many documents; name a record or use load_all", source=source.name
-        )
-    for item in read_records(source, max_bytes=max_bytes):
-        if isinstance(item, Document) and item.doc_id == source.record:
-            return item
-    raise IngestionError("{source}: no such record; check the id", source=source.name)

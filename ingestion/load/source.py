@@ -38,13 +38,11 @@ class Source:
 
     Attributes:
         path: As given, or as found below the folder that was given.
-        record: The `id` of the one record wanted of a `.jsonl`; None is the whole file.
         within: Real path of the folder that must still contain the file when it is opened; None
             for a file that was given itself, or where links are followed.
     """
 
     path: Path
-    record: str | None = None
     within: Path | None = None
 
     @property
@@ -54,8 +52,8 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The path as shown, with `#id` for a record."""
-        return shown_path(self.path) + ("" if self.record is None else f"#{self.record}")
+        """The path as shown."""
+        return shown_path(self.path)
 
 
 @dataclass(frozen=True, slots=True)

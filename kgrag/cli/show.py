@@ -90,8 +90,8 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     """
     from kgrag.store.folders import FOLDERS, originals
 
-    cited = base.find_document(found.citation.doc_id)
-    file = next(originals(cited, base.store, base.store.get_meta(FOLDERS)), None)
+    store, card = base.store, base.find_document(found.citation.doc_id)
+    file = next(originals(card, store.sources(), store.get_meta(FOLDERS)), None)
     if file is None:
         raise NotFoundError("{file} is not on this machine, or was moved", file=found.citation.file)
     if click.launch(str(file)):

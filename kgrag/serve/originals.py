@@ -31,7 +31,7 @@ _PAD, _OVERLAP = 1.0, 12.0  # points around characters; of characters of one lin
 def file_of(desk: Desk, document: Document) -> Path | None:
     """Return the file of a document, if it is still on this machine."""
     store = desk.base.store
-    return next(originals(document, store, store.get_meta(FOLDERS)), None)
+    return next(originals(document, store.sources(), store.get_meta(FOLDERS)), None)
 
 
 def original(desk: Desk, request: Request, given: Given) -> Response:

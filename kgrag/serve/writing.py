@@ -262,15 +262,15 @@ def _key(path: Path | str) -> str:
 
 
 def _held(desk: Desk) -> set[str]:
-    """Return the files, and files of records, that documents are held of."""
-    sources = [state.source for state in desk.base.store.sources()]
-    return {_key(path) for source in sources for path in (source, parted(source)[0])}
+    """Return the files that documents are held of."""
+    return {_key(parted(state.source)[0]) for state in desk.base.store.sources()}
 
 
 def _delete(desk: Desk, name: str) -> Document:
     """Delete a document, and its file if it was uploaded."""
     card = document_called(name, desk.base.store.document_cards())
-    files = list(originals(card, desk.base.store, desk.base.store.get_meta(FOLDERS)))
+    store = desk.base.store
+    files = list(originals(card, store.sources(), store.get_meta(FOLDERS)))
     desk.base.delete(card.doc_id)
     held, folder = _held(desk), _folder(desk)
     for path in files:

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from kgrag.kb_meta import NOTE
-from kgrag.store.documents import DocumentStore
+from kgrag.store.contents import SourceState
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
 
@@ -19,8 +19,6 @@ _PART = re.compile(r"[/\\]+[^/\\]*")
 
 def absolute(path: Path | str) -> str:
     """Return the absolute path as displayed, without `..` where no link is in front of it.
-
-    The id of a record stays as it is.
 
     >>> absolute("/a/../b.txt"), absolute("/a/../b.jsonl#../c")
     ('/b.txt', '/b.jsonl#../c')
@@ -79,17 +77,16 @@ def shown_from(note: str | None) -> Callable[[str], str]:
     return shown if n_parts else str
 
 
-def originals(document: Document, store: DocumentStore, note: str | None) -> Iterator[Path]:
-    """Yield the files that a document was read from and that are still there.
+def originals(
+    document: Document, sources: Iterable[SourceState], note: str | None
+) -> Iterator[Path]:
+    """Yield the files that a document was read from and that are still there, given the note.
 
-    Args:
-        document: It; that of a record was read from the `.jsonl` around it.
-        store: The knowledge base.
-        note: The stored note. A file that has become a link out of the folder that was ingested is
-            none of it, nor is what an older kgrag took the id of a record for.
+    Of a record it is the `.jsonl`. Left out are files that have become links out of the folder that
+    was ingested, and paths that an older kgrag made of the id of a record.
     """
     folders = frozenset(_read(note)[1])
-    for state in store.sources():
+    for state in sources:
         file, record = parted(_plain(state.source))
         expected = f"#{document.doc_id}" if document.media_type == "jsonl" else ""
         if state.doc_id != document.doc_id or record != expected:

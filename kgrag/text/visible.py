@@ -182,8 +182,7 @@ def shown_path(path: str | PurePath) -> str:
 def parted(source: str) -> tuple[str, str]:
     """Return the path of a source and, with its `#`, the id of the record in it, if it is one.
 
-    They are parted where `.jsonl#` is first: the id is text of a document, and no part of a path,
-    whatever it looks like.
+    They are parted where `.jsonl#` is first: an id is no path, whatever it looks like.
 
     >>> parted("/a/b.jsonl#../c.jsonl#d"), parted("/a/b#c.txt")
     (('/a/b.jsonl', '#../c.jsonl#d'), ('/a/b#c.txt', ''))

@@ -180,14 +180,10 @@ def test_what_an_older_kgrag_took_an_id_for_is_not_served(full, n):
     name = full.names[n]
     card = replace(full.base.document("1"), doc_id=name)
 
-    class Older:
-        def sources(self):
-            whole = f"{full.records}#{name}"
-            stored = {str(Path(whole)), os.path.normpath(whole)}
-            return [SourceState(source, name, "") for source in stored]
-
-    note = full.base.store.get_meta(FOLDERS)
-    assert {*originals(card, Older(), note)} <= {full.records}
+    whole = f"{full.records}#{name}"
+    stored = {str(Path(whole)), os.path.normpath(whole)}
+    states = [SourceState(source, name, "") for source in stored]
+    assert {*originals(card, states, full.base.store.get_meta(FOLDERS))} <= {full.records}
 
 
 @pytest.mark.parametrize("n", ALL)

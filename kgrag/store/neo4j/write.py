@@ -34,9 +34,8 @@ def set_meta(tx: Transaction, values: Mapping[str, str]) -> None:
 
 
 def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> str | None:
-    """Store a document, replacing its old version and what only `source` had.
+    """Store a document, replacing its old version, and return the fingerprint of that.
 
-    Returns the fingerprint of its old version; None if there was none.
     Chunks that stay the same stay untouched: who reads meanwhile goes on seeing them.
     """
     check_bundle(bundle)

@@ -56,21 +56,15 @@ _OF_JSON = ("json_each", "json_tree")
 
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 Answer = dict[str, object]
+Files = Mapping[str, str]  # how documents' files are shown, by id
 
 
 def answer(
-    sql: str,
-    *,
-    uri: str,
-    views: Iterable[str],
-    files: Mapping[str, str],
-    max_rows: int,
-    timeout_s: float,
+    sql: str, *, uri: str, views: Iterable[str], files: Files, max_rows: int, timeout_s: float
 ) -> Answer:
     """Return the result of a statement without parameters.
 
-    It is stopped after `timeout_s` where SQLite checks the time. `files` are the names that the
-    files of documents are shown by.
+    It is stopped after `timeout_s` where SQLite checks the time.
 
     Returns:
         `names` and `rows`; or the `reason` for a failure, with SQLite's name of the `error` if any.

@@ -214,9 +214,7 @@ def test_discover_when_a_file_is_a_pipe(tmp_path):
     assert found.skipped[0].reason == "not a regular file"
 
 
-def test_source_names_its_record():
-    """A record is shown as path#id, and the ending decides the type in either case."""
-    assert Source(Path("c.jsonl"), "7").name == "c.jsonl#7"
+def test_the_ending_decides_the_type_in_either_case():
     assert Source(Path("a.DOCX")).media_type == "docx"
     assert Source(Path("a.caj")).media_type is None
 
@@ -459,16 +457,11 @@ def test_load_when_a_file_is_no_such_file(tmp_path, name):
         load(write(tmp_path / name, "just text"))
 
 
-def test_load_when_a_record_is_named(tmp_path):
-    """One record of a .jsonl can be had by its id, and only by an id that is there."""
-    path = tmp_path / "c.jsonl"
-    write(path, '{"id": 7, "title": "t", "text": "x"}\n{"id": 8, "title": "u", "text": "y"}\n')
-
-    assert load(Source(path, "8")).text == "y"
-    with pytest.raises(IngestionError, match="no such record"):
-        load(Source(path, "9"))
+def test_load_gives_no_single_record(tmp_path):
+    """A .jsonl holds several documents."""
+    write(tmp_path / "c.jsonl", '{"id": 7, "title": "t", "text": "x"}\n')
     with pytest.raises(IngestionError, match="many documents"):
-        load(Source(path))
+        load(Source(tmp_path / "c.jsonl"))
 
 
 def test_load_all_when_files_fail(tmp_path):

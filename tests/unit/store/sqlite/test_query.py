@@ -54,9 +54,9 @@ def test_each_view_can_be_read(store, make, view):
 
 def test_files_are_those_of_the_list_of_documents(store, make):
     """From the folder that was ingested on: where it is on this machine is nobody's business."""
-    store.set_meta({FOLDERS: with_folders(None, ["/home/anna/policies"], [])})
+    store.set_meta({FOLDERS: with_folders(None, ["/data/anna/policies"], [])})
     for name in ("a", "b"):
-        source = f"/home/anna/policies/gd/{name}.jsonl#{name}/.."
+        source = f"/data/anna/policies/gd/{name}.jsonl#{name}/.."
         store.upsert_document(make.bundle(name, "绿色"), source=source)
     sql = "SELECT doc_id, file FROM KG_Documents ORDER BY file"
     shown = {card.doc_id: card.file for card in store.document_cards()}
