@@ -101,7 +101,8 @@ _ALL_OF_A_KIND = ("各", "有关", "相关", "地方", "所在", "属地", "当�
 # What a national document says of every place: 财政部门, 省级人民政府.
 _EVERYWHERE = re.compile(r"(?:[省市县]级|市县).*(?:部门|政府|机关)$|.*(?:部门|政府)$")
 _WHOLE = re.compile("[我本全](?:自治区|[省市县区州盟旗])")
-_INNER = re.compile(r"(?![省市县区州盟旗各]|地方|所属|下属).*(?:处|中心)$")
+_ELSEWHERE = re.compile("[省市县区州盟旗各]|地方|所属|下属")
+_INNER = re.compile(rf"(?!{_ELSEWHERE.pattern}).*(?:处|中心)$")
 _BUREAU = re.compile(r"(.+(?:厅|局|委|委员会))(?:办公室|党组)?$")
 
 
@@ -247,7 +248,8 @@ class NameResolver:
             return self.bureau if inner else place_name(self.regions)
         if self.region and (name.startswith(_ALL_OF_A_KIND) or _EVERYWHERE.fullmatch(name)):
             return self.region
-        return self.names.agency or self.document.name
+        elsewhere = _ELSEWHERE.match(name)  # 省能源局 in a ministry's letter
+        return ("" if elsewhere else self.names.agency) or self.document.name
 
     def _scoped(self, name: str, type_: str) -> Entity:
         """Return the entity of a full name; an organ of no known place is this document's own."""

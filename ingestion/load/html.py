@@ -16,6 +16,7 @@ from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import message
 from kgrag.text.numbering import item_end
 from kgrag.text.numerals import HAN_SMALL, roman_number
+from kgrag.text.titles import document_kinds
 from kgrag.text.vocabulary import ISSUER_ENDS
 from kgrag.text.words import normalize_name
 
@@ -72,7 +73,7 @@ _SILENT = frozenset(
 )
 _CONTROLS = frozenset(("button", "select", "option", "textarea", "nav", "footer", "aside"))
 # Without these tags a page says the same, and is not nested.
-_SITE = re.compile(r"\s{0,9}[-_|—–]{1,9}(?=[^-_|—–]*$)[^-_|—–]*(?:网|网站|政府|平台|局|厅|委)\s*+$")
+_SITE = re.compile(r"\s{0,9}[-—–]{1,9}(?=[^-—–]*$)[^-—–]*(?:网|网站|政府|平台|局|厅|委)\s*+$")
 _WRAPPERS = re.compile(
     r"</?(?:div|span|font|center|section|article|main|form|b|i|u|em|strong|ul|blockquote)\b[^<>]*+>",
     re.IGNORECASE,
@@ -510,7 +511,9 @@ def _page_title(page: "HtmlElement") -> str:
         if len(text) >= 4 and normalize_name(text) in normalize_name(window):
             return text
     # What follows the last dash is the site: 《…的通知-某市人民政府门户网站》.
-    bare = _SITE.sub("", window)
+    # Beside a _ stand columns and the site, also before the title: 首页_…的通知_政府信息公开专栏.
+    parts = [part.strip() for part in re.split("[_|]", window)]
+    bare = _SITE.sub("", next(filter(document_kinds, parts), parts[0]))
     first = next((clean(h.text_content()) for h in page.iter("h1")), "")
     return bare or find_title(first) or ""
 

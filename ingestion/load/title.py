@@ -235,17 +235,24 @@ def _joined(lines: list[str], first: int) -> str | None:
         unnumbered = _NUMBER_BEHIND.sub("", title)
         if unnumbered != title and _ACT_END.search(unnumbered) and _closed(unnumbered):
             return unnumbered
-        if _is_whole(title) and not _goes_on(title, following):
+        if _is_whole(title) and not _goes_on(title, lines[i + 1 : i + 3]):
             return title + following if _BRACKET_LINE.fullmatch(following) else title
     return None
 
 
-def _goes_on(title: str, following: str) -> bool:
-    if _TAIL.match(following):
-        return True
-    rest = bool(following) and not _is_furniture(following) and not _is_body(following)
-    weak = _WEAK_KIND.search(title) and not _WEAK_KIND.search(following)
-    return bool(rest and weak and len(following) <= _SHORT_REST and _is_whole(following))
+def _goes_on(title: str, following: Sequence[str]) -> bool:
+    """Return whether one or two short lines go on with a title: …意见|促进节能的|实施方案."""
+    rest = ""
+    for line in following:
+        if not rest and _TAIL.match(line):
+            return True
+        if _is_furniture(line) or _is_body(line) or len(line) > _SHORT_REST:
+            return False
+        rest += line
+        if _is_whole(rest):
+            other = rest[:2] == title[:2]  # the next title of a list
+            return not (other or _ACT_END.search(title) or _WEAK_KIND.search(rest))
+    return False
 
 
 def _is_whole(title: str) -> bool:

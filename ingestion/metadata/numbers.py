@@ -39,7 +39,7 @@ _BRACKETED = re.compile(
     r"(?P<no>第?\d{1,5})号"
 )
 _ORDER = re.compile(
-    rf"(?:^|(?<=日)|(?<=[（(]))(?P<who>(?:中华人民共和国)?[一-鿿]{{2,30}}?)(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[{HAN_WHOLE}\d]{{1,8}}号)"
+    rf"(?:^|(?<=[日（(:：]))(?P<who>(?:中华人民共和国)?(?:国|[一-鿿]{{2,30}}?))(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[{HAN_WHOLE}\d]{{1,8}}号)"
 )
 # The same over two or three lines: organ, 公告, 2022年第3号 or 〔2022〕3号.
 _ORDER_LINES = re.compile(

@@ -235,6 +235,7 @@ _LEADING = re.compile(
     r"(?:在[^，]{2,20}(?:下|中)，)?(?:切实|充分)?(?:发挥|履行|做好)?(?:[^，]{0,6})?牵头"
 )
 _DONE = re.compile(r"[^，。]{0,6}了|现予?(?:印发|发布|公布)")  # a report, no duty
+_WHICH = re.compile("[一-鿿]{2}的")  # 甲会同乙规定的其他工程
 _GLUED = re.compile(r"^(?:负责|实施|组织|抓总)?(?:，|,)?")
 _EXPLAINED = re.compile(r"(?P<what>本[^\s，。由]{1,6}).{0,8}由")
 # A scan has . for 。; between digits it is a decimal point.
@@ -506,7 +507,7 @@ def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str,
 
 def _joined(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
     helpers, rest = _helpers(sentence[verb.end : verb.end + _REACH])
-    if _DONE.match(rest):
+    if _DONE.match(rest) or _WHICH.match(rest):
         return [], "", verb.end
     glued = re.match(r"(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", rest)
     task = _task(rest[glued.end() :] if glued else rest)
@@ -561,6 +562,8 @@ def shortened(text: str, *, most: int = _LONGEST_TASK) -> str:
     if len(text) <= most:
         return text
     cut = max(text.rfind("，", 8, most), text.rfind(",", 8, most))
+    if text[0] == "对" and not re.search("[，,]", text[:cut]):  # 对成效明显的市、县，给予…
+        cut = most
     return text[: cut if cut > 0 else most].strip(_TRIM)
 
 
