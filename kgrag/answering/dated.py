@@ -150,18 +150,22 @@ def years_first(
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
+    best = {c.doc_id: c.number for c, _ in reversed(cited)}.values()
     absent = [
         (first, last)
         for first, last in asked
         if not any(
             start <= last and first <= end
-            for pair in cited
-            for start, end in _periods(*pair, by_issue=first not in question.due)
+            for c, d in cited
+            for start, end in _periods(
+                c, d, best=c.number in best, by_issue=first not in question.due
+            )
         )
     ]
     if not absent or not cited:
         return answer
-    stated = sorted({p for _, d in cited for p in _edition(d) or _issued(d)})
+    issued = [(d.metadata.sure_year or 0, _edition(d)) for _, d in cited]
+    stated = sorted({period for year, own in issued for period in own or [(year, year)]})
     told = {"asked": _in_words(absent), "stated": _in_words(stated)}
     lead = Claim((Run(note("of-other-years", language, **told)),))
     first, *rest = answer.blocks
@@ -180,8 +184,11 @@ def _asked(query: Query, as_of: AsOf) -> list[_Period]:
     return [*periods, *((year, year) for year in years)]
 
 
-def _periods(cited: Citation, document: Document, *, by_issue: bool) -> list[_Period]:
-    """Return the years that a citation is of; all where nobody knows."""
+def _periods(cited: Citation, document: Document, *, best: bool, by_issue: bool) -> list[_Period]:
+    """Return the years that a citation is of; all where nobody knows.
+
+    That 2019's holidays begin in 2018 makes none of 2018, if another quote of them is the best.
+    """
     own, told = _edition(document), document.metadata
     if not (own or told.sure_year):
         return [_EVER]
@@ -189,17 +196,13 @@ def _periods(cited: Citation, document: Document, *, by_issue: bool) -> list[_Pe
     # “十四五” in a quote is of whatever it says; only its ends are told.
     quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
     periods = periods_in("\n".join((cited.title, *cited.heading_path)))
-    periods += [(year, year) for period in quoted for year in period]
+    years = (year for period in quoted for year in period)
+    periods += [(year, year) for year in years if best or (year + 1, year + 1) not in own]
     if not own or by_issue:
         days = filter(None, (told.issue_date, told.effective, told.expires))
-        years = [int(day[:4]) for day in days]
-        periods.append((min(years), max(years)))
+        known = [int(day[:4]) for day in days]
+        periods.append((min(known), max(known)))
     return periods
-
-
-def _issued(document: Document) -> list[_Period]:
-    year = document.metadata.sure_year
-    return [(year, year)] if year else []
 
 
 def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:

@@ -162,7 +162,7 @@ class InForce:
         groups: defaultdict[tuple[object, ...], list[Document]] = defaultdict(list)
         for card in filter(None, map(self._cards.get, dict.fromkeys(doc_ids))):
             groups[_work(card)].append(card)
-        led = {}
+        led: dict[str, str] = {}
         for group in groups.values():
             first = max(group, key=lambda c: (is_asked(c), self._status(c, day).counts, _age(c)))
             if len(group) <= _MOST_EDITIONS:
