@@ -143,7 +143,7 @@ def years_first(
         as_of: The day that is asked for.
         documents: Returns documents with text, by id.
     """
-    question, language = question_of(query), answer.language
+    question = question_of(query)
     silent = "".join(block.label for block in answer.blocks if isinstance(block, Missing))
     asked = [p for p in _asked(query, as_of) if str(p[0]) not in silent]
     if not asked or not answer.found:
@@ -162,12 +162,15 @@ def years_first(
             )
         )
     ]
-    if not absent or not cited:
-        return answer
-    issued = [(d.metadata.sure_year or 0, _edition(d)) for _, d in cited]
+    return _beginning(answer, absent, [d for _, d in cited]) if absent and cited else answer
+
+
+def _beginning(answer: Answer, absent: Sequence[_Period], documents: Sequence[Document]) -> Answer:
+    """Return an answer that begins with absent years, and those of its documents."""
+    issued = [(d.metadata.sure_year or 0, _edition(d)) for d in documents]
     stated = sorted({period for year, own in issued for period in own or [(year, year)]})
     told = {"asked": _in_words(absent), "stated": _in_words(stated)}
-    lead = Claim((Run(note("of-other-years", language, **told)),))
+    lead = Claim((Run(note("of-other-years", answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
         first = replace(first, before=f"\n\n{first.before}")
