@@ -315,12 +315,7 @@ def quoted(
         _quotable(results, query, documents, headings, listing)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda s: (
-            targets.fit(s, asked)
-            + listing.fit(s)
-            + _SECTION * _is_via("section", s)
-            + _OTHER_YEAR * _is_via("edition", s)
-        ),
+        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _fit_of_result(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
     other_year = targets.note(chosen, asked, query.language)
@@ -456,8 +451,10 @@ def _is_imprint(text: str, question: str) -> bool:
     )
 
 
-def _is_via(kind: str, sentence: Sentence) -> bool:
-    return any(isinstance(r, Reason) and r.kind == kind for r in sentence.chunk.via)
+def _fit_of_result(sentence: Sentence) -> float:
+    """Return the bonus of the section asked for, and the penalty of another edition."""
+    kinds = {r.kind for r in sentence.chunk.via if isinstance(r, Reason)}
+    return _SECTION * ("section" in kinds) + _OTHER_YEAR * ("edition" in kinds)
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:
