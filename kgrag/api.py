@@ -528,9 +528,7 @@ class KnowledgeBase:
             on_text=on_text,
             systems=self._systems,
         )
-        found = with_status(found, knowledge.as_of, knowledge.in_force())
-        query = knowledge.query(found.question)
-        found = years_first(found, query, knowledge.as_of, knowledge.store.documents)
+        found = _dated(found, knowledge)
         told = (*found.notes, *self._notes(knowledge, within, found.question))
         return replace(found, notes=in_order(told, found.language))
 
@@ -585,3 +583,10 @@ class KnowledgeBase:
         questions = {query.query_id: query.question for query in queries}
         run = partial(self.run, questions, top_k=top_k, progress=progress)
         return {system: evaluate(run(system=system), queries, ks=ks) for system in systems}
+
+
+def _dated(answer: Answer, knowledge: SearchContext) -> Answer:
+    """Return an answer with the status of its documents, and the years that none is of."""
+    answer = with_status(answer, knowledge.as_of, knowledge.in_force())
+    query = knowledge.query(answer.question)
+    return years_first(answer, query, knowledge.as_of, knowledge.store.documents)

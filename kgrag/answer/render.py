@@ -107,16 +107,9 @@ def _linked(block: Block, language: Language, link: Link) -> str:
 
 
 def _row(row: Row, language: Language, link: Link) -> str:
-    lead, title, remarks = _cells(row, language)
-    quote = _linked(Quote(row.citation), language, link) + escape(remarks)
-    cells = (escape(lead), escape(title), quote)
+    quote = _linked(Quote(row.citation), language, link)
+    cells = (escape(row.lead.rstrip("，：")), escape(row.titled), quote)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _cells(row: Row, language: Language) -> tuple[str, str, str]:
-    """Return the cells of a row before its quote, and the remarks behind it."""
-    remarks = "".join(check.remark(language) for check in row.checks)
-    return row.lead.rstrip("，："), row.titled, remarks
 
 
 def page(title: str, body: str) -> str:
@@ -160,9 +153,8 @@ def _rows(file: WordFile, rows: Sequence[Row], language: Language) -> None:
     first = 0 if any(row.lead for row in rows) else 1
     lines: list[list[Line]] = []
     for row in rows:
-        lead, title, remarks = _cells(row, language)
         quote = _pieces(_marked(Quote(row.citation), language), _by_number(row))
-        cells: list[Line] = [[lead], [title], [*quote, remarks]]
+        cells: list[Line] = [[row.lead.rstrip("，：")], [row.titled], [*quote]]
         lines.append(cells[first:])
     file.table(lines, [[name] for name in _HEADS[language]][first:])
 

@@ -143,27 +143,34 @@ def years_first(
         as_of: The day that is asked for.
         documents: Returns documents with text, by id.
     """
-    question, language = question_of(query), answer.language
+    question = question_of(query)
     silent = "".join(block.label for block in answer.blocks if isinstance(block, Missing))
     asked = [p for p in _asked(query, as_of) if str(p[0]) not in silent]
     if not asked or not answer.found:
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
+    best = {c.doc_id: c.number for c, _ in reversed(cited)}.values()
     absent = [
         (first, last)
         for first, last in asked
         if not any(
             start <= last and first <= end
-            for pair in cited
-            for start, end in _periods(*pair, by_issue=first not in question.due)
+            for c, d in cited
+            for start, end in _periods(
+                c, d, best=c.number in best, by_issue=first not in question.due
+            )
         )
     ]
-    if not absent or not cited:
-        return answer
-    stated = sorted({p for _, d in cited for p in _edition(d) or _issued(d)})
+    return _beginning(answer, absent, [d for _, d in cited]) if absent and cited else answer
+
+
+def _beginning(answer: Answer, absent: Sequence[_Period], documents: Sequence[Document]) -> Answer:
+    """Return an answer that begins with absent years, and those of its documents."""
+    issued = [(d.metadata.sure_year or 0, _edition(d)) for d in documents]
+    stated = sorted({period for year, own in issued for period in own or [(year, year)]})
     told = {"asked": _in_words(absent), "stated": _in_words(stated)}
-    lead = Claim((Run(note("of-other-years", language, **told)),))
+    lead = Claim((Run(note("of-other-years", answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
         first = replace(first, before=f"\n\n{first.before}")
@@ -180,8 +187,11 @@ def _asked(query: Query, as_of: AsOf) -> list[_Period]:
     return [*periods, *((year, year) for year in years)]
 
 
-def _periods(cited: Citation, document: Document, *, by_issue: bool) -> list[_Period]:
-    """Return the years that a citation is of; all where nobody knows."""
+def _periods(cited: Citation, document: Document, *, best: bool, by_issue: bool) -> list[_Period]:
+    """Return the years that a citation is of; all where nobody knows.
+
+    That 2019's holidays begin in 2018 makes none of 2018, if another quote of them is the best.
+    """
     own, told = _edition(document), document.metadata
     if not (own or told.sure_year):
         return [_EVER]
@@ -189,17 +199,13 @@ def _periods(cited: Citation, document: Document, *, by_issue: bool) -> list[_Pe
     # “十四五” in a quote is of whatever it says; only its ends are told.
     quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
     periods = periods_in("\n".join((cited.title, *cited.heading_path)))
-    periods += [(year, year) for period in quoted for year in period]
+    years = (year for period in quoted for year in period)
+    periods += [(year, year) for year in years if best or (year + 1, year + 1) not in own]
     if not own or by_issue:
         days = filter(None, (told.issue_date, told.effective, told.expires))
-        years = [int(day[:4]) for day in days]
-        periods.append((min(years), max(years)))
+        known = [int(day[:4]) for day in days]
+        periods.append((min(known), max(known)))
     return periods
-
-
-def _issued(document: Document) -> list[_Period]:
-    year = document.metadata.sure_year
-    return [(year, year)] if year else []
 
 
 def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:

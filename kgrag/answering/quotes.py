@@ -284,7 +284,7 @@ def quoted(
         _quotable(results, query, documents, headings, listing)[:_MOST_SENTENCES],
         titles=titles,
         embedder=embedder,
-        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _rank_of_its_passage(s),
+        fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _fit_of_result(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
     places, counted = listing.whole(chosen)
@@ -418,10 +418,10 @@ def _is_imprint(text: str, question: str) -> bool:
     )
 
 
-def _rank_of_its_passage(sentence: Sentence) -> float:
-    """Return a bonus for the section that is named, and a penalty for another edition's."""
-    reasons = {r.kind for r in sentence.chunk.via if isinstance(r, Reason)}
-    return _SECTION * ("section" in reasons) + _OTHER_YEAR * ("edition" in reasons)
+def _fit_of_result(sentence: Sentence) -> float:
+    """Return the bonus of the section asked for, and the penalty of another edition."""
+    kinds = {r.kind for r in sentence.chunk.via if isinstance(r, Reason)}
+    return _SECTION * ("section" in kinds) + _OTHER_YEAR * ("edition" in kinds)
 
 
 def _is_bare_heading(sentence: Sentence, headings: Sequence[Heading]) -> bool:

@@ -30,7 +30,7 @@ class HashEmbedder:
 
     is_stand_in = True
     languages = ""
-    thresholds = Thresholds(support=0.3, free=0.3)
+    thresholds: Thresholds | None = Thresholds(support=0.3, free=0.3)
 
     def __init__(self, dimension: int = 1024) -> None:
         if dimension < 1:

@@ -123,8 +123,6 @@ class _Compared:
         self, text: str, numbers: tuple[int, ...], around: Sequence[str]
     ) -> tuple[str, ...]:
         """Return the numbers of a part of a sentence that are missing in its quotes."""
-        if not all(n in self._quotes for n in numbers):
-            return ()
         quotes = Source.of("\n".join(self._quotes[n] for n in numbers))
         return numbers_missing(text, quotes, asked=self._asked, around=around)
 

@@ -6,6 +6,7 @@ The texts of a local web server count as requests: whatever reaches it has left 
 import logging
 import time
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -23,7 +24,7 @@ from tests.fixtures.hostile_cypher import HOSTILE
 from tests.integration.listener import listener
 from tests.neo4j_server import plugin
 
-LIMITS = {"max_rows": 200, "timeout_s": 5.0}
+LIMITS: dict[str, Any] = {"max_rows": 200, "timeout_s": 5.0}
 BROWSER = sorted((Path(__file__).parents[2] / "cypher" / "browser").glob("*.cypher"))
 
 

@@ -9,11 +9,13 @@ import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import click
 import pytest
 
+from kgrag.api import KnowledgeBase
 from kgrag.cli.show import _open
 from kgrag.embedding.add import add_model, copy_safetensors, unpacked
 from kgrag.embedding.catalog import is_name, name_from
@@ -62,7 +64,8 @@ def untouched(top, *besides):
             if not any(path.is_relative_to(place) for place in besides) and path.is_file()
         }
 
-    before, seen = files(), []
+    seen: list[str] = []
+    before = files()
     _WATCHED.append((str((top / "outside").resolve()), seen))
     try:
         yield
@@ -78,9 +81,9 @@ class Place:
     """A served knowledge base beside files that are none of its business."""
 
     top: Path
-    base: object
+    base: KnowledgeBase
     desk: Desk
-    client: object
+    client: Any
 
     @property
     def names(self):
@@ -90,7 +93,7 @@ class Place:
     @property
     def records(self):
         """The file of a record of each name."""
-        return self.desk.uploads / "r.jsonl"
+        return (self.desk.uploads or Path()) / "r.jsonl"
 
     def add(self, *files):
         """Upload files and return their outcomes."""
@@ -312,7 +315,7 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
 def test_the_program_for_a_file_gets_the_file_of_the_record(full, monkeypatch):
     """`kgrag show --open`."""
     launched = []
-    monkeypatch.setattr(click, "launch", lambda path: launched.append(path) or 0)
+    monkeypatch.setattr(click, "launch", launched.append)
     cards = [card for card in full.base.documents() if "r.jsonl#" in card.file]
     with untouched(full.top):
         for card in cards:
@@ -381,9 +384,12 @@ def test_a_record_that_an_older_kgrag_took_in_is_known_again(tmp_path):
     with knowledge_base(tmp_path, {}) as base:
         base.ingest(file)
         bundle = base.store.bundle(doc_id)
+        assert bundle is not None
         base.delete(doc_id)
         former = str(Path(f"{file}#{doc_id}"))
         base.store.upsert_document(bundle, source=former)
         assert [one.status for one in base.ingest(file).outcomes] == ["unchanged"]
         assert [state.source for state in base.store.sources()] == [former]
-    assert reread(doc_id, [former]).text == "记录的正文。"
+    held = reread(doc_id, [former])
+    assert held is not None
+    assert held.text == "记录的正文。"

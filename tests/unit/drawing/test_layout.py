@@ -68,7 +68,9 @@ def test_lay_out_groups_by_relation_and_balances_both_sides():
         ("牵头", True, False): 6,
         ("依据", False, False): 1,
     }
-    left = sorted((n.at.imag, n.fact.predicate) for n in made.nodes.values() if n.at.real < 0)
+    left = sorted(
+        (n.at.imag, n.fact.predicate) for n in made.nodes.values() if n.fact and n.at.real < 0
+    )
     assert [predicate for _, predicate in left] == ["负责"] * 11 + ["牵头"] * 6 + ["依据"]
     heights = [n.at.imag for n in made.nodes.values()]
     assert abs(max(heights) + min(heights)) < 20

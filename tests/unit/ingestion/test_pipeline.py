@@ -109,7 +109,7 @@ def test_of_two_ingests_at_once_the_later_tells_what_it_did(store, docs, other, 
             meanwhile.append(ingest([docs], IngestTarget(store, Encoder(), other, VECTORS)))
             return super().embed(texts, task)
 
-    meanwhile = []
+    meanwhile: list[IngestReport] = []
     counts = run(store, docs, encoder=Slow()).counts
     assert meanwhile[0].counts["added"] == 3
     assert counts == {"skipped": 1, status: 3, "duplicate": 1}

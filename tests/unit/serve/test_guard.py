@@ -159,7 +159,11 @@ def test_a_program_with_an_old_key_keeps_nobody_out(locked, clock):
 
 def test_of_many_clients_the_last_are_remembered(policies, clock, monkeypatch):
     monkeypatch.setattr(guard, "_MOST_CLIENTS", 3)
-    door = guard.Guard(None, hosts=(), keys=("k",))
+
+    async def page(scope, receive, send):
+        pass
+
+    door = guard.Guard(page, hosts=(), keys=("k",))
     for n in range(50):
         for key in range(guard._MOST_WRONG):
             assert door.session_of(f"10.0.0.{n}", f"{key}") == ""

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from importlib import resources
+from typing import Any
 from urllib.parse import quote, unquote, urljoin
 
 import pytest
@@ -326,7 +327,8 @@ def test_a_national_document_says_so_and_titles_have_room(site):
     places = {r.xpath("string(td[1])"): r.xpath("string(td[5])") for r in tree.xpath("//tbody/tr")}
     assert (places["绿色发展行动方案"], places["四川省绿色发展实施方案"]) == ("全国", "四川省")
     assert tree.xpath("//th[@class='long']/text()") == ["标题"]
-    place = rendering._environment().get_template("where.html").module.where
+    module: Any = rendering._environment().get_template("where.html").module
+    place = module.where
     assert [place(Metadata(level=level)) for level in ("国家", "部门", "省", "")] == [
         "全国", "全国", "", "",
     ]  # fmt: skip
