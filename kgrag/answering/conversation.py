@@ -1,21 +1,19 @@
-"""Lines of a conversation that need no model: courtesy, original text, comparison."""
+"""Lines of a conversation that need no model: courtesy, original text."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from kgrag.answer.answer import Answer
-from kgrag.answering.compared_figures import compared, nothing_to_compare
 from kgrag.answering.follow_up import Turn, turn_of
-from kgrag.answering.quotes import METHOD
 from kgrag.notebook import place_words
 from kgrag.store.store import Store
 from kgrag.text.words import has_han, question_language
 from kgrag.types import Language
 
-Kind = Literal["question", "end", "new", "help", "thanks", "greeting", "original", "compare"]
+Kind = Literal["question", "end", "new", "help", "thanks", "greeting", "original"]
 _WORDED: Sequence[tuple[Kind, tuple[str, ...]]] = (
     ("end", ("/quit", "/exit", "/q", "quit", "exit", "退出", "结束", "再见", "bye")),
     ("new", ("/new", "重新开始", "新对话")),
@@ -49,25 +47,8 @@ _ORIGINAL = re.compile(
     r"(?:(?: of)? \[?(?P<en>\d{1,2})\]?)?",
     re.IGNORECASE,
 )
-_THING = r"(?:城市|省市|省份|省|市|地方|地区|数字?|指标|目标|文件|方案|者|地)"
-_COMPARE = re.compile(
-    r"(?:那么?|请问)?[，, ]*+"
-    rf"(?:(?:上面|上述|以上|刚才|前面|这|那)?的?(?:[两二三几]|些)?(?:个|座|家|份)?{_THING}?|它们|他们)?"
-    r"(?:里面?|中间?|之中|之间|相比|比较一?下?|比一比)?[，, ]*+"
-    rf"(?:(?:哪一?[个座家边]?{_THING}?|谁)的?(?:目标|要求|数字|比例|数)?(?:定得|要求)?(?:更|最|比较)?"
-    r"(?P<zh>多|高|大|少|低|小)(?:一些|些|一点)?|(?:相差|差)(?:多少|多大|几个百分点))"
-    r"|which (?:one|of (?:them|the two|these)|city|province|figure|target)?\s*+"
-    r"(?:is\b|has\b)?\s*+(?:the\b)?\s*+(?P<en>higher|highest|more|most|larger|largest|bigger|greater"
-    r"|lower|lowest|less|smaller|fewer)(?: (?:one|target|figure|share))?"
-    r"|(?:what is the |how big is the )?difference(?: between (?:them|the two))?",
-    re.IGNORECASE,
-)
 _ENDS = "。！!？?．.～~ \t、，,"
 _HAN = {c: n for n, c in enumerate("一二三四五六七八九十", 1)}
-_DOWN = frozenset(
-    ("少", "低", "小", "lower", "lowest", "less", "smaller", "fewer")
-)  # the least is asked for
-
 _REMEMBERED = 6  # answers
 _SAYING: Mapping[str, Mapping[Language, str]] = {
     "thanks": {"zh": "不客气，请继续提问。", "en": "You are welcome; go on asking."},
@@ -78,14 +59,12 @@ _SAYING: Mapping[str, Mapping[Language, str]] = {
     "help": {
         "zh": "每行一个问题，可以承接上文：\n"
         "  那广东呢？ 换成河南 2030年呢？    同一个问题，换地方、换年份\n"
-        "  上面两个城市哪个多？              比较刚才两个地方的数字\n"
         "  给我原文 给我[2]的原文            显示所引段落的全文\n"
         "  /new 重新开始                     忘掉上文\n"
         "  /help 帮助                        显示这段说明\n"
         "  /exit 退出 quit                   结束",
         "en": "A question a line; it may lean on those before:\n"
         "  What about Henan? And in 2030?    the same for another place or year\n"
-        "  Which is higher?                  compares the figures of the last two places\n"
         "  Show me the text; show source 2   the passages cited, whole\n"
         "  /new                              forgets what was said\n"
         "  /help                             shows this\n"
@@ -110,13 +89,11 @@ class Line:
         kind: Kind of line.
         language: Of the reply.
         number: Citation whose text is asked for; 0 for all.
-        least: Whether a comparison asks for the smaller one.
     """
 
     kind: Kind
     language: Language
     number: int = 0
-    least: bool = False
 
 
 def parse_line(line: str) -> Line:
@@ -124,8 +101,6 @@ def parse_line(line: str) -> Line:
 
     >>> parse_line("谢谢！").kind, parse_line("给我[2]的原文").number
     ('thanks', 2)
-    >>> parse_line("上面两个城市哪个多？").kind
-    'compare'
     >>> parse_line("谢谢这个词出现在哪个文件里？").kind
     'question'
     """
@@ -142,10 +117,6 @@ def parse_line(line: str) -> Line:
     if original:
         number = original["zh"] or original["en"] or "0"
         return Line("original", language, number=_HAN.get(number) or int(number))
-    compared = _COMPARE.fullmatch(bare)
-    if compared:
-        asked = (compared["zh"] or compared["en"] or "").lower()
-        return Line("compare", language, least=asked in _DOWN)
     return Line("question", language)
 
 
@@ -155,7 +126,7 @@ class Reply:
 
     Attributes:
         text: Courtesy, help or passages; empty if there is an answer.
-        answer: To a question or comparison; else None.
+        answer: To a question; else None.
         understood: The follow-up question as completed; else empty.
         ends: Whether the conversation is over.
     """
@@ -173,25 +144,21 @@ class Conversation:
         self,
         ask: Callable[[str, Sequence[Turn]], Answer],
         store: Callable[[], Store],
-        *,
-        leaf: Callable[[], int],
     ) -> None:
         """Initialise.
 
         Args:
             ask: Answers a question, given earlier turns, oldest first.
             store: Returns the knowledge base.
-            leaf: Returns the size of the chunks with evidence.
         """
         self._ask = ask
         self._store = store
-        self._leaf = leaf
         self._answers: list[Answer] = []
 
     def reply(self, line: str) -> Reply:
         """Return the reply to a line; raises what `ask` raises.
 
-        Courtesy, help, originals and comparisons are not turns: the next question refers to the
+        Courtesy, help and originals are not turns: the next question refers to the
         last question.
         """
         what = parse_line(line)
@@ -203,9 +170,6 @@ class Conversation:
                 return Reply()
             case "original":
                 return Reply(self._original(what))
-            case "compare":
-                if self._answers:
-                    return self._compared(line, what)
             case "thanks" | "greeting":
                 return Reply(_SAYING[what.kind][what.language])
             case "help":
@@ -226,20 +190,6 @@ class Conversation:
         self._answers = [*self._answers, answer][-_REMEMBERED:]
         leans = bool(turns) and answer.question != line
         return Reply(answer=answer, understood=answer.question if leans else "")
-
-    def _compared(self, line: str, what: Line) -> Reply:
-        found = compared(
-            self._answers,
-            self._store(),
-            leaf=self._leaf(),
-            least=what.least,
-            language=what.language,
-        )
-        if found is None and self._answers[-1].method not in (METHOD, ""):
-            return self._answered(line)  # by the model that wrote the last answer
-        if found is None:
-            return Reply(nothing_to_compare(what.language))
-        return Reply(answer=replace(found, question=line))
 
     def _original(self, what: Line) -> str:
         """Return the cited passages of the last answer in full."""

@@ -156,7 +156,6 @@ def chat(given: _AnswerOptions, only: FilterOptions, explain: bool = _EXPLAIN) -
         talk = Conversation(
             lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
             lambda: base.store,
-            leaf=lambda: base.sizes.children[-1],
         )
         for line in _questions():
             try:

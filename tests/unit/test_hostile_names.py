@@ -314,7 +314,7 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
 
 def test_the_program_for_a_file_gets_the_file_of_the_record(full, monkeypatch):
     """`kgrag show --open`."""
-    launched = []
+    launched: list[str] = []
     monkeypatch.setattr(click, "launch", launched.append)
     cards = [card for card in full.base.documents() if "r.jsonl#" in card.file]
     with untouched(full.top):

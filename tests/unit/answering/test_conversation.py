@@ -1,7 +1,5 @@
 """Lines of a conversation, and what a question takes over from the turns before it."""
 
-from typing import Any
-
 import pytest
 
 from kgrag.answer.answer import Answer
@@ -22,7 +20,7 @@ def talking():
         asked.append((line, [turn.question for turn in turns]))
         return Answer.of_text(line, "500家。", (), "m")
 
-    return Conversation(ask, no_store, leaf=lambda: 256), asked
+    return Conversation(ask, no_store), asked
 
 
 def no_store() -> Store:
@@ -39,30 +37,6 @@ def test_only_questions_are_asked():
     assert asked[1][1] == ["甲市建多少家？"]
     assert [reply.answer is None for reply in replies] == [True, False, True, True, True, False]
     assert all(reply.text or reply.answer for reply in replies)
-
-
-def test_a_comparison_without_answers_before_is_a_question():
-    talk, asked = talking()
-    assert talk.reply("哪个更高？").answer is not None
-    assert asked == [("哪个更高？", [])]
-
-
-@pytest.mark.parametrize(("method", "asks"), [("m", True), ("extractive", False)])
-def test_a_comparison_that_rules_cannot_make_goes_to_the_model(monkeypatch, method, asks):
-    """Where one wrote the last answer; else what is missing is said."""
-    monkeypatch.setattr("kgrag.answering.conversation.compared", lambda *_, **__: None)
-    asked = []
-
-    def ask(line, turns):
-        asked.append((line, len(turns)))
-        return Answer.of_text(line, "500家。", (), method)
-
-    store: Any = None
-    talk = Conversation(ask, lambda: store, leaf=lambda: 256)
-    talk.reply("甲市建多少家？")
-    reply = talk.reply("哪个城市的目标更高？")
-    assert asked[1:] == ([("哪个城市的目标更高？", 1)] if asks else [])
-    assert (reply.answer is None) != asks
 
 
 def test_a_new_conversation_has_no_turns():
@@ -106,11 +80,6 @@ def test_help_is_in_the_language_of_the_conversation():
         ("请显示完整的引文。", "original"),
         ("原文呢？", "original"),
         ("show me the full text", "original"),
-        ("上面两个城市哪个多？", "compare"),
-        ("哪个更高", "compare"),
-        ("这两个省谁定得更高？", "compare"),
-        ("相差多少？", "compare"),
-        ("Which of the two is higher?", "compare"),
     ],
 )
 def test_words_to_the_one_who_answers_are_told(line, kind):
@@ -144,15 +113,6 @@ def test_a_citation_may_be_named():
     """By its number, in figures or words."""
     asked = ("给我[2]的原文", "第三条原文", "show me source 4", "给我原文")
     assert [parse_line(line).number for line in asked] == [2, 3, 4, 0]
-
-
-def test_the_smaller_one_may_be_asked_for():
-    assert parse_line("哪个更低？").least
-    assert not parse_line("哪个更高？").least
-    assert (parse_line("which is lower?").least, parse_line("which is lower?").language) == (
-        True,
-        "en",
-    )
 
 
 ZH = [Turn("吉林省绿色工厂的目标是多少？", "500家[1]。")]
@@ -507,9 +467,7 @@ law = shared_base({"law": LAW, "abroad": PLAN_OF_B})
 @pytest.mark.parametrize("asked", ["第几条规定的", "哪条规定的？", "是哪份文件的第几条", "哪一条"])
 def test_which_article_says_so_is_told_with_the_quotes_of_the_last_answer(law, asked):
     """Also behind an answer without citations; without their places, they are searched."""
-    talk = Conversation(
-        lambda line, turns: law.ask(line, history=turns), lambda: law.store, leaf=lambda: 256
-    )
+    talk = Conversation(lambda line, turns: law.ask(line, history=turns), lambda: law.store)
     first = talk.reply("甲市碳交易办法中不履约罚多少").answer
     told = talk.reply(asked).answer
     assert first is not None
