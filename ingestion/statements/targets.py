@@ -67,6 +67,7 @@ _TITLE = re.compile(
 _HEAD = 100  # characters that hold a title
 _REACH = 400  # characters of a sentence before an indicator
 _OTHERS = re.compile("[、和与及等]")
+_SEVERAL = "、"  # in place of the name of a place
 # 临港新片区管委会, 临港新片区以外: no place.
 _GOES_ON = re.compile(
     r"[至以—-]|[级域内外属际]|[^,，;；:：]{0,8}?(?:局|委|政府|公司|集团|办公室|中心|[大中小]学|协会)"
@@ -272,6 +273,8 @@ def _finding(
         return None
     region, subject = _told_place(_as_written(text, passage, statement))
     region = region or _place_around(passage, statement, carry.titled)
+    if region == _SEVERAL and value.unit == "%":  # 南京、苏州等三市…达到50%: not the province's
+        return None
     starts = time is not None and time.is_since and standing == "achieved"
     year = time.year if time and not starts else ""
     if statement.time is None and time is not None and _is_at_odds(time, standing, written):
@@ -300,7 +303,7 @@ def _finding(
             period=time.period if time else "",
             base_year=statement.base,
             base_value=as_text(statement.base_value.number) if statement.base_value else "",
-            region=region,
+            region=region.strip(_SEVERAL),  # 南京、苏州等地新建7个: so many in the province
             scope=_first(_SCOPE, clause),
             standing=standing,
         ),
@@ -431,10 +434,10 @@ def _titled_area(text: str) -> str:
 def _place_around(passage: Passage, statement: Statement, titled: str = "") -> str:
     """Return the place that a statement's sentence or what stands above it tells; empty for none.
 
-    The word for a whole right before the indicator; the country where the sentence recalls what it
-    aims at; the last place that the sentence or a clause
-    of it before begins with; that of the innermost heading, or sentence that heads the paragraph,
-    that begins with one; that of the title.
+    `_SEVERAL` for several. The word for a whole right before the indicator; the country where the
+    sentence recalls what it aims at; the last place that the sentence or a clause of it before
+    begins with; that of the innermost heading, or sentence that heads the paragraph, that begins
+    with one; that of the title.
     """
     start, end = statement.clause
     at = max(passage.text.find(statement.indicator, start, end), start)
@@ -475,10 +478,10 @@ def _place_at(text: str, *, alone: bool = False) -> str | None:
         alone: Whether that of a clause counts only where nothing is said of it in between.
 
     Returns:
-        Its name; empty for several, or a word for the whole; None where none is told.
+        Its name; empty for a word for the whole, `_SEVERAL` for several; None where none is told.
 
-    >>> _place_at("临港新片区到2025年"), _place_at("成都市武侯区要"), _place_at("成都市、绵阳市")
-    ('临港新片区', '武侯区', '')
+    >>> _place_at("临港新片区到2025年"), _place_at("成都市武侯区要"), _place_at("成都、绵阳等市")
+    ('临港新片区', '武侯区', '、')
     >>> _place_at("全市森林覆盖率"), _place_at("森林覆盖率")
     ('', None)
     """
@@ -487,12 +490,14 @@ def _place_at(text: str, *, alone: bool = False) -> str | None:
     place, end = leading_area(text)
     if not end:
         names, end = leading_region(text)
+        if names and regions_named(names[-1]) and _OTHERS.match(text, end):
+            return _SEVERAL
         is_part = len(names) > 1 and all(map(regions_named, names)) and names_place(text[:end])
         if not is_part or not text[:end].endswith(tuple("市区县州盟旗")):
             return None
         place = names[-1]
     if _OTHERS.match(text, end):
-        return ""
+        return _SEVERAL
     if _GOES_ON.match(text, end) or (alone and not _ALONE.match(text, end)):
         return None
     return place

@@ -114,7 +114,10 @@ def due_clauses(text: str) -> Iterator[Due]:
             or _DECIDED.match(said)
         ):
             continue
-        start = match.start() if len(said) >= _ENOUGH else max(begin, taken)
+        # 绿色建筑占比到2025年达到30%，…: what is to reach it stands before.
+        is_apart = flat[match.end() : match.end() + 1] in "，,"
+        at_once = said if is_apart else said.replace(",", "，").partition("，")[0]
+        start = match.start() if len(at_once) >= _ENOUGH else max(begin, taken)
         start += len(flat[start:end]) - len(flat[start:end].lstrip("，,、 \n"))
         if len(said) > 1 and match.start() - start + len(said) >= _SHORTEST:
             yield Due(start, end, _date_of(match, None))

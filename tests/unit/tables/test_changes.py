@@ -233,6 +233,8 @@ def test_a_short_clause_begins_with_its_sentence():
     text = "二、任务\n矿热炉原则上2022年底前全部退出；其余改造。"
     ((start, end, date),) = due_clauses(text)
     assert (text[start:end], date) == ("矿热炉原则上2022年底前全部退出", "2022")
+    text = "绿色建筑占新建建筑比例到2025年达到30%以上，并逐年提高。"
+    assert [text[d.start : d.end] for d in due_clauses(text)] == [text[:-1]]
 
 
 def test_days_in_any_writing():
