@@ -5,9 +5,8 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote, Row
 from kgrag.answer.citation import Citation
-from kgrag.answering.compared_figures import contrast
 from kgrag.answering.figures import asked_figures, named_figures
-from kgrag.answering.rows import with_documents
+from kgrag.answering.rows import contrast, with_documents
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.qualifiers import Qualifiers
