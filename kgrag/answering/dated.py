@@ -135,7 +135,7 @@ def years_first(
     A citation is of the years of its quote, of the last that is told before it, and of its
     headings, title and document: from when that was issued to when it ends, unless its title says
     of which year it is (2022年放假安排, issued in 2021) and the question does not ask when it was
-    issued. Of a document that says neither, nothing is known.
+    issued. Of what names no year, in a document without a date, nothing is known.
 
     Args:
         answer: With citations.
@@ -167,10 +167,11 @@ def years_first(
 
 def _beginning(answer: Answer, absent: Sequence[_Period], documents: Sequence[Document]) -> Answer:
     """Return an answer that begins with absent years, and those of its documents."""
-    issued = [(d.metadata.sure_year or 0, _edition(d)) for d in documents]
-    stated = sorted({period for year, own in issued for period in own or [(year, year)]})
+    issued = [(d.metadata.sure_year, _edition(d)) for d in documents]
+    stated = sorted({p for year, own in issued for p in own or ([(year, year)] if year else [])})
     told = {"asked": _in_words(absent), "stated": _in_words(stated)}
-    lead = Claim((Run(note("of-other-years", answer.language, **told)),))
+    kind = "of-other-years" if stated else "of-no-such-year"
+    lead = Claim((Run(note(kind, answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
         first = replace(first, before=f"\n\n{first.before}")
@@ -188,19 +189,19 @@ def _asked(query: Query, as_of: AsOf) -> list[_Period]:
 
 
 def _periods(cited: Citation, document: Document, *, best: bool, by_issue: bool) -> list[_Period]:
-    """Return the years that a citation is of; all where nobody knows.
+    """Return the years that a citation is of; all where none is told.
 
     That 2019's holidays begin in 2018 makes none of 2018, if another quote of them is the best.
     """
     own, told = _edition(document), document.metadata
-    if not (own or told.sure_year):
-        return [_EVER]
     before = document.text[max(0, cited.start - _BEFORE) : cited.start]
     # “十四五” in a quote is of whatever it says; only its ends are told.
     quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
     periods = periods_in("\n".join((cited.title, *cited.heading_path)))
     years = (year for period in quoted for year in period)
     periods += [(year, year) for year in years if best or (year + 1, year + 1) not in own]
+    if not (own or told.sure_year):
+        return periods or [_EVER]
     if not own or by_issue:
         days = filter(None, (told.issue_date, told.effective, told.expires))
         known = [int(day[:4]) for day in days]

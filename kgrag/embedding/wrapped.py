@@ -49,7 +49,10 @@ class CheckedEmbedder:
         self.is_stand_in = bool(getattr(embedder, "is_stand_in", False))
         self.languages = str(getattr(embedder, "languages", ""))
         limits = getattr(embedder, "thresholds", None)
-        self.thresholds = self._called(lambda: Thresholds(**limits)) if limits else None
+        if isinstance(limits, Mapping):
+            told: Mapping[str, float] = limits
+            limits = self._called(lambda: Thresholds(**told))
+        self.thresholds: Thresholds | None = limits
         stated: Mapping[str, str] = getattr(embedder, "settings", {})
         own = {"model": self.name, **{str(key): str(value) for key, value in stated.items()}}
         self.settings = {**own, CLASS: self._where, **({PLUGIN: plugin} if plugin else {})}

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kgrag.kb_meta import NOTE
-from kgrag.store.contents import SourceState
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
+
+if TYPE_CHECKING:  # numpy takes long to import, and filters need none
+    from kgrag.store.contents import SourceState
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
 _PART = re.compile(r"[/\\]+[^/\\]*")
@@ -78,7 +81,7 @@ def shown_from(note: str | None) -> Callable[[str], str]:
 
 
 def originals(
-    document: Document, sources: Iterable[SourceState], note: str | None
+    document: Document, sources: "Iterable[SourceState]", note: str | None
 ) -> Iterator[Path]:
     """Yield the files that a document was read from and that are still there, given the note.
 

@@ -463,7 +463,7 @@ def test_pull_tells_every_sources_reason_and_what_to_do(
         pull_entry(tiny_entry)
     text = str(caught.value)
 
-    assert text.count("\n  the hub: ") == 1
+    assert text.count("; the hub: ") == 1
     assert re.search(reason, text)
     assert "the hub's cache on this machine: it has no tokenizer.json of maker/tiny" in text
     assert "Maven Central: mvn is not on PATH" in text

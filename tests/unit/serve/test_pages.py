@@ -230,7 +230,7 @@ def test_the_panel_of_a_citation_has_what_it_is_checked_by(site):
 
 
 def test_what_is_not_found_is_said(site):
-    said = text_of(site.get("/", params={"question": "四川省2030年森林覆盖率达到多少？"}))
+    said = text_of(site.get("/", params={"question": "火星移民基地的食堂由谁管？"}))
     assert "未找到" in said
 
 
