@@ -16,7 +16,7 @@ from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import Quoted, answer_by_sides, of_side, side
+from kgrag.answering.quotes import answer_by_sides, of_side, side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.rows import (
     Complete,
@@ -183,13 +183,13 @@ def _quoted(
     search = knowledge.search(query)
     held: dict[str, Document] = {}
 
-    def quote(search: Search, most: int, sure: bool = False) -> Quoted:
+    def quote(search: Search, most: int, sure: bool = False) -> Answer:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
         told, documents = quote_results(search.query, results, knowledge, most, sure=sure)
         held.update(documents)
         return told
 
-    def quote_side(side: str, most: int, sure: bool = False) -> Quoted:
+    def quote_side(side: str, most: int, sure: bool = False) -> Answer:
         asked = search.asked(sides[side])
         told = quote(asked, most, sure)
         return of_side(asked.query, told, titled=asked.titled, documents=held)
@@ -200,7 +200,7 @@ def _quoted(
     if listed is not None and listed.rows:
         answer = as_answer(listed, query, knowledge.store)
         nearest = (
-            side(label, quote_side(label, _QUOTED_OF_SILENT, True).answer, nearest=True)
+            side(label, quote_side(label, _QUOTED_OF_SILENT, True), nearest=True)
             for label in sides
             if label in listed.all_silent
         )
@@ -213,7 +213,7 @@ def _quoted(
             max_sentences=options.max_sentences,
         )
     else:
-        answer = with_documents(quote(search, options.max_sentences).answer, query, held)
+        answer = with_documents(quote(search, options.max_sentences), query, held)
     if listed is not None and not listed.rows:
         answer = replace(answer, notes=(*listed.notes, *answer.notes))
     answer = shortened(replace(answer, question=standing), options.most_quotes)

@@ -5,12 +5,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 
+from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.copies import naming_copies
 from kgrag.answering.intents import complete
 from kgrag.answering.listed import Place
-from kgrag.answering.quotes import Quoted, quoted
+from kgrag.answering.quotes import quoted
 from kgrag.answering.rows import Complete, Stated
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.question.query import analyse, like
@@ -72,7 +73,7 @@ def by_place(search: Search, knowledge: SearchContext, pipeline: Pipeline) -> Co
     rows = []
     for place, doc_ids in placed.items():
         results = best[place] or _having(knowledge.with_phrase(rare[0], doc_ids, _WIDE), rare)
-        found = quote_results(topic, results, knowledge, _SENTENCES, sure=True)[0].answer
+        found = quote_results(topic, results, knowledge, _SENTENCES, sure=True)[0]
         rows += [
             Stated(Place(c.doc_id, c.start, c.end, c.chunk_id), label=place, lead=lead(place, c))
             for c in (found.citations if found.found else ())
@@ -138,7 +139,7 @@ def quote_results(
     most: int,
     *,
     sure: bool = False,
-) -> tuple[Quoted, dict[str, Document]]:
+) -> tuple[Answer, dict[str, Document]]:
     """Return at most so many sentences of results by rule, and the documents of the results.
 
     With `sure`, the results are known to be about it, and the best are quoted whatever they score.
@@ -157,4 +158,4 @@ def quote_results(
         apart=cache(lambda: knowledge.apart(query)),
         sure=sure,
     )
-    return replace(told, answer=naming_copies(told.answer, found.results)), found.documents
+    return naming_copies(told, found.results), found.documents

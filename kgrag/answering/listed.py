@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kgrag.answer.notes import note
 from kgrag.answer.sentences import LEADERS, Sentence
 from kgrag.question.answer_kinds import QUANTITIES, asked_kind
 from kgrag.question.question import grammar, question_of
@@ -23,8 +22,6 @@ _KINDS = {
 _LINE = re.compile(r"[^\n]+")
 _LEADS = re.compile(r"[：:]\s*$")
 _LEADS_IN_WORDS = re.compile("下列|以下")  # without a colon
-# Leads to all that a letter says: its sections, whatever is asked for.
-_LEADS_ALL = re.compile(r"(?:通知|通告|公告|函告|意见|决定|批复|事项|说明)如下[：:]?$")
 _ENDS = re.compile(r"[。；;！？]")
 _ASKS = re.compile(
     rf"哪[几些两{HAN_SMALL}]|几[大个类项种块条招样]|有什么(?!不同|[差区]别|差异|影响|关系)|啥|列[出举]"
@@ -38,7 +35,6 @@ _DEFINING = 0.1  # one that says what the thing asked about is, or which belong 
 _SHORTEST_TOPIC = 3  # characters
 _FEWEST, _MOST = 2, 20  # items of a list
 _FIRST = 2  # among so many best places a heading stands for what is under it
-_LONGEST_LEAD = 40  # characters of what leads to a list, in a note: its end
 _LONGEST = 900  # characters of a list whose items are quoted whole
 _LONGEST_QUOTE = 500  # characters of a list that is one quote
 _LONGEST_HEADING = 80  # characters of an item that is quoted by its heading
@@ -69,14 +65,11 @@ class ItemList:
         lead: (start, end) of its lead-in; None for items that are sections.
         items: (start, end) of each item, in order; of long ones, the first sentence or heading.
         is_led: Whether a colon introduces it.
-        is_whole: Whether a colon introduces it, its items are not cut, and no number is missing
-            after the last.
     """
 
     lead: tuple[int, int] | None
     items: tuple[tuple[int, int], ...]
     is_led: bool
-    is_whole: bool
 
 
 class Place(NamedTuple):
@@ -105,7 +98,6 @@ class Listing:
             query: The question.
             documents: With text, by id.
         """
-        self._language = query.language
         self._asked = asks_for_list(query.text)
         kind = asked_kind(query.text)
         self._of_organs = kind is not None and kind.name == "agency"  # they stand in brackets
@@ -139,12 +131,11 @@ class Listing:
             return sentence
         return replace(sentence, end=end, text=text[sentence.start : end])
 
-    def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], str]:
-        """Return the places to quote, and a note on the number of items of a list among them.
+    def whole(self, chosen: Sequence[Sentence]) -> tuple[list[Place], int]:
+        """Return the places to quote, and how many items of a list are among them.
 
         What introduces a short list is quoted with it. If a list is asked for and a sentence
-        introduces one or is in one, all its items are quoted instead. They are counted if the
-        lead-in identifies the list, and the best sentence is in it.
+        introduces one or is in one, all its items are quoted instead.
 
         Args:
             chosen: Sentences, best first.
@@ -153,23 +144,14 @@ class Listing:
         places = [Place(s.doc_id, s.start, s.end, s.chunk.chunk.chunk_id) for s in whole]
         found = self._likeliest(places) if self._asked else None
         if found is None:
-            return places, ""
+            return places, 0
         at, listed = found
         spans = [*([listed.lead] if listed.lead else []), *listed.items]
         items = [places[at]._replace(start=start, end=end) for start, end in spans]
         text = self._documents[places[at].doc_id].text
         others = [p for p in places if p.doc_id != places[at].doc_id or _more(p, spans, text)]
         before = [place for place in others if places.index(place) < at]
-        note = ""
-        if listed.lead and listed.is_whole and at == 0:
-            name = text[slice(*listed.lead)].strip()
-            note = "" if _LEADS_ALL.search(name) else self._note(name, len(listed.items))
-        return [*before, *items, *others[len(before) :]], note
-
-    def _note(self, lead: str, n: int) -> str:
-        told = " ".join(lead.split()).rstrip("：:")
-        short = told if len(told) <= _LONGEST_LEAD else f"…{told[-_LONGEST_LEAD:]}"
-        return note("list", self._language, lead=short, n=n)
+        return [*before, *items, *others[len(before) :]], len(listed.items)
 
     def _of(self, doc_id: str) -> "Lists":
         if doc_id not in self._lists:
@@ -308,15 +290,12 @@ class Lists:
 
     def _around(self, at: int) -> ItemList | None:
         kind = self._lines[at].kind
-        run, is_whole = [at], True
+        run = [at]
         for step in (-1, 1):
             here, number = at, self._lines[at].number
             while 0 <= (here := here + step) < len(self._lines):
                 line = self._lines[here]
                 if line.kind < kind or (line.kind == kind and line.number != number + step):
-                    is_whole = is_whole and not (
-                        step > 0 and line.kind == kind and line.number > number
-                    )
                     break
                 if line.kind == kind:
                     number += step
@@ -325,11 +304,8 @@ class Lists:
         if found[0].number != 1 or not _FEWEST <= len(found) <= _MOST:
             return None
         lead = self._lead_before(found[0].start)
-        items, is_cut = self._items(found, whole=lead is not None)
-        is_whole = (
-            is_whole and not is_cut and bool(lead and _LEADS.search(self._text[slice(*lead)]))
-        )
-        return ItemList(lead, items, is_led=lead is not None, is_whole=is_whole)
+        items = self._items(found, whole=lead is not None)
+        return ItemList(lead, items, is_led=lead is not None)
 
     def _lead_before(self, start: int) -> tuple[int, int] | None:
         """Return the line before a place, if it ends in a colon or says 下列."""
@@ -344,16 +320,14 @@ class Lists:
         sentence = max((m.end() for m in _ENDS.finditer(self._text, begin, upto)), default=begin)
         return sentence, end
 
-    def _items(
-        self, lines: Sequence[_Line], *, whole: bool
-    ) -> tuple[tuple[tuple[int, int], ...], bool]:
-        """Return the items if they are short and introduced, else their beginnings, and which."""
+    def _items(self, lines: Sequence[_Line], *, whole: bool) -> tuple[tuple[int, int], ...]:
+        """Return the items in full if they are short and introduced, else their beginnings."""
         ends = [line.start for line in lines[1:]]
         last = lines[-1].end
         spans = [(a.start, b) for a, b in zip(lines, [*ends, last], strict=True)]
         if whole and sum(b - a for a, b in spans) <= _LONGEST:
-            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans), False
-        return tuple((line.start, self._first_sentence(line)) for line in lines), True
+            return tuple((a, a + len(self._text[a:b].rstrip())) for a, b in spans)
+        return tuple((line.start, self._first_sentence(line)) for line in lines)
 
     def _first_sentence(self, line: _Line) -> int:
         end = _ENDS.search(self._text, line.start, line.end)

@@ -228,19 +228,6 @@ _ASKS_IMPRINT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """An answer of quotes, and its score.
-
-    Attributes:
-        answer: The answer.
-        score: Of its best sentence, comparable to a cosine; 0 without quotes.
-    """
-
-    answer: Answer
-    score: float = 0.0
-
-
 def quoted(
     query: Query,
     results: Sequence[ScoredChunk],
@@ -253,7 +240,7 @@ def quoted(
     absent: Callable[[], Sequence[str]] = tuple,
     apart: Callable[[], Sequence[str]] = tuple,
     sure: bool = False,
-) -> Quoted:
+) -> Answer:
     """Return an answer of sentences quoted from results, each with its citation.
 
     Sentences are ranked by similarity to the question, shared words, and the kind of thing asked
@@ -287,18 +274,15 @@ def quoted(
         fit=lambda s: targets.fit(s, asked) + listing.fit(s) + _fit_of_result(s),
     )
     chosen = _choose(scored, query, documents, max_sentences)
-    places, counted = listing.whole(chosen)
+    places, n_items = listing.whole(chosen)
     citations = _each_once([_cited(place, documents, headings) for place in places])
     if not (sure and scored) and (
         not is_answered(scored, query, embedder, absent, apart)
-        or not names_what_is_counted(
-            query.text, [c.quote for c in citations], listed=len(places) if counted else 0
-        )
+        or not names_what_is_counted(query.text, [c.quote for c in citations], listed=n_items)
     ):
         instead = _instead(scored, query, titles, absent(), apart())
-        return Quoted(Answer(query.text, (Missing(),), METHOD, notes=instead))
-    notes, quotes = tuple(filter(None, (counted,))), tuple(map(Quote, citations))
-    return Quoted(Answer(query.text, quotes, METHOD, notes=notes), scored[0].score)
+        return Answer(query.text, (Missing(),), METHOD, notes=instead)
+    return Answer(query.text, tuple(map(Quote, citations)), METHOD)
 
 
 def _quotable(
@@ -592,7 +576,7 @@ class StatedTargets:
 def answer_by_sides(
     query: Query,
     sides: Sequence[str],
-    quote: Callable[[str, int, bool], Quoted],
+    quote: Callable[[str, int, bool], Answer],
     *,
     max_sentences: int,
 ) -> Answer:
@@ -607,11 +591,11 @@ def answer_by_sides(
         max_sentences: Maximum number of quotes, but two for each side.
     """
     most = max(_LEAST, max_sentences // len(sides))
-    told = {side: quote(side, most, False).answer for side in sides}
+    told = {side: quote(side, most, False) for side in sides}
     notes = dict.fromkeys(note for answer in told.values() for note in answer.notes)
     if not any(answer.found for answer in told.values()):
         return Answer(query.text, (Missing(),), METHOD, notes=tuple(notes))
-    found = {s: a if a.found else quote(s, most, True).answer for s, a in told.items()}
+    found = {s: a if a.found else quote(s, most, True) for s, a in told.items()}
     notes = dict.fromkeys(
         note for answer in found.values() if answer.found for note in answer.notes
     )
@@ -630,8 +614,8 @@ def _asked(query: Query) -> set[str]:
 
 
 def of_side(
-    side: Query, told: Quoted, *, titled: Collection[str], documents: Mapping[str, Document]
-) -> Quoted:
+    side: Query, answer: Answer, *, titled: Collection[str], documents: Mapping[str, Document]
+) -> Answer:
     """Return the quotes of a side's document or place.
 
     If there are none, it is not found. A quote belongs to a place if its document is about it, or
@@ -639,7 +623,7 @@ def of_side(
 
     Args:
         side: The side.
-        told: The quotes.
+        answer: The quotes.
         titled: Documents that it names.
         documents: Those of the quotes, by id.
     """
@@ -655,9 +639,7 @@ def of_side(
         said = "\n".join((*c.heading_path, c.quote))
         return not side.places or bool(about & side.places) or any(p in said for p in side.places)
 
-    answer = told.answer
     own = tuple(block for block in answer.blocks if all(map(is_own, block.citations)))
     if len(own) == len(answer.blocks):
-        return told
-    blocks = own or (Missing(),)
-    return replace(told, answer=replace(answer, blocks=blocks, notes=()))
+        return answer
+    return replace(answer, blocks=own or (Missing(),), notes=())

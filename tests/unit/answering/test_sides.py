@@ -5,7 +5,7 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Missing, Quote
 from kgrag.answer.citation import Citation
-from kgrag.answering.quotes import Quoted, answer_by_sides, of_side
+from kgrag.answering.quotes import answer_by_sides, of_side
 from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.types import Document
@@ -27,8 +27,7 @@ def quote(told, nearest=()):
         asked.append((side, most, sure))
         n = told[side] or (side in nearest and sure)
         quotes = tuple(Quote(cited(i, side, f"第{i}句")) for i in range(1, n + 1))
-        made = Answer(QUERY.text, quotes or (Missing(),), "extractive", notes=("注",) * n)
-        return Quoted(made, float(n))
+        return Answer(QUERY.text, quotes or (Missing(),), "extractive", notes=("注",) * n)
 
     return answer, asked
 
@@ -56,8 +55,8 @@ def test_where_no_side_says_anything_nothing_is_found():
     assert found.question == QUERY.text
 
 
-def side(place, sentence, score):
-    return Quoted(Answer(QUERY.text, (Quote(cited(1, place, sentence)),), "extractive"), score)
+def side(place, sentence):
+    return Answer(QUERY.text, (Quote(cited(1, place, sentence)),), "extractive")
 
 
 def document(title, *regions):
@@ -73,11 +72,11 @@ def test_a_document_is_quoted_for_itself_alone(title, titled, is_answer):
     """By its title, or as one that is held under another."""
     told = of_side(
         analyse(f"《{title}》怎么规定"),
-        side("乙办法实施细则", "秸秆利用率达到93%", 0.9),
+        side("乙办法实施细则", "秸秆利用率达到93%"),
         titled=titled,
         documents={},
     )
-    assert told.answer.found == is_answer
+    assert told.found == is_answer
 
 
 def test_a_place_is_quoted_for_itself_alone():
@@ -90,19 +89,19 @@ def test_a_place_is_quoted_for_itself_alone():
         )
     )
     quotes = tuple(map(Quote, found))
-    told = Quoted(Answer(QUERY.text, quotes, "extractive", notes=("注",)), 0.9)
+    told = Answer(QUERY.text, quotes, "extractive", notes=("注",))
     regions = (("河南省",), ("安徽省",), ())
     held = [document(title, *of) for title, of in zip(titles, regions, strict=True)]
     documents = {d.doc_id: d for d in held}
 
     asked = analyse("河南的目标", known_places=["河南", "安徽", "广西"])
-    own = of_side(asked, told, titled=(), documents=documents).answer
+    own = of_side(asked, told, titled=(), documents=documents)
     assert own.text == "甲句[1]\n河南达到40%[2]"
     assert [c.title for c in own.citations] == ["河南省节能规划", "全国节能规划"]
-    country = of_side(analyse("全国的目标"), told, titled=(), documents=documents).answer
+    country = of_side(analyse("全国的目标"), told, titled=(), documents=documents)
     assert country.text == "河南达到40%[1]"  # a province's figure is none of the country
     other = analyse("广西的目标", known_places=["河南", "安徽", "广西"])
-    none = of_side(other, told, titled=(), documents=documents).answer
+    none = of_side(other, told, titled=(), documents=documents)
     assert not none.found
     assert none.blocks == (Missing(),)
 
