@@ -135,7 +135,7 @@ def years_first(
     A citation is of the years of its quote, of the last that is told before it, and of its
     headings, title and document: from when that was issued to when it ends, unless its title says
     of which year it is (2022年放假安排, issued in 2021) and the question does not ask when it was
-    issued. Of what names no year, in a document without a date, nothing is known.
+    issued. When a document without a date was issued, nobody knows.
 
     Args:
         answer: With citations.
@@ -162,15 +162,25 @@ def years_first(
             )
         )
     ]
-    return _beginning(answer, absent, [d for _, d in cited]) if absent and cited else answer
+    if not absent or not cited:
+        return answer
+    by_issue = question.due.isdisjoint(first for first, _ in absent)
+    stated = [_edition(d) or (not by_issue and periods_in(c.quote)) or _issued(d) for c, d in cited]
+    return _beginning(answer, absent, stated)
 
 
-def _beginning(answer: Answer, absent: Sequence[_Period], documents: Sequence[Document]) -> Answer:
-    """Return an answer that begins with absent years, and those of its documents."""
-    issued = [(d.metadata.sure_year, _edition(d)) for d in documents]
-    stated = sorted({p for year, own in issued for p in own or ([(year, year)] if year else [])})
-    told = {"asked": _in_words(absent), "stated": _in_words(stated)}
-    kind = "of-other-years" if stated else "of-no-such-year"
+def _issued(document: Document) -> list[_Period]:
+    year = document.metadata.sure_year
+    return [(year, year)] if year else []
+
+
+def _beginning(
+    answer: Answer, absent: Sequence[_Period], stated: Sequence[Sequence[_Period]]
+) -> Answer:
+    """Return an answer that begins with absent years, and those of its quotes if all have some."""
+    periods = sorted({period for own in stated for period in own})
+    told = {"asked": _in_words(absent), "stated": _in_words(periods)}
+    kind = "of-other-years" if all(stated) else "of-no-such-year"
     lead = Claim((Run(note(kind, answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
@@ -194,14 +204,14 @@ def _periods(cited: Citation, document: Document, *, best: bool, by_issue: bool)
     That 2019's holidays begin in 2018 makes none of 2018, if another quote of them is the best.
     """
     own, told = _edition(document), document.metadata
+    if not (own or told.sure_year):
+        return [_EVER] if by_issue else periods_in(cited.quote) or [_EVER]
     before = document.text[max(0, cited.start - _BEFORE) : cited.start]
     # “十四五” in a quote is of whatever it says; only its ends are told.
     quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
     periods = periods_in("\n".join((cited.title, *cited.heading_path)))
     years = (year for period in quoted for year in period)
     periods += [(year, year) for year in years if best or (year + 1, year + 1) not in own]
-    if not (own or told.sure_year):
-        return periods or [_EVER]
     if not own or by_issue:
         days = filter(None, (told.issue_date, told.effective, told.expires))
         known = [int(day[:4]) for day in days]
