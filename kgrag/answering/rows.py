@@ -17,12 +17,7 @@ from kgrag.answering.quotes import METHOD
 from kgrag.results import ScoredChunk
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.figures import (
-    Measured,
-    decimal_of,
-    figure_words,
-    measured_of,
-)
+from kgrag.tables.figures import Measured, decimal_of, figure_words, measured_of
 from kgrag.tables.sources import item_start
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import legible, narrow, scaled
