@@ -98,9 +98,6 @@ _ITSELF = re.compile(
     r"|^(?:[（(]?自|(?:19|20)\d\d年)[^，]{1,16}(?:施行|实施|执行|生效|试行)(?=，)"
 )
 _FOR_HOW_LONG = re.compile(r"有效|试行|暂定|[执施]行|实施|期限|[截至到]")
-_PERIOD = re.compile(
-    rf"{_SUBJECT}|自.{{0,14}}起|决定，自|政策(?:执行)?期|^(?:有效期|试行期|执行期(?!限?[:：]))|实施期限"
-)
 _PERIOD = re.compile(r"期限|有效期|执行期|试行期|实施期")
 _NEAR, _PUT_UP_AGAIN = 60, 366  # days
 _BOX = 300  # characters of a line that may be of a page's box
