@@ -158,8 +158,7 @@ class Conversation:
     def reply(self, line: str) -> Reply:
         """Return the reply to a line; raises what `ask` raises.
 
-        Courtesy, help and originals are not turns: the next question refers to the
-        last question.
+        Courtesy, help and originals are not turns: the next question refers to the last question.
         """
         what = parse_line(line)
         match what.kind:

@@ -165,13 +165,10 @@ def years_first(
     if not absent or not cited:
         return answer
     by_issue = question.due.isdisjoint(first for first, _ in absent)
-    stated = [_edition(d) or (not by_issue and periods_in(c.quote)) or _issued(d) for c, d in cited]
+    issued = {d.doc_id: [(y, y)] for _, d in cited if (y := d.metadata.sure_year)}
+    quoted = {c.address: [] if by_issue else periods_in(c.quote) for c, _ in cited}
+    stated = [_edition(d) or quoted[c.address] or issued.get(d.doc_id, []) for c, d in cited]
     return _beginning(answer, absent, stated)
-
-
-def _issued(document: Document) -> list[_Period]:
-    year = document.metadata.sure_year
-    return [(year, year)] if year else []
 
 
 def _beginning(

@@ -80,6 +80,19 @@ def shown_from(note: str | None) -> Callable[[str], str]:
     return shown if n_parts else str
 
 
+def without_folders(rows: list[dict[str, object]], note: str | None) -> list[dict[str, object]]:
+    """Return rows of JSON values in which paths below an ingested folder are as shown.
+
+    >>> without_folders([{"id": ["/data/gd/a.docx"]}], '[1, "/data/gd"]')
+    [{'id': ['gd/a.docx']}]
+    """
+    n_parts, folders = _read(note)
+    told = json.dumps(rows, ensure_ascii=False)
+    for folder in folders:
+        told = told.replace(json.dumps(folder, ensure_ascii=False)[1:-1], _tail(folder, n_parts))
+    return list(json.loads(told)) if folders else rows
+
+
 def originals(
     document: Document, sources: "Iterable[SourceState]", note: str | None
 ) -> Iterator[Path]:

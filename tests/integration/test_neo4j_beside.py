@@ -13,7 +13,7 @@ from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures import extent, foreign_graphs, old_graph
-from tests.fixtures.kit import few_samples
+from tests.fixtures.kit import few_samples, write
 
 NOTE = (
     f"note: {foreign_graphs.LABELLED} nodes of other programs under the same labels are left alone"
@@ -194,3 +194,14 @@ def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
     assert shape(session) == wanted
     assert foreign_graphs.seen(session) == left
     assert session.run("MATCH (k:KgragKnowledgeBase) RETURN k.version").value() == [VERSION]
+
+
+def test_queries_show_no_path_of_the_machine(empty_neo4j, tmp_path):
+    """Sources and settings are nodes, too: paths in them are as `kgrag docs` shows them."""
+    (tmp_path / "policies").mkdir()
+    write(tmp_path / "policies", {"a": "节能办法\n第一条 节能。\n"})
+    kgrag("ingest", "--kb", empty_neo4j, tmp_path / "policies")
+    for text in ("MATCH (s:KgragSource) RETURN s.id AS x", "MATCH (n) RETURN toString(n.id) AS x"):
+        rows = kgrag("query", "--kb", empty_neo4j, text).stdout
+        assert str(tmp_path) not in rows
+        assert "policies/a" in rows

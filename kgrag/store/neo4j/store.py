@@ -6,6 +6,7 @@ from kgrag.errors import StoreError
 from kgrag.store import records
 from kgrag.store.checks import check_settings
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
+from kgrag.store.folders import FOLDERS, without_folders
 from kgrag.store.neo4j import schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.base import bases, gone, read_base
@@ -179,7 +180,8 @@ class Neo4jStore(Decisions, Graph, Search):
     def run_query(
         self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:
-        return run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
+        rows = run_query(self._database, text, max_rows=max_rows, timeout_s=timeout_s)
+        return without_folders(rows, self.get_meta(FOLDERS))
 
     def _bundle_now(self, doc_id: str) -> DocumentBundle:
         """Return the present state.
