@@ -206,8 +206,7 @@ def _quoted(
         )
         answer = replace(answer, blocks=(*answer.blocks, *nearest))
     elif sides:
-        most = options.max_sentences
-        answer = answer_by_sides(query, list(sides), quote_side, max_sentences=most)
+        answer = answer_by_sides(query, [*sides], quote_side, max_sentences=options.max_sentences)
     else:
         answer = with_documents(quote(search, options.max_sentences), query, held)
     if listed is not None and not listed.rows:

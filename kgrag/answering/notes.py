@@ -19,6 +19,7 @@ from kgrag.store.store import Store
 from kgrag.tables.choose import Chosen
 from kgrag.tables.in_force import InForce
 from kgrag.tables.table import worded
+from kgrag.text.places import places_in
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
 from kgrag.types import Document, Language, Query
@@ -85,7 +86,8 @@ def what_was_searched(question: str, knowledge: SearchContext, within: Filter | 
     places = chosen.place_notes(sorted(query.places))
     for place in chosen.not_held(sorted(query.places)):
         hits = knowledge.with_phrase(place, sorted(knowledge.cards()), _MOST_NAMING)
-        if n := len({hit.chunk.doc_id for hit in hits}):
+        named = (h for h in hits if any(p == place for *_, p in places_in(h.chunk.text, (place,))))
+        if n := len({hit.chunk.doc_id for hit in named}):
             places.append(note("place-named", "zh", place=place, n=n))
     titles = "".join(card.title for card in knowledge.cards().values())
     if abroad := tuple(w for w in query.words if w in ABROAD and w not in titles):

@@ -5,7 +5,7 @@ import json
 import pytest
 from docx import Document
 
-from tests.fixtures.kit import ingested, run
+from tests.fixtures.kit import ingested, knowledge_base, run
 
 HTML = """<html><head><title>青川市充电设施建设计划</title></head><body>
 <h1>青川市充电设施建设计划</h1>
@@ -85,3 +85,13 @@ def test_a_row_of_a_place_comes_before_what_is_told_of_the_place_around(folder):
     told = json.loads(run(folder, "ask", "河北承德营造林任务", "--json", code=0).stdout)
     assert told["text"].splitlines()[0] == "承德市139.2 60.0 21.0 79.2[1]"
     assert {"没有以承德为范围的文件", "文中提到承德的有1份"} <= set(told["notes"])
+
+
+def test_texts_that_only_have_the_characters_of_a_place_do_not_name_it(tmp_path):
+    """大东海西侧 is no 海西."""
+    texts = {
+        "a": "三亚市海滩规划\n治理大东海西侧海滩。\n",
+        "b": "青海省能源规划\n建设海西州光伏基地。\n",
+    }
+    with knowledge_base(tmp_path, texts) as base:
+        assert "文中提到海西的有1份" in base.ask("海西的光伏基地怎么建？").notes
