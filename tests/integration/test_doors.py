@@ -39,7 +39,7 @@ PATHS = (
     "/tables/duties?organ=云岭省发展和改革委员会",
     f"/tables/cites?document={PLAN}",
     f"/tables/cited_by?document={PLAN}",
-    f"/tables/timeline?document={PLAN}",
+    f"/tables/timeline?documents={PLAN}",
     f"/tables/timeline?indicator={SHARE}",
     "/tables/conflicts",
     f"/?question=各省2025年{SHARE}目标分别是多少",

@@ -150,7 +150,7 @@ def test_environment_of_compose_makes_settings_that_neo4j_knows(new_neo4j_server
     }
     assert len(settings) == 9
     own = {"server.memory.heap.max_size", "server.memory.pagecache.size",
-           "dbms.usage_report.enabled"}  # fmt: skip
+           "dbms.usage_report.enabled", "db.memory.transaction.max"}  # fmt: skip
     assert own < set(settings), "a server of the tests has these as well, so they are known"
     server = new_neo4j_server(settings=[f"{k}={v}" for k, v in settings.items() if k not in own])
     assert server.running
