@@ -46,11 +46,11 @@ from kgrag.retrieval.filter import Filter, document_called, document_meant
 from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
+from kgrag.statements.in_force import InForce
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.store.networks import facts_around, to_networkx
 from kgrag.store.store import Store, open_store
-from kgrag.tables.in_force import InForce
 from kgrag.text.messages import message
 from kgrag.types import Document, Entity, Fact, Language
 
@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
     from kgrag.maintenance.corrections import Curator, Named
-    from kgrag.tables.overview import Facet, FacetValue
-    from kgrag.tables.table import Table
-    from kgrag.tables.tables import Tables
+    from kgrag.statements.overview import Facet, FacetValue
+    from kgrag.statements.table import Table
+    from kgrag.statements.tables import Tables
 
 
 class KnowledgeBase:
@@ -343,22 +343,22 @@ class KnowledgeBase:
         return list(reading_problems(self.store))
 
     def overview(self, *, language: Language = "zh") -> "list[Table]":
-        """Return what is held and what is missing today; see `kgrag.tables.overview.overview`.
+        """Return what is held and what is missing today; see `kgrag.statements.overview.overview`.
 
         Between the counts and the rest is `missing`: what was not read, or is not known.
 
         Args:
             language: Of words in cells; texts of documents stay as they are.
         """
-        from kgrag.tables.overview import FACETS, overview
+        from kgrag.statements.overview import FACETS, overview
 
         made = overview(self.store, day=as_of_asked("", None).day, language=language)
         made.insert(len(FACETS), problem_table(card_problems(self.store), language))
         return made
 
     def facets(self) -> "dict[Facet, list[FacetValue]]":
-        """Return the values by which documents are filtered; see `kgrag.tables.overview.facets`."""
-        from kgrag.tables.overview import facets
+        """Return the values by which documents are filtered, in `overview.facets`."""
+        from kgrag.statements.overview import facets
 
         return facets(self.documents(), self.statuses())
 
@@ -379,7 +379,7 @@ class KnowledgeBase:
 
     def tables(self) -> "Tables":
         """Return the complete tables of extracted statements: figures, duties, citations."""
-        from kgrag.tables.tables import Tables
+        from kgrag.statements.tables import Tables
 
         return Tables(self.store)
 

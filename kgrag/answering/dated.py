@@ -10,8 +10,8 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note, note
 from kgrag.question.question import question_of
 from kgrag.results import Reason, ScoredChunk
+from kgrag.statements.in_force import InForce
 from kgrag.status import kind_in_words
-from kgrag.tables.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.plan_periods import periods_in
 from kgrag.text.words import normalize_name, quoted_titles

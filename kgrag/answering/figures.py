@@ -23,13 +23,13 @@ from kgrag.question.question import (
     question_of,
 )
 from kgrag.retrieval.search import Search
+from kgrag.statements.choose import about, stated_place
+from kgrag.statements.compare import similar
+from kgrag.statements.figures import decimal_of
+from kgrag.statements.sources import object_of
 from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import about, stated_place
-from kgrag.tables.compare import similar
-from kgrag.tables.figures import decimal_of
-from kgrag.tables.sources import object_of
 from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.indicators import (
     indicator_name,

@@ -26,14 +26,14 @@ from kgrag.question.question import grammar, pieces, question_of
 from kgrag.question.sides import Side
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
+from kgrag.statements.choose import names_organ
+from kgrag.statements.references import BASIS, by_node, citation_chain
+from kgrag.statements.sources import object_of, role_of, subject_of
+from kgrag.statements.table import Cell, Row, Source
+from kgrag.statements.tables import Tables
+from kgrag.statements.timeline import EVENTS, WantedTimes, timeline
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import names_organ
-from kgrag.tables.references import BASIS, by_node, citation_chain
-from kgrag.tables.sources import object_of, role_of, subject_of
-from kgrag.tables.table import Cell, Row, Source
-from kgrag.tables.tables import Tables
-from kgrag.tables.timeline import EVENTS, WantedTimes, timeline
 from kgrag.text.facets import NATIONAL
 from kgrag.text.numbering import ARTICLE, numbering_at
 from kgrag.text.numerals import HAN_SMALL, whole_number

@@ -13,15 +13,15 @@ from kgrag.errors import NotFoundError
 from kgrag.question.question import PROVINCES, grammar, pieces, question_of, tagged
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
+from kgrag.statements import overview
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.references import BASIS, by_node, citation_chain
+from kgrag.statements.sources import Spot, object_of, role_of
+from kgrag.statements.timeline import EVENTS, Event, WantedTimes, timeline
 from kgrag.status import Status, StatusKind, kind_in_words
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import LEAST_LIKE, likeness
 from kgrag.store.store import Store
-from kgrag.tables import overview
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.references import BASIS, by_node, citation_chain
-from kgrag.tables.sources import Spot, object_of, role_of
-from kgrag.tables.timeline import EVENTS, Event, WantedTimes, timeline
 from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.leading_region import leading_region

@@ -15,10 +15,10 @@ from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.retrieval.settings import chinese_share
+from kgrag.statements.choose import Chosen
+from kgrag.statements.in_force import InForce
+from kgrag.statements.table import worded
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen
-from kgrag.tables.in_force import InForce
-from kgrag.tables.table import worded
 from kgrag.text.places import places_in
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han

@@ -8,8 +8,8 @@ from html import escape
 from kgrag.answer.answer import Answer
 from kgrag.answer.render import page
 from kgrag.answer.word import WordFile
-from kgrag.tables.export import sheets_as_xlsx
-from kgrag.tables.table import Cell, Column
+from kgrag.statements.export import sheets_as_xlsx
+from kgrag.statements.table import Cell, Column
 from kgrag.text.visible import visible
 from kgrag.types import Language
 

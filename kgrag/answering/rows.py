@@ -15,10 +15,10 @@ from kgrag.answering.copies import Text, letters_of
 from kgrag.answering.listed import Place
 from kgrag.answering.quotes import METHOD
 from kgrag.results import ScoredChunk
+from kgrag.statements.figures import Measured, decimal_of, figure_words, measured_of
+from kgrag.statements.sources import item_start
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.figures import Measured, decimal_of, figure_words, measured_of
-from kgrag.tables.sources import item_start
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import legible, narrow, scaled
 from kgrag.types import Chunk, Document, Heading, Language, Query

@@ -19,9 +19,9 @@ from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
 from kgrag.retrieval.several import retrieve_several
+from kgrag.statements.in_force import InForce
 from kgrag.status import mark
 from kgrag.store.store import Store
-from kgrag.tables.in_force import InForce
 from kgrag.text.official_terms import official_terms
 from kgrag.text.regions import regions_named
 from kgrag.text.words import normalize_name, sentence_spans, words

@@ -68,8 +68,8 @@ def docs(
 def _print_cards(
     cards: "Sequence[Document]", statuses: "Mapping[str, Status]", as_json: bool
 ) -> None:
+    from kgrag.statements.naming import day_of_issue
     from kgrag.status import mark
-    from kgrag.tables.naming import day_of_issue
 
     for card in cards:
         status = statuses[card.doc_id]

@@ -17,7 +17,7 @@ from kgrag.cli.tables import OutputOptions
 from kgrag.text.visible import visible_line
 
 if TYPE_CHECKING:
-    from kgrag.tables.table import Cell, Column, Row, Table
+    from kgrag.statements.table import Cell, Column, Row, Table
     from kgrag.types import Language
 
 _COLUMNS = 100  # of a line
@@ -34,7 +34,7 @@ def overview(*, kb: str = KB, output: OutputOptions) -> None:
     """Say what is held and what is missing: by year, region, issuer; gaps, citations, validity."""
     from kgrag.answer.notes import note
     from kgrag.files.whole_file import written_whole
-    from kgrag.tables.export import as_page, as_workbook
+    from kgrag.statements.export import as_page, as_workbook
 
     language = output.language
     with opened(kb) as base:
@@ -56,7 +56,7 @@ def overview(*, kb: str = KB, output: OutputOptions) -> None:
 
 
 def _record(table: "Table", language: "Language") -> dict[str, object]:
-    from kgrag.tables.table import worded
+    from kgrag.statements.table import worded
 
     notes = worded(table.notes, language)
     return {"name": table.name, "rows": table.records(), "notes": notes}
@@ -65,7 +65,7 @@ def _record(table: "Table", language: "Language") -> dict[str, object]:
 def _lines(tables: "Mapping[str, Table]", language: "Language") -> Iterator[str]:
     """Yield the lines of a terminal, counts first."""
     from kgrag.answer.notes import note
-    from kgrag.tables.table import worded
+    from kgrag.statements.table import worded
 
     yield _notes(tables["status"], language)
     for name in ("status", "level", "kind", "issuer"):
@@ -99,7 +99,7 @@ def _heading(table: "Table", language: "Language") -> str:
 
 
 def _notes(table: "Table", language: "Language") -> str:
-    from kgrag.tables.table import worded
+    from kgrag.statements.table import worded
 
     return {"zh": "；", "en": "; "}[language].join(worded(table.notes, language))
 

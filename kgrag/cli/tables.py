@@ -24,8 +24,8 @@ from kgrag.cli.query import table as aligned
 if TYPE_CHECKING:
     from kgrag.qualifiers import Standing
     from kgrag.retrieval.filter import Filter
-    from kgrag.tables.table import Source, Table
-    from kgrag.tables.tables import Tables
+    from kgrag.statements.table import Source, Table
+    from kgrag.statements.tables import Tables
     from kgrag.types import Language
 
 
@@ -55,7 +55,7 @@ class _TableOptions:
 
     def show(self, make: "Callable[[Tables], Table]") -> None:
         """Print a table of a knowledge base, or write it to files."""
-        from kgrag.tables.table import worded
+        from kgrag.statements.table import worded
 
         with opened(self.kb) as base:
             found = make(base.tables())
@@ -70,7 +70,7 @@ class _TableOptions:
     def _write(self, found: "Table", language: "Language") -> None:
         """Write the requested files atomically."""
         from kgrag.files.whole_file import written_whole
-        from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
+        from kgrag.statements.export import as_csv, as_docx, as_html, as_xlsx
 
         forms = (
             (self.csv, as_csv),
@@ -240,7 +240,7 @@ def conflicts(
 
 def _print(found: "Table", language: "Language") -> None:
     """Print a table, the sources of its rows, and its notes."""
-    from kgrag.tables.table import shown
+    from kgrag.statements.table import shown
 
     lines = [
         {
@@ -260,7 +260,7 @@ def _print(found: "Table", language: "Language") -> None:
 
 
 def _print_notes(found: "Table", language: "Language") -> None:
-    from kgrag.tables.table import worded
+    from kgrag.statements.table import worded
 
     for note in worded(found.notes, language):
         echo(note, err=True)

@@ -10,9 +10,8 @@ from kgrag.dataset.library import Library, Span, spoken
 from kgrag.dataset.questions import Question, everyday, worded
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.qualifiers import Qualifiers
-from kgrag.store.graph import Statement
-from kgrag.tables.choose import stated_place
-from kgrag.tables.figures import (
+from kgrag.statements.choose import stated_place
+from kgrag.statements.figures import (
     Measured,
     figure_words,
     is_known_place,
@@ -20,6 +19,7 @@ from kgrag.tables.figures import (
     signed_words,
     value_words,
 )
+from kgrag.store.graph import Statement
 from kgrag.text.facets import NATIONAL
 from kgrag.text.indicators import is_indicator
 from kgrag.text.regions import level_of

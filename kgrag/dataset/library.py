@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kgrag.answer.sentences import sentence_around
+from kgrag.statements.figures import is_of_the_country
 from kgrag.store.store import Store
-from kgrag.tables.figures import is_of_the_country
 from kgrag.text.facets import NATIONAL, called
 from kgrag.text.regions import level_of, path, region_of
 from kgrag.text.title_keys import title_key

@@ -15,9 +15,9 @@ from kgrag.ingestion.load.legible import ILLEGIBLE
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
 from kgrag.metadata import Metadata
+from kgrag.statements.table import Column, Row, Table
 from kgrag.store.folders import FOLDERS, shown_from
 from kgrag.store.store import Store
-from kgrag.tables.table import Column, Row, Table
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
 from kgrag.text.visible import parted, place_shown

@@ -32,10 +32,10 @@ from kgrag.serve.inputs import (
     Tabled,
     read,
 )
+from kgrag.statements.export import as_csv, as_docx, as_html, as_xlsx
+from kgrag.statements.table import Table, worded
+from kgrag.statements.tables import Tables
 from kgrag.status import Status
-from kgrag.tables.export import as_csv, as_docx, as_html, as_xlsx
-from kgrag.tables.table import Table, worded
-from kgrag.tables.tables import Tables
 from kgrag.text.messages import in_language
 from kgrag.text.visible import json_line
 from kgrag.text.words import normalize_name

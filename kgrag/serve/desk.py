@@ -24,8 +24,8 @@ from kgrag.api import KnowledgeBase
 from kgrag.errors import BusyError, KgragError
 from kgrag.ingestion.report import Outcome
 from kgrag.json_ready import JsonReady
+from kgrag.statements.overview import Facet, FacetValue, facets
 from kgrag.status import Status
-from kgrag.tables.overview import Facet, FacetValue, facets
 from kgrag.text.messages import message, replaced, said_by
 from kgrag.text.visible import json_line
 from kgrag.types import Document, Language

@@ -15,10 +15,10 @@ from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
+from kgrag.statements.compare import By
+from kgrag.statements.digest import Part
+from kgrag.statements.timeline import Event
 from kgrag.store.likeness import not_called
-from kgrag.tables.compare import By
-from kgrag.tables.digest import Part
-from kgrag.tables.timeline import Event
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.messages import Message, message
 

@@ -21,12 +21,12 @@ from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_meant, documents_within, parse_years
 from kgrag.serve.answers import place_url
 from kgrag.serve.desk import Desk
+from kgrag.statements.compare import By
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.sources import quoted
+from kgrag.statements.table import Row, Source, Table, shown, worded
 from kgrag.status import Status, mark
 from kgrag.store.networks import facts_around
-from kgrag.tables.compare import By
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import quoted
-from kgrag.tables.table import Row, Source, Table, shown, worded
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.headings import HeadingTree
 from kgrag.text.visible import json_line, shortened

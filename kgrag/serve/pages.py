@@ -53,12 +53,12 @@ from kgrag.serve.inputs import (
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
 from kgrag.serve.views import Besides, Graphed, beside_page, entity, examples, graph
+from kgrag.statements.compare import matrix
+from kgrag.statements.overview import Facet, facets
+from kgrag.statements.table import Row, Table, shown, worded
+from kgrag.statements.targets import WantedTargets
+from kgrag.statements.timeline import EVENTS, Event
 from kgrag.store.likeness import not_called
-from kgrag.tables.compare import matrix
-from kgrag.tables.overview import Facet, facets
-from kgrag.tables.table import Row, Table, shown, worded
-from kgrag.tables.targets import WantedTargets
-from kgrag.tables.timeline import EVENTS, Event
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
 from kgrag.text.visible import visible

@@ -22,9 +22,9 @@ from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import Around, Given, Panel
 from kgrag.serve.rendering import entity_url, page, rendered, said
-from kgrag.tables.beside import alike, beside
-from kgrag.tables.digest import SHORTEST
-from kgrag.tables.references import by_node
+from kgrag.statements.beside import alike, beside
+from kgrag.statements.digest import SHORTEST
+from kgrag.statements.references import by_node
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Entity, Fact

@@ -5,7 +5,7 @@ from dataclasses import replace
 from kgrag.ids import document_node_id
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
-from kgrag.tables.in_force import InForce
+from kgrag.statements.in_force import InForce
 from kgrag.types import Entity
 
 ORGAN = "云岭省人民政府"

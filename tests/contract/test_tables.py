@@ -2,9 +2,9 @@
 
 import pytest
 
+from kgrag.statements.tables import Tables
 from kgrag.store.sqlite.store import SQLiteStore
-from kgrag.tables.tables import Tables
-from tests.unit.tables.plans import plans_in
+from tests.unit.statements.plans import plans_in
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.llm.models import calls_file, keeping_calls
 from kgrag.maintenance import intake
 from kgrag.maintenance.intake import Intake, extract_settings, requests_of
-from kgrag.tables.table import worded
+from kgrag.statements.table import worded
 from tests.fixtures.kit import kgrag, run, shared_folder
 
 TEXTS = {

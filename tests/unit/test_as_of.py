@@ -15,9 +15,9 @@ from kgrag.ids import document_node_id, fact_id
 from kgrag.metadata import Metadata
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.in_force import InForce
 from kgrag.status import Status, StatusKind, mark
 from kgrag.store.graph import Statement, Triple
-from kgrag.tables.in_force import InForce
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base, run, shared_folder
 

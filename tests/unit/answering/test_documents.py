@@ -26,8 +26,8 @@ from kgrag.metadata import Metadata
 from kgrag.question.query import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.in_force import InForce
 from kgrag.status import Status
-from kgrag.tables.in_force import InForce
 from kgrag.types import Chunk, Document
 from tests.fixtures.kit import knowledge_base, run, shared_base, shared_folder
 

@@ -11,7 +11,7 @@ from openpyxl import load_workbook
 from tests.fixtures.kit import ingested, run, shared_folder
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.word_files import W, footnotes
-from tests.unit.tables.plans import PLANS
+from tests.unit.statements.plans import PLANS
 
 folder, plans = shared_folder(POLICIES, "hash-32"), shared_folder(PLANS, "hash-32")
 

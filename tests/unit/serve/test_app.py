@@ -17,7 +17,7 @@ from kgrag.errors import OutOfRangeError
 from kgrag.serve import app as app_module
 from kgrag.serve import inputs
 from kgrag.serve.desk import Desk
-from kgrag.tables.tables import Tables
+from kgrag.statements.tables import Tables
 from tests.fixtures.kit import knowledge_base
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.served import client, served, writable

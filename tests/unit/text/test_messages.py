@@ -29,7 +29,7 @@ SAYING = {"message", "Message", "told", "say"}
 LEFT = {
     "kgrag/cli": {"browser", "dataset", "eval", "for_clients", "models"},
     "kgrag/serve": {"api", "compatible", "guard", "inputs", "mcp_server", "mcp_tools", "writing"},
-    "kgrag/tables": set(),
+    "kgrag/statements": set(),
     "kgrag/files": {"cache_folder", "encoding", "foreign_json"},
     "ingestion/load": {"formats"},
     "ingestion/workers": set(),

@@ -8,15 +8,15 @@ from typing import Literal, get_args
 from kgrag.answer.notes import Note, note
 from kgrag.json_ready import JsonReady
 from kgrag.metadata import Level
+from kgrag.statements.in_force import InForce
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.references import BASIS, by_node
+from kgrag.statements.sources import Spot, role_of, sourced, spot_of
+from kgrag.statements.table import Cell, Column, Row, Table
 from kgrag.status import Status, StatusKind, kind_in_words
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import likeness
 from kgrag.store.store import Store
-from kgrag.tables.in_force import InForce
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.references import BASIS, by_node
-from kgrag.tables.sources import Spot, role_of, sourced, spot_of
-from kgrag.tables.table import Cell, Column, Row, Table
 from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.regions import level_of, listed_regions
 from kgrag.text.title_keys import same_work, title_keys, without_edition

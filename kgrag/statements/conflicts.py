@@ -10,14 +10,13 @@ from itertools import combinations
 
 from kgrag.answer.notes import note
 from kgrag.qualifiers import Comparator
-from kgrag.store.store import Store
-from kgrag.tables.choose import choose, in_places
-from kgrag.tables.figures import Figure, Measured, of_any_size, planned_figures
-from kgrag.tables.in_force import InForce
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import Spot, quoted, spot_of
-from kgrag.tables.table import Column, Row, Source, Table
-from kgrag.tables.targets import (
+from kgrag.statements.choose import choose, in_places
+from kgrag.statements.figures import Figure, Measured, of_any_size, planned_figures
+from kgrag.statements.in_force import InForce
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.sources import Spot, quoted, spot_of
+from kgrag.statements.table import Column, Row, Source, Table
+from kgrag.statements.targets import (
     INDICATOR,
     REGION,
     YEAR,
@@ -25,6 +24,7 @@ from kgrag.tables.targets import (
     check_indicator,
     wanted_statements,
 )
+from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL
 from kgrag.text.quantities import narrow
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from kgrag.tables.digest import Clause, align, clauses, share_of_pairs
+from kgrag.statements.digest import Clause, align, clauses, share_of_pairs
 from kgrag.text.leading_region import leading_region
 from kgrag.text.title_keys import title_keys, without_edition
 from kgrag.text.words import character_pairs

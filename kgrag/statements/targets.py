@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from kgrag.answer.notes import Note, note
 from kgrag.qualifiers import Qualifiers, Standing
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.statements.sources import Spot, object_of, sourced, spot_of
+from kgrag.statements.table import Cell, Column, Table
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.sources import Spot, object_of, sourced, spot_of
-from kgrag.tables.table import Cell, Column, Table
 from kgrag.text.indicators import indicator_names
 from kgrag.text.messages import message
 from kgrag.types import Document

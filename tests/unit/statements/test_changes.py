@@ -4,13 +4,13 @@ import pytest
 
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.retrieval.filter import Filter
-from kgrag.tables.conflicts import conflicts
-from kgrag.tables.digest import align, clauses
-from kgrag.tables.targets import WantedTargets
-from kgrag.tables.timeline import day_places
+from kgrag.statements.conflicts import conflicts
+from kgrag.statements.digest import align, clauses
+from kgrag.statements.targets import WantedTargets
+from kgrag.statements.timeline import day_places
 from kgrag.text.due import due_clauses, due_date
 from kgrag.types import Heading
-from tests.unit.tables.plans import cells, plans_in
+from tests.unit.statements.plans import cells, plans_in
 
 
 @pytest.fixture(scope="module")

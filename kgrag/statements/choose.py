@@ -10,11 +10,11 @@ from kgrag.answer.notes import Note, note
 from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.statements.in_force import InForce
+from kgrag.statements.sources import subject_of
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
-from kgrag.tables.in_force import InForce
-from kgrag.tables.sources import subject_of
 from kgrag.text.facets import NATIONAL, called, document_facets
 from kgrag.text.messages import message
 from kgrag.text.organs import canonical_organ

@@ -5,11 +5,11 @@ import pytest
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.choose import stated_place
+from kgrag.statements.compare import matrix
+from kgrag.statements.figures import figure_words, value_words
+from kgrag.statements.targets import WantedTargets
 from kgrag.store.graph import Statement, Triple
-from kgrag.tables.choose import stated_place
-from kgrag.tables.compare import matrix
-from kgrag.tables.figures import figure_words, value_words
-from kgrag.tables.targets import WantedTargets
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
 

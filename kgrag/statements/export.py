@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
-from kgrag.tables.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
+from kgrag.statements.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.text.visible import shortened, visible
 from kgrag.text.words import has_han
 from kgrag.types import Language
@@ -88,7 +88,7 @@ def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
 
     Counts (tables of a value and a number) are drawn as bars; their tables stand at the end.
     """
-    form = Template(resources.files("kgrag.tables").joinpath("page.html").read_text("utf-8"))
+    form = Template(resources.files("kgrag.statements").joinpath("page.html").read_text("utf-8"))
     return form.substitute(
         language=language,
         title=_escaped(title),

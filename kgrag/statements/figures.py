@@ -7,10 +7,10 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from kgrag.qualifiers import Comparator
+from kgrag.statements.choose import stated_place
+from kgrag.statements.sources import object_of
+from kgrag.statements.targets import sign_of
 from kgrag.store.graph import Statement
-from kgrag.tables.choose import stated_place
-from kgrag.tables.sources import object_of
-from kgrag.tables.targets import sign_of
 from kgrag.text.facets import NATIONAL
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.quantities import narrow, quantities, says_nothing, scaled

@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.errors import NotFoundError
 from tests.fixtures.kit import shared_base
-from tests.unit.tables.test_figures import cells
+from tests.unit.statements.test_figures import cells
 
 NATION, PROVINCE, CITY = (
     "《绿色发展行动方案》",

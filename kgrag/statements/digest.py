@@ -11,14 +11,14 @@ from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeVar
 
 from kgrag.answer.notes import Note, note
+from kgrag.statements.choose import stated_place
+from kgrag.statements.figures import figure_words, measured_of
+from kgrag.statements.in_force import InForce
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
+from kgrag.statements.table import Column, Table
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import stated_place
-from kgrag.tables.figures import figure_words, measured_of
-from kgrag.tables.in_force import InForce
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
-from kgrag.tables.table import Column, Table
 from kgrag.text.numbering import without_numbering
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.title_keys import title_key, title_keys, without_edition

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.answer.notes import note
+from kgrag.statements.choose import choose
+from kgrag.statements.naming import day_of_issue
+from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
+from kgrag.statements.table import Column, Table
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import choose
-from kgrag.tables.naming import day_of_issue
-from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of
-from kgrag.tables.table import Column, Table
 from kgrag.text.document_nodes import node_id
 from kgrag.types import Document
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kgrag.metadata import SILENT
-from kgrag.tables.beside import alike, beside
+from kgrag.statements.beside import alike, beside
 from kgrag.types import Document, Heading
 
 OLD = """一、目标

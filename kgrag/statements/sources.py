@@ -7,10 +7,10 @@ from datetime import date
 from typing import Protocol
 
 from kgrag.answer.sentences import sentence_around
+from kgrag.statements.in_force import InForce
+from kgrag.statements.table import Cell, Row, Source
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.in_force import InForce
-from kgrag.tables.table import Cell, Row, Source
 from kgrag.text.headings import HeadingTree
 from kgrag.types import Document, Heading
 

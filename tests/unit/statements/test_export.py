@@ -9,9 +9,9 @@ from docx import Document
 from lxml import html
 from openpyxl import load_workbook
 
+from kgrag.statements.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
+from kgrag.statements.table import Column, Row, Source, Table
 from kgrag.status import Status
-from kgrag.tables.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
-from kgrag.tables.table import Column, Row, Source, Table
 from tests.fixtures.word_files import footnotes
 
 HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "\t=1", '=HYPERLINK("http://a")')

@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.tables.tables import Tables
+from kgrag.statements.tables import Tables
 
 
 @pytest.fixture

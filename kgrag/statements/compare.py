@@ -10,13 +10,11 @@ from typing import Literal, NamedTuple
 from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.limits import checked_text
-from kgrag.store.graph import Statement
-from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.figures import base_words, decimal_of, measured_of, signed_words
-from kgrag.tables.sources import Spot, sourced, spot_of
-from kgrag.tables.table import Column, Row, Source, Table
-from kgrag.tables.targets import (
+from kgrag.statements.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.statements.figures import base_words, decimal_of, measured_of, signed_words
+from kgrag.statements.sources import Spot, sourced, spot_of
+from kgrag.statements.table import Column, Row, Source, Table
+from kgrag.statements.targets import (
     REGION,
     STANDINGS,
     YEAR,
@@ -25,6 +23,8 @@ from kgrag.tables.targets import (
     targets,
     wanted_statements,
 )
+from kgrag.store.graph import Statement
+from kgrag.store.store import Store
 from kgrag.text.facets import called, place_rank
 from kgrag.text.indicators import indicator_name, is_indicator
 from kgrag.text.messages import message
@@ -163,7 +163,7 @@ def matrix(store: Store, wanted: WantedTargets, *, by: By) -> Matrix:
 
     Raises:
         OutOfRangeError: If no indicator is given.
-        NotFoundError: As for `kgrag.tables.targets.targets`.
+        NotFoundError: As for `kgrag.statements.targets.targets`.
     """
     apart = _each(store, wanted)
     if len(apart) < 2:

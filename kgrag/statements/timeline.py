@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 from kgrag.answer.notes import note
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.statements.figures import figure_words
+from kgrag.statements.sources import Spot, object_of, sourced, spot_of
+from kgrag.statements.table import Column, Table
+from kgrag.statements.targets import REGION, WantedTargets, check_indicator, wanted_statements
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
-from kgrag.tables.choose import Chosen, choose, in_places, names_all, stated_place
-from kgrag.tables.figures import figure_words
-from kgrag.tables.sources import Spot, object_of, sourced, spot_of
-from kgrag.tables.table import Column, Table
-from kgrag.tables.targets import REGION, WantedTargets, check_indicator, wanted_statements
 from kgrag.text.document_nodes import node_id
 from kgrag.text.due import due_clauses, due_date
 from kgrag.text.facets import NATIONAL

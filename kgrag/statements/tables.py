@@ -12,17 +12,17 @@ from kgrag.ingestion.self_names import DOCUMENT_TYPE
 from kgrag.limits import MOST_HOPS, check_whole, checked_count, checked_text
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_meant
+from kgrag.statements import compare, conflicts, digest, references, targets, timeline
+from kgrag.statements.choose import choose, names_organ
+from kgrag.statements.compare import By
+from kgrag.statements.digest import Part
+from kgrag.statements.naming import called_so
+from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
+from kgrag.statements.table import Cell, Column, Table
+from kgrag.statements.targets import WantedTargets
+from kgrag.statements.timeline import Event, WantedTimes
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
-from kgrag.tables import compare, conflicts, digest, references, targets, timeline
-from kgrag.tables.choose import choose, names_organ
-from kgrag.tables.compare import By
-from kgrag.tables.digest import Part
-from kgrag.tables.naming import called_so
-from kgrag.tables.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
-from kgrag.tables.table import Cell, Column, Table
-from kgrag.tables.targets import WantedTargets
-from kgrag.tables.timeline import Event, WantedTimes
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
 
@@ -57,7 +57,7 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return figures; see `kgrag.tables.targets.WantedTargets` for the arguments."""
+        """Return figures; see `kgrag.statements.targets.WantedTargets` for the arguments."""
         wanted = WantedTargets(_checked(indicator), regions, years, standing, within)
         return targets.targets(self._store, wanted)
 
@@ -71,7 +71,7 @@ class Tables:
         standing: Standing = "",
         within: Filter | None = None,
     ) -> Table:
-        """Return `kgrag.tables.compare.matrix` as a table; see `as_table` there, and `values`."""
+        """Return `compare.matrix` as a table; see `as_table` and `values` there."""
         wanted = WantedTargets(indicator, regions, years, standing, within)
         table = compare.as_table(compare.matrix(self._store, wanted, by=by), by)
         return replace(table, values=compare.values(self._store, wanted))
@@ -127,7 +127,7 @@ class Tables:
         events: tuple[Event, ...] = (),
         within: Filter | None = None,
     ) -> Table:
-        """Return events by date; see `kgrag.tables.timeline.WantedTimes` for the arguments.
+        """Return events by date; see `kgrag.statements.timeline.WantedTimes` for the arguments.
 
         Raises:
             OutOfRangeError: If `since` or `until` is no date.
@@ -146,7 +146,7 @@ class Tables:
         Args:
             old: As for `kgrag.retrieval.filter.document_meant`.
             new: The same of the document to compare with it.
-            parts: What to compare; empty for all. See `kgrag.tables.digest.digest`.
+            parts: What to compare; empty for all. See `kgrag.statements.digest.digest`.
 
         Raises:
             NotFoundError: If no document has this name, or several have.
@@ -168,7 +168,7 @@ class Tables:
         years: tuple[int, int] | None = None,
         within: Filter | None = None,
     ) -> Table:
-        """Return conflicting figures; see `kgrag.tables.conflicts.conflicts`."""
+        """Return conflicting figures; see `kgrag.statements.conflicts.conflicts`."""
         wanted = WantedTargets(_checked(indicator), regions, years, within=within)
         return conflicts.conflicts(self._store, wanted, day=date.today().isoformat())
 

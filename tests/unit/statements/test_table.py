@@ -2,7 +2,7 @@
 
 from dataclasses import is_dataclass
 
-from kgrag.tables.table import Column, Row, Source, Table
+from kgrag.statements.table import Column, Row, Source, Table
 
 
 def test_rows_are_dataclasses_with_their_sources():

@@ -1,0 +1,66 @@
+"""What is selected of all that documents state: the one question that tables answer."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from kgrag.qualifiers import Standing
+from kgrag.retrieval.filter import Filter
+
+Kind = Literal[
+    "targets",
+    "compare",
+    "duties",
+    "cites",
+    "cited_by",
+    "basis",
+    "timeline",
+    "conflicts",
+    "digest",
+]
+By = Literal["province", "region", "document", "year"]
+Event = Literal["written", "issued", "effective", "expires", "due", "target"]
+Part = Literal["targets", "duties", "references", "clauses"]
+
+
+class Selection(BaseModel):
+    """A selection of statements; fields that are empty select everything.
+
+    Attributes:
+        kind: What is stated, which is what the rows are.
+        indicator: Words of its name, separated by blanks, or any of its names; several of a
+            comparison are separated by 、.
+        places: Full or short names; a province includes its cities, 全国 is the whole country.
+        years: First and last year of the figures.
+        standing: Planned or achieved.
+        agency: Words of its name, or how documents of its place call it.
+        role: 牵头, 负责 or 配合.
+        document: Id, file, number, title or words of it; of a digest the old one.
+        new: Of a digest the new document, named in the same way.
+        by: What the rows of a comparison are.
+        hops: Greatest length of a chain of bases.
+        since: First day of a timeline: 2022, 2022-06 or 2022-06-30.
+        until: Its last day.
+        events: Of a timeline.
+        parts: Of a digest.
+        within: Which documents are looked at.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    indicator: str = ""
+    places: tuple[str, ...] = ()
+    years: tuple[int, int] | None = None
+    standing: Standing = ""
+    agency: str = ""
+    role: Literal["", "牵头", "负责", "配合"] = ""
+    document: str = ""
+    new: str = ""
+    by: By = "province"
+    hops: int = 3
+    since: str = ""
+    until: str = ""
+    events: tuple[Event, ...] = ()
+    parts: tuple[Part, ...] = ()
+    within: Filter | None = None
