@@ -485,7 +485,7 @@ class KnowledgeBase:
         history: Sequence[Turn] = (),
         within: Filter | None = None,
         as_of: str | date | None = None,
-        max_sentences: int | None = None,
+        max_chars: int | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """Return an answer with a citation for every sentence, or one that nothing was found.
@@ -500,7 +500,7 @@ class KnowledgeBase:
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.
-            max_sentences: Maximum number of quotes, also of lists; None for the configured one.
+            max_chars: Maximum characters of clauses, without a model; None for the configured one.
             on_text: Called with each piece of a model's first answer as it is streamed.
 
         Raises:
@@ -516,7 +516,7 @@ class KnowledgeBase:
             template=template,
             verify=verify,
             has_model=self.chat.has("answer"),
-            max_sentences=max_sentences,
+            max_chars=max_chars,
         )
         knowledge = self._knowledge.at(question, as_of).within(within)
         found = ask(

@@ -292,14 +292,14 @@ class AnswerConfig(_Switches):
     """Table `[answer]`.
 
     Attributes:
-        max_sentences: Maximum number of quoted sentences, without a model.
+        max_chars: Maximum characters of the clauses that are quoted, without a model.
         template: Form of a model's answer.
         context_tokens: Maximum length of a model's context.
         compress: Share of each passage that is kept, by BM25-Extract; 1 keeps all.
         integrate: Whether a second call completes the answer from the best passage.
     """
 
-    max_sentences: Positive = 7
+    max_chars: Positive = 1000
     template: Template = "normal"
     context_tokens: Positive = 6000
     compress: Annotated[Amount, Le(1)] = 1.0

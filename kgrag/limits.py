@@ -9,6 +9,7 @@ from kgrag.text.messages import Message, message
 # 30,000 equal characters took 3 s to search, 100,000 took 30 s; a page of a policy has 1,000.
 MOST_QUESTION_CHARS = 4000
 MOST_RESULTS = 10_000  # chunks or facts
+MOST_CHARS = 20_000  # of the clauses of an answer
 MOST_HOPS = 20
 MOST_ROWS = 1_000_000
 MOST_SECONDS = 86_400.0
@@ -118,6 +119,15 @@ def checked_seconds(name: str, value: float) -> float:
         most_seconds=MOST_SECONDS,
         value=_shown(value),
     )
+
+
+def checked_chars(max_chars: int | None) -> int | None:
+    """Return the length of an answer by rule that is asked for; None for the default.
+
+    Raises:
+        OutOfRangeError: As `checked_count`.
+    """
+    return None if max_chars is None else checked_count("max_chars", max_chars, most=MOST_CHARS)
 
 
 def checked_results(top_k: int | None) -> int | None:

@@ -5,7 +5,17 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal, Self
 
-from kgrag.answer.blocks import Block, Change, Claim, Mark, Missing, Run, leaves, numbered
+from kgrag.answer.blocks import (
+    Block,
+    Change,
+    Claim,
+    Mark,
+    Missing,
+    Run,
+    leaves,
+    numbered,
+    with_bold,
+)
 from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
 from kgrag.answer.render import escaped, footnote, html, markdown, page, word
 from kgrag.answer.word import WordFile
@@ -145,8 +155,8 @@ class Answer(JsonReady):
 
     @property
     def found(self) -> bool:
-        """Whether the documents have an answer."""
-        return not all(isinstance(block, Missing) for block in self.blocks)
+        """Whether the documents have an answer, not only what is nearest to the question."""
+        return not any(isinstance(block, Missing) for block in self.blocks)
 
     @property
     def text(self) -> str:
@@ -160,15 +170,13 @@ class Answer(JsonReady):
             mark: Returns the mark of a citation.
         """
         return "".join(
-            self._before(n, block) + block.text(self.language, mark)
+            self._before(n, block) + with_bold(block.text(self.language, mark))
             for n, block in enumerate(leaves(self.blocks))
         )
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The citations in the order of their numbers; empty if nothing was found."""
-        if not self.found:
-            return ()
+        """The citations in the order of their numbers."""
         by_number = {c.number: c for block in self.blocks for c in block.citations}
         return tuple(by_number[number] for number in sorted(by_number))
 
@@ -221,7 +229,7 @@ class Answer(JsonReady):
     def _remarked(self) -> Iterator[tuple[str, tuple[SentenceCheck, ...]]]:
         """Yield the text of each block with remarks, and its checks in that text."""
         for n, block in enumerate(leaves(self.blocks)):
-            written = block.text(self.language, lambda c: f"[{c.number}]")
+            written = with_bold(block.text(self.language, lambda c: f"[{c.number}]"))
             text, checks = with_remarks(written, block.checks, self.language)
             before = self._before(n, block)
             at = len(before)

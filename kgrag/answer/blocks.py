@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.answer.sentences import joined_spans
 from kgrag.json_ready import JsonReady
 from kgrag.text.answer_text import NOT_FOUND, Form, without_marks
 from kgrag.text.table_rows import named_cells
@@ -14,15 +15,15 @@ from kgrag.types import Language
 
 _LINE_BREAK = re.compile(r"(?<!\s)[^\S\n]*+\n\s*+")
 _LABEL: Mapping[Language, str] = {"zh": "{}：", "en": "{}:"}
-_NEAREST: Mapping[Language, str] = {"zh": "{}，最相近的", "en": "{}, nearest"}
+_NEAREST: Mapping[Language, str] = {
+    "zh": "没有条款直接写明；最相近的是：",
+    "en": "No clause says so directly; the nearest are:",
+}
+MARKED = ("\x02", "\x03")  # around the marked sentence of a quote, until it is rendered
 _NO_ANSWER: Mapping[Language, str] = {
     "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
     "en": "The model could not answer, and rules found no sentence to quote;"
     " the documents may hold one.",
-}
-_NOTHING_OF: Mapping[Language, str] = {  # of a side
-    "zh": "{}：没有选出可以引用的句子",
-    "en": "{}: no sentence to quote was found",
 }
 
 Origin = Literal["writer", "added", "repointed"]
@@ -66,9 +67,15 @@ class Block(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Quote(Block):
-    """A verbatim quote on one line."""
+    """A clause, verbatim on one line.
+
+    Attributes:
+        citation: Its source.
+        headed: Whether title and headings stand above it.
+    """
 
     citation: Citation
+    headed: bool = field(default=True, kw_only=True)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -80,8 +87,10 @@ class Quote(Block):
         return replace(self, citation=change(self.citation))
 
     def text(self, language: Language, mark: Mark) -> str:
-        """Return the quote and its mark."""
-        return f"{_told(self.citation)}{mark(self.citation)}"
+        """Return headings, lead-in, quote and mark; `MARKED` is around the marked sentence."""
+        cited = self.citation
+        path = " › ".join((f"《{cited.title}》", *cited.heading_path))
+        return f"{path}\n" * self.headed + f"{_told(cited)}{mark(cited)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
@@ -117,7 +126,7 @@ class Row(Quote):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return lead, title, sentence and mark on a line; a title alone is not repeated."""
-        quote = _told(self.citation)
+        quote = _one_line(_told(self.citation))
         title = self.citation.title
         told = "" if self.known and (quote in title or title in quote) else f"：{quote}"
         return f"{self.lead}{self.titled}{told}{mark(self.citation)}"
@@ -203,11 +212,11 @@ class Missing(Block):
     """Nothing was found.
 
     Attributes:
-        label: The side of a comparison; empty for the whole question.
+        nearest: Whether what is nearest to the question follows.
         unanswered: Whether a model failed, so that the documents may have an answer.
     """
 
-    label: str = ""
+    nearest: bool = False
     unanswered: bool = False
 
     @property
@@ -221,15 +230,15 @@ class Missing(Block):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the sentence that says so."""
-        if not self.label:
-            return _NO_ANSWER[language] if self.unanswered else NOT_FOUND[language]
-        return _NOTHING_OF[language].format(self.label)
+        if self.nearest:
+            return _NEAREST[language]
+        return _NO_ANSWER[language] if self.unanswered else NOT_FOUND[language]
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {
             "kind": "missing",
-            "label": self.label,
+            "nearest": self.nearest,
             "unanswered": self.unanswered,
         }
 
@@ -241,12 +250,10 @@ class Side(Block):
     Attributes:
         label: Name of the side.
         blocks: Its answer.
-        nearest: Whether they are only the sentences nearest to the question.
     """
 
     label: str
     blocks: tuple[Block, ...]
-    nearest: bool = False
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -259,20 +266,20 @@ class Side(Block):
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the label alone; its blocks follow on their own lines."""
-        return _LABEL[language].format(self.heading(language))
-
-    def heading(self, language: Language) -> str:
-        """Return the label, and whether what follows is only nearest to the question."""
-        return _NEAREST[language].format(self.label) if self.nearest else self.label
+        return _LABEL[language].format(self.label)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {
             "kind": "side",
             "label": self.label,
-            "nearest": self.nearest,
             "blocks": [block.to_dict() for block in self.blocks],
         }
+
+
+def with_bold(text: str) -> str:
+    """Return the text of a block with its marked sentence in bold, as Markdown writes it."""
+    return text.replace(MARKED[0], "**").replace(MARKED[1], "**")
 
 
 def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -302,9 +309,19 @@ def _place(cited: Citation) -> tuple[str, int, int]:
 
 
 def _told(cited: Citation) -> str:
-    """Return a quote on one line, a row of a table with the names of its columns."""
-    header = cited.columns
-    return _one_line(named_cells(header, cited.quote) if header else cited.quote)
+    """Return a clause behind its lead-in, a sentence that ends a line on its own.
+
+    Rows of a table have the names of their columns.
+    """
+    if cited.columns:
+        return _one_line(named_cells(cited.columns, cited.quote))
+    parts = [f"{_one_line(cited.lead)}…\n"] if cited.lead else []
+    for start, end in joined_spans(cited.quote):
+        written = cited.quote[start:end]
+        said = _one_line(written)
+        is_marked = cited.marked == (cited.start + start, cited.start + end)
+        parts += [said.join(MARKED) if is_marked else said, "\n" * written.endswith("\n")]
+    return "".join(parts).strip()
 
 
 def _one_line(text: str) -> str:

@@ -82,6 +82,9 @@ class Citation(JsonReady):
         also_in: Other files with the same or nearly the same text.
         document_number: The document's 文号; empty for none.
         columns: The header of the table that the quote is a row of; empty for other quotes.
+        lead: The sentence that leads in the list, or the header of the table, that the quote goes
+            on with; empty for none.
+        marked: (start, end) of the sentence nearest to the question in the document's text.
     """
 
     number: int
@@ -98,6 +101,8 @@ class Citation(JsonReady):
     also_in: tuple[str, ...] = ()
     document_number: str = ""
     columns: str = ""
+    lead: str = ""
+    marked: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if not self.quote.strip():

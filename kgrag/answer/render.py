@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
+from kgrag.answer.blocks import MARKED, Block, Claim, Quote, Row, Side, with_bold
 from kgrag.answer.citation import Citation, with_remarks
 from kgrag.answer.word import Bold, Line, Piece, WordFile
 from kgrag.status import mark
@@ -46,7 +46,7 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
             inner: Sequence[Block] = (block,)
             head = "\n"
             if isinstance(block, Side):
-                inner, head = block.blocks, f"\n\n**{escaped(block.heading(language))}**\n\n"
+                inner, head = block.blocks, f"\n\n**{escaped(block.label)}**\n\n"
             parts.append(head + "\n".join(f"- {_item(each, language)}" for each in inner))
     return "".join(parts).strip()
 
@@ -58,7 +58,8 @@ def _marked(block: Block, language: Language) -> str:
 
 
 def _item(block: Block, language: Language) -> str:
-    return _CITED.sub(r"[^\1]", escaped(_marked(block, language)))
+    told = with_bold(escaped(_marked(block, language)))
+    return _CITED.sub(r"[^\1]", told).replace("\n", "  \n  ")
 
 
 def footnote(cited: Citation, language: Language) -> str:
@@ -85,7 +86,7 @@ def html(blocks: Sequence[Block], language: Language, link: Link) -> str:
     for kind, same in groupby(blocks, key=type):
         if kind is Claim:
             said = "".join(_linked(b, language, link) for b in same)
-            parts.append(f"<div>{said.replace(chr(10), '<br>')}</div>")
+            parts.append(f"<div>{said}</div>")
         elif kind is Row:
             rows = "".join(_row(b, language, link) for b in same if isinstance(b, Row))
             parts.append(f"<table>{rows}</table>")
@@ -102,12 +103,13 @@ def _inner(block: Block, language: Language, link: Link) -> str:
 
 def _linked(block: Block, language: Language, link: Link) -> str:
     before = block.before if isinstance(block, Claim) else ""
-    text = escape(f"{before}{_marked(block, language)}")
+    text = escape(f"{before}{_marked(block, language)}").replace("\n", "<br>")
+    text = text.replace(MARKED[0], "<mark>").replace(MARKED[1], "</mark>")
     return _CITED.sub(lambda cited: f"<a {link(int(cited[1]))}>[{cited[1]}]</a>", text)
 
 
 def _row(row: Row, language: Language, link: Link) -> str:
-    quote = _linked(Quote(row.citation), language, link)
+    quote = _linked(Quote(row.citation, headed=False), language, link)
     cells = (escape(row.lead.rstrip("，：")), escape(row.titled), quote)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
@@ -142,10 +144,11 @@ def word(file: WordFile, blocks: Sequence[Block], language: Language, level: int
         else:
             for block in same:
                 if isinstance(block, Side):
-                    file.heading(block.heading(language), level=level + 1)
+                    file.heading(block.label, level=level + 1)
                     word(file, block.blocks, language, level + 1)
                 else:
-                    file.paragraph(*_pieces(_marked(block, language), _by_number(block)))
+                    for line in with_bold(_marked(block, language)).split("\n"):
+                        file.paragraph(*_pieces(line, _by_number(block), bold=True))
 
 
 def _rows(file: WordFile, rows: Sequence[Row], language: Language) -> None:
@@ -153,7 +156,7 @@ def _rows(file: WordFile, rows: Sequence[Row], language: Language) -> None:
     first = 0 if any(row.lead for row in rows) else 1
     lines: list[list[Line]] = []
     for row in rows:
-        quote = _pieces(_marked(Quote(row.citation), language), _by_number(row))
+        quote = _pieces(_marked(Quote(row.citation, headed=False), language), _by_number(row))
         cells: list[Line] = [[row.lead.rstrip("，：")], [row.titled], [*quote]]
         lines.append(cells[first:])
     file.table(lines, [[name] for name in _HEADS[language]][first:])

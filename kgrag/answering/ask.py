@@ -2,48 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
 
-from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer, Step
-from kgrag.answer.blocks import Block, Missing, Row, Side
+from kgrag.answer.blocks import Missing
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
-from kgrag.answering.by_place import listed_for, quote_results
-from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
-from kgrag.answering.library import chunk_at
-from kgrag.answering.listed import Place
+from kgrag.answering.clauses import answer_by_clauses
+from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import answer_by_sides, of_side, side
 from kgrag.answering.retrieve import LEFT_OUT
-from kgrag.answering.rows import (
-    Complete,
-    Stated,
-    as_answer,
-    with_comparison,
-    with_documents,
-)
-from kgrag.answering.search_context import SearchContext
+from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
-from kgrag.question.question import question_of
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
-from kgrag.types import Document
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import notes_of
 
-_QUOTED_OF_SILENT = 2  # sentences for a place of which no row was read
-QUOTED_INSTEAD = "The model could not answer: {}; sentences are quoted by rule instead."
+QUOTED_INSTEAD = "The model could not answer: {}; the best clauses are quoted by rule instead."
 NOTHING_QUOTED = (
-    "The model could not answer: {}; rules found no sentence to quote instead, which does not mean "
+    "The model could not answer: {}; rules found no clause to quote instead, which does not mean "
     "that the documents hold no answer."
 )
 
@@ -60,7 +43,7 @@ def ask(
 ) -> Answer:
     """Return an answer with citations, checks and a verdict.
 
-    Without a model, sentences are quoted by rule; also if the model cannot be reached or gives
+    Without a model, clauses are quoted by rule; also if the model cannot be reached or gives
     nothing usable, with a note that says why.
 
     Args:
@@ -79,8 +62,6 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
-    if told := _articles(question, history, knowledge):
-        return told
     pipeline = preset(options.system, systems)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)
@@ -102,30 +83,6 @@ def ask(
     except StoppedError as exc:
         quoted = _quoted(understood, knowledge, pipeline, options, ())
         return _fallen_back(question, quoted, exc, exc.steps, models)
-
-
-def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) -> Answer | None:
-    """Return what was quoted last, with its articles, if a question asks for these; else None."""
-    spots = [Address.parse(place) for place in places_meant(question, history)]
-    if not spots:
-        return None
-    searched = [spot.document for spot in spots if spot.document in knowledge.cards()]
-    held = {document.doc_id: document for document in knowledge.store.documents(searched)}
-    headings = knowledge.store.headings(list(held))
-    chunks = knowledge.store.chunks_of(list(held), size=knowledge.settings().leaf)
-    rows = []
-    for doc_id, start, end in ((spot.document, spot.start, spot.end) for spot in spots):
-        if doc_id not in held or not start < end <= len(held[doc_id].text):
-            continue
-        text = held[doc_id].text
-        path = HeadingTree(text, headings.get(doc_id, ())).path(start, end)[-2:]
-        lead = "，".join(name for name in path if not text.startswith(name, start))
-        chunk = chunk_at([c for c in chunks if c.doc_id == doc_id], start)
-        rows.append(Stated(Place(doc_id, start, end, chunk), lead=lead))
-    found = Complete(tuple(rows), (), "articles")
-    query = knowledge.query(carry_over(question, history))
-    answer = as_answer(found, query, knowledge.store)
-    return _with_broken_numbers(answer) if rows else None
 
 
 def _understood(
@@ -159,11 +116,11 @@ def _fallen_back(
     models: QuestionModels,
 ) -> Answer:
     """Return an answer of quotes, with a note on why the model did not write one."""
-    told = QUOTED_INSTEAD if quoted.found else NOTHING_QUOTED
+    told = QUOTED_INSTEAD if quoted.citations else NOTHING_QUOTED
     why = told.format(str(error).rstrip("."))
     return replace(
         quoted,
-        blocks=quoted.blocks if quoted.found else (Missing(unanswered=True),),
+        blocks=quoted.blocks if quoted.citations else (Missing(unanswered=True),),
         notes=(why, *quoted.notes),
         steps=(*steps, Step("fall back", why), *quoted.steps, Step("used", models.usage())),
         fallback=True,
@@ -177,45 +134,17 @@ def _quoted(
     options: AskOptions,
     history: Sequence[Turn],
 ) -> Answer:
-    """Return an answer of sentences quoted by rule."""
+    """Return an answer of clauses, by rule."""
     standing = carry_over(question, history) if history else question
     query = knowledge.query(standing)
     search = knowledge.search(query)
-    held: dict[str, Document] = {}
-
-    def quote(search: Search, most: int, sure: bool = False) -> Answer:
-        results = knowledge.best(pipeline, [search], top_k=options.top_k)
-        told, documents = quote_results(search.query, results, knowledge, most, sure=sure)
-        held.update(documents)
-        return told
-
-    def quote_side(side: str, most: int, sure: bool = False) -> Answer:
-        asked = search.asked(sides[side])
-        told = quote(asked, most, sure)
-        return of_side(asked.query, told, titled=asked.titled, documents=held)
-
-    planned = question_of(query).sides if pipeline.planned else ()
-    sides = {side.label: side.query for side in planned}
-    listed = listed_for(search, knowledge, pipeline)
-    if listed is not None and listed.rows:
-        answer = as_answer(listed, query, knowledge.store)
-        nearest = (
-            side(label, quote_side(label, _QUOTED_OF_SILENT, True), nearest=True)
-            for label in sides
-            if label in listed.all_silent
-        )
-        answer = replace(answer, blocks=(*answer.blocks, *nearest))
-    elif sides:
-        answer = answer_by_sides(query, [*sides], quote_side, max_sentences=options.max_sentences)
-    else:
-        answer = with_documents(quote(search, options.max_sentences), query, held)
-    if listed is not None and not listed.rows:
-        answer = replace(answer, notes=(*listed.notes, *answer.notes))
-    answer = shortened(replace(answer, question=standing), options.most_quotes)
-    answer = _with_broken_numbers(answer)
+    results = knowledge.best(pipeline, [search], top_k=options.top_k)
+    found = ResultsWithDocuments.of(results, knowledge.store)
+    embedder = knowledge.embedder()
+    answer = answer_by_clauses(search, found, embedder=embedder, max_chars=options.max_chars)
+    answer = _with_broken_numbers(replace(answer, question=standing))
     read_as = read_in_chinese(query, knowledge.settings().chinese)
-    answer = replace(answer, notes=(*read_as, *answer.notes))
-    return with_comparison(answer, listed, knowledge.store) if listed else answer
+    return replace(answer, notes=(*read_as, *answer.notes))
 
 
 class _Asking:
@@ -290,31 +219,3 @@ def _with_broken_numbers(answer: Answer) -> Answer:
         for written in [c.quote[start:end]]
     )
     return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
-
-
-def shortened(answer: Answer, most: int | None) -> Answer:
-    """Return an answer with at most `most` quotes and rows, taken from its sides in turn.
-
-    Args:
-        answer: Of quotes.
-        most: None for no limit.
-    """
-    if most is None or not answer.found:
-        return answer
-    groups: dict[str, list[Block]] = {}
-    for block in answer.blocks:
-        label = block.label if isinstance(block, Row | Side | Missing) else ""
-        groups.setdefault(label, []).extend(block.blocks if isinstance(block, Side) else [block])
-    ordered = [b for b in chain.from_iterable(zip_longest(*groups.values())) if b is not None]
-    if len(ordered) <= most:
-        return answer
-    kept = {id(block) for block in ordered[:most]}
-    blocks: list[Block] = []
-    for block in answer.blocks:
-        if isinstance(block, Side):
-            own = tuple(b for b in block.blocks if id(b) in kept)
-            blocks += [replace(block, blocks=own)] if own else []
-        elif id(block) in kept:
-            blocks.append(block)
-    told = note("shortened", answer.language, shown=most, n=len(ordered))
-    return replace(answer, blocks=tuple(blocks), notes=(*answer.notes, told))

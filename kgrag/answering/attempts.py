@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answer.citation import Citation
-from kgrag.answering.by_place import listed_for
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.copies import naming_copies
 from kgrag.answering.draft import Mend
@@ -16,7 +15,6 @@ from kgrag.answering.models import QuestionModels, stopped_after
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
 from kgrag.answering.retrieve import LEFT_OUT, Retrieved, retrieve
-from kgrag.answering.rows import Complete, as_results
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
@@ -91,17 +89,10 @@ class Attempts:
         steps = found.steps
         with stopped_after(steps):
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
-            listed = self._listed(query)
-            held = ResultsWithDocuments.of(
-                [*self._rows(listed), *found.results], self._knowledge.store
-            )
-            told = listed.notes if listed else ()
-            context = self._packed(query, [*told, *self._known(listed), *found.rows], held)
+            held = ResultsWithDocuments.of(found.results, self._knowledge.store)
+            context = self._packed(query, found.rows, held)
             before = self._models.calls
             answer = self._written(query, context, held, on_text)
-            answer = replace(answer, notes=(*told, *answer.notes))
-        if listed:
-            steps = (*steps, Step("table", "\n".join((listed.kind, *listed.notes))))
         steps = (*steps, self._generated(answer, context, before))
         return Attempt(wording, replace(answer, steps=steps), context, tuple(held.results))
 
@@ -120,8 +111,6 @@ class Attempts:
         mend = Mend(by_reference(attempt.answer, attempt.context), said)
         before = self._models.calls
         answer = self._written(query, attempt.context, held, None, mend)
-        listed = self._listed(query)
-        answer = replace(answer, notes=(*(listed.notes if listed else ()), *answer.notes))
         step = self._generated(answer, attempt.context, before)
         return replace(attempt, answer=replace(answer, steps=(step,)))
 
@@ -131,22 +120,6 @@ class Attempts:
         leaf = self._knowledge.settings().leaf
         results = with_more(attempt, found.results, self._knowledge.store, leaf=leaf)
         return self._answered(wording, replace(found, results=results))
-
-    def _listed(self, query: Query) -> Complete | None:
-        """Return all statements that a question asks for, if it clearly asks for a list."""
-        return listed_for(self._knowledge.search(query), self._knowledge, self._pipeline)
-
-    def _rows(self, listed: Complete | None) -> list[ScoredChunk]:
-        if listed is None:
-            return []
-        leaf = self._knowledge.settings().leaf
-        return as_results(listed, self._knowledge.store, size=leaf)
-
-    def _known(self, listed: Complete | None) -> list[str]:
-        """Return what rows tell of their documents and no quote says: number, issuer, status."""
-        cards = self._knowledge.cards()
-        told = ((row.place.doc_id, row.known) for row in (listed.rows if listed else ()))
-        return [f"《{cards[doc_id].title}》：{known}" for doc_id, known in told if known]
 
     def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))

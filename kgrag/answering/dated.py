@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Missing, Row, Run
+from kgrag.answer.blocks import Claim, Row, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note, note
 from kgrag.question.question import question_of
@@ -144,8 +144,7 @@ def years_first(
         documents: Returns documents with text, by id.
     """
     question = question_of(query)
-    silent = "".join(block.label for block in answer.blocks if isinstance(block, Missing))
-    asked = [p for p in _asked(query, as_of) if str(p[0]) not in silent]
+    asked = _asked(query, as_of)
     if not asked or not answer.found:
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}

@@ -10,7 +10,7 @@ from kgrag.answer.notes import note
 from kgrag.answering.generate import TEMPLATES
 from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
-from kgrag.limits import checked_results
+from kgrag.limits import checked_chars, checked_results
 from kgrag.text.messages import message
 from kgrag.verification.attempt import Attempt, Verified
 from kgrag.verification.chats_grid import CHATS_GRID
@@ -30,8 +30,7 @@ def unchecked(first: Attempt) -> Verified:
     return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
 
 
-# A model reads more results than quotes are looked for in, where each sentence is encoded
-# (benchmarks/decisions.md).
+# A model reads more results than are shown without one.
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})
 _GRID_EXPANSIONS = 2  # Chats-Grid, Table V
 
@@ -41,7 +40,7 @@ class AskOptions:
     """Options of one question, from the tables `[search]`, `[answer]` and `[verify]`.
 
     Attributes:
-        writer: `model`, or `quotes` for sentences quoted by rule.
+        writer: `model`, or `quotes` for clauses quoted by rule.
         system: Name of the retrieval preset.
         top_k: Number of chunks; the context's tokens limit them, too.
         expansions: Number of rewordings to search.
@@ -51,8 +50,7 @@ class AskOptions:
         context_tokens: Maximum length of the context.
         compress: Share of each passage that is kept, in (0, 1].
         integrate: Whether the answer is completed from the best passage.
-        max_sentences: Maximum number of quotes if `writer` is `quotes`; not of lists and tables.
-        most_quotes: Maximum number of quotes, also of lists and tables; None for no limit.
+        max_chars: Maximum characters of the clauses if `writer` is `quotes`.
         verify: Method of verification.
         max_rounds: Maximum number of answers.
         max_calls: Maximum number of calls.
@@ -69,12 +67,11 @@ class AskOptions:
     context_tokens: int
     compress: float
     integrate: bool
-    max_sentences: int
+    max_chars: int
     verify: str
     max_rounds: int
     max_calls: int
     timeout_s: float
-    most_quotes: int | None = None
 
     @classmethod
     def from_config(
@@ -87,7 +84,7 @@ class AskOptions:
         template: str | None = None,
         verify: str | None = None,
         has_model: bool | None = None,
-        max_sentences: int | None = None,
+        max_chars: int | None = None,
     ) -> Self:
         """Return the settings' options, with those of one question.
 
@@ -99,8 +96,7 @@ class AskOptions:
             template: The configured one for None.
             verify: The configured method for None.
             has_model: Whether there is a model; for None whether the settings name one.
-            max_sentences: Maximum number of quotes, also of lists and tables; for None the
-                settings' number of sentences, and all of a list or table.
+            max_chars: Maximum characters of the clauses; the configured one for None.
 
         Raises:
             ConfigError: If there is no such template or method, a share is out of range, or
@@ -129,8 +125,7 @@ class AskOptions:
             context_tokens=config.answer.context_tokens,
             compress=config.answer.compress,
             integrate=config.answer.integrate,
-            max_sentences=checked_results(max_sentences) or config.answer.max_sentences,
-            most_quotes=max_sentences,
+            max_chars=checked_chars(max_chars) or config.answer.max_chars,
             verify=chosen,
             max_rounds=config.verify.max_rounds
             or (METHODS[chosen].max_rounds if chosen in METHODS else 1),

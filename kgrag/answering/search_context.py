@@ -1,16 +1,13 @@
 """Dependencies of question answering: store, encoder, settings, validity."""
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
-from kgrag.answering.listed import definitions, topics_of
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
-from kgrag.question.question import pieces, question_of
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
@@ -22,9 +19,6 @@ from kgrag.retrieval.several import retrieve_several
 from kgrag.statements.in_force import InForce
 from kgrag.status import mark
 from kgrag.store.store import Store
-from kgrag.text.official_terms import official_terms
-from kgrag.text.regions import regions_named
-from kgrag.text.words import normalize_name, sentence_spans, words
 from kgrag.types import Document, Fact, Heading, Language, Query
 
 
@@ -70,12 +64,6 @@ class CurrentInForce:
         return self._read_of[1]
 
 
-_COMMON = 3_000  # passages from which a word is as common as any
-_DEFINING = 300  # passages that name what a question asks about
-_RARE = 1_000  # passages that have a word which still tells a topic
-# Numbers, and what a question asks with: 怎么办, 什么样.
-_NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
-_CLAUSES = re.compile(r"[，,；;、]")
 _ALL_LATER = "all documents were issued after {}; give a later date"
 
 
@@ -123,82 +111,6 @@ class SearchContext:
             doc_ids=self.doc_ids,
         )
 
-    def absent(self, query: Query) -> tuple[str, ...]:
-        """Return the words of a question that no searched document has, in order.
-
-        Left out are names of documents and places, numbers, and everyday wordings of terms.
-        """
-        told = query.remainder if query.titles else query.text
-        known = [told[found.start : found.end] for found in official_terms(told)]
-        asked = dict.fromkeys(words(told))
-        content = [
-            word
-            for word in asked
-            if len(word) > 1
-            and not _NO_CONTENT.search(word)
-            and pieces(word)
-            and not any(word != other and word in other for other in (*asked, *known))
-            and not any(word in place or place in word for place in query.places)
-        ]
-        size, doc_ids = self.settings().leaf, self.doc_ids
-        return tuple(
-            word
-            for word in content
-            if not self.store.search_phrase(
-                word, field="text", size=size, top_k=1, doc_ids=doc_ids and sorted(doc_ids)
-            )
-        )
-
-    def apart(self, query: Query) -> tuple[str, ...]:
-        """Return the two rarest words of a question if no sentence has both; empty else.
-
-        A sentence counts with its title and headings. Empty, too, for a question of several
-        clauses, one that names a document or places, or has a word that fewer than two passages
-        have; and if one of the two is a place or has an official term.
-        """
-        asked = question_of(query)
-        if query.titles or query.places or asked.level or _CLAUSES.search(query.text):
-            return ()
-        counted = {
-            word: n
-            for word, n in self._counted(" ".join(asked.pieces)).items()
-            if n < _COMMON and not _NO_CONTENT.search(word)
-        }
-        if len(counted) < 2 or min(counted.values()) < 2:
-            return ()
-        pair = sorted(counted, key=lambda word: counted[word])[:2]
-        said = [query.text[t.start : t.end] for t in official_terms(query.text)]
-        named = "|".join(wording for wording in said if not _NO_CONTENT.search(wording))
-        places = (f"{word}{level}" for word in pair for level in ("", "区", "县"))
-        if any(map(regions_named, places)) or any(word in named for word in pair):
-            return ()
-        if any(
-            _in_one_sentence(hit, word, other)
-            for word, other in (pair, pair[::-1])
-            for hit in self.with_phrase(word, list(self.cards()), _COMMON)
-        ):
-            return ()
-        return tuple(sorted(pair, key=query.text.find))
-
-    def defining(self, query: Query, after: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the passages that say what a question's things are, beside those found.
-
-        Args:
-            query: The question.
-            after: Those found, best first; the others get the last one's score.
-        """
-        defines, in_force, day = definitions(query), self.in_force(), self.as_of.day
-        held = {hit.chunk.chunk_id for hit in after}
-        national = query.national
-        within = [c for c, d in self.cards().items() if not (national and d.metadata.regions)]
-        hits = (
-            replace(hit, score=after[-1].score, status=in_force.status(hit.chunk.doc_id, day))
-            for topic in topics_of(query)
-            for hit in self.with_phrase(topic, within, _DEFINING)
-            if after and defines(hit.chunk.text)
-        )
-        return [h for c, h in {h.chunk.chunk_id: h for h in hits}.items() if c not in held]
-
     def cards(self) -> dict[str, Document]:
         """Return the documents to search, without texts, by id."""
         held = self.doc_ids
@@ -242,33 +154,6 @@ class SearchContext:
         if held <= later:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
-
-    def rare_words(self, text: str) -> list[str]:
-        """Return the words of a text that few of the searched passages have, the rarest first.
-
-        Words that more than ten times as many have as the rarest, and more than `_RARE`, and words
-        within longer ones are left out. Empty where it has no words, or a word that no passage has.
-        """
-        counted = self._counted(text)
-        least = min(counted.values(), default=0)
-        most = max(10 * least, _RARE) if least else -1
-        rare = [word for word, n in counted.items() if n <= most]
-        return sorted(rare, key=lambda word: counted[word])
-
-    def _counted(self, text: str) -> dict[str, int]:
-        """Return the words of a text with how many passages have each, `_COMMON` at most."""
-        asked = set(words(text))
-        own = sorted(w for w in asked if len(w) > 1 and not any(w in o and w != o for o in asked))
-        size, doc_ids = self.settings().leaf, self.doc_ids
-        within = sorted(doc_ids) if doc_ids is not None else None
-
-        def n_having(word: str) -> int:
-            found = self.store.search_phrase(
-                word, field="text", size=size, top_k=_COMMON, doc_ids=within
-            )
-            return len(found)
-
-        return {word: n_having(word) for word in own}
 
     def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
         """Return the passages of documents that have a phrase, best first."""
@@ -329,14 +214,6 @@ class SearchContext:
             for p in context.passages
         )
         return replace(context, passages=tuple(marked))
-
-
-def _in_one_sentence(hit: ScoredChunk, word: str, other: str) -> bool:
-    """Return whether a sentence with a word has another one, or the title or a heading does."""
-    text = hit.chunk.text
-    told = [normalize_name(text[start:end]) for start, end in sentence_spans(text)]
-    around = normalize_name("".join((hit.title, *hit.chunk.heading_path)))
-    return other in around or any(word in one and other in one for one in told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from kgrag.cli.printing import (
 from kgrag.cli.show import remember
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import GarbledTextError, OutOfRangeError
+from kgrag.limits import MOST_CHARS
 from kgrag.text.visible import shortened
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ class _AnswerOptions:
     kb: str = KB
     system: str | None = option("Retrieval preset; grim by default.")
     writer: Writer | None = option(
-        "A model, or sentences quoted by rule; the model where one is configured."
+        "A model, or clauses quoted by rule; the model where one is configured."
     )
     template: Template | None = option("Form of a model's answer; normal by default.")
     verify: VerifyMethod | None = option("How a model's answer is verified; cov by default.")
-    max_sentences: int | None = option(
-        "Quotes at most, where rules answer; of lists and tables, too.",
-        type=click.IntRange(1, 200),
+    max_chars: int | None = option(
+        "Characters of clauses at most, where rules answer; 1000 by default.",
+        type=click.IntRange(100, MOST_CHARS),
     )
     as_of: str | None = day()
 
@@ -91,7 +92,7 @@ class _AnswerOptions:
             verify=self.verify,
             within=only.filter,
             as_of=self.as_of,
-            max_sentences=self.max_sentences,
+            max_chars=self.max_chars,
         )
 
     def warn_of_ignored(self) -> None:
@@ -101,12 +102,12 @@ class _AnswerOptions:
         option = self.template or self.verify
         if option and not by_model:
             say(
-                "note: {option} is for models; sentences are quoted by rule",
+                "note: {option} is for models; clauses are quoted by rule",
                 option=option,
                 err=True,
             )
-        if self.max_sentences and by_model:
-            say("note: --max-sentences is for answers by rule; a model writes this one", err=True)
+        if self.max_chars and by_model:
+            say("note: --max-chars is for answers by rule; a model writes this one", err=True)
 
 
 @command(served=True)

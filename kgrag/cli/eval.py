@@ -245,7 +245,7 @@ class _AnswersOptions:
     kb: str = KB
     system: str | None = option("Retrieval preset; grim by default.")
     writer: Writer | None = option(
-        "A model, or sentences quoted by rule; the model where one is configured or named."
+        "A model, or clauses quoted by rule; the model where one is configured or named."
     )
     model: str = option("Model that writes, at the configured endpoint.")
     judge: str = option("Model that judges, at the endpoint of [llm.verify].")

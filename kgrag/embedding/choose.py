@@ -190,7 +190,7 @@ def encoder_note(embedder: Embedder) -> Note | None:
     """Return a note on what users of an encoder should know: it is the stand-in, or unmeasured."""
     if embedder.is_stand_in:
         return note("stand-in", "en", name=embedder.name, model=DEFAULT_MODEL)
-    return None if embedder.thresholds else note("unmeasured", "en", name=embedder.name)
+    return None if embedder.answered is not None else note("unmeasured", "en", name=embedder.name)
 
 
 def plugin_of(name: str) -> Plugin | None:

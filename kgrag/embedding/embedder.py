@@ -1,7 +1,6 @@
 """The protocol of encoders: texts in, unit vectors out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeGuard
 
 import numpy as np
@@ -16,27 +15,10 @@ Spans = Sequence[Sequence[tuple[int, int]]]  # of each text, (start, end) in cha
 WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Scores of sentences that tell answers from the rest: cosines, or comparable to them.
-
-    Each encoder has its own: `benchmarks/not_held.py` counts what is refused. At 0 they refuse
-    nothing; all but `support` count for Chinese questions that quote no title.
-    """
-
-    support: float = 0.0  # least of the best sentence; half of it where a title is quoted
-    free: float = 0.0  # the same, in place of it
-    weak: float = 0.0  # up to it, a good sentence must resemble the question without its places
-    unlike: float = 0.0  # by more than this cosine
-    certain: float = 0.0  # up to it, what no document names must matter less than the rest
-    sure: float = 0.0  # up to it, a sentence with a figure must resemble the question
-    like: float = 0.0  # by more than this cosine
-
-
 class PlainEmbedder(Protocol):
     """The minimal interface of third-party encoders.
 
-    The optional members `is_stand_in`, `languages`, `settings`, `thresholds` and `embed_spans` are
+    The optional members `is_stand_in`, `languages`, `settings`, `answered` and `embed_spans` are
     those of `Embedder` and `ContextualEmbedder`.
     """
 
@@ -81,8 +63,12 @@ class Embedder(PlainEmbedder, Protocol):
         ...
 
     @property
-    def thresholds(self) -> Thresholds | None:
-        """Return what was measured of its cosines; None if nothing was, and users are told."""
+    def answered(self) -> float | None:
+        """Return the least cosine of a question and the sentence that answers it, behind its title.
+
+        Where none reaches it, an answer says that no clause tells it directly; 0 never. None if it
+        was not measured, and users are told. `benchmarks/not_held.py` counts.
+        """
         ...
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:

@@ -151,7 +151,7 @@ class EndpointEmbedder:
     """
 
     is_stand_in = False
-    thresholds = None
+    answered = None
 
     def __init__(self, endpoint: Endpoint, config: EmbeddingConfig, *, dimension: int = 0) -> None:
         """Store the settings; no client is created before the first request.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.embedding.embedder import Task, Thresholds, Vectors
+from kgrag.embedding.embedder import Task, Vectors
 from kgrag.text.words import normalize_name, words
 
 _Keys = NDArray[np.uint64]
@@ -30,7 +30,7 @@ class HashEmbedder:
 
     is_stand_in = True
     languages = ""
-    thresholds: Thresholds | None = Thresholds(support=0.3, free=0.3)
+    answered: float | None = 0.0
 
     def __init__(self, dimension: int = 1024) -> None:
         if dimension < 1:

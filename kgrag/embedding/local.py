@@ -56,7 +56,7 @@ class LocalEmbedder:
         self.dimension = card.dimension
         self.languages = card.languages
         self.settings = card.settings
-        self.thresholds = card.thresholds
+        self.answered = card.answered
         self.card = card
         self._network = network
         self._tokenizer = tokenizer

@@ -14,7 +14,6 @@ from typing import Any, TypeVar, get_args
 import filelock
 
 from kgrag.embedding.catalog import CATALOG, STAGING, Format, ModelCard, Pooling, is_name, remedy
-from kgrag.embedding.embedder import Thresholds
 from kgrag.errors import ModelError, ModelNotFoundError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.files.foreign_json import read_foreign
@@ -153,7 +152,8 @@ def _hashes(stated: _Stated) -> tuple[str, str]:
 def _card(data: Any) -> ModelCard:
     if not isinstance(data, dict):
         raise ValueError(f"expected an object, got {type(data).__name__}")
-    measured = data.pop("thresholds", None) or {}
+    data.pop("thresholds", None)  # of earlier versions
+    measured = data.pop("answered", None)
     kinds = {"dimension": int, "max_tokens": int, "n_bytes": int, "lower_case": bool}
     for key, value in data.items():
         kind = kinds.get(key, str)
@@ -167,11 +167,10 @@ def _card(data: Any) -> ModelCard:
             )
     if card.dimension < 1 or card.max_tokens < 1:
         raise ValueError("dimension and max_tokens must be at least 1")
-    if measured:
-        limits = Thresholds(**{key: float(value) for key, value in measured.items()})
-        return dataclasses.replace(card, thresholds=limits)
-    known = {e.card.identity.removeprefix(e.card.name): e.card.thresholds for e in CATALOG}
-    return dataclasses.replace(card, thresholds=known.get(card.identity.removeprefix(card.name)))
+    if measured is not None:
+        return dataclasses.replace(card, answered=float(measured))
+    known = {e.card.identity.removeprefix(e.card.name): e.card.answered for e in CATALOG}
+    return dataclasses.replace(card, answered=known.get(card.identity.removeprefix(card.name)))
 
 
 def file_sha256(path: Path) -> str:

@@ -37,7 +37,7 @@ class CachedEmbedder:
     is encoded. Attributes are those of the encoder.
     """
 
-    thresholds = None
+    answered = None
 
     def __init__(
         self, embedder: EndpointEmbedder, file: Path, *, most_bytes: int = _MOST_BYTES

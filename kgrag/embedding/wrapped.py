@@ -12,7 +12,6 @@ from kgrag.embedding.embedder import (
     PlainEmbedder,
     Spans,
     Task,
-    Thresholds,
     Vectors,
     is_contextual,
 )
@@ -48,11 +47,8 @@ class CheckedEmbedder:
             raise self._error("has no method embed(texts, task)")
         self.is_stand_in = bool(getattr(embedder, "is_stand_in", False))
         self.languages = str(getattr(embedder, "languages", ""))
-        limits = getattr(embedder, "thresholds", None)
-        if isinstance(limits, Mapping):
-            told: Mapping[str, float] = limits
-            limits = self._called(lambda: Thresholds(**told))
-        self.thresholds: Thresholds | None = limits
+        measured = getattr(embedder, "answered", None)
+        self.answered = None if measured is None else self._called(lambda: float(measured))
         stated: Mapping[str, str] = getattr(embedder, "settings", {})
         own = {"model": self.name, **{str(key): str(value) for key, value in stated.items()}}
         self.settings = {**own, CLASS: self._where, **({PLUGIN: plugin} if plugin else {})}
@@ -128,10 +124,10 @@ class _TruncatedEmbedder:
     """An encoder whose vectors are truncated to their first components and normalised.
 
     Matryoshka: Kusupati et al., 2022, arXiv 2205.13147. The dimension is part of its name, since
-    vectors of different lengths cannot be compared; so are thresholds of complete ones.
+    vectors of different lengths cannot be compared; so is what was measured of complete ones.
     """
 
-    thresholds = None
+    answered = None
 
     def __init__(self, embedder: Embedder, dimension: int) -> None:
         if not 1 <= dimension <= embedder.dimension:
@@ -186,7 +182,7 @@ class LateEmbedder:
         self.dimension = embedder.dimension
         self.is_stand_in = embedder.is_stand_in
         self.languages = embedder.languages
-        self.thresholds = embedder.thresholds
+        self.answered = embedder.answered
         self.settings = {**embedder.settings, "late chunking": "on"}
         self.embed = embedder.embed
         self.embed_spans = embedder.embed_spans

@@ -206,6 +206,12 @@ class Search:
         passage = self._embed().embed([self.hypothetical], "passage")[0]
         return _mean([vector, np.float32(_PASSAGE) * passage])
 
+    def cosines(self, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text with the question."""
+        if not texts:
+            return []
+        return [float(c) for c in self._embed().embed(texts, "passage") @ self.vector]
+
     def deepen(self, depth: int) -> None:
         """Raise the number of hits per retriever to at least `depth`."""
         if depth > self.settings.depth:

@@ -88,7 +88,7 @@ def answered(base: KnowledgeBase, asked: Asked, emit: Emit | None = None) -> Ans
         history=asked.turns,
         within=asked.filter,
         as_of=asked.as_of or None,
-        max_sentences=asked.max_sentences,
+        max_chars=asked.max_chars,
         on_text=partial(_send, emit) if emit else None,
     )
 

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from kgrag.answering.follow_up import Turn
 from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import NotFoundError, OutOfRangeError
-from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.limits import MOST_CHARS, MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
 from kgrag.statements.compare import By
 from kgrag.statements.digest import Part
@@ -174,7 +174,7 @@ class Asked(Within):
     writer: Writer | None = None
     template: Template | None = None
     verify: VerifyMethod | None = None
-    max_sentences: int | None = Field(default=None, ge=1, le=200)
+    max_chars: int | None = Field(default=None, ge=100, le=MOST_CHARS)
     history: tuple[Turned, ...] = Field(
         default=(), max_length=_MOST_TURNS, description="Oldest first."
     )

@@ -90,7 +90,7 @@ class McpTools:
         year: str | int = "",
         kind: str = "",
         as_of: str | int = "",
-        max_sentences: int = 0,
+        max_chars: int = 0,
     ) -> Found:
         """Answer a question with sentences quoted from the documents; each [n] is a citation.
 
@@ -98,11 +98,11 @@ class McpTools:
         is false where the documents do not say it; `instead` then has the nearest passages, which
         are no answer. Without a model quotes are chosen by rules: judge whether they answer, and
         `read` what stands around them. `checks.problems` names sentences not to rely on.
-        At most 12,000 characters and 40 citations; `max_sentences` (1-100) asks for more or fewer.
+        At most 12,000 characters and 40 citations; `max_chars` (100-20000) asks for more or less.
         """
         within, day = _within(document, region, year, kind), _day(as_of)
-        most = checked_count("max_sentences", max_sentences, least=0, most=_MOST) or None
-        answer = self._base.ask(question, within=within, as_of=day, max_sentences=most)
+        most = max_chars or None
+        answer = self._base.ask(question, within=within, as_of=day, max_chars=most)
         cut = [f"cut: {len(answer.text):,} characters"] if len(answer.text) > _ANSWER else []
         more = len(answer.citations) - _CITATIONS
         cut += [f"cut: {more} more citations; ask in parts"] if more > 0 else []

@@ -23,7 +23,7 @@ from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
-from kgrag.answering.quotes import METHOD
+from kgrag.answering.clauses import METHOD
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.serve.answers import answered, cited_in, place_url

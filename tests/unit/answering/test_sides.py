@@ -35,7 +35,7 @@ def quote(told, nearest=()):
 def test_sides_stand_below_each_other_and_citations_count_on():
     """Each led by its name; of a side without an answer nothing is said to be missing."""
     answer, asked = quote({"福建": 2, "河南": 0, "广西": 0}, nearest=["河南"])
-    found = answer_by_sides(QUERY, SIDES, answer, max_sentences=5)
+    found = answer_by_sides(QUERY, SIDES, answer, max_chars=5)
     assert found.found
     assert found.text == (
         "福建：\n第1句[1]\n第2句[2]\n河南，最相近的：\n第1句[3]\n广西：没有选出可以引用的句子"
@@ -49,7 +49,7 @@ def test_sides_stand_below_each_other_and_citations_count_on():
 
 def test_where_no_side_says_anything_nothing_is_found():
     none, _ = quote(dict.fromkeys(SIDES, 0))
-    found = answer_by_sides(QUERY, SIDES, none, max_sentences=9)
+    found = answer_by_sides(QUERY, SIDES, none, max_chars=9)
     assert not found.found
     assert found.citations == ()
     assert found.question == QUERY.text

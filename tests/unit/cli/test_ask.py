@@ -270,7 +270,7 @@ def test_a_number_that_a_gap_breaks_is_told(odd):
 )
 def test_an_answer_has_no_more_quotes_than_asked_for(odd, question, most):
     whole = asked(odd, question)
-    told = asked(odd, question, "--max-sentences", str(most))
+    told = asked(odd, question, "--max-chars", str(most))
     assert whole["found"]
     assert len(told["citations"]) == min(most, len(whole["citations"]))
     assert len(told["citations"]) <= most
@@ -280,8 +280,8 @@ def test_tables_are_cut_and_told(odd):
     """All rows where nothing is said."""
     question = "到2025年江苏、福建的非化石能源消费比重目标各是多少？"
     assert len(asked(odd, question)["citations"]) == 2
-    assert "列出前1条，共2条" in asked(odd, question, "--max-sentences", "1")["notes"]
+    assert "列出前1条，共2条" in asked(odd, question, "--max-chars", "1")["notes"]
 
 
 def test_no_quotes_are_no_answer(odd):
-    assert run(odd, "ask", "问", "--max-sentences", "0").exit_code == 2
+    assert run(odd, "ask", "问", "--max-chars", "0").exit_code == 2

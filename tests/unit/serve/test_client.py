@@ -32,7 +32,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("ask", QUESTION, "--json"),
     ("ask", QUESTION, "--format", "markdown"),
     ("ask", QUESTION, "--format", "html"),
-    ("ask", QUESTION, "--explain", "--top-k", "3", "--max-sentences", "1"),
+    ("ask", QUESTION, "--explain", "--top-k", "3", "--max-chars", "1"),
     ("ask", QUESTION, "--region", "云岭省", "--region", "南渡", "--year", "2020-2030"),
     ("ask", QUESTION, "--as-of", "2022-03", "--in-force", "--kind", "实施方案"),
     ("ask", QUESTION, "--template", "normal"),
@@ -282,7 +282,7 @@ def test_what_killed_servers_left_is_deleted_by_the_next(sample_kb, tmp_path, mo
         folder = place_of(sample_kb).parent
         with socket.socket(socket.AF_UNIX) as killed:
             killed.bind(str(folder / "killed"))
-        with run_here(sample_kb, own := Config(answer=AnswerConfig(max_sentences=1))):
+        with run_here(sample_kb, own := Config(answer=AnswerConfig(max_chars=1))):
             assert set(folder.iterdir()) == {place_of(sample_kb), place_of(sample_kb, own)}
 
 
@@ -348,10 +348,10 @@ def test_other_settings_are_no_matter_of_this_server(sample_kb, tmp_path, monkey
     """Of a file here or elsewhere; where it may name files, the folder counts, too."""
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "kgrag.toml").write_text("[answer]\nmax_sentences = 1\n", "utf-8")
+    (tmp_path / "kgrag.toml").write_text("[answer]\nmax_chars = 1\n", "utf-8")
     with false_server(sample_kb, *LIE):
         assert "38%" in kgrag("ask", QUESTION, "--kb", sample_kb, code=0).stdout
-    own = Config(answer=AnswerConfig(max_sentences=1))
+    own = Config(answer=AnswerConfig(max_chars=1))
     with false_server(sample_kb, *LIE, config=own):
         assert kgrag("ask", QUESTION, "--kb", sample_kb).stdout == "a lie\n"
         (tmp_path / "below").mkdir()

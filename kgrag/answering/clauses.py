@@ -1,0 +1,205 @@
+"""Answering without a model: the best clauses, whole, with the nearest sentence marked."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kgrag.answer.answer import Answer
+from kgrag.answer.blocks import Block, Missing, Quote, Side
+from kgrag.answer.citation import Citation
+from kgrag.answer.sentences import is_letterhead, joined_spans
+from kgrag.answering.search_context import ResultsWithDocuments
+from kgrag.embedding.embedder import Embedder
+from kgrag.question.answer_kinds import asked_kind, states_kind
+from kgrag.results import Reason, ScoredChunk
+from kgrag.retrieval.search import Search
+from kgrag.text.numbering import numbering_at
+from kgrag.text.table_rows import header_before
+from kgrag.text.words import normalize_name
+from kgrag.types import Document, Heading
+
+METHOD = "extractive"
+_LONGEST = 350  # characters of a clause
+_SHORTEST = 40  # characters; less of a clause is not begun
+_MOST = 5  # clauses of an answer, and of each side of a comparison
+_AROUND = 400  # characters around a chunk in which its sentences begin and end
+_LONGEST_LEAD = 150
+_FARTHEST_LEAD = 2000  # characters before an item
+_COMPARED = 2  # best clauses whose sentences are compared with the question
+_LATER = 0.02  # cosine that a sentence of each further clause is behind
+_ASKED = 0.03  # cosine that one is ahead which has the kind of thing that is asked for
+
+
+def answer_by_clauses(
+    search: Search, found: ResultsWithDocuments, *, embedder: Embedder, max_chars: int
+) -> Answer:
+    """Return an answer of the best clauses, each cited, in the order of the results.
+
+    Results of the sides of a comparison stand under their names. Of 219 questions over 508 policies
+    the first 1,000 characters of the results, uncut, held more of the gold than sentences chosen
+    from them (benchmarks/decisions.md): nothing is chosen within a clause, one sentence is marked.
+
+    Args:
+        search: For the question.
+        found: Its results, best first.
+        embedder: Compares sentences with the question.
+        max_chars: Of all clauses together, at least 1.
+    """
+    query = search.query
+    sides = _by_side(found.results)
+    most = max(1, max_chars // len(sides))
+    blocks: list[Block] = []
+    best = 0.0
+    for label, hits in sides.items():
+        cited = _clauses(hits, found, max_chars=most)
+        marked, cosine = _marked(cited, found, search)
+        best = max(best, cosine)
+        quotes = tuple(map(Quote, marked))
+        blocks += [Side(label, quotes)] if label else quotes
+    if not blocks or best < (embedder.answered or 0.0):
+        blocks.insert(0, Missing(nearest=bool(blocks)))
+    return Answer(query.text, tuple(blocks), METHOD)
+
+
+def _by_side(results: Sequence[ScoredChunk]) -> Mapping[str, Sequence[ScoredChunk]]:
+    """Return results by the side of a comparison that they were first found for; "" for none."""
+    sides: dict[str, list[ScoredChunk]] = {}
+    for hit in results:
+        asked = (r.values["what"] for r in hit.via if isinstance(r, Reason) and r.kind == "side")
+        sides.setdefault(next(asked, ""), []).append(hit)
+    return sides or {"": []}
+
+
+def _clauses(
+    hits: Sequence[ScoredChunk], found: ResultsWithDocuments, *, max_chars: int
+) -> list[Citation]:
+    """Return the first clauses of results, whole, at most `_MOST` and so many characters."""
+    shown: dict[str, list[tuple[int, int]]] = {}
+    cited: list[Citation] = []
+    left = max_chars
+    for hit, (start, end) in _pieces(hits, found.documents):
+        document = found.documents[hit.chunk.doc_id]
+        before = shown.setdefault(document.doc_id, [])
+        start, end = _beside(start, end, before)
+        if end - start > left:
+            start, end = _cut(document.text, start, end, left)
+        if document.text[start:end].strip() and (end - start >= min(_SHORTEST, left) or not cited):
+            before.append((start, end))
+            left -= end - start
+            cited.append(_cited(document, found.headings[document.doc_id], start, end, hit))
+        if left < _SHORTEST or len(cited) == _MOST:
+            break
+    return cited
+
+
+def _pieces(
+    hits: Iterable[ScoredChunk], documents: Mapping[str, Document]
+) -> Iterator[tuple[ScoredChunk, tuple[int, int]]]:
+    """Yield the clauses of each result: whole sentences, at most `_LONGEST` characters each."""
+    for hit in hits:
+        chunk, text = hit.chunk, documents[hit.chunk.doc_id].text
+        low = max(0, text.rfind("\n", 0, max(0, chunk.start - _AROUND)) + 1)
+        window = text[low : chunk.end + _AROUND]
+        spans = [(low + a, low + b) for a, b in joined_spans(window)]
+        inside = [(a, b) for a, b in spans if a < chunk.end and chunk.start < b]
+        start = end = inside[0][0] if inside else chunk.start
+        for a, b in inside:
+            if b - a > _LONGEST:  # a sentence that no clause holds: the part that was found
+                a, b = max(a, chunk.start), min(b, chunk.end)
+            if b - start > _LONGEST and end > start:
+                yield hit, (start, end)
+                start = a
+            end = b
+        if end > start:
+            yield hit, (start, end)
+
+
+def _beside(start: int, end: int, shown: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return what of a span is not shown yet: before or behind it."""
+    for first, last in shown:
+        if first < end and start < last:
+            start, end = (max(start, last), end) if first <= start else (start, first)
+    return start, max(start, end)
+
+
+def _cut(text: str, start: int, end: int, most: int) -> tuple[int, int]:
+    """Return the first sentences of a span, at most so many characters; none if one is longer."""
+    ends = [start + b for _, b in joined_spans(text[start:end]) if b <= most]
+    return start, max(ends, default=start)
+
+
+def _cited(
+    document: Document, headings: Sequence[Heading], start: int, end: int, hit: ScoredChunk
+) -> Citation:
+    text = document.text
+    bare = text[start:end]
+    start, end = start + len(bare) - len(bare.lstrip()), start + len(bare.rstrip())
+    cited = Citation.of(document, headings, (start, end), hit.chunk.chunk_id)
+    lead = "" if cited.columns else header_before(text, start) or lead_in(text, start)
+    return replace(cited, lead=lead, also_in=hit.also_in, status=hit.status)
+
+
+def lead_in(text: str, start: int) -> str:
+    r"""Return the sentence with a colon that leads in the list an item belongs to; "" for none.
+
+    Args:
+        text: Of the document.
+        start: Where the item begins.
+
+    >>> lead_in("有下列情形之一的，处罚款：\n（一）甲；\n（二）乙。", 22)
+    '有下列情形之一的，处罚款：'
+    """
+    mark = numbering_at(text, start)
+    if mark is None or len(mark.number) != 1:
+        return ""
+    number, line_end = mark.number[0], start
+    while (line_end := text.rfind("\n", 0, line_end)) > max(0, start - _FARTHEST_LEAD):
+        begin = text.rfind("\n", 0, line_end) + 1
+        line = text[begin:line_end].strip()
+        if number == 1 and line.endswith(("：", ":")):
+            last = line[joined_spans(line)[-1][0] :]
+            return last if len(last) <= _LONGEST_LEAD else ""
+        above = numbering_at(line)
+        if above and above.family == mark.family and above.number == (number - 1,):
+            number -= 1
+        elif number == 1 and line:
+            return ""
+    return ""
+
+
+def _marked(
+    cited: Sequence[Citation], found: ResultsWithDocuments, search: Search
+) -> tuple[list[Citation], float]:
+    """Return clauses, the sentence of the best ones that is nearest to a question marked.
+
+    Compared is the cosine of each sentence behind its document's title; headings are left out, and
+    a sentence that has what is asked for (money, a date) comes first where two are about as near.
+
+    Returns:
+        The clauses, and the greatest cosine; 0 without a sentence.
+    """
+    spans = [
+        (rank, c.start + a, c.start + b)
+        for rank, c in enumerate(cited[:_COMPARED])
+        for a, b in joined_spans(c.quote)
+        if _says_something(c.quote[a:b], c)
+    ]
+    if not spans:
+        return [*cited], 0.0
+    texts = [found.documents[cited[rank].doc_id].text[a:b].strip() for rank, a, b in spans]
+    named = [f"{cited[s[0]].title}\n{text}" for s, text in zip(spans, texts, strict=True)]
+    cosines = search.cosines(named)
+    kind = asked_kind(search.query.text)
+    scores = [
+        cosine - _LATER * span[0] + _ASKED * (kind is not None and states_kind(text, kind))
+        for cosine, span, text in zip(cosines, spans, texts, strict=True)
+    ]
+    rank, start, end = spans[scores.index(max(scores))]
+    marked = [replace(c, marked=(start, end)) if n == rank else c for n, c in enumerate(cited)]
+    return marked, max(cosines)
+
+
+def _says_something(sentence: str, cited: Citation) -> bool:
+    """Return whether a sentence is no heading, title or letterhead."""
+    own = normalize_name(sentence)
+    around = map(normalize_name, (cited.title, *cited.heading_path))
+    return bool(own) and not any(own in name for name in around) and not is_letterhead(sentence)
