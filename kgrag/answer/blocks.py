@@ -318,7 +318,7 @@ def _told(cited: Citation) -> str:
     parts = [f"{_one_line(cited.lead)}…\n"] if cited.lead else []
     for start, end in joined_spans(cited.quote):
         written = cited.quote[start:end]
-        said = _one_line(written)
+        said = "：\n".join(map(_one_line, written.split("：\n")))
         is_marked = cited.marked == (cited.start + start, cited.start + end)
         parts += [said.join(MARKED) if is_marked else said, "\n" * written.endswith("\n")]
     return "".join(parts).strip()

@@ -26,7 +26,7 @@ _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
 _COMPARED = 2  # best clauses whose sentences are compared with the question
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
-_ASKED = 0.03  # cosine that one is ahead which has the kind of thing that is asked for
+_LACKING = 0.2  # cosine that one without the kind of thing that is asked for is behind
 
 
 def answer_by_clauses(
@@ -51,8 +51,8 @@ def answer_by_clauses(
     best = 0.0
     for label, hits in sides.items():
         cited = _clauses(hits, found, max_chars=most)
-        marked, cosine = _marked(cited, found, search)
-        best = max(best, cosine)
+        marked, likeness = _marked(cited, found, search)
+        best = max(best, likeness)
         quotes = tuple(map(Quote, marked))
         blocks += [Side(label, quotes)] if label else quotes
     if not blocks or best < (embedder.answered or 0.0):
@@ -171,11 +171,11 @@ def _marked(
 ) -> tuple[list[Citation], float]:
     """Return clauses, the sentence of the best ones that is nearest to a question marked.
 
-    Compared is the cosine of each sentence behind its document's title; headings are left out, and
-    a sentence that has what is asked for (money, a date) comes first where two are about as near.
+    Compared is the cosine of each sentence behind its document's title, less where it has not what
+    is asked for (money, a date); headings are left out.
 
     Returns:
-        The clauses, and the greatest cosine; 0 without a sentence.
+        The clauses, and the greatest likeness; 0 without a sentence.
     """
     spans = [
         (rank, c.start + a, c.start + b)
@@ -189,13 +189,14 @@ def _marked(
     named = [f"{cited[s[0]].title}\n{text}" for s, text in zip(spans, texts, strict=True)]
     cosines = search.cosines(named)
     kind = asked_kind(search.query.text)
-    scores = [
-        cosine - _LATER * span[0] + _ASKED * (kind is not None and states_kind(text, kind))
-        for cosine, span, text in zip(cosines, spans, texts, strict=True)
+    likeness = [
+        cosine - _LACKING * (kind is not None and not states_kind(text, kind))
+        for cosine, text in zip(cosines, texts, strict=True)
     ]
+    scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]
     rank, start, end = spans[scores.index(max(scores))]
     marked = [replace(c, marked=(start, end)) if n == rank else c for n, c in enumerate(cited)]
-    return marked, max(cosines)
+    return marked, max(likeness)
 
 
 def _says_something(sentence: str, cited: Citation) -> bool:

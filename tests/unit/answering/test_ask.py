@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote, Row, Side
-from kgrag.answer.citation import Citation
-from kgrag.answering.ask import ask, shortened
+from kgrag.answering.ask import ask
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import answer_notes, search_notes
@@ -513,59 +510,6 @@ def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
     assert "500家" not in seen[0]
     assert "graph_query" not in model.asked
     assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]
-
-
-def cited(number, quote):
-    return Citation(0, f"d{number}", "甲", "a.txt", (), None, 0, 1, quote, f"d{number}:256:0")
-
-
-def quotes(*said, begin=1):
-    return tuple(Quote(cited(n, quote)) for n, quote in enumerate(said, begin))
-
-
-QUOTES = quotes("一。", "二。", "三。", "四。")
-ROWS = tuple(
-    Row(cited(n, quote), label, f"{label}：")
-    for n, (label, quote) in enumerate(
-        (("江苏省", "18%"), ("福建省", "27%"), ("福建省", "26%"), ("河南省", "16%")), 1
-    )
-)
-NONE = Missing("丙市")
-SIDES = (Side("甲市", quotes("一。", "二。")), Side("乙市", quotes("三。", begin=3)), NONE)
-NOTHING = "丙市：没有选出可以引用的句子"
-
-
-@pytest.mark.parametrize(
-    ("blocks", "most", "expected"),
-    [
-        (QUOTES, 2, "一。[1]\n二。[2]"),
-        (ROWS, 3, "江苏省：《甲》：18%[1]\n福建省：《甲》：27%[2]\n河南省：《甲》：16%[3]"),
-        (ROWS, 1, "江苏省：《甲》：18%[1]"),
-        (SIDES, 2, "甲市：\n一。[1]\n乙市：\n三。[2]"),
-        (SIDES, 3, f"甲市：\n一。[1]\n乙市：\n三。[2]\n{NOTHING}"),
-    ],
-)
-def test_an_answer_is_held_to_so_many_quotes(blocks, most, expected):
-    """Sides and places in turn, numbers counted anew; a note tells how many there are."""
-    told = shortened(Answer("目标？", blocks, "extractive"), most)
-    assert told.text == expected
-    assert [c.number for c in told.citations] == list(range(1, told.text.count("[") + 1))
-    assert told.notes == (f"列出前{most}条，共4条",)
-
-
-def test_citations_stay_with_their_lines():
-    assert [c.doc_id for c in shortened(Answer("目标？", ROWS, "extractive"), 3).citations] == [
-        "d1",
-        "d2",
-        "d4",
-    ]
-
-
-@pytest.mark.parametrize("most", [None, 4, 9])
-def test_a_short_answer_stays_as_it_is(most):
-    assert shortened(Answer("目标？", ROWS, "extractive"), most) == Answer(
-        "目标？", ROWS, "extractive"
-    )
 
 
 MODEL = ModelConfig(base_url="http://127.0.0.1:1/v1", model="m")
