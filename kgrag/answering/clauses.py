@@ -7,6 +7,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Block, Missing, Quote, Side
 from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import is_letterhead, joined_spans
+from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
 from kgrag.question.answer_kinds import asked_kind, states_kind
@@ -72,18 +73,28 @@ def _by_side(results: Sequence[ScoredChunk]) -> Mapping[str, Sequence[ScoredChun
 def _clauses(
     hits: Sequence[ScoredChunk], found: ResultsWithDocuments, *, max_chars: int
 ) -> list[Citation]:
-    """Return the first clauses of results, whole, at most `_MOST` and so many characters."""
+    """Return the first clauses of results, whole, at most `_MOST` and so many characters.
+
+    Of clauses with the same text one is cited, which names the files of the others.
+    """
     shown: dict[str, list[tuple[int, int]]] = {}
+    said: dict[str, int] = {}
     cited: list[Citation] = []
     left = max_chars
     for hit, (start, end) in _pieces(hits, found.documents):
         document = found.documents[hit.chunk.doc_id]
         before = shown.setdefault(document.doc_id, [])
         start, end = _beside(start, end, before)
+        letters = letters_of(document.text[start:end])
+        if (same := said.get(letters)) is not None:
+            files = {*cited[same].also_in, document.file} - {cited[same].file}
+            cited[same] = replace(cited[same], also_in=tuple(sorted(files)))
+            continue
         if end - start > left:
             start, end = _cut(document.text, start, end, left)
         if document.text[start:end].strip() and (end - start >= min(_SHORTEST, left) or not cited):
             before.append((start, end))
+            said[letters] = len(cited)
             left -= end - start
             cited.append(_cited(document, found.headings[document.doc_id], start, end, hit))
         if left < _SHORTEST or len(cited) == _MOST:

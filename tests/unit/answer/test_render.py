@@ -17,7 +17,7 @@ SIDES = Answer(
     "两市目标？",
     (
         Side("甲市", (Quote(cited(1, "建*500*家。\n[7]", page=3)),)),
-        Missing("乙市"),
+        Side("乙市", (Quote(replace(cited(2, "前。建。后。"), marked=(22, 24))),)),
     ),
     "extractive",
     notes=("只有<一>方",),
@@ -29,12 +29,10 @@ def test_markdown_has_citations_as_footnotes():
     """What a document says is escaped: neither its marks nor its [7] count."""
     lines = SIDES.to_markdown().splitlines()
     assert "**甲市**" in lines
-    nearest = Answer(
-        "两市？", (Side("丙市", (Quote(cited(1, "文")),), nearest=True),), "extractive"
-    )
-    assert "**丙市，最相近的**" in nearest.to_markdown()
-    assert "- 建\\*500\\*家。〔7〕[^1]" in lines
-    assert "- 乙市：没有选出可以引用的句子" in lines
+    assert "- 《甲方案》 › 一、目标  " in lines
+    assert "  建\\*500\\*家。  " in lines
+    assert "  〔7〕[^1]" in lines
+    assert "  前。**建。**后。[^2]" in lines
     assert "> 只有\\<一\\>方" in lines
     (first,) = [line for line in lines if line.startswith("[^1]: ")]
     assert "甲方案 › 一、目标 (甲.pdf，第 3 页，第 10 至 15 个字符)" in first
@@ -77,4 +75,5 @@ def test_html_leads_from_marks_to_quotes():
         assert {link.removeprefix("#") for link in seen.links} == set(seen.ids)
         assert seen.tags[:2] == ["html", "head"]
     assert ROWS._repr_html_().count("<td>") == 3
-    assert "<p>甲市：</p><p>建*500*家。〔7〕<a" in SIDES._repr_html_()
+    assert "<p>甲市：</p><p>《甲方案》 › 一、目标<br>建*500*家。<br>〔7〕<a" in SIDES._repr_html_()
+    assert "前。<mark>建。</mark>后。" in SIDES._repr_html_()

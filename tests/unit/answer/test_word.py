@@ -45,7 +45,11 @@ def test_each_citation_is_a_footnote_as_officials_cite_it():
     """With what is wrong with the document, file, page and quote."""
     status = Status("expired", "2026-01-01", since="2025-02-28")
     document, notes = opened(Answer("目标？", (Quote(cited(1, status=status)),), "extractive"))
-    assert told(document) == [("Heading 1", "目标？"), ("Normal", "达到41%")]
+    assert told(document) == [
+        ("Heading 1", "目标？"),
+        ("Normal", "《甲方案》 › 第二章 目标 › 第七条 总量"),
+        ("Normal", "达到41%"),
+    ]
     where = "《甲方案》（甲政发〔2022〕5号）第七条【已失效，有效期至2025-02-28】，a/甲.pdf，第 3 页"
     assert notes == [f"{where}：“达到41%”"]
 
@@ -53,7 +57,7 @@ def test_each_citation_is_a_footnote_as_officials_cite_it():
 def test_rows_are_a_table_and_sides_have_headings():
     """What was not found is said; notes come last, in small type."""
     rows = (Row(cited(1), "甲省", "甲省：41%，", "依据"), Row(cited(2, "达到38%")))
-    sides = (Side("甲市", (Quote(cited(3, "建500家")),)), Missing("乙市"))
+    sides = (Missing(nearest=True), Side("甲市", (Quote(cited(3, "建500家")),)))
     document, notes = opened(Answer("各地？", (*rows, *sides), "extractive", notes=("只有一方",)))
     assert cells(document) == [
         ["要点", "文件", "原文"],
@@ -61,9 +65,10 @@ def test_rows_are_a_table_and_sides_have_headings():
         ["", "《甲方案》", "达到38%"],
     ]
     assert told(document)[1:] == [
+        ("Normal", "没有条款直接写明；最相近的是："),
         ("Heading 2", "甲市"),
+        ("Normal", "《甲方案》 › 第二章 目标 › 第七条 总量"),
         ("Normal", "建500家"),
-        ("Normal", "乙市：没有选出可以引用的句子"),
         ("Normal", "注：只有一方"),
     ]
     assert document.paragraphs[-1].runs[0].font.size.pt == 9

@@ -488,11 +488,7 @@ def test_addresses_that_are_none_of_the_documents_are_searched_instead(law):
         law.ask("第几条规定的", history=[Turn("甲", "乙", ("丙",), ("nowhere",))])
 
 
-@pytest.mark.parametrize(
-    ("question", "quoted"),
-    [("德国的可再生能源占比", "德国的可再生能源占比为40%。"), ("法国可再生能源占比", "")],
-)
-def test_of_a_country_abroad_only_what_names_it_is_quoted(law, question, quoted):
+@pytest.mark.parametrize("question", ["德国的可再生能源占比", "法国可再生能源占比"])
+def test_that_no_document_is_about_a_country_abroad_is_said(law, question):
     answer = law.ask(question)
-    assert {c.quote for c in answer.citations} == ({quoted} if quoted else set())
     assert answer.notes[0] == f"没有以{question[:2]}为范围的文件"

@@ -111,9 +111,9 @@ def test_an_answer_cites_a_place_once_and_names_the_others(folder, question):
     same = [c for c in told["citations"] if not c["file"].endswith("city.txt")]
     assert same
     for cited in same:
-        assert names([cited["file"], *cited["also_in"]]) == {*SAME, "letter.txt"}
+        assert names([cited["file"], *cited["also_in"]]) >= {*SAME, "letter.txt"}
     shown = run(folder, *words).stdout
-    assert shown.count("同一文字另见：") == len(same)
+    assert shown.count("同一文字另见：") == sum(bool(c["also_in"]) for c in told["citations"])
 
 
 def test_the_others_are_found_when_one_is_deleted(tmp_path):
