@@ -165,8 +165,7 @@ def test_there_is_no_original_of_nothing(base):
 def test_courtesy_and_help_are_answered_without_a_search(base):
     """In a line; what follows leans on the question before."""
     said, _ = replies(base, "你好", ONE, "谢谢", "帮助", "那福建呢")
-    assert said[0].startswith("您好")
-    assert said[2] == "不客气，请继续提问。\n\n"
+    assert said[0] == said[2] == "请继续提问；/help 说明用法。\n\n"
     assert "换成河南" in said[3]
     assert "27.4%" in said[4]
 
@@ -200,7 +199,7 @@ def test_the_same_in_english(base):
     assert "[1] 福建省能源规划" in said[2]
     assert ", characters " in said[2]
     assert "What is the 2030 target for the share of non-fossil energy in Fujian?" in told
-    assert said[4] == "You are welcome; go on asking.\n\n"
+    assert said[4] == "Go on asking; /help tells how.\n\n"
     assert said[5].startswith("A question a line")
 
 
