@@ -8,7 +8,7 @@ from kgrag.answering.follow_up import Turn, turn_of
 from kgrag.notebook import place_words
 from kgrag.store.store import Store
 from kgrag.text.messages import catalogue
-from kgrag.text.words import has_han, question_language, words
+from kgrag.text.words import question_language, words
 from kgrag.types import Language
 
 _MARKS = dict.fromkeys(map(ord, "。！!？?．.～~、，,"), " ")
@@ -16,28 +16,21 @@ _REMEMBERED = 6  # answers
 _said = catalogue("kgrag.answering", "conversation.toml")
 
 
-def parse_line(line: str) -> tuple[str, int]:
-    """Classify a line; anything that is not clearly something else is a question.
+def kind_of(line: str) -> str:
+    """Return a name of `[lines]` in `conversation.toml`, or "original" for the passages cited.
 
-    Returns:
-        (kind, number): a table of `[lines]` in `conversation.toml`, "original", or "question";
-            the citation whose text is asked for, 0 for all.
+    Anything that is not clearly something else is a "question".
 
-    >>> parse_line("好的，谢谢！"), parse_line("给我[2]的原文")
-    (('courtesy', 0), ('original', 2))
-    >>> parse_line("谢谢这个词出现在哪个文件里？")
-    ('question', 0)
+    >>> kind_of("好的，谢谢！"), kind_of("谢谢这个词出现在哪个文件里？")
+    ('courtesy', 'question')
     """
     parts = line.lower().translate(_MARKS).split()
     for kind, whole in _said["lines"].items():
         if parts and set(whole.split()).issuperset(parts):
-            return str(kind), 0
+            return str(kind)
     asked, besides = (set(_said["original"][name].split()) for name in ("asked", "besides"))
-    named = set(words(line))
-    numbers = {word for word in named if word.isdecimal()}
-    if named & asked and named <= asked | besides | numbers:
-        return "original", int(min(numbers, default="0"))
-    return "question", 0
+    named = {word for word in words(line) if not word.isdecimal()}
+    return "original" if named & asked and named <= asked | besides else "question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +71,7 @@ class Conversation:
 
         Courtesy, help and originals are not turns: the next question refers to the last question.
         """
-        kind, number = parse_line(line)
-        language = question_language(line)
+        kind, language = kind_of(line), question_language(line)
         match kind:
             case "end":
                 return Reply(ends=True)
@@ -87,32 +79,25 @@ class Conversation:
                 self._answers = []
                 return Reply()
             case "original":
-                return Reply(self._original(number, language))
+                return Reply(self._original(language))
             case "courtesy":
                 return Reply(_said[language][kind])
             case "help":
-                return Reply(self._help(line))
+                return Reply("\n\n".join(_said[each][kind] for each in ("zh", "en")))
         turns = [turn_of(answer) for answer in self._answers]
         answer = self._ask(line, turns)
         self._answers = [*self._answers, answer][-_REMEMBERED:]
         leans = bool(turns) and answer.question != line
         return Reply(answer=answer, understood=answer.question if leans else "")
 
-    def _help(self, line: str) -> str:
-        """Return the help in the language of the conversation, or in both before it began."""
-        asked = [line] if has_han(line) else [a.question for a in self._answers[-1:]]
-        languages = [question_language(asked[0])] if asked else ["zh", "en"]
-        return "\n\n".join(_said[language]["help"] for language in languages)
-
-    def _original(self, number: int, language: Language) -> str:
+    def _original(self, language: Language) -> str:
         """Return the cited passages of the last answer in full, each once with its numbers."""
         citations = self._answers[-1].citations if self._answers else ()
-        wanted = [c for c in citations if number in (0, c.number)]
-        if not wanted:
-            return str(_said[language]["no_number" if citations else "no_original"]).format(number)
-        chunks = {c.chunk_id: c for c in self._store().chunks([c.chunk_id for c in wanted])}
+        if not citations:
+            return str(_said[language]["no_original"])
+        chunks = {c.chunk_id: c for c in self._store().chunks([c.chunk_id for c in citations])}
         numbers: dict[str, str] = {}
-        for cited in wanted:
+        for cited in citations:
             chunk = chunks.get(cited.chunk_id)
             start, end, text = cited.start, cited.end, cited.quote
             if chunk and chunk.start <= start and end <= chunk.end:

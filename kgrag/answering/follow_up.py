@@ -1,6 +1,6 @@
 """Completing follow-up questions: by a model, or by their fields."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kgrag.answer.answer import Answer
@@ -14,6 +14,7 @@ from kgrag.text.words import question_language
 
 _TURNS = 3  # of the conversation that a model is shown
 _ANSWER = 400  # characters of each answer
+_CHAIN = 20  # questions that may lean on one another
 _LONGEST = 300  # characters of a question
 
 
@@ -38,7 +39,7 @@ def turn_of(answer: Answer) -> Turn:
 
 
 def rewrite_follow_up(
-    question: str, history: Sequence[Turn], *, model: ChatModel, known: Iterable[str] = ()
+    question: str, history: Sequence[Turn], *, model: ChatModel, known: Collection[str] = ()
 ) -> str:
     """Return a self-contained form of a question.
 
@@ -70,7 +71,7 @@ def rewrite_follow_up(
 
 
 def carry_over(
-    question: str, history: Sequence[Turn], *, known: Iterable[str] = ()
+    question: str, history: Sequence[Turn], *, known: Collection[str] = ()
 ) -> tuple[str, bool]:
     """Complete a question from the ones before it, as `kgrag.question.follow_up.completed` does.
 
@@ -82,12 +83,9 @@ def carry_over(
     Returns:
         (question, certain): unchanged if it stands by itself, or would exceed 300 characters.
     """
-    found, last, cited = (question, True), "", tuple[str, ...]()
-    places = frozenset(known)
-    for turn in (*history, Turn(question, "")):
-        found = turn.question, True
-        if last and turn.question.strip():
-            told, certain = completed(turn.question, last, cited, known=places)
-            found = (told, certain) if len(told) <= _LONGEST else (turn.question, False)
-        last, cited = found[0], turn.cited or cited
-    return found
+    if not history or not question.strip():
+        return question, True
+    last, _ = carry_over(history[-1].question, history[-_CHAIN:-1], known=known)
+    cited = next((turn.cited for turn in reversed(history) if turn.cited), ())
+    told, certain = completed(question, last, cited, known=known)
+    return (told, certain) if len(told) <= _LONGEST else (question, False)

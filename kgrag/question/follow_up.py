@@ -25,7 +25,6 @@ _POINTER = re.compile(
     r"|\b(?:this|that)\s(?:plan|policy|document|measure|notice|law|regulation)\b)"
     r"|它们?|其|这(?=[是还由])|\b(?i:its|their|they|them|it)\b"
 )
-_OF = {"其": "的", "its": "'s", "their": "'s"}
 _ASKING = re.compile(r"(?:什么|多少|哪一?|几|谁|何时|是否)[万亿]?[个家项座元吨亩人年些种]?")
 _listed = functools.cache(read_word_list)
 
@@ -51,23 +50,26 @@ class _Fields:
         spans: dict[str, list[tuple[int, int]]] = {}
         several = set()
         for kind, said in found.items():
-            own = spans[kind] = list[tuple[int, int]]()
+            own: list[tuple[int, int]] = []
             for start, end in said:
-                in_title = kind != "title" and any(a <= start < b for a, b in spans["title"])
-                if in_title or (own and start > own[-1][1]):  # 四川省成都市 is one place
+                if kind != "title" and any(a <= start < b for a, b in spans.get("title", ())):
                     several.add(kind)
-                if not in_title:
-                    joined = bool(own) and not words(text[own[-1][1] : start])
-                    own.append((own.pop()[0] if joined else start, end))
+                    continue
+                if own and start > own[-1][1]:  # 四川省成都市 is one place
+                    several.add(kind)
+                joined = bool(own) and not words(text[own[-1][1] : start])
+                own.append((own.pop()[0] if joined else start, end))
+                spans[kind] = own
         return cls(text, english, spans, frozenset(several))
 
     def said(self, *kinds: str) -> str:
         """Return the first field of each of some kinds."""
-        return "".join(self.text[start:end] for k in kinds for start, end in self.spans[k][:1])
+        first = (self.spans[kind][0] for kind in kinds if kind in self.spans)
+        return "".join(self.text[start:end] for start, end in first)
 
     def rest(self, *kinds: str) -> str:
         """Return the text without the fields of some kinds, or of all."""
-        spans = (span for kind in kinds or self.spans for span in self.spans[kind])
+        spans = (span for kind in kinds or self.spans for span in self.spans.get(kind, ()))
         return _edited(self.text, ((*span, " ") for span in spans))
 
 
@@ -95,34 +97,25 @@ def completed(
     """
     places = ("全国", *known)
     own, last = _Fields.of(question, places), _Fields.of(before, places)
-    named = {kind for kind, spans in own.spans.items() if spans}
-    fits = all(last.spans[kind] for kind in named & {"title", "article"})
-    same, asking = own.english == last.english, _ASKING.search(question)
-    if same and named and fits and not asking and {*words(own.rest())} <= _SWITCHING:
-        certain = last.several.isdisjoint(named)
-        if not certain and named >= {"place"} and not last.spans["place"]:  # no title is made up
+    same, asks = own.english == last.english, _ASKING.search(question)
+    fits = not asks and own.spans.keys() & {"title", "article"} <= last.spans.keys()
+    if same and own.spans and fits and {*words(own.rest())} <= _SWITCHING:
+        certain = last.several.isdisjoint(own.spans)
+        if not certain and "place" in own.spans and "place" not in last.spans:  # make up no title
             last = _Fields.of(before.replace("《", "").replace("》", ""), places)
         return _replaced(own, last), certain
-    pointer = _pointer(own)
-    is_bare = not named & {"title", "place"} and not _content(own.rest())
-    if "title" not in named and (pointer or (same and is_bare)):
-        return _filled(own, last, cited, pointer)
-    joined = _asked(question) != question.lstrip() and not asking
-    switches = joined or question.rstrip("？?。 ").endswith("呢")
-    if "title" in named or not (same and switches):
+    if "title" in own.spans:
         return question, False
-    title = "" if "place" in named else last.said("title")
-    if own.english:
-        return _beside(question, title or before), False
-    about = title or last.said(*(kind for kind in ("time", "place") if kind not in named))
-    return about + _asked(question), False
+    if pointer := _pointer(own):
+        return _pointed(own, last, cited, pointer)
+    return _filled(own, last, cited) if same else question, False
 
 
 def _replaced(own: _Fields, last: _Fields) -> str:
     """Return the last question with the fields of another, in front where it has none."""
-    edits = ((*span, own.said(kind)) for kind in own.spans for span in last.spans[kind][:1])
-    text = _edited(last.text, (edit for edit in edits if edit[2]))
-    front = own.said(*(kind for kind in own.spans if not last.spans[kind]))
+    shared = own.spans.keys() & last.spans.keys()
+    text = _edited(last.text, ((*last.spans[kind][0], own.said(kind)) for kind in shared))
+    front = own.said(*(kind for kind in own.spans if kind not in shared))
     return _beside(text, front) if front and own.english else front + text
 
 
@@ -136,31 +129,39 @@ def _pointer(own: _Fields) -> re.Match[str] | None:
     return None if expletive else found
 
 
-def _filled(
-    own: _Fields, last: _Fields, cited: Sequence[str], pointer: re.Match[str] | None
+def _pointed(
+    own: _Fields, last: _Fields, cited: Sequence[str], pointer: re.Match[str]
 ) -> tuple[str, bool]:
-    """Return a question with what its pronoun stands for, or with what it lacks."""
-    kind, document = (pointer["kind"], pointer["document"]) if pointer else (None, None)
-    alike = [title for title in cited if kind and kind in title]
-    quoted = last.said("title")
-    titles = [quoted] if quoted else [f"《{title}》" for title in alike or cited]
-    title = titles[0] if titles and (document or len(titles) == 1) else ""
-    if own.english and not (pointer and title):
-        return _beside(own.text, title or last.text), False
-    if pointer:
-        said = (title or _subject(last.text)) + _OF.get(pointer[0].lower(), "")
-        certain = len(titles) == 1 and "title" not in last.several
-        return _asked(_edited(own.text, [(*pointer.span(), said)])), certain
-    if quoted:
-        return quoted + _asked(own.text), False
-    subject = _subject(_replaced(own, last) if own.spans["time"] else last.text)
-    return title + subject + _asked(own.rest("time")), False
+    """Return a question with what its pronoun stands for."""
+    alike = [title for title in cited if pointer["kind"] and pointer["kind"] in title]
+    quoted = [last.said("title")] if "title" in last.spans else []
+    titles = quoted or [f"《{title}》" for title in alike or cited]
+    title = titles[0] if titles and (pointer["document"] or len(titles) == 1) else ""
+    if own.english and not title:
+        return _beside(own.text, last.text), False
+    text = _edited(own.text, [(*pointer.span(), title or _subject(last.text))])
+    return _asked(text), len(titles) == 1 and "title" not in last.several
+
+
+def _filled(own: _Fields, last: _Fields, cited: Sequence[str]) -> str:
+    """Return a question without pronoun with the fields that it lacks, if it has no content."""
+    is_bare = "place" not in own.spans and not _content(own.rest())
+    joined = _asked(own.text) != own.text.lstrip() and not _ASKING.search(own.text)
+    if not (is_bare or joined or own.text.rstrip("？?。 ").endswith("呢")):
+        return own.text
+    title = "" if "place" in own.spans else last.said("title")
+    if own.english:
+        return _beside(own.text, title or last.text)
+    if title or not is_bare:
+        missing = sorted({"time", "place"} - own.spans.keys())
+        return (title or last.said(*missing)) + _asked(own.text)
+    subject = _subject(_replaced(own, last) if "time" in own.spans else last.text)
+    return (f"《{cited[0]}》" if len(cited) == 1 else "") + subject + _asked(own.rest("time"))
 
 
 def _content(text: str) -> set[str]:
     """Return the words of a text that name something."""
-    found = {word for word in words(text) if not word.isdigit()}
-    return found.difference(_listed("general_words.txt"))
+    return {w for w in words(text) if not w.isdigit()}.difference(_listed("general_words.txt"))
 
 
 def _subject(text: str) -> str:
@@ -174,9 +175,9 @@ def _subject(text: str) -> str:
 
 def _asked(text: str) -> str:
     """Return a question without the word that joins it to the one before."""
-    ends = word_boundaries(text)
-    lead = (len(w) for w in _LEADS if text.lower().startswith(w) and len(w) in ends)
-    return text[next(lead, 0) :].lstrip("，, 的")
+    ends, lower = word_boundaries(text), text.lower()
+    lead = next((w for w in _LEADS if lower.startswith(w) and len(w) in ends), "")
+    return text[len(lead) :].lstrip("，, 的")
 
 
 def _beside(question: str, subject: str) -> str:

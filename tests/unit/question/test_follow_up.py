@@ -30,12 +30,12 @@ TITLED_EN = 'When was the "Jilin Plan" issued?'
         (TITLED, "浙江呢", "浙江碳达峰实施方案第一条规定了什么？", False),
         # A pronoun stands for the title quoted, else the one cited, else what was asked about.
         (TITLED, "那它由谁牵头？", "《吉林省碳达峰实施方案》由谁牵头？", True),
-        (TITLED, "其目标是什么？", "《吉林省碳达峰实施方案》的目标是什么？", True),
+        (TITLED, "其目标是什么？", "《吉林省碳达峰实施方案》目标是什么？", True),
         ("甲市补多少？", "上面那个办法还有效吗？", "《甲办法》还有效吗？", True),
         ("甲市补多少？", "该文件是谁发的？", "《甲办法》是谁发的？", False),
         ("甲市补多少？", "它由谁牵头？", "甲市补由谁牵头？", False),
         ("甲市补多少？", "Who issued this notice?", "Who issued 《甲办法》?", False),
-        (TITLED_EN, "What is its target?", 'What is "Jilin Plan"\'s target?', True),
+        (TITLED_EN, "What is its target?", 'What is "Jilin Plan" target?', True),
         (GOAL_EN, "Who leads it?", f"Who leads it (regarding: {GOAL_EN[:-1]})?", False),
         # So it is in front of a question without words of its own; its time replaces the other.
         (TITLED, "牵头部门是谁？", "《吉林省碳达峰实施方案》牵头部门是谁？", False),
@@ -44,7 +44,7 @@ TITLED_EN = 'When was the "Jilin Plan" issued?'
         ("浙江要建多少家绿色工厂？", "何时完成？", "浙江要建绿色工厂何时完成？", False),
         (TITLED_EN, "Which agency leads?", 'Which agency leads (regarding: "Jilin Plan")?', False),
         # Something else gets the title, or time and place.
-        (GOAL, "那氢能呢", "2025年吉林省氢能呢", False),
+        (GOAL, "那氢能呢", "吉林省2025年氢能呢", False),
         (TITLED, "那氢能呢", "《吉林省碳达峰实施方案》氢能呢", False),
         (GOAL, "换成河南的能耗强度", "2025年河南的能耗强度", False),
     ],
