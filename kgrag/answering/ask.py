@@ -72,7 +72,7 @@ def ask(
         timeout_s=options.timeout_s,
     )
     try:
-        understood, step = _understood(question, history, models)
+        understood, step = _understood(question, history, models, knowledge)
     except ModelError as exc:
         quoted = _quoted(question, knowledge, pipeline, options, history)
         return _fallen_back(question, quoted, exc, (), models)
@@ -86,7 +86,7 @@ def ask(
 
 
 def _understood(
-    question: str, history: Sequence[Turn], models: QuestionModels
+    question: str, history: Sequence[Turn], models: QuestionModels, knowledge: SearchContext
 ) -> tuple[str, Step | None]:
     """Return a follow-up question as a self-contained one, and the steps for that.
 
@@ -95,14 +95,14 @@ def _understood(
     """
     if not history:
         return question, None
-    before = models.calls
+    before, known = models.calls, knowledge.settings().known_places
     try:
         model = models.of("analyse")
-        understood = rewrite_follow_up(question, history, model=model)
+        understood = rewrite_follow_up(question, history, model=model, known=known)
     except ModelError as exc:
         if models.answers_like("analyse"):
             raise
-        understood = carry_over(question, history)
+        understood, _ = carry_over(question, history, known=known)
         told = f"{LEFT_OUT}{exc}\nby rule: {understood}"
         return understood, Step("understand", told, models.calls - before, failed=True)
     return understood, Step("understand", understood, models.calls - before)
@@ -135,7 +135,7 @@ def _quoted(
     history: Sequence[Turn],
 ) -> Answer:
     """Return an answer of clauses, by rule."""
-    standing = carry_over(question, history) if history else question
+    standing, _ = carry_over(question, history, known=knowledge.settings().known_places)
     query = knowledge.query(standing)
     search = knowledge.search(query)
     results = knowledge.best(pipeline, [search], top_k=options.top_k)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Missing, Quote, Row, Run, Side
+from kgrag.answer.blocks import Claim, Quote, Row, Run, Side
 from kgrag.answer.citation import Citation, SentenceCheck
 
 
