@@ -299,7 +299,7 @@ class AnswerConfig(_Switches):
         integrate: Whether a second call completes the answer from the best passage.
     """
 
-    max_chars: Positive = 1000
+    max_chars: Positive = 1080
     template: Template = "normal"
     context_tokens: Positive = 6000
     compress: Annotated[Amount, Le(1)] = 1.0

@@ -121,15 +121,6 @@ def checked_seconds(name: str, value: float) -> float:
     )
 
 
-def checked_chars(max_chars: int | None) -> int | None:
-    """Return the length of an answer by rule that is asked for; None for the default.
-
-    Raises:
-        OutOfRangeError: As `checked_count`.
-    """
-    return None if max_chars is None else checked_count("max_chars", max_chars, most=MOST_CHARS)
-
-
 def checked_results(top_k: int | None) -> int | None:
     """Validate `top_k`; None stays None.
 

@@ -14,9 +14,8 @@ from kgrag.answer.blocks import (
     Run,
     leaves,
     numbered,
-    with_bold,
 )
-from kgrag.answer.citation import Citation, SentenceCheck, with_remarks
+from kgrag.answer.citation import Citation, SentenceCheck, with_bold, with_remarks
 from kgrag.answer.render import escaped, footnote, html, markdown, page, word
 from kgrag.answer.word import WordFile
 from kgrag.ids import digest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
-from kgrag.answer.citation import Citation, SentenceCheck
+from kgrag.answer.citation import MARKED, Citation, SentenceCheck
 from kgrag.answer.sentences import joined_spans
 from kgrag.json_ready import JsonReady
 from kgrag.text.answer_text import NOT_FOUND, Form, without_marks
@@ -19,7 +19,6 @@ _NEAREST: Mapping[Language, str] = {
     "zh": "没有条款直接写明；最相近的是：",
     "en": "No clause says so directly; the nearest are:",
 }
-MARKED = ("\x02", "\x03")  # around the marked sentence of a quote, until it is rendered
 _NO_ANSWER: Mapping[Language, str] = {
     "zh": "模型未能作答，按规则也没有找到可以引用的句子；这不表示文件中没有答案。",
     "en": "The model could not answer, and rules found no sentence to quote;"
@@ -275,11 +274,6 @@ class Side(Block):
             "label": self.label,
             "blocks": [block.to_dict() for block in self.blocks],
         }
-
-
-def with_bold(text: str) -> str:
-    """Return the text of a block with its marked sentence in bold, as Markdown writes it."""
-    return text.replace(MARKED[0], "**").replace(MARKED[1], "**")
 
 
 def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:

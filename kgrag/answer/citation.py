@@ -14,6 +14,7 @@ from kgrag.text.table_rows import columns_above
 from kgrag.text.words import has_han
 from kgrag.types import Document, Heading, Language
 
+MARKED = ("\x02", "\x03")  # around the marked sentence of a quote, until it is rendered
 # A division whose numbers count through the document, so that those above it are not named.
 _ALONE = frozenset((ARTICLE, ATTACHMENT, ANNEX, BOX))
 _INNER = str.maketrans("《》", "〈〉")
@@ -61,6 +62,11 @@ def reference(title: str, number: str, heading_path: Sequence[str]) -> str:
         return ", ".join((cited, *marks))
     cited = f"《{title.translate(_INNER)}》"  # as in 《关于印发〈节能办法〉的通知》
     return cited + (f"（{number}）" if number else "") + "".join(marks).rstrip("、．.")
+
+
+def with_bold(text: str) -> str:
+    """Return the text of a block with its marked sentence in bold, as Markdown writes it."""
+    return text.replace(MARKED[0], "**").replace(MARKED[1], "**")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from kgrag.answer.blocks import MARKED, Block, Claim, Quote, Row, Side, with_bold
-from kgrag.answer.citation import Citation, with_remarks
+from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
+from kgrag.answer.citation import MARKED, Citation, with_bold, with_remarks
 from kgrag.answer.word import Bold, Line, Piece, WordFile
 from kgrag.status import mark
 from kgrag.text.table_rows import cells_of, is_delimiter, is_row

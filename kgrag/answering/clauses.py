@@ -27,7 +27,7 @@ _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
 _COMPARED = 2  # best clauses whose sentences are compared with the question
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
-_LACKING = 0.2  # cosine that one without the kind of thing that is asked for is behind
+_LACKING = 0.7  # of the cosine of one without the kind of thing that is asked for
 
 
 def answer_by_clauses(
@@ -201,7 +201,7 @@ def _marked(
     cosines = search.cosines(named)
     kind = asked_kind(search.query.text)
     likeness = [
-        cosine - _LACKING * (kind is not None and not states_kind(text, kind))
+        cosine * (1 if kind is None or states_kind(text, kind) else _LACKING)
         for cosine, text in zip(cosines, texts, strict=True)
     ]
     scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]

@@ -10,7 +10,7 @@ from kgrag.answer.notes import note
 from kgrag.answering.generate import TEMPLATES
 from kgrag.config import Config, Template, VerifyMethod, Writer
 from kgrag.errors import ConfigError
-from kgrag.limits import checked_chars, checked_results
+from kgrag.limits import MOST_CHARS, checked_count, checked_results
 from kgrag.text.messages import message
 from kgrag.verification.attempt import Attempt, Verified
 from kgrag.verification.chats_grid import CHATS_GRID
@@ -125,7 +125,9 @@ class AskOptions:
             context_tokens=config.answer.context_tokens,
             compress=config.answer.compress,
             integrate=config.answer.integrate,
-            max_chars=checked_chars(max_chars) or config.answer.max_chars,
+            max_chars=checked_count(
+                "max_chars", max_chars or config.answer.max_chars, most=MOST_CHARS
+            ),
             verify=chosen,
             max_rounds=config.verify.max_rounds
             or (METHODS[chosen].max_rounds if chosen in METHODS else 1),

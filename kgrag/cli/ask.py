@@ -77,7 +77,7 @@ class _AnswerOptions:
     template: Template | None = option("Form of a model's answer; normal by default.")
     verify: VerifyMethod | None = option("How a model's answer is verified; cov by default.")
     max_chars: int | None = option(
-        "Characters of clauses at most, where rules answer; 1000 by default.",
+        "Characters of clauses at most, where rules answer; 1080 by default.",
         type=click.IntRange(100, MOST_CHARS),
     )
     as_of: str | None = day()

@@ -156,7 +156,7 @@ def test_originals_are_printed_whole(base):
 
 def test_there_is_no_original_of_nothing(base):
     """Before a question, and behind an answer that was refused."""
-    said, _ = replies(base, "给我原文", "红烧肉怎么做？", "给我原文")
+    said, _ = replies(base, "给我原文", "？", "给我原文")
     assert said[0].startswith("上一个回答没有引用文件")
     assert said[2].startswith("上一个回答没有引用文件")
 
@@ -252,33 +252,15 @@ def test_words_of_a_full_width_text_match(odd):
 def test_a_number_that_a_gap_breaks_is_told(odd):
     """It is quoted as it stands, checked as the number it is, and a note tells."""
     said = run(odd, "ask", "2021年度碳排放配额总量是多少？")
-    assert "总量为0. 75亿吨，其中政府预留比例为6%。[1]" in said.stdout
+    assert "总量为0. 75亿吨，其中政府预留比例为6%。**[1]" in said.stdout
     assert "〔" not in said.stdout
     assert "引文[1]里的数字在原文中带有空格（0. 75），按 0.75 理解，请核对" in said.stderr
 
 
-@pytest.mark.parametrize(
-    ("question", "most"),
-    [
-        ("数据中心PUE要达到多少", 1),  # a quote
-        ("到2025年江苏、福建的非化石能源消费比重目标各是多少？", 1),  # a table of figures
-        ("丁市行动方案有哪些重点任务？", 2),  # a list
-        ("江苏和福建分别如何加快建设充电设施？", 1),  # sides
-    ],
-)
-def test_an_answer_has_no_more_quotes_than_asked_for(odd, question, most):
-    whole = asked(odd, question)
-    told = asked(odd, question, "--max-chars", str(most))
-    assert whole["found"]
-    assert len(told["citations"]) == min(most, len(whole["citations"]))
-    assert len(told["citations"]) <= most
-
-
-def test_tables_are_cut_and_told(odd):
-    """All rows where nothing is said."""
-    question = "到2025年江苏、福建的非化石能源消费比重目标各是多少？"
-    assert len(asked(odd, question)["citations"]) == 2
-    assert "列出前1条，共2条" in asked(odd, question, "--max-chars", "1")["notes"]
+@pytest.mark.parametrize("question", ["数据中心PUE要达到多少", "江苏和福建如何加快建设充电设施？"])
+def test_an_answer_has_no_more_characters_than_asked_for(odd, question):
+    told = asked(odd, question, "--max-chars", "100")
+    assert 0 < sum(len(c["quote"]) for c in told["citations"]) <= 100
 
 
 def test_no_quotes_are_no_answer(odd):

@@ -22,7 +22,7 @@ from kgrag.embedding.choose import (
     open_embedder,
     without_endpoint,
 )
-from kgrag.embedding.embedder import Thresholds, is_contextual
+from kgrag.embedding.embedder import is_contextual
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.model_folder import CARD_FILE
@@ -367,7 +367,7 @@ def test_errors_that_kgrag_knows_pass():
         ("name", "a\nb", "a name of one line"),
         ("dimension", "2", "has no dimension of type int"),
         ("dimension", 0, "a dimension of at least 1"),
-        ("thresholds", {"red": 0.7}, "failed: TypeError: .*'red'"),
+        ("answered", "high", "failed: ValueError: .*high"),
         ("embed", 5, r"no method embed\(texts, task\)"),
     ],
 )
@@ -382,7 +382,7 @@ def test_what_is_not_said_is_assumed():
     embedder = checked(Plain())
     assert (embedder.is_stand_in, embedder.languages) == (False, "")
     assert embedder.settings == {"model": "plain-1", "class": f"{__name__}.Plain"}
-    assert embedder.thresholds is None
+    assert embedder.answered is None
     told = Plain()
     told.is_stand_in, told.languages, told.settings = True, "zh", {"pooling": "mean"}  # type: ignore[attr-defined]
     embedder = checked(told, plugin="kgrag-plain")
@@ -391,13 +391,13 @@ def test_what_is_not_said_is_assumed():
     assert embedder.settings["plugin"] == "kgrag-plain"
 
 
-def test_thresholds_are_those_of_whole_vectors():
+def test_what_was_measured_is_of_whole_vectors():
     """Late chunking encodes sentences as usual; shorter vectors have other cosines."""
     told = PlainInContext()
-    told.thresholds = {"free": 0.7}  # type: ignore[attr-defined]
+    told.answered = 0.7  # type: ignore[attr-defined]
     embedder = checked(told)
-    assert embedder.thresholds == late(embedder).thresholds == Thresholds(free=0.7)
-    assert truncated(embedder, 1).thresholds is None
+    assert embedder.answered == late(embedder).answered == 0.7
+    assert truncated(embedder, 1).answered is None
 
 
 def test_kgrags_own_stay_as_they_are():

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.catalog import ModelCard, Pooling, find_entry
-from kgrag.embedding.embedder import Thresholds
 from kgrag.embedding.local import LocalEmbedder, batches
 from kgrag.embedding.model_folder import (
     CARD_FILE,
@@ -76,9 +75,7 @@ def test_card_comes_back_as_it_was_written(tmp_path, tiny_card):
         {"lower_case": "no"},
         {"name": None},
         {"colour": "red"},
-        {"thresholds": 0.5},
-        {"thresholds": {"free": "high"}},
-        {"thresholds": {"red": 0.5}},
+        {"answered": "high"},
     ],
 )
 def test_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
@@ -91,23 +88,23 @@ def test_card_refuses_what_it_does_not_understand(tmp_path, tiny_card, changes):
         ModelFolder(tmp_path).card()
 
 
-def test_thresholds_are_those_of_the_card_or_of_the_files(tmp_path, tiny_card):
+def test_what_was_measured_is_of_the_card_or_of_the_files(tmp_path, tiny_card):
     """A card from before they were written, under any name, is known by its files and settings."""
-    told = dataclasses.replace(tiny_card, thresholds=Thresholds(free=0.7))
+    told = dataclasses.replace(tiny_card, answered=0.7)
     ModelFolder(tmp_path).write_card(told)
-    assert ModelFolder(tmp_path).card().thresholds == Thresholds(free=0.7)
+    assert ModelFolder(tmp_path).card().answered == 0.7
 
     known = find_entry("bge-small-zh").card
     for card, limits in (
-        (dataclasses.replace(known, name="office"), known.thresholds),
+        (dataclasses.replace(known, name="office"), known.answered),
         (dataclasses.replace(known, pooling="mean"), None),
         (dataclasses.replace(tiny_card, name="bge-small-zh"), None),
     ):
         ModelFolder(tmp_path).write_card(card)
         data = json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))
-        del data["thresholds"]
+        del data["answered"]
         (tmp_path / CARD_FILE).write_text(json.dumps(data), encoding="utf-8")
-        assert ModelFolder(tmp_path).card().thresholds == limits
+        assert ModelFolder(tmp_path).card().answered == limits
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": "x"}', "\xff"])

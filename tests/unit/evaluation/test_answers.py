@@ -235,7 +235,7 @@ def test_evaluators_get_question_plain_answer_and_contexts(judged_base):
 
 def test_an_answer_that_found_nothing_has_0_but_for_its_references(judged_base):
     """Whatever a lenient judge says of a refusal."""
-    scores, _, answer = judged(judged_base, "红烧肉怎么做", evaluators=lambda *_: {"Resp-Qry": 1.0})
+    scores, _, answer = judged(judged_base, "鹭鹮鹯", evaluators=lambda *_: {"Resp-Qry": 1.0})
     assert not answer.found
     assert scores["grim:Resp-Qry"] == scores["grid:faithfulness"] == scores["cov:correctness"] == 0
     assert scores["cov:bias"] == 1
