@@ -2,41 +2,37 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, zip_longest
 
 from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer, Step
 from kgrag.answer.blocks import Block, Missing, Row, Side
+from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
-from kgrag.answering.by_place import listed_for, quote_results
+from kgrag.answering.copies import naming_copies
 from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
-from kgrag.answering.library import chunk_at
-from kgrag.answering.listed import Place
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import answer_by_sides, of_side, side
+from kgrag.answering.quotes import METHOD, answer_by_sides, of_side, quoted, side
 from kgrag.answering.retrieve import LEFT_OUT
-from kgrag.answering.rows import (
-    Complete,
-    Stated,
-    as_answer,
-    with_comparison,
-    with_documents,
-)
-from kgrag.answering.search_context import SearchContext
+from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.stated import answer_of, table_of
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
 from kgrag.question.question import question_of
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
+from kgrag.text.facets import called
 from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
-from kgrag.types import Document
+from kgrag.types import Document, Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 from kgrag.verification.checks import notes_of
 
@@ -112,7 +108,6 @@ def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) 
     searched = [spot.document for spot in spots if spot.document in knowledge.cards()]
     held = {document.doc_id: document for document in knowledge.store.documents(searched)}
     headings = knowledge.store.headings(list(held))
-    chunks = knowledge.store.chunks_of(list(held), size=knowledge.settings().leaf)
     rows = []
     for doc_id, start, end in ((spot.document, spot.start, spot.end) for spot in spots):
         if doc_id not in held or not start < end <= len(held[doc_id].text):
@@ -120,11 +115,9 @@ def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) 
         text = held[doc_id].text
         path = HeadingTree(text, headings.get(doc_id, ())).path(start, end)[-2:]
         lead = "，".join(name for name in path if not text.startswith(name, start))
-        chunk = chunk_at([c for c in chunks if c.doc_id == doc_id], start)
-        rows.append(Stated(Place(doc_id, start, end, chunk), lead=lead))
-    found = Complete(tuple(rows), (), "articles")
-    query = knowledge.query(carry_over(question, history))
-    answer = as_answer(found, query, knowledge.store)
+        cited = Citation.of(held[doc_id], headings.get(doc_id, ()), (start, end), chunk_id="")
+        rows.append(Row(cited, lead=lead))
+    answer = Answer(carry_over(question, history), tuple(rows), METHOD)
     return _with_broken_numbers(answer) if rows else None
 
 
@@ -185,7 +178,7 @@ def _quoted(
 
     def quote(search: Search, most: int, sure: bool = False) -> Answer:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
-        told, documents = quote_results(search.query, results, knowledge, most, sure=sure)
+        told, documents = _quote_results(search.query, results, knowledge, most, sure=sure)
         held.update(documents)
         return told
 
@@ -196,26 +189,53 @@ def _quoted(
 
     planned = question_of(query).sides if pipeline.planned else ()
     sides = {side.label: side.query for side in planned}
-    listed = listed_for(search, knowledge, pipeline)
-    if listed is not None and listed.rows:
-        answer = as_answer(listed, query, knowledge.store)
+    table = table_of(search, knowledge, planned=pipeline.planned)
+    if table is not None:
+        answer = answer_of(table, query)
+        stating = {called(block.label) for block in answer.blocks if isinstance(block, Row)}
         nearest = (
             side(label, quote_side(label, _QUOTED_OF_SILENT, True), nearest=True)
             for label in sides
-            if label in listed.all_silent
+            if label not in stating
         )
         answer = replace(answer, blocks=(*answer.blocks, *nearest))
     elif sides:
         answer = answer_by_sides(query, [*sides], quote_side, max_sentences=options.max_sentences)
     else:
-        answer = with_documents(quote(search, options.max_sentences), query, held)
-    if listed is not None and not listed.rows:
-        answer = replace(answer, notes=(*listed.notes, *answer.notes))
+        answer = quote(search, options.max_sentences)
     answer = shortened(replace(answer, question=standing), options.most_quotes)
     answer = _with_broken_numbers(answer)
     read_as = read_in_chinese(query, knowledge.settings().chinese)
-    answer = replace(answer, notes=(*read_as, *answer.notes))
-    return with_comparison(answer, listed, knowledge.store) if listed else answer
+    return replace(answer, notes=(*read_as, *answer.notes))
+
+
+def _quote_results(
+    query: Query,
+    results: Sequence[ScoredChunk],
+    knowledge: SearchContext,
+    most: int,
+    *,
+    sure: bool = False,
+) -> tuple[Answer, dict[str, Document]]:
+    """Return at most so many sentences of results by rule, and the documents of the results.
+
+    With `sure`, the results are known to be about it, and the best are quoted whatever they score.
+    """
+    results = [*results, *knowledge.defining(query, results)]
+    found = ResultsWithDocuments.of(results, knowledge.store)
+    told = quoted(
+        query,
+        found.results,
+        documents=found.documents,
+        headings=found.headings,
+        embedder=knowledge.embedder(),
+        max_sentences=most,
+        facts=facts_in(found.results, knowledge.store, leaf=knowledge.settings().leaf),
+        absent=lambda: knowledge.absent(query),
+        apart=cache(lambda: knowledge.apart(query)),
+        sure=sure,
+    )
+    return naming_copies(told, found.results), found.documents
 
 
 class _Asking:

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answer.citation import Citation
-from kgrag.answering.by_place import listed_for
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.copies import naming_copies
 from kgrag.answering.draft import Mend
@@ -16,13 +15,14 @@ from kgrag.answering.models import QuestionModels, stopped_after
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
 from kgrag.answering.retrieve import LEFT_OUT, Retrieved, retrieve
-from kgrag.answering.rows import Complete, as_results
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.stated import as_results, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.statements.table import Table, worded
 from kgrag.store.store import Store
 from kgrag.text.words import question_language
 from kgrag.types import Query
@@ -91,17 +91,16 @@ class Attempts:
         steps = found.steps
         with stopped_after(steps):
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
-            listed = self._listed(query)
-            held = ResultsWithDocuments.of(
-                [*self._rows(listed), *found.results], self._knowledge.store
-            )
-            told = listed.notes if listed else ()
-            context = self._packed(query, [*told, *self._known(listed), *found.rows], held)
+            table = self._table(query)
+            told = worded(table.notes, query.language) if table else []
+            rows = self._rows(table) if table else []
+            held = ResultsWithDocuments.of([*rows, *found.results], self._knowledge.store)
+            context = self._packed(query, [*told, *found.rows], held)
             before = self._models.calls
             answer = self._written(query, context, held, on_text)
             answer = replace(answer, notes=(*told, *answer.notes))
-        if listed:
-            steps = (*steps, Step("table", "\n".join((listed.kind, *listed.notes))))
+        if table:
+            steps = (*steps, Step("table", "\n".join((table.name, *told))))
         steps = (*steps, self._generated(answer, context, before))
         return Attempt(wording, replace(answer, steps=steps), context, tuple(held.results))
 
@@ -120,8 +119,9 @@ class Attempts:
         mend = Mend(by_reference(attempt.answer, attempt.context), said)
         before = self._models.calls
         answer = self._written(query, attempt.context, held, None, mend)
-        listed = self._listed(query)
-        answer = replace(answer, notes=(*(listed.notes if listed else ()), *answer.notes))
+        table = self._table(query)
+        told = worded(table.notes, query.language) if table else []
+        answer = replace(answer, notes=(*told, *answer.notes))
         step = self._generated(answer, attempt.context, before)
         return replace(attempt, answer=replace(answer, steps=(step,)))
 
@@ -132,21 +132,14 @@ class Attempts:
         results = with_more(attempt, found.results, self._knowledge.store, leaf=leaf)
         return self._answered(wording, replace(found, results=results))
 
-    def _listed(self, query: Query) -> Complete | None:
-        """Return all statements that a question asks for, if it clearly asks for a list."""
-        return listed_for(self._knowledge.search(query), self._knowledge, self._pipeline)
+    def _table(self, query: Query) -> Table | None:
+        """Return the table that answers a question; None for none."""
+        search = self._knowledge.search(query)
+        return table_of(search, self._knowledge, planned=self._pipeline.planned)
 
-    def _rows(self, listed: Complete | None) -> list[ScoredChunk]:
-        if listed is None:
-            return []
+    def _rows(self, table: Table) -> list[ScoredChunk]:
         leaf = self._knowledge.settings().leaf
-        return as_results(listed, self._knowledge.store, size=leaf)
-
-    def _known(self, listed: Complete | None) -> list[str]:
-        """Return what rows tell of their documents and no quote says: number, issuer, status."""
-        cards = self._knowledge.cards()
-        told = ((row.place.doc_id, row.known) for row in (listed.rows if listed else ()))
-        return [f"《{cards[doc_id].title}》：{known}" for doc_id, known in told if known]
+        return as_results(table, self._knowledge.store, size=leaf)
 
     def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))

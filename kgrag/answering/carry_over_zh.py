@@ -193,7 +193,7 @@ def _about(other: str, before: str) -> str:
 
     Of several pieces the one is meant that shares a character with the other.
     """
-    pieces = question_of(analyse(before)).pieces
+    pieces = question_of(analyse(before)).unbound()
     alike = max(pieces, key=lambda piece: len({*piece} & {*other}), default="")
     if not alike or (pieces[1:] and not {*alike} & {*other}):
         return ""

@@ -223,7 +223,7 @@ def topics_of(query: Query) -> list[str]:
     ):
         return []
     terms = (query.text[t.start : t.end] for t in official_terms(query.text))
-    topics = list(dict.fromkeys((*asked.pieces, *terms)))
+    topics = list(dict.fromkeys((*asked.unbound(), *terms)))
     return [t for t in topics if len(t) >= _SHORTEST_TOPIC] or topics[:1]
 
 

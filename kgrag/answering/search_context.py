@@ -10,7 +10,8 @@ from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
 from kgrag.answering.listed import definitions, topics_of
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
-from kgrag.question.question import pieces, question_of
+from kgrag.question.query import analyse
+from kgrag.question.question import question_of
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.filter import Filter, documents_within
@@ -72,7 +73,6 @@ class CurrentInForce:
 
 _COMMON = 3_000  # passages from which a word is as common as any
 _DEFINING = 300  # passages that name what a question asks about
-_RARE = 1_000  # passages that have a word which still tells a topic
 # Numbers, and what a question asks with: 怎么办, 什么样.
 _NO_CONTENT = re.compile(r"\d|怎|什么|多少|如何|哪|几")
 _CLAUSES = re.compile(r"[，,；;、]")
@@ -136,7 +136,7 @@ class SearchContext:
             for word in asked
             if len(word) > 1
             and not _NO_CONTENT.search(word)
-            and pieces(word)
+            and question_of(analyse(word)).unbound()
             and not any(word != other and word in other for other in (*asked, *known))
             and not any(word in place or place in word for place in query.places)
         ]
@@ -161,7 +161,7 @@ class SearchContext:
             return ()
         counted = {
             word: n
-            for word, n in self._counted(" ".join(asked.pieces)).items()
+            for word, n in self._counted(" ".join(asked.unbound())).items()
             if n < _COMMON and not _NO_CONTENT.search(word)
         }
         if len(counted) < 2 or min(counted.values()) < 2:
@@ -242,18 +242,6 @@ class SearchContext:
         if held <= later:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
-
-    def rare_words(self, text: str) -> list[str]:
-        """Return the words of a text that few of the searched passages have, the rarest first.
-
-        Words that more than ten times as many have as the rarest, and more than `_RARE`, and words
-        within longer ones are left out. Empty where it has no words, or a word that no passage has.
-        """
-        counted = self._counted(text)
-        least = min(counted.values(), default=0)
-        most = max(10 * least, _RARE) if least else -1
-        rare = [word for word, n in counted.items() if n <= most]
-        return sorted(rare, key=lambda word: counted[word])
 
     def _counted(self, text: str) -> dict[str, int]:
         """Return the words of a text with how many passages have each, `_COMMON` at most."""

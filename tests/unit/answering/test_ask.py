@@ -525,7 +525,7 @@ def quotes(*said, begin=1):
 
 QUOTES = quotes("一。", "二。", "三。", "四。")
 ROWS = tuple(
-    Row(cited(n, quote), label, f"{label}：")
+    Row(cited(n, quote), label, label)
     for n, (label, quote) in enumerate(
         (("江苏省", "18%"), ("福建省", "27%"), ("福建省", "26%"), ("河南省", "16%")), 1
     )
@@ -539,8 +539,8 @@ NOTHING = "丙市：没有选出可以引用的句子"
     ("blocks", "most", "expected"),
     [
         (QUOTES, 2, "一。[1]\n二。[2]"),
-        (ROWS, 3, "江苏省：《甲》：18%[1]\n福建省：《甲》：27%[2]\n河南省：《甲》：16%[3]"),
-        (ROWS, 1, "江苏省：《甲》：18%[1]"),
+        (ROWS, 3, "江苏省，《甲》：18%[1]\n福建省，《甲》：27%[2]\n河南省，《甲》：16%[3]"),
+        (ROWS, 1, "江苏省，《甲》：18%[1]"),
         (SIDES, 2, "甲市：\n一。[1]\n乙市：\n三。[2]"),
         (SIDES, 3, f"甲市：\n一。[1]\n乙市：\n三。[2]\n{NOTHING}"),
     ],
