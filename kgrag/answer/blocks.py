@@ -102,33 +102,37 @@ class Quote(Block):
 
 @dataclass(frozen=True, slots=True)
 class Row(Quote):
-    """A row of a complete table: a quote, and what it is about.
+    """A row of a table: a quote, and the cells that it states.
 
     Attributes:
-        label: Place or year; may be empty.
-        lead: Text before the document's title, with the label and punctuation.
-        aside: Text in brackets after the title: the role of a citation; may be empty.
-        known: More of that which is known of the document and no quote says: its number, its
-            status, how many cite it; may be empty.
+        label: Place; may be empty.
+        lead: The cells in words: 四川省，2025年：≥24%; may be empty.
+        further: More places that state the same.
     """
 
     label: str = ""
     lead: str = ""
-    aside: str = ""
-    known: str = ""
+    further: tuple[Citation, ...] = ()
 
     @property
-    def titled(self) -> str:
-        """Return the title with what stands in brackets behind it."""
-        remarks = "；".join(filter(None, (self.aside, self.known)))
-        return f"《{self.citation.title}》" + (f"（{remarks}）" if remarks else "")
+    def citations(self) -> tuple[Citation, ...]:
+        """Return the citation of the quote and the further ones."""
+        return (self.citation, *self.further)
+
+    def citing(self, change: Change) -> Self:
+        """Return the row with its citations mapped."""
+        further = tuple(map(change, self.further))
+        return replace(self, citation=change(self.citation), further=further)
 
     def text(self, language: Language, mark: Mark) -> str:
-        """Return lead, title, sentence and mark on a line; a title alone is not repeated."""
-        quote = _one_line(_told(self.citation))
-        title = self.citation.title
-        told = "" if self.known and (quote in title or title in quote) else f"：{quote}"
-        return f"{self.lead}{self.titled}{told}{mark(self.citation)}"
+        """Return lead, title, sentence and marks on a line."""
+        lead = f"{self.lead}，" if self.lead else ""
+        return f"{lead}《{self.citation.title}》：{self.quoted(mark)}"
+
+    def quoted(self, mark: Mark) -> str:
+        """Return the sentence and the marks of all citations."""
+        said = _one_line(_told(self.citation))
+        return said + "".join(dict.fromkeys(map(mark, self.citations)))
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
@@ -137,10 +141,9 @@ class Row(Quote):
             "label": self.label,
             "lead": self.lead,
             "title": self.citation.title,
-            "aside": self.aside,
-            "known": self.known,
             "text": _told(self.citation),
             "citation": self.citation.number,
+            "further": [cited.number for cited in self.further],
         }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from kgrag.answer.blocks import Block, Claim, Quote, Row, Side
+from kgrag.answer.blocks import Block, Claim, Row, Side
 from kgrag.answer.citation import MARKED, Citation, with_bold, with_remarks
 from kgrag.answer.word import Bold, Line, Piece, WordFile
 from kgrag.status import mark
@@ -53,8 +53,11 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
 
 def _marked(block: Block, language: Language) -> str:
     """Return a block's text with remarks; [n] have control characters as brackets."""
-    written = block.text(language, lambda c: f"\x00{c.number}\x01")
-    return with_remarks(written, block.checks, language)[0]
+    return with_remarks(block.text(language, _bracketed), block.checks, language)[0]
+
+
+def _bracketed(cited: Citation) -> str:
+    return f"\x00{cited.number}\x01"
 
 
 def _item(block: Block, language: Language) -> str:
@@ -88,7 +91,7 @@ def html(blocks: Sequence[Block], language: Language, link: Link) -> str:
             said = "".join(_linked(b, language, link) for b in same)
             parts.append(f"<div>{said}</div>")
         elif kind is Row:
-            rows = "".join(_row(b, language, link) for b in same if isinstance(b, Row))
+            rows = "".join(_row(b, link) for b in same if isinstance(b, Row))
             parts.append(f"<table>{rows}</table>")
         else:
             parts += [
@@ -103,14 +106,18 @@ def _inner(block: Block, language: Language, link: Link) -> str:
 
 def _linked(block: Block, language: Language, link: Link) -> str:
     before = block.before if isinstance(block, Claim) else ""
-    text = escape(f"{before}{_marked(block, language)}").replace("\n", "<br>")
+    return _with_links(f"{before}{_marked(block, language)}", link)
+
+
+def _with_links(marked: str, link: Link) -> str:
+    text = escape(marked).replace("\n", "<br>")
     text = text.replace(MARKED[0], "<mark>").replace(MARKED[1], "</mark>")
     return _CITED.sub(lambda cited: f"<a {link(int(cited[1]))}>[{cited[1]}]</a>", text)
 
 
-def _row(row: Row, language: Language, link: Link) -> str:
-    quote = _linked(Quote(row.citation, headed=False), language, link)
-    cells = (escape(row.lead.rstrip("，：")), escape(row.titled), quote)
+def _row(row: Row, link: Link) -> str:
+    quote = _with_links(row.quoted(_bracketed), link)
+    cells = (escape(row.lead), escape(f"《{row.citation.title}》"), quote)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
@@ -156,8 +163,8 @@ def _rows(file: WordFile, rows: Sequence[Row], language: Language) -> None:
     first = 0 if any(row.lead for row in rows) else 1
     lines: list[list[Line]] = []
     for row in rows:
-        quote = _pieces(_marked(Quote(row.citation, headed=False), language), _by_number(row))
-        cells: list[Line] = [[row.lead.rstrip("，：")], [row.titled], [*quote]]
+        quote = _pieces(row.quoted(_bracketed), _by_number(row))
+        cells: list[Line] = [[row.lead], [f"《{row.citation.title}》"], [*quote]]
         lines.append(cells[first:])
     file.table(lines, [[name] for name in _HEADS[language]][first:])
 

@@ -14,6 +14,7 @@ from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
+from kgrag.answering.stated import answer_of, table_of
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
@@ -134,14 +135,18 @@ def _quoted(
     options: AskOptions,
     history: Sequence[Turn],
 ) -> Answer:
-    """Return an answer of clauses, by rule."""
+    """Return a table that answers the question, else the best clauses, by rule."""
     standing, _ = carry_over(question, history, known=knowledge.settings().known_places)
     query = knowledge.query(standing)
     search = knowledge.search(query)
-    results = knowledge.best(pipeline, [search], top_k=options.top_k)
-    found = ResultsWithDocuments.of(results, knowledge.store)
-    embedder = knowledge.embedder()
-    answer = answer_by_clauses(search, found, embedder=embedder, max_chars=options.max_chars)
+    table = table_of(search, knowledge, planned=pipeline.planned)
+    if table is not None:
+        answer = answer_of(table, query)
+    else:
+        results = knowledge.best(pipeline, [search], top_k=options.top_k)
+        found = ResultsWithDocuments.of(results, knowledge.store)
+        embedder = knowledge.embedder()
+        answer = answer_by_clauses(search, found, embedder=embedder, max_chars=options.max_chars)
     answer = _with_broken_numbers(replace(answer, question=standing))
     read_as = read_in_chinese(query, knowledge.settings().chinese)
     return replace(answer, notes=(*read_as, *answer.notes))

@@ -16,11 +16,13 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
 from kgrag.answering.retrieve import LEFT_OUT, Retrieved, retrieve
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.stated import as_results, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.statements.table import Table, worded
 from kgrag.store.store import Store
 from kgrag.text.words import question_language
 from kgrag.types import Query
@@ -89,10 +91,16 @@ class Attempts:
         steps = found.steps
         with stopped_after(steps):
             query = replace(self._knowledge.query(self._question), keywords=found.query.keywords)
-            held = ResultsWithDocuments.of(found.results, self._knowledge.store)
-            context = self._packed(query, found.rows, held)
+            table = self._table(query)
+            told = worded(table.notes, query.language) if table else []
+            rows = self._rows(table) if table else []
+            held = ResultsWithDocuments.of([*rows, *found.results], self._knowledge.store)
+            context = self._packed(query, [*told, *found.rows], held)
             before = self._models.calls
             answer = self._written(query, context, held, on_text)
+            answer = replace(answer, notes=(*told, *answer.notes))
+        if table:
+            steps = (*steps, Step("table", "\n".join((table.name, *told))))
         steps = (*steps, self._generated(answer, context, before))
         return Attempt(wording, replace(answer, steps=steps), context, tuple(held.results))
 
@@ -111,6 +119,9 @@ class Attempts:
         mend = Mend(by_reference(attempt.answer, attempt.context), said)
         before = self._models.calls
         answer = self._written(query, attempt.context, held, None, mend)
+        table = self._table(query)
+        told = worded(table.notes, query.language) if table else []
+        answer = replace(answer, notes=(*told, *answer.notes))
         step = self._generated(answer, attempt.context, before)
         return replace(attempt, answer=replace(answer, steps=(step,)))
 
@@ -120,6 +131,15 @@ class Attempts:
         leaf = self._knowledge.settings().leaf
         results = with_more(attempt, found.results, self._knowledge.store, leaf=leaf)
         return self._answered(wording, replace(found, results=results))
+
+    def _table(self, query: Query) -> Table | None:
+        """Return the table that answers a question; None for none."""
+        search = self._knowledge.search(query)
+        return table_of(search, self._knowledge, planned=self._pipeline.planned)
+
+    def _rows(self, table: Table) -> list[ScoredChunk]:
+        leaf = self._knowledge.settings().leaf
+        return as_results(table, self._knowledge.store, size=leaf)
 
     def _rated(self, results: list[ScoredChunk]) -> tuple[list[ScoredChunk], Step]:
         doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))

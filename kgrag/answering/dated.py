@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Row, Run
+from kgrag.answer.blocks import Claim, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note, note
 from kgrag.question.question import question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.statements.in_force import InForce
-from kgrag.status import kind_in_words
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.plan_periods import periods_in
 from kgrag.text.words import normalize_name, quoted_titles
@@ -71,8 +70,7 @@ def in_force_first(
 ) -> list[ScoredChunk]:
     """Return results, those of documents of which another edition is asked for last.
 
-    If a day is asked for, so are those not in force then, unless the question is whether something
-    is in force.
+    If a day is asked for, so are those not in force then.
 
     Args:
         retrieve: Returns so many results, best first.
@@ -83,7 +81,7 @@ def in_force_first(
             force.
         top_k: Maximum number of results.
     """
-    preferred = as_of.preferred and not _asks_whether(query)
+    preferred = as_of.preferred
     found = retrieve(top_k * (_MORE if preferred else 1))
     doc_ids = [hit.chunk.doc_id for hit in found]
     led = in_force.led(doc_ids, as_of.day, lambda card: _is_edition_asked(card, query))
@@ -102,13 +100,6 @@ def in_force_first(
     least = min((hit.score for hit in before), default=float("inf"))
     lowered = [replace(hit, score=min(hit.score, least)) for hit in behind]
     return [*before, *lowered][:top_k]
-
-
-def _asks_whether(query: Query) -> bool:
-    """Return whether a question asks if something is in force, not for what is (现行有效的办法)."""
-    asks, text = question_of(query).asks, query.text
-    is_which = asks & {"a list", "documents"} or "有效的" in text or "现行" in text
-    return "validity" in asks and not is_which
 
 
 def _is_edition_asked(card: Document, query: Query) -> bool:
@@ -222,7 +213,7 @@ def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     """Return an answer whose citations have the status of their documents.
 
-    Notes name each document that is not in force or is amended, unless its row says so, and each
+    Notes name each document that is not in force or is amended, and each
     quoted title that a document repeals or amends; with a day as an option, another note says what
     was excluded. That a plan's years are over is noted only if a day is asked for: in older
     archives that is true of most plans.
@@ -235,8 +226,6 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     language = answer.language
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
     told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
-    said = {b.citation.doc_id for b in answer.blocks if isinstance(b, Row) and _says_status(b)}
-    told_of = [c for c in told_of if c.doc_id not in said]
     notes = dict.fromkeys(_status_note(c, language) for c in told_of)
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
@@ -256,13 +245,6 @@ def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
 
 def _is_over(cited: Citation) -> bool:
     return cited.status is not None and cited.status.kind == "over"
-
-
-def _says_status(row: Row) -> bool:
-    status = row.citation.status
-    return status is not None and any(
-        kind_in_words(status.kind, language) in row.titled for language in ("zh", "en")
-    )
 
 
 def _status_note(cited: Citation, language: Language) -> str:

@@ -1,44 +1,27 @@
-"""Intent of a question by rules, over the same tagged spans as documents."""
+"""One reading of a question: its titles, places, times and cues as fields."""
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from kgrag.qualifiers import Standing
 from kgrag.question.query import titles_in
 from kgrag.question.sides import ASKS_ON, Side, innermost, sides
-from kgrag.text.facets import NATIONAL, called
 from kgrag.text.grammar import Grammar
 from kgrag.text.places import places_in
 from kgrag.text.plan_periods import plan_years
-from kgrag.text.regions import level_of
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.vocabulary import ABROAD, FIVE_YEAR_PLAN
 from kgrag.types import Query
 
-# What a question wants of all places of a level, or of all places or documents.
-PROVINCES, CITIES, ANYWHERE, DOCUMENTS = "省", "市", "地", "文件"
-EVERYWHERE = "全"  # of a question that names neither a place nor a level: the country, too
-_LEVELS = {"provinces": PROVINCES, "cities": CITIES, "anywhere": ANYWHERE, "documents": DOCUMENTS}
+Level = Literal["", "省", "市"]
+Order = Literal["", "most", "least"]
+Kind = Literal["", "cites", "cited_by", "basis", "duties"]
+
 _SPANS = ("title", "time", "time year", "time plan", "place")  # that are no words
-_ASKING = frozenset(
-    [
-        "filler",
-        "planned",
-        "achieved",
-        "most",
-        "least",
-        "extreme",
-        "gap",
-        "lists",
-        "counts",
-        "each",
-        "who",
-        "define",
-    ]
-)
-_MOST_SIDES = 6  # of a comparison; more places are named in a list
+_KINDS: tuple[Kind, ...] = ("cited_by", "cites", "basis", "duties")  # the first found is asked for
 # 2021年4月, 2021年的计划 tell when a document was issued, 比2020年 what a figure is compared with.
 _NO_YEAR = "(?![万亿千百多余家个项吨台辆元公亩米平立兆kKmM])"  # 2000万千瓦
 _YEAR = re.compile(
@@ -47,38 +30,38 @@ _YEAR = re.compile(
 )
 _ANY_YEAR = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d){_NO_YEAR}年?[底末]?")
 _PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
-_FEW = re.compile("前?(?:\\d{1,2}|[一二两三四五六七八九十])[个名位]?")  # of a ranking
-_MARKS = re.compile(r"(?<!\d)\.|\.(?!\d)|[\s,，、。？?！!：:；;“”\"'‘’（）()《》]+")
+_WORDS = re.compile(r"[\w%.-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The intent of a question.
+    """What a question asks for.
 
     Attributes:
         query: Its words, titles and places.
-        asks: Names of the matching patterns in `[asks]` of `questions.toml`.
+        asks: Names of the cues in `[cues]` of `questions.toml` that it has.
+        kind: What is asked of a title or an agency; empty for anything else.
         sides: Of a comparison; else empty.
         years: Years of the figures asked for.
         periods: Five-year plans that it names.
+        years_named: All years in it, also those of issue (2021年的通知); not a bound: 2021年以来.
         standing: Planned or achieved; empty for both.
-        level: 省, 市 for all places of it; 地 for all places, 文件 for all documents; empty for
-            the places named alone.
-        places: Short names in the order asked; with a level, those that limit it.
-        topic: The question without places, levels and times.
-        pieces: The topic without question words.
+        level: 省 or 市 for all places of it; empty for the places named alone.
+        order: Whether the largest or the smallest comes first; empty for neither.
+        places: Short names of the innermost places, in the order asked.
     """
 
     query: Query
     asks: frozenset[str]
+    kind: Kind
     sides: tuple[Side, ...]
     years: frozenset[int]
     periods: tuple[str, ...]
+    years_named: frozenset[int]
     standing: Standing
-    level: str
+    level: Level
+    order: Order
     places: tuple[str, ...]
-    topic: str
-    pieces: tuple[str, ...]
 
     @property
     def asks_on(self) -> bool:
@@ -101,38 +84,35 @@ class Question:
         """Return the years of figures: those named, else the last of each plan; empty for any."""
         return self.years or frozenset(plan_years(period)[1] for period in self.periods)
 
-    @property
-    def years_named(self) -> frozenset[int]:
-        """Return all years in it, also those of issue (2021年的通知); not a bound: 2021年以来."""
-        read = tagged(self.query)
-        told = (
-            read.words(found.start(), found.start() + 1)
-            for found in grammar().pattern("issue_years").finditer(read.code)
-            if not (found["since"] or found["later"] or found["until"])
-        )
-        return frozenset(int(time[:4]) for time in told if time[:4].isdigit())
+    def unbound(self) -> list[str]:
+        """Return the words that are neither titles, times, places nor words of asking.
 
-    def row_of(self, around: Sequence[str]) -> str:
-        """Return the full name of the place under which an answer lists what is said of another.
+        >>> from kgrag.question.query import analyse
+        >>> question_of(analyse("四川2025年森林覆盖率和绿化面积是多少")).unbound()
+        ['森林覆盖率', '绿化面积']
+        """
+        return [self.query.text[slice(*m.span())] for m in _WORDS.finditer(self._without(None))]
+
+    def rest(self, tags: Collection[str]) -> str:
+        """Return the text from the first to the last word that is neither of asking nor of a tag.
 
         Args:
-            around: Full names of the other place and those around it, outermost first.
+            tags: Of spans that a selection has fields for: place, year, planned.
 
         Returns:
-            Empty if it is none that the question asks for.
+            Empty where every word is bound.
         """
-        region = around[-1]
-        if not self.level:
-            return region if called(region) in self.places else ""
-        if region == NATIONAL and self.query.national:
-            return region
-        if self.places and not any(called(name) in self.places for name in around):
-            return ""
-        if self.level in (DOCUMENTS, EVERYWHERE) or (self.level == ANYWHERE and region != NATIONAL):
-            return region
-        if self.level == CITIES:
-            return region if level_of(region) == CITIES or region.endswith(CITIES) else ""
-        return region if region != NATIONAL and level_of(region) == self.level else ""
+        found = [*_WORDS.finditer(self._without({"filler", *tags}))]
+        return self.query.text[found[0].start() : found[-1].end()] if found else ""
+
+    def _without(self, tags: Collection[str] | None) -> str:
+        """Return the text with blanks in place of spans with a tag; of all for None."""
+        read = tagged(self.query)
+        text = list(read.text)
+        for span in read.spans.values():
+            if tags is None or not span.tags.isdisjoint(tags):
+                text[span.start : span.end] = " " * (span.end - span.start)
+        return "".join(text)
 
 
 @functools.cache
@@ -143,31 +123,32 @@ def grammar() -> Grammar:
 
 @functools.lru_cache(maxsize=256)
 def question_of(query: Query) -> Question:
-    """Return the intent of a parsed question.
+    """Return the reading of a parsed question.
 
     >>> from kgrag.question.query import analyse
     >>> asked = question_of(analyse("十五五期间各省的森林覆盖率目标是多少"))
-    >>> asked.level, sorted(asked.due), asked.standing, asked.pieces
-    ('省', [2030], 'planned', ('森林覆盖率',))
+    >>> asked.level, sorted(asked.due), asked.standing
+    ('省', [2030], 'planned')
     """
     read = tagged(query)
     asks = frozenset(
-        name for name, pattern in grammar().told["asks"].items() if _finds(pattern, read.code)
+        name
+        for name, pattern in grammar().told["cues"].items()
+        if grammar().compile(pattern).search(read.code)
     )
-    found = sides(query, asks)
-    level, cut = _level(read)
-    topic = _topic(query.text, read, cut)
+    level: Level = "省" if "provinces" in asks else "市" if "cities" in asks else ""
     return Question(
         query,
         asks,
-        found,
+        next((kind for kind in _KINDS if kind in asks), ""),
+        sides(query, asks),
         frozenset(int(told) for told in _told(read, "year")),
         tuple(_told(read, "plan")),
-        _standing(asks),
+        _years_named(read),
+        _standing(read, asks),
         level,
-        _places(query, found, level),
-        topic,
-        tuple(pieces(topic)),
+        "least" if "least" in asks else "most" if "most" in asks else "",
+        tuple(sorted(innermost(query.places), key=query.text.find)),
     )
 
 
@@ -198,53 +179,18 @@ def _told(read: Tagged, kind: str) -> Iterator[str]:
     return (str(span.value) for span in read.spans.values() if kind in span.tags)
 
 
-def _finds(pattern: str, code: str) -> bool:
-    return grammar().compile(pattern).search(code) is not None
+def _years_named(read: Tagged) -> frozenset[int]:
+    """Return all years, also those of issue (2021年的通知); not a bound: 2021年以来."""
+    bounds = grammar().words("bound")
+    told = (s for s in read.spans.values() if "time" in s.tags and "plan" not in s.tags)
+    within = (s for s in told if not read.text.startswith(bounds, s.end))
+    return frozenset(int(read.text[s.start : s.start + 4]) for s in within)
 
 
-def _standing(asks: frozenset[str]) -> Standing:
+def _standing(read: Tagged, asks: Collection[str]) -> Standing:
+    """Return whether plans or facts are asked for; neither where a year is one to compare with."""
     planned, achieved = "planned" in asks, "achieved" in asks
-    if planned == achieved or "compared" in asks:
+    bases = (s for s in read.spans.values() if s.tags == {"time"})
+    if planned == achieved or any(read.text[: s.start].endswith(("比", "较")) for s in bases):
         return ""
     return "planned" if planned else "achieved"
-
-
-def _level(read: Tagged) -> tuple[str, tuple[int, int]]:
-    """Return the level of which all places are asked for, and the span that says so."""
-    for name, level in _LEVELS.items():
-        if found := grammar().pattern(name).search(read.code):
-            return level, found.span()
-    return "", (0, 0)
-
-
-def _places(query: Query, found: Sequence[Side], level: str) -> tuple[str, ...]:
-    places = () if query.titles else tuple(side.label for side in found)
-    inner = innermost(query.places)
-    if not (places or level or query.titles) and len(inner) == 1 < len(query.places):
-        return inner  # 四川广元
-    if not places and (level or len(query.places) == 1 or len(query.places) > _MOST_SIDES):
-        places = tuple(sorted(query.places, key=query.text.find))
-    return places or ((NATIONAL,) if query.national and not level else ())
-
-
-def _topic(text: str, read: Tagged, cut: tuple[int, int]) -> str:
-    said = []
-    for at in range(len(read.code)):
-        tags = read.spans[at].tags if at in read.spans else frozenset()
-        is_out = cut[0] <= at < cut[1] or tags & {"title", "time", "place", "nation"}
-        said.append(" " if is_out else text[read.at[at] : read.at[at + 1]])
-    return "".join(said)
-
-
-def pieces(text: str) -> list[str]:
-    """Split a text at question words.
-
-    >>> pieces("森林覆盖率的目标是多少")
-    ['森林覆盖率']
-    """
-    read = grammar().tagged(text)
-    bare = "".join(
-        " " if at in read.spans and read.spans[at].tags & _ASKING else read.words(at, at + 1)
-        for at in range(len(read.code))
-    )
-    return [piece for piece in _MARKS.split(bare) if piece and not _FEW.fullmatch(piece)]

@@ -109,9 +109,7 @@ def with_documents(query: Query, *, titles: "TitleIndex", store: SearchedStore) 
     if query.titles or not _KIND.search(query.text) or question_of(query).sides:
         return query
     named = titles.named(query.text, places=query.places, national=query.national)
-    which = question_of(query).asks & {"documents", "on from it"} == {"documents"}
-    which = which and "是什么" not in query.text
-    named = named or ({} if which else _cited(query, store))
+    named = named or _cited(query, store)
     if not named:
         return query
     named_too = analyse(query.text, known_places=query.places, named=named)

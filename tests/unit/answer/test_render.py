@@ -22,7 +22,7 @@ SIDES = Answer(
     "extractive",
     notes=("只有<一>方",),
 )
-ROWS = Answer("各地？", (Row(cited(1, "达到41%"), "甲省", "甲省：41%，", "依据"),), "extractive")
+ROWS = Answer("各地？", (Row(cited(1, "达到41%"), "甲省", "甲省：41%"),), "extractive")
 
 
 def test_markdown_has_citations_as_footnotes():
@@ -36,7 +36,7 @@ def test_markdown_has_citations_as_footnotes():
     assert "> 只有\\<一\\>方" in lines
     (first,) = [line for line in lines if line.startswith("[^1]: ")]
     assert "甲方案 › 一、目标 (甲.pdf，第 3 页，第 10 至 15 个字符)" in first
-    assert ROWS.to_markdown().count("《甲方案》（依据）：达到41%[^1]") == 1
+    assert ROWS.to_markdown().count("《甲方案》：达到41%[^1]") == 1
 
 
 def test_a_models_markdown_stays_and_its_tags_do_not():

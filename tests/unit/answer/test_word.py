@@ -56,12 +56,12 @@ def test_each_citation_is_a_footnote_as_officials_cite_it():
 
 def test_rows_are_a_table_and_sides_have_headings():
     """What was not found is said; notes come last, in small type."""
-    rows = (Row(cited(1), "甲省", "甲省：41%，", "依据"), Row(cited(2, "达到38%")))
+    rows = (Row(cited(1), "甲省", "甲省：41%"), Row(cited(2, "达到38%")))
     sides = (Missing(nearest=True), Side("甲市", (Quote(cited(3, "建500家")),)))
     document, notes = opened(Answer("各地？", (*rows, *sides), "extractive", notes=("只有一方",)))
     assert cells(document) == [
         ["要点", "文件", "原文"],
-        ["甲省：41%", "《甲方案》（依据）", "达到41%"],
+        ["甲省：41%", "《甲方案》", "达到41%"],
         ["", "《甲方案》", "达到38%"],
     ]
     assert told(document)[1:] == [
@@ -134,7 +134,7 @@ def test_texts_are_data(text):
     source = cited(1, text, title=text, file=text, heading_path=(text,), document_number=text)
     blocks = (
         Quote(source),
-        Row(replace(source, start=2), text, text, text),
+        Row(replace(source, start=2), text, text),
         Side(text, (Missing(text),)),
         Claim((Run(f"# {text}\n| {text} |\n- **{text}**", (source,)),)),
     )

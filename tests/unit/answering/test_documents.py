@@ -241,13 +241,6 @@ def test_a_document_whose_title_is_quoted_keeps_its_place():
     assert found[:2] == [("d-ended", 5.0), ("d-held", 3.0)]
 
 
-def test_what_has_ended_keeps_its_place_where_its_validity_is_asked():
-    """Of a list of what is in force it does not."""
-    assert ranked(DAY, "节能办法现在还有效吗")[0][0] == ("d-ended", 5.0)
-    assert ranked(DAY, "还有效的节能办法有哪些")[0][-1] == ("d-late", 2.0)
-    assert ranked(DAY, "现行有效的节能办法补贴多少")[0][-1] == ("d-late", 2.0)
-
-
 EDITIONS = [
     Document(f"e-{n}", title, "", n, "txt", n, metadata=Metadata(written=day, status=status))
     for n, title, day, status in (
