@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kgrag.results import Reason
 from kgrag.retrieval.dense import leaf_similarities, nearest_leaves
+from kgrag.retrieval.ranking import ranked
 from kgrag.retrieval.search import Ranking, Search, by_vector
 from kgrag.types import Chunk, Summary
 
@@ -33,18 +34,19 @@ def _reached(search: Search, chunks: Mapping[str, float]) -> Ranking:
     summaries = {s.summary_id: s for s in search.store.summaries(list(hits))}
     parent_ids = list(dict.fromkeys(p for s in summaries.values() for p in s.target_ids))
     leaves = search.store.children(parent_ids, size=search.settings.leaf) if parent_ids else []
-    cosines = leaf_similarities(search, [c.chunk_id for c in leaves]) if leaves else {}
+    cosines = leaf_similarities(search, [c.chunk_id for c in leaves])
     found: dict[str, tuple[float, str]] = {}
     nodes = {**chunks, **{summary_id: hits[summary_id] for summary_id in summaries}}
-    for node_id, score in sorted(nodes.items(), key=lambda node: (-node[1], node[0])):
+    for node_id, score in ranked(nodes):
         if node_id not in summaries:
             found.setdefault(node_id, (score, by_vector(score)))
             continue
         summary = summaries[node_id]
-        inside = [c.chunk_id for c in leaves if c.chunk_id in cosines and _within(c, summary)]
+        inside = {c.chunk_id for c in leaves if _within(c, summary)}
+        own = ranked({c: cosines[c] for c in inside & cosines.keys()})
         reason = Reason("summary", score=f"{score:.2f}", what=summary.text[:40])
-        for chunk_id in sorted(inside, key=lambda c: (-cosines[c], c))[:_CHILDREN]:
-            found.setdefault(chunk_id, ((score + cosines[chunk_id]) / 2, reason))
+        for chunk_id, cosine in own[:_CHILDREN]:
+            found.setdefault(chunk_id, ((score + cosine) / 2, reason))
     ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
     return Ranking(
         tuple((chunk_id, score) for chunk_id, (score, _) in ordered),
