@@ -15,7 +15,6 @@ from kgrag.retrieval.grim import Pipeline, Reranker
 from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings, for_language, settings_of
-from kgrag.retrieval.several import retrieve_several
 from kgrag.statements.in_force import InForce
 from kgrag.status import mark
 from kgrag.store.store import Store
@@ -189,7 +188,7 @@ class SearchContext:
 
         def retrieve(copies: Collection[str], n: int) -> list[ScoredChunk]:
             others = [search.without(copies) for search in searches]
-            return retrieve_several(pipeline, others, top_k=n)
+            return pipeline.retrieve(*others, top_k=n)
 
         def once(n: int) -> list[ScoredChunk]:
             return each_once(retrieve, store=self.store, cards=cards, top_k=n)

@@ -1,8 +1,8 @@
 """Rerank by the share of the question that a chunk with its title and headings covers."""
 
-import math
-import re
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.ranking import best_first
@@ -52,22 +52,23 @@ def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
     >>> [round(share, 2) for share in covered({"煤": 1.0, "电": 1.0}, ["煤电", "电", "电价"])]
     [1.0, 0.12, 0.12]
     """
-    having = {term: _having(term, texts) for term in terms}
-    weights = {
-        term: terms[term] * math.log1p((len(texts) - sum(has) + 0.5) / (sum(has) + 0.5))
-        for term, has in having.items()
-    }
-    whole = sum(weights.values())
-    if not whole:
+    if not (terms and texts):
         return [0.0] * len(texts)
-    return [
-        sum(weights[term] for term, has in having.items() if has[i]) / whole
-        for i in range(len(texts))
-    ]
+    having = np.array([[_has(text, term) for text in texts] for term in terms])
+    n_having = having.sum(axis=1)
+    rarity = np.log1p((len(texts) - n_having + 0.5) / (n_having + 0.5))
+    weights = np.array(list(terms.values())) * rarity
+    shares: list[float] = (weights @ having / weights.sum()).tolist()
+    return shares
 
 
-def _having(term: str, texts: Sequence[str]) -> list[bool]:
-    if not term.isascii():
-        return [term in text for text in texts]
-    begins = re.compile(rf"(?<![a-z\d]){re.escape(term)}(?!\d)")
-    return [term in text and begins.search(text) is not None for text in texts]
+def _has(text: str, term: str) -> bool:
+    at = text.find(term)
+    if at < 0 or not term.isascii():
+        return at >= 0
+    while at >= 0:
+        before, after = text[max(at - 1, 0) : at], text[at + len(term) : at + len(term) + 1]
+        if not (before.isascii() and before.isalnum()) and not after.isdecimal():
+            return True
+        at = text.find(term, at + 1)
+    return False

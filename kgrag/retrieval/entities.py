@@ -1,15 +1,15 @@
 """Link a question to the entities that it or its keywords name."""
 
 import math
-import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kgrag.store.store import SearchedStore
 from kgrag.text.indicators import indicator_name, is_indicator
-from kgrag.text.words import normalize_name
+from kgrag.text.words import normalize_name, word_boundaries
 from kgrag.types import Entity, Query
 
-_LONGEST_NAME = 12  # words of an entity's name looked for in the question
+_LONGEST_NAME = 24  # words and marks of a name looked for in the question
 _KEYWORD = 0.5  # of the weight of an entity that a keyword names, not the question
 
 
@@ -67,18 +67,16 @@ def _part_of_longer(anchor: Anchor, names: set[str]) -> bool:
 def _names(query: Query) -> dict[str, str]:
     """Return candidate names of entities: {normalised: as written}."""
     names = {normalize_name(title): title for title in query.titles}
-    tokens = re.findall(r"[A-Za-z0-9.'\-]+|[^\W_]", query.remainder)
-    latin = [t for t in tokens if t.isascii()]
-    if len(latin) * 2 < len(tokens):
-        tokens = list(query.remainder)
-    joiner = " " if len(latin) * 2 >= len(tokens) else ""
-    longest = _LONGEST_NAME + (0 if joiner else 4)
-    bare = [name if name[:1].isalnum() else "" for name in map(normalize_name, tokens)]
-    for start in range(len(tokens)):
-        for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
-            key = "".join(bare[start:stop])
+    text = query.remainder
+    borders = sorted(word_boundaries(text))
+    pieces = [text[start:end] for start, end in pairwise(borders)]
+    bare = [key if key[:1].isalnum() else "" for key in map(normalize_name, pieces)]
+    for first in range(len(pieces)):
+        key = ""
+        for last in range(first, min(first + _LONGEST_NAME, len(pieces))):
+            key += bare[last]
             if len(key) > 1 and key not in names:
-                names[key] = joiner.join(tokens[start:stop])
+                names[key] = text[borders[first] : borders[last + 1]].strip()
     for text in [text for text in names.values() if is_indicator(text)]:
         names.setdefault(normalize_name(indicator_name(text)), text)  # 万元GDP能耗
     return names

@@ -6,11 +6,11 @@ from functools import partial
 from types import MappingProxyType
 
 from kgrag.question.question import question_of
-from kgrag.results import ScoredChunk
+from kgrag.question.sides import Side
+from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import (
-    begin_chunks_of_figures,
     begin_chunks_of_similar_facts,
     chunks_of_figures,
     chunks_of_similar_facts,
@@ -26,7 +26,7 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, fill, merge
-from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
+from kgrag.retrieval.ranking import best_first, drop_nested, in_turn, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.sections import asked_parts, chunks_of_asked_sections, without
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
@@ -38,11 +38,16 @@ from kgrag.retrieval.weighted_fusion import (
     WeightedRetriever,
 )
 from kgrag.store.store import SearchedStore
+from kgrag.text.places import with_places_inside
 
 Reranker = Callable[[Search, Sequence[ScoredChunk]], list[ScoredChunk]]
 Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _RERANKED = 100  # best candidates that rerankers order
 _POOL = 2  # candidates that go into postprocessors, for each result asked for
+# Weight of all further wordings together; the question's own is 1 and must outweigh them, as they
+# may be of another question (benchmarks/decisions.md).
+_FURTHER = 0.7
+_SHOWN = 40  # characters of a wording in a reason
 _FOUND = 4  # best candidates that count as found when children are merged
 _COVERAGE = 0.9  # of a parent's characters, by the children that give way to it
 
@@ -72,35 +77,55 @@ class Pipeline:
     official: bool = False
     rerankers: tuple[Reranker, ...] = ()
 
-    def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
+    def retrieve(self, search: Search, *reworded: Search, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first, without duplicates or nested chunks.
 
         Results of the sides of a comparison, and of documents that a quoted one cites, which would
-        fill the context, are interleaved; scores are then reciprocals of ranks.
+        fill the context, are interleaved; scores are then reciprocals of ranks. The documents of
+        all sides are searched at once: a side has the results from its own.
+
+        Args:
+            search: For the question.
+            *reworded: For paraphrases; see `candidates`.
+            top_k: Maximum number of results.
 
         Raises:
             ValueError: If top_k < 1.
         """
         sides = question_of(search.query).sides if self.planned else ()
-        if sides:
-            found = {
-                s.label: self._whole(search.asked(s.query, alone=s.alone), top_k=top_k)
-                for s in sides
+        if not sides:
+            results = self._whole(search, *reworded, top_k=top_k)
+            return self._beside_cited(search, results)[:top_k]
+        if any(side.alone for side in sides):  # a model's sub-questions, after the question itself
+            whole, *others = sides
+            found = {whole.label: self._whole(search, *reworded, top_k=top_k)} | {
+                side.label: self._whole(search.asked(side.query), top_k=top_k) for side in others
             }
             return drop_nested(in_turn(found))[:top_k]
-        return self.beside_cited(search, self._whole(search, top_k=top_k))[:top_k]
+        own = {side.label: _documents_of(search, side, sides) for side in sides}
+        search, *reworded_there = (
+            one.within(frozenset().union(*own.values())) for one in (search, *reworded)
+        )
+        candidates = self.candidates(search, *reworded_there, top_k=top_k * len(sides))
+        found = {
+            label: self._conclude(
+                search, [c for c in candidates if c.chunk.doc_id in doc_ids], top_k=top_k
+            )
+            for label, doc_ids in own.items()
+        }
+        return drop_nested(in_turn(found))[:top_k]
 
-    def beside_cited(self, search: Search, results: list[ScoredChunk]) -> list[ScoredChunk]:
+    def _beside_cited(self, search: Search, results: list[ScoredChunk]) -> list[ScoredChunk]:
         """Interleave results with those of documents that a quoted one cites, if asked for."""
         if not (self.planned and search.titled and question_of(search.query).asks_on):
             return results
         heads = _heads(cited_documents(search), search.store)
         return drop_nested(in_turn({"the document": results, "cited": heads})) if heads else results
 
-    def _whole(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
-        return self.conclude(search, self.candidates(search, top_k=top_k), top_k=top_k)
+    def _whole(self, *searches: Search, top_k: int) -> list[ScoredChunk]:
+        return self._conclude(searches[0], self.candidates(*searches, top_k=top_k), top_k=top_k)
 
-    def conclude(
+    def _conclude(
         self, search: Search, candidates: Sequence[ScoredChunk], *, top_k: int
     ) -> list[ScoredChunk]:
         """Return final results, with the headings that the question asks to list first."""
@@ -111,14 +136,37 @@ class Pipeline:
         parts = asked_parts(search.query, candidates, search.store, leaf=leaf)
         return [*parts, *without(results, parts)][:top_k] if parts else results
 
-    def candidates(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
-        """Return the fused candidates, best first: at most twice `top_k` chunks.
+    def candidates(self, search: Search, *reworded: Search, top_k: int) -> list[ScoredChunk]:
+        """Return the fused candidates, best first: at most twice `top_k` chunks of each search.
+
+        Chats-Grid, section III: paraphrases are searched as the question is, and their candidates
+        fused by reciprocal ranks; later neighbours found by different wordings merge.
 
         Raises:
             ValueError: If top_k < 1.
         """
         if top_k < 1:
             raise ValueError(f"top_k must be at least 1, got {top_k}")
+        own = self._fused(search, top_k=top_k)
+        if not reworded:
+            return own
+        rankings = [own, *(self._fused(one, top_k=top_k) for one in reworded)]
+        fused = reciprocal_rank_fusion(
+            [[(r.chunk.chunk_id, r.score) for r in ranking] for ranking in rankings],
+            weights=[1.0, *(_FURTHER / len(reworded) for _ in reworded)],
+        )
+        found = {r.chunk.chunk_id: r for ranking in reversed(rankings) for r in ranking}
+        reasons: dict[str, list[str]] = {}
+        for one, ranking in zip(reworded, rankings[1:], strict=True):
+            reason = Reason("wording", what=f"《{one.query.text[:_SHOWN]}》")
+            for result in ranking:
+                reasons.setdefault(result.chunk.chunk_id, []).append(reason)
+        return [
+            replace(found[c], score=score, via=(*found[c].via, *reasons.get(c, ())))
+            for c, score in fused
+        ]
+
+    def _fused(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         if not search.terms and not search.query.titles:
             return []
         search = search.with_official_terms() if self.official else search
@@ -127,14 +175,15 @@ class Pipeline:
         most = top_k * _POOL
         fused = self.fuse(search, found, top_k=max(most, _RERANKED) if self.rerankers else most)
         by_id = {c.chunk_id: c for c in search.store.chunks([f.chunk_id for f in fused])}
-        results = [
-            ScoredChunk(chunk, f.score, (*f.via, *search.read_as(chunk.text)))
-            for f in fused
-            if (chunk := by_id.get(f.chunk_id))
-        ]
+        results = [ScoredChunk(by_id[f.chunk_id], f.score) for f in fused if f.chunk_id in by_id]
         for rerank in self.rerankers:
             results = rerank(search, results)
-        return results[:most]
+        found_by = {f.chunk_id: f for f in fused}
+        return [
+            replace(r, via=(*r.via, *found_by[c.chunk_id].via, *search.read_as(c.text)))
+            for r in results[:most]
+            for c in [r.chunk]
+        ]
 
     def _asked_by(self, search: Search) -> "Pipeline":
         """Use the retrievers that rely on the encoder alone if few words were translated."""
@@ -161,6 +210,23 @@ class Pipeline:
         for postprocess in self.postprocessors:
             results = postprocess(results, store)
         return drop_nested(results)[:top_k]
+
+
+def _documents_of(search: Search, side: Side, sides: Sequence[Side]) -> frozenset[str]:
+    """Return the documents of a side: those that it names, or about its place or ones inside.
+
+    Those about no place are of every side, unless the national level is one itself; for a title
+    that no document has, all are.
+    """
+    if titled := search.asked(side.query).titled:
+        return frozenset(titled)
+    ids = frozenset(card.doc_id for card in search.settings.cards)
+    if side.query.titles:
+        return ids
+    about = side.query.places | with_places_inside(side.query.places)
+    is_national = side.query.national or not any(one.query.national for one in sides)
+    places = search.settings.places
+    return frozenset(d for d in ids if (places[d] & about if d in places else is_national))
 
 
 def _heads(ranking: Ranking, store: SearchedStore) -> list[ScoredChunk]:
@@ -225,7 +291,11 @@ _SIMILAR_FACTS = WeightedRetriever(
     begin=begin_chunks_of_similar_facts,
 )
 _FIGURES = WeightedRetriever(
-    chunks_of_figures, weight=0.6, unit="own", weak_factor=0.1, begin=begin_chunks_of_figures
+    chunks_of_figures,
+    weight=0.6,
+    unit="own",
+    weak_factor=0.1,
+    begin=begin_chunks_of_similar_facts,
 )
 _SECTIONS = WeightedRetriever(chunks_of_asked_sections, weight=4.0, unit="own")
 _CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")

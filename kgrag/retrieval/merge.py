@@ -1,6 +1,6 @@
 """Merge chunks into the next larger one, and fill the gap of one chunk between two results."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +11,8 @@ from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.ranking import best_first
 from kgrag.store.store import SearchedStore
 from kgrag.types import Chunk
+
+_TAU = 0.5  # of the paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,9 @@ class Families:
         self._known: dict[str, _Family] = {}
 
     def of(self, results: Iterable[ScoredChunk]) -> Mapping[str, _Family]:
-        """Return the families of results that have a parent, by parent id."""
-        wanted = {r.chunk.parent_id for r in results if r.chunk.parent_id is not None}
+        """Return the families in which at least two of the results lie, by parent id."""
+        inside = Counter(r.chunk.parent_id for r in results if r.chunk.parent_id is not None)
+        wanted = {parent_id for parent_id, n in inside.items() if n > 1}
         missing = sorted(wanted - self._known.keys())
         parents: list[Chunk] = []
         groups: dict[str, dict[int, list[Chunk]]] = defaultdict(dict)
@@ -66,12 +69,11 @@ def merge(
     results: Sequence[ScoredChunk],
     families: Families,
     *,
-    tau: float = 0.5,
     coverage: float = 0.0,
 ) -> list[ScoredChunk]:
     """Replace chunks by the next larger one where enough of its children were found.
 
-    GRIM, section 3.2.1: r = |children found| / |children of the parent| (eq. 1); where r > τ,
+    GRIM, section 3.2.1: r = |children found| / |children of the parent| (eq. 1); where r > 0.5,
     strictly, the children are replaced by the parent with their mean score (eq. 2), or its own
     score where it was found with a better one. Sizes nest, so the parent of a chunk is the next
     larger chunk: two neighbours of 256 become one of 512, without text that was not found. A call
@@ -80,7 +82,6 @@ def merge(
     Args:
         results: Any order, no chunk twice.
         families: Cache, shared between the calls for one question.
-        tau: Threshold in [0, 1]; 0.5 in the paper.
         coverage: Least share of the parent's characters, in [0, 1], that the children found
             have; chunks differ in length, and the rest of a parent costs context.
     """
@@ -97,7 +98,7 @@ def merge(
     kept = {r.chunk.chunk_id: r for r in results}
     for key in sorted(found):
         group, (holder, total) = found[key], holders[key]
-        if len(group) / total > tau and _characters(group) >= coverage * (
+        if len(group) / total > _TAU and _characters(group) >= coverage * (
             holder.end - holder.start
         ):
             _put(holder, group, total, kept)

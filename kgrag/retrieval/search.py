@@ -129,22 +129,23 @@ class Search:
         self.official = official
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
         self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
-        self._nearest_facts: dict[int, list[tuple[StatedTriple, float]]] = {}
+        self._nearest_facts: dict[frozenset[str] | None, list[tuple[StatedTriple, float]]] = {}
 
-    def asked(self, query: Query, *, alone: bool = False) -> "Search":
-        """Return a search for another question, such as a side of this one, in the same documents.
-
-        With `alone`, without the hypothetical passage.
-        """
+    def asked(self, query: Query) -> "Search":
+        """Return a search for another question in the same documents, without a passage."""
         query = with_documents(query, titles=self.settings.titles, store=self.store)
-        return self._with(query=query, hypothetical="" if alone else self.hypothetical)
+        return self._with(query=query, hypothetical="")
 
     def without(self, doc_ids: Collection[str]) -> "Search":
         """Return this search without some of its documents."""
         if not doc_ids:
             return self
         held = (card.doc_id for card in self.store.document_cards())
-        search = self._with(doc_ids=frozenset(held).difference(doc_ids))
+        return self.within(frozenset(held).difference(doc_ids))
+
+    def within(self, doc_ids: frozenset[str]) -> "Search":
+        """Return this search in some of its documents only."""
+        search = self._with(doc_ids=doc_ids)
         if "vector" in self.__dict__:
             search.__dict__["vector"] = self.vector
         return search
@@ -236,17 +237,19 @@ class Search:
         return self._nearest[kind, top_k]
 
     def nearest_facts(
-        self, *, top_k: int, doc_ids: DocIds = None
+        self, *, top_k: int, doc_ids: frozenset[str] | None = None
     ) -> list[tuple[StatedTriple, float]]:
-        """Return the nearest facts with the chunks that state them, and their cosines."""
-        if doc_ids is None and top_k in self._nearest_facts:
-            return self._nearest_facts[top_k]
-        cosines = self.nearest("fact", top_k=top_k, doc_ids=doc_ids)
-        stated = self.store.stated_triples(list(cosines))
-        found = [(one, cosines[one[0].fact_id]) for one in stated]
-        if doc_ids is None:
-            self._nearest_facts[top_k] = found
-        return found
+        """Return the nearest facts with the chunks that state them, and their cosines.
+
+        Of `doc_ids` only, if given.
+        """
+        if doc_ids not in self._nearest_facts:
+            cosines = self.nearest("fact", top_k=top_k, doc_ids=doc_ids)
+            self._nearest_facts[doc_ids] = [
+                ((fact, _within(stating, doc_ids)), cosines[fact.fact_id])
+                for fact, stating in self.store.stated_triples(list(cosines))
+            ]
+        return self._nearest_facts[doc_ids]
 
     @cached_property
     def anchors(self) -> list[Anchor]:
@@ -323,6 +326,10 @@ class Search:
             for word in chain.from_iterable(map(words, official)):
                 terms.setdefault(word, _EXPANDED)
         return terms
+
+
+def _within(chunk_ids: Sequence[str], doc_ids: DocIds) -> tuple[str, ...]:
+    return tuple(c for c in chunk_ids if doc_ids is None or document_of(c) in doc_ids)
 
 
 def _mean(vectors: Sequence[Vector]) -> Vector:

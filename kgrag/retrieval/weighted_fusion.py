@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from kgrag.ids import document_of
@@ -66,12 +66,18 @@ class Fused:
     Attributes:
         chunk_id: The chunk.
         score: The sum of its parts, or its fused ranks.
-        parts: (reason, score) of each retriever; a reason may be empty.
+        said: Reasons and scores of each retriever; a reason may be empty.
     """
 
     chunk_id: str
     score: float
-    parts: tuple[Hit, ...]
+    said: Sequence[ReasonsAndScores] = field(repr=False, compare=False)
+
+    @property
+    def parts(self) -> tuple[Hit, ...]:
+        """Return (reason, score) of each retriever that found it."""
+        c = self.chunk_id
+        return tuple((reasons.get(c, ""), s[c]) for reasons, s in self.said if c in s)
 
     @property
     def via(self) -> tuple[str, ...]:
@@ -100,10 +106,8 @@ class ReciprocalRankFusion:
             weights=[route.weight for route, _ in routes],
             k=self.k,
         )
-        return [
-            Fused(c, score, tuple((r.reasons[c], 0.0) for _, r in routes if c in r.reasons))
-            for c, score in fused[:top_k]
-        ]
+        said = [(r.reasons, dict.fromkeys(r.reasons, 0.0)) for _, r in routes]
+        return [Fused(c, score, said) for c, score in fused[:top_k]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +142,7 @@ class WeightedFusion:
             if route.unit == "z-score":
                 said.append(_other_similarities(search, route, ranking, totals, top_k=top_k))
                 _add(totals, said[-1][1])
-        return [
-            Fused(c, total, tuple((reasons.get(c, ""), s[c]) for reasons, s in said if c in s))
-            for c, total in ranked(totals, top_k=top_k)
-        ]
+        return [Fused(c, total, said) for c, total in ranked(totals, top_k=top_k)]
 
     def _about_documents(self, search: Search, chunk_ids: Iterable[str]) -> ReasonsAndScores:
         asks_for_places = not search.query.titles and (search.query.places or search.query.national)

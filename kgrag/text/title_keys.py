@@ -67,6 +67,8 @@ def issuer_before(title: str) -> str:
     >>> issuer_before("云岭省人民政府关于加快节能的意见"), issuer_before("关于加快节能的意见")
     ('云岭省人民政府', '')
     """
+    if "关于" not in title:
+        return ""
     match = _ISSUER.match(without_number(title).strip("《》 "))
     return "".join(match.group(1).split()) if match and _ORGAN.search(match.group(1)) else ""
 

@@ -22,6 +22,8 @@ _KEPT_RUNS = 1 << 12  # runs whose words' ends are remembered: all rules read th
 
 _TITLE = re.compile(r"《([^《》]{2,120}(?:《[^《》]{1,80}》[^《》]{0,60})*)》")
 _NOT_WORD = re.compile(r"[\W_]+")
+# Most texts are in form NFKC but for these marks, and such a text is only looked through.
+_WIDE_MARKS = tuple(zip("，（）：；", ",():;", strict=True))
 _WORD = re.compile(r"[\w.%％℃°]+")
 # Signs without which a number is another one.
 _RANGE = re.compile(r"(?<=[\d%])[-—–~～]+(?=\d)")
@@ -190,6 +192,8 @@ def normalize(text: str) -> str:
     >>> normalize("２０２５年ＰＵＥ")
     '2025年pue'
     """
+    for wide, narrow in _WIDE_MARKS:
+        text = text.replace(wide, narrow)
     return unicodedata.normalize("NFKC", text).casefold()
 
 

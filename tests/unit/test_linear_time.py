@@ -99,7 +99,7 @@ REACHED = {
         how_it_was_read html improve
         in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate reading_of retrieve
-        retrieve_recursively rewrite_follow_up
+        rewrite_follow_up
         score self_check side states_kind what_was_searched with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",
     "elements of Word": "is_on property_value",

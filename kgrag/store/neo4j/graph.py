@@ -37,7 +37,7 @@ class Graph(Documents):
     """Entities and facts of the documents; see `kgrag.store.graph.GraphStore`."""
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        normalized = sorted({normalize_name(name) for name in (*names, *map(cited_name, names))})
+        normalized = sorted({normalize_name(name) for name in {*names, *map(cited_name, names)}})
         rows = self._database.read("find_entities", names=normalized) if normalized else []
         return sorted((Entity(*row) for row in rows), key=lambda e: e.entity_id)
 

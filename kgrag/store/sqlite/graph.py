@@ -75,7 +75,7 @@ class Graph(Documents):
         self._known_entities = KnownEntities()
 
     def find_entities(self, names: Sequence[str]) -> list[Entity]:
-        normalized = {normalize_name(name) for name in (*names, *map(cited_name, names))}
+        normalized = {normalize_name(name) for name in {*names, *map(cited_name, names)}}
         return self._read(Entity, "find_entities", id_list(normalized))
 
     def search_entities(self, text: str, *, top_k: int) -> list[Hit]:

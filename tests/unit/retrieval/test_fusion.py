@@ -8,7 +8,6 @@ from kgrag.question.query import analyse
 from kgrag.retrieval.grim import Pipeline, merge_and_fill
 from kgrag.retrieval.ranking import best_first, drop_nested, ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking
-from kgrag.retrieval.several import retrieve_several
 from kgrag.retrieval.weighted_fusion import ReciprocalRankFusion, WeightedRetriever
 from kgrag.types import Query, SubQuestion
 from tests.fixtures.double import Double
@@ -99,20 +98,14 @@ def several(store):
     def ask(*questions, postprocessors=(), top_k=10):
         pipeline = Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion(), postprocessors)
         searches = [Asked(store, analyse(q)) for q in questions]
-        return pipeline, searches, retrieve_several(pipeline, searches, top_k=top_k)
+        return pipeline.retrieve(*searches, top_k=top_k)
 
     return ask
 
 
-def test_one_search_is_the_pipelines_own_result(several):
-    pipeline, (search,), found = several("a:10:0 b:10:5 a:10:7")
-    assert found == pipeline.retrieve(search, top_k=10)
-    assert len(found) == 3
-
-
 def test_rankings_fuse_by_reciprocal_ranks_with_the_questions_own_first(several):
     """By hand: 1/61 own; all further wordings together weigh 0.7."""
-    _, _, found = several("a:10:0 a:10:4", "a:10:4 b:10:0", "a:10:4 b:10:8")
+    found = several("a:10:0 a:10:4", "a:10:4 b:10:0", "a:10:4 b:10:8")
     assert [(r.chunk.chunk_id, round(r.score, 6)) for r in found] == [
         ("a:10:4", round(1 / 62 + 0.7 / 61, 6)),
         ("a:10:0", round(1 / 61, 6)),
@@ -123,12 +116,12 @@ def test_rankings_fuse_by_reciprocal_ranks_with_the_questions_own_first(several)
 
 def test_wordings_that_agree_on_something_else_do_not_outvote_the_question(several):
     """However many they are: what it puts first stays first."""
-    _, _, found = several("a:10:0", *["b:10:0"] * 5)
+    found = several("a:10:0", *["b:10:0"] * 5)
     assert found[0].chunk.chunk_id == "a:10:0"
 
 
 def test_reasons_name_the_wordings_that_found_a_chunk(several):
-    _, _, found = several("a:10:0", "a:10:0 b:10:0")
+    found = several("a:10:0", "a:10:0 b:10:0")
     assert [r.via for r in found] == [
         ("own reason of a:10:0", "also found by 《a:10:0 b:10:0》"),
         ("own reason of b:10:0", "also found by 《a:10:0 b:10:0》"),
@@ -137,60 +130,23 @@ def test_reasons_name_the_wordings_that_found_a_chunk(several):
 
 def test_postprocessors_see_what_all_wordings_found(several):
     """Children found by different wordings merge into their parent."""
-    _, _, found = several("a:10:0 a:10:1", "a:10:2", postprocessors=(merge_and_fill,))
+    found = several("a:10:0 a:10:1", "a:10:2", postprocessors=(merge_and_fill,))
     assert [r.chunk.chunk_id for r in found] == ["a:40:0"]
 
 
 def test_no_more_than_asked_for(several):
     """The best stay."""
-    _, _, found = several("a:10:0 a:10:4", "b:10:0", top_k=1)
+    found = several("a:10:0 a:10:4", "b:10:0", top_k=1)
     assert [r.chunk.chunk_id for r in found] == ["a:10:0"]
-
-
-def test_a_question_is_needed():
-    """Wordings of nothing are nothing."""
-    with pytest.raises(ValueError, match="own"):
-        retrieve_several(
-            Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion()), [], top_k=1
-        )
-
-
-def by_place(search):
-    """Find what a question says of the one place that it names, otherwise nothing."""
-    found = {"福建": "a:10:0", "河南": "b:10:0"} | (
-        {"福建": "a:10:8"} if "换个说法" in search.query.text else {}
-    )
-    if len(search.query.places) != 1:
-        return Ranking((), {})
-    (place,) = search.query.places
-    return Ranking(((found[place], 1.0),), {found[place]: f"of {place}"})
 
 
 @dataclass
 class Sided(Asked):
     """A search that may be asked for another question."""
 
-    def asked(self, query, *, alone=False):
+    def asked(self, query):
         """Ask the same store."""
         return Sided(self.store, query)
-
-
-@pytest.mark.parametrize(
-    ("wording", "ids"),
-    [
-        ("换个说法，福建和河南要多少", ["a:10:0", "b:10:0", "a:10:8"]),
-        ("换个说法，福建要多少", ["a:10:0", "b:10:0"]),  # names no sides
-    ],
-)
-def test_a_comparison_is_asked_for_each_side_in_each_wording(store, wording, ids):
-    """In turn: the first of each side, then the second."""
-    pipeline = Pipeline((WeightedRetriever(by_place),), ReciprocalRankFusion(), planned=True)
-    searches = [Sided(store, analyse(q)) for q in ("福建、河南各要多少", wording)]
-    found = retrieve_several(pipeline, searches, top_k=10)
-    assert [r.chunk.chunk_id for r in found] == ids
-    assert [r.via[0] for r in found[:2]] == ["asked for 福建", "asked for 河南"]
-    whole = Pipeline((WeightedRetriever(by_place),), ReciprocalRankFusion())
-    assert retrieve_several(whole, searches[:1], top_k=10) == []
 
 
 SUBS = (SubQuestion("目标", place="福建"), SubQuestion("目标", place="河南"))
@@ -201,7 +157,7 @@ def test_what_a_model_took_apart_is_asked_beside_the_whole_question(store):
     own = replace(analyse("a:10:0 b:10:4"), sub_questions=SUBS)
     pipeline = Pipeline((WeightedRetriever(parts),), ReciprocalRankFusion(), planned=True)
     searches = [Sided(store, own), Sided(store, analyse("b:10:8"))]
-    found = retrieve_several(pipeline, searches, top_k=10)
+    found = pipeline.retrieve(*searches, top_k=10)
     assert [(r.chunk.chunk_id, r.via[0]) for r in found] == [
         ("a:10:0", "asked for the whole question"),
         ("a:10:8", "asked for 福建"),

@@ -457,14 +457,6 @@ def test_facts_that_say_nothing_of_the_question_lead_nowhere(find):
     assert find((stated("含", 0), 0.0), (stated("管", 1), -0.5), (stated("属", 2), None)).hits == ()
 
 
-def test_no_more_than_the_nearest_facts_are_followed(find):
-    """The others lead nowhere."""
-    facts = [(stated(f"含{i}", i), 0.5 + i / 8) for i in range(3)]
-
-    assert [c for c, _ in find(*facts, depth=4).hits] == ["a:10:2", "a:10:1"]
-    assert [c for c, _ in find(depth=1).hits] == ["a:10:2"]
-
-
 def test_citations_are_left_to_the_route_that_heeds_their_direction(find):
     assert [c for c, _ in find((stated("引用", 0), 0.75), (stated("含", 1), 0.5)).hits] == [
         "a:10:1"

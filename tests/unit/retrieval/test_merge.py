@@ -13,7 +13,6 @@ from kgrag.retrieval.merge import Families, fill, merge
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.sections import chunks_of_asked_sections
 from kgrag.retrieval.settings import Settings
-from kgrag.retrieval.summaries import IndexNode, TextNode, retrieve_recursively
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk
 from tests.fixtures.double import Double
@@ -48,12 +47,6 @@ def test_merge_when_the_parent_was_found_too_keeps_the_better_score(store, hit):
     children = [hit(f"a:10:{i}", 1.0) for i in range(4)]
     assert scores(merge([*children, hit("a:40:0", 5.0)], Families(store))) == {"a:40:0": 5.0}
     assert scores(merge([*children, hit("a:40:0", 0.5)], Families(store))) == {"a:40:0": 1.0}
-
-
-@pytest.mark.parametrize(("tau", "ids"), [(0.2, ["a:40:0"]), (0.25, ["a:10:0"])])
-def test_merge_takes_the_threshold_it_is_given(store, hit, tau, ids):
-    """1 of 4 is above 0.2 and not above 0.25."""
-    assert [r.chunk.chunk_id for r in merge([hit("a:10:0", 1.0)], Families(store), tau=tau)] == ids
 
 
 def test_merge_leaves_children_that_make_up_too_little_of_the_parent(store, hit):
@@ -102,7 +95,7 @@ def test_merge_climbs_to_the_next_larger_chunk_around():
     """Two of 10 become the 20 that they make up, and what was not found stays out."""
     store = Nested()
     families = Families(store)
-    found = merge(store.hits(p0=3.0, p1=1.0, p2=1.0), families, tau=0.5)
+    found = merge(store.hits(p0=3.0, p1=1.0, p2=1.0), families)
     assert scores(found) == {"d:20:0": 2.0, "d:10:2": 1.0}
     assert found[0].via == ("merged from 2 of 2 chunks of 10", "p0")
     merge(found, families)
@@ -112,9 +105,8 @@ def test_merge_climbs_to_the_next_larger_chunk_around():
 def test_merge_passes_over_a_larger_chunk_with_the_same_text():
     """The last of 20 is the last of 10: around it is the parent."""
     store = Nested()
-    found = merge(store.hits(p3=1.0), Families(store), tau=0.2)
-    assert scores(found) == {"d:40:0": 1.0}
-    assert found[0].via[0] == "merged from 1 of 4 chunks of 10"
+    found = merge(store.hits(p1=1.0, p2=1.0, p3=1.0), Families(store))
+    assert scores(found) == {"d:10:1": 1.0, "d:10:2": 1.0, "d:10:3": 1.0}
 
 
 def test_fill_adds_the_one_chunk_between_two_with_their_mean(store, hit):
@@ -385,38 +377,3 @@ def test_the_section_comes_first_among_results(sectioned):
     assert any(reason == "section 三、保障措施" for reason in best.via)
     without = sectioned.search(question, top_k=1, system="grim-no-sections")[0]
     assert not any(reason.startswith("section") for reason in without.via)
-
-
-def given(nodes):
-    calls = []
-
-    def retrieve(source):
-        calls.append(source)
-        return nodes
-
-    return retrieve, calls
-
-
-def test_retrieve_recursively_goes_depth_first():
-    """An index node's targets are followed before the next node of its retriever."""
-    inner, _ = given([TextNode("c2", 0.4)])
-    outer, _ = given([IndexNode("s1", 0.9, ("inner",)), TextNode("c1", 0.8)])
-    found = retrieve_recursively("outer", {"outer": outer, "inner": inner})
-    assert [n.node_id for n in found] == ["c2", "c1"]
-
-
-def test_retrieve_recursively_handles_each_node_and_retriever_once():
-    """A shared target is asked once, a node that two retrievers give is a result once."""
-    inner, calls = given([TextNode("c1", 0.4), TextNode("c1", 0.3)])
-    outer, _ = given(
-        [IndexNode("s1", 0.9, ("inner",)), IndexNode("s2", 0.8, ("inner",)), TextNode("c1", 0.1)]
-    )
-    found = retrieve_recursively("outer", {"outer": outer, "inner": inner})
-    assert found == [TextNode("c1", 0.4)]
-    assert [source.node_id for source in calls] == ["s1"]
-
-
-def test_retrieve_recursively_when_targets_form_a_cycle_ends():
-    """A retriever that leads back to the root is not asked again."""
-    root, _ = given([IndexNode("s1", 0.9, ("root", "nowhere"))])
-    assert retrieve_recursively("root", {"root": root}) == []

@@ -202,4 +202,5 @@ def test_reciprocal_gives_reasons_without_numbers(store):
 def test_reasons_come_weightiest_first_and_each_once():
     """Those of equal weight by their words; what has none is left out."""
     parts = (("c", 1.0), ("a", 1.0), ("", 9.0), ("b", 2.0), ("a", 0.5))
-    assert Fused("x", 4.5, parts).via == ("b", "a", "c")
+    said = [({"x": reason}, {"x": score}) for reason, score in parts]
+    assert Fused("x", 4.5, said).via == ("b", "a", "c")
