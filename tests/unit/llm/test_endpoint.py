@@ -28,9 +28,7 @@ from kgrag.llm.address import (
     CHAT,
     ENCODER,
     RERANKER,
-    SERVICES,
     Place,
-    Service,
     Table,
     chain,
     place_of,
@@ -39,6 +37,7 @@ from kgrag.llm.address import (
 from kgrag.llm.endpoint import asks_too_long, kind_of, open_client, retrying, said_by
 from kgrag.llm.providers import PROVIDERS, Endpoint, Price, Provider, settings_for
 from kgrag.reranking import endpoint as reranking
+from kgrag.text.messages import catalogue
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
@@ -402,8 +401,8 @@ class Asked:
 
 
 PRESETS = {
-    "here": Provider(Service("http://here/v1", "HERE_KEY"), "m"),
-    "there": Provider(Service("http://there/v1")),
+    "here": Provider(base_url="http://here/v1", api_key_env="HERE_KEY", model="m"),
+    "there": Provider(base_url="http://there/v1"),
 }
 
 
@@ -525,18 +524,16 @@ def test_chain_ends_where_an_error_led_to_itself():
     assert list(chain(last)) == [last, first]
 
 
-def test_every_service_is_named_by_a_preset_and_every_preset_names_one():
-    """An address that nobody asks, or one that is written elsewhere, would go out of date."""
-    asked = {preset.service for preset in providers.PROVIDERS.values()}
-    asked |= {preset.service for preset in encoders.PROVIDERS.values()}
-    asked |= {preset.service for preset in reranking.PROVIDERS.values()}
-    assert asked == set(SERVICES.values())
-
-
 def test_a_web_service_wants_a_key_and_a_server_on_this_machine_none():
-    """So that an error can name the variable to set."""
-    for name, service in SERVICES.items():
-        assert bool(service.api_key_env) is service.base_url.startswith("https://"), name
+    """So that an error can name the variable to set; an address that nobody asks goes out of date.
+
+    Presets take all addresses from one table.
+    """
+    kinds = (providers.PROVIDERS, encoders.PROVIDERS, reranking.PROVIDERS)
+    named = {name: preset for kind in kinds for name, preset in kind.items()}
+    assert named.keys() == catalogue("kgrag.llm", "providers.toml")["services"].keys()
+    for name, preset in named.items():
+        assert bool(preset.api_key_env) is preset.base_url.startswith("https://"), name
 
 
 OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")
