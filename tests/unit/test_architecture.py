@@ -71,9 +71,9 @@ THIRD_PARTY = {
     "openai": ("kgrag.llm.endpoint", "kgrag.llm.client"),
     "peft": ("kgrag.embedding.transformers_model",),
     "platformdirs": ("kgrag.files.cache_folder",),
-    "annotated_types": ("kgrag.config",),
-    "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text", "kgrag.serve.*",
-                 "kgrag.statements.selection", "kgrag.tools.*"),
+    "annotated_types": ("kgrag.config", "kgrag.evaluation.lines"),
+    "pydantic": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.load.ocr.page_text",
+                 "kgrag.serve.*", "kgrag.statements.selection", "kgrag.tools.*"),
     "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
                   "kgrag.serve.originals"),
     "python_multipart": ("kgrag.serve.writing",),  # which starlette's forms need

@@ -385,5 +385,5 @@ def test_answers_are_read_from_a_file_or_refused(tmp_path):
     path.write_text(json.dumps(report_of().rows[0].to_dict()), "utf-8")
     assert read_answers(path) == {"q1": MINE}
     path.write_text('{"id": "q1", "results": []}', "utf-8")
-    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer' must be a text"):
+    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer': Field required"):
         read_answers(path)
