@@ -8,14 +8,10 @@ from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.labels import update_labels
 from kgrag.store.neo4j.migrate import (
-    OLD,
     UNDERIVED,
     UNTYPED,
     derive_typed,
     describe_documents,
-    is_old,
-    migrate,
-    take,
 )
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
@@ -49,17 +45,10 @@ def prepare(database: Database, *, create: bool) -> None:
         StoreError: If a newer kgrag made it, or an older one and `create` is off.
     """
     rows = database.read("base")
-    if not rows and is_old(database):
-        if not create:
-            raise _old(database, OLD)
-        take(database)
-        rows = database.read("base")
-    if rows and rows[0]["version"] in (OLD, UNTYPED, UNDERIVED):
+    if rows and rows[0]["version"] in (UNTYPED, UNDERIVED):
         if not create:
             raise _old(database, rows[0]["version"])
         logger.info("%s is brought up to version %s", database.address, VERSION)
-        if rows[0]["version"] == OLD:
-            migrate(database, UNTYPED)
         describe_documents(database, UNDERIVED)
     elif rows:
         check_version(database, rows[0]["version"])
