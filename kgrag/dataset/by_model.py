@@ -86,7 +86,8 @@ def by_model(
         if question is None:
             dropped[reason] += 1
             continue
-        kept.append(_numbered(question, len(kept) + 1))
+        gold = replace(question.gold, query_id=f"lookup-{len(kept) + 1:03d}")
+        kept.append(replace(question, gold=gold))
         if progress:
             progress(len(kept), n)
     return Made(tuple(kept), dict(dropped))
@@ -155,10 +156,6 @@ def agree(one: str, other: str) -> bool:
         return False
     said, known = ("".join(word_tokens(text)) for text in (one, other))
     return normalize(one) in normalize(other) or token_f1(said, known) >= _AGREE
-
-
-def _numbered(question: Question, number: int) -> Question:
-    return replace(question, gold=replace(question.gold, query_id=f"lookup-{number:03d}"))
 
 
 def _read_draft(data: Json) -> _Draft:

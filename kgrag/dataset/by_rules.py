@@ -43,9 +43,7 @@ _ITEM = re.compile(r"[^。；：:…\n]{4,32}")
 
 KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 
-K = TypeVar("K")
-V = TypeVar("V")
-
+_K = TypeVar("_K")
 _Span = tuple[int, int]
 _Gold = dict[str, list[_Span]]
 
@@ -288,7 +286,7 @@ class _Rules:
     def _items_of(self, doc_id: str) -> Iterator[Question]:
         name = self._named(doc_id)
         headings = self._library.store.headings([doc_id]).get(doc_id, []) if name else []
-        titles = Counter(_bare(heading) for heading in headings)
+        titles = Counter(map(_bare, headings))
         divided = [(h, below) for h, below in _divided(headings) if titles[_bare(h)] == 1]
         self._draw.shuffle(divided)
         for heading, below in divided:
@@ -309,7 +307,7 @@ class _Rules:
         found = self._library.store.statements(kind)
         return [s for s in found if s.doc_id not in self._left_out]
 
-    def _drawn(self, groups: Mapping[K, V]) -> list[tuple[K, V]]:
+    def _drawn(self, groups: Mapping[_K, list[Statement]]) -> list[tuple[_K, list[Statement]]]:
         items = list(groups.items())
         self._draw.shuffle(items)
         return items

@@ -22,14 +22,6 @@ _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
 VERSION = 4  # of the graph's shape
-# What a knowledge base made before facts had vectors lacks, until it is opened to write.
-_FACT_INDEXES = (
-    "kgrag_fact_vector_id",
-    "kgrag_fact_vector_fact",
-    "kgrag_fact_vector_document",
-    "kgrag_fact_vector_key",
-    "kgrag_fact_embedding",
-)
 
 
 def prepare(database: Database, *, create: bool) -> None:
@@ -144,11 +136,6 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
         texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
     found = (match for text in texts for match in _MADE.finditer(text))
     return {match[1]: set((match[2] or match[3]).split("|")) for match in found}
-
-
-def fact_indexes(name: str) -> set[str]:
-    """Return what a knowledge base made before facts had vectors lacks."""
-    return {of_base(index, name) for index in _FACT_INDEXES}
 
 
 def _old(database: Database, version: int) -> StoreError:
