@@ -367,17 +367,19 @@ class _Rules:
     def _may_be_stated(self, indicator: str, place: tuple[str, ...]) -> bool:
         """Return whether a sentence about a place may be of an indicator, in any wording.
 
-        That is one with the end of its name and another pair of its characters: 秸秆综合利用率 may
-        be 主要农作物秸秆利用率.
+        That is one with the beginning of its name (绿色出行占比 for 绿色出行比例), or with its end
+        and another pair of its characters: 秸秆综合利用率 may be 主要农作物秸秆利用率.
         """
-        last, short = indicator[-2:], _spoken(place)
+        short = _spoken(place)
         pairs = {indicator[at : at + 2] for at in range(len(indicator) - 3)}
+        parts = ((indicator[:_SHORTEST_NAME], {""}), (indicator[-2:], pairs))
         for doc_id in self._held:
             card = self._library.cards[doc_id]
             own = {*place} & ({*card.metadata.regions} or {NATIONAL}) or short in card.title
-            for _, _, text in self._library.saying(last, [doc_id]):
-                if (own or short in text) and any(pair in text for pair in pairs):
-                    return True
+            for words, besides in parts:
+                for _, _, text in self._library.saying(words, [doc_id]):
+                    if (own or short in text) and any(pair in text for pair in besides):
+                        return True
         return False
 
     def _of_figure(
