@@ -279,17 +279,14 @@ class _Rules:
 
     def items(self) -> Iterator[Question]:
         """Yield questions of the numbered headings below one that is unique in its text."""
-        doc_ids = list(self._held)
-        self._draw.shuffle(doc_ids)
-        yield from _in_turn(*map(self._items_of, doc_ids))
+        yield from _in_turn(*map(self._items_of, self._draw.sample(self._held, len(self._held))))
 
     def _items_of(self, doc_id: str) -> Iterator[Question]:
         name = self._named(doc_id)
         headings = self._library.store.headings([doc_id]).get(doc_id, []) if name else []
         titles = Counter(map(_bare, headings))
         divided = [(h, below) for h, below in _divided(headings) if titles[_bare(h)] == 1]
-        self._draw.shuffle(divided)
-        for heading, below in divided:
+        for heading, below in self._draw.sample(divided, len(divided)):
             question = worded("items", self._draw, doc=name, what=_bare(heading))
             gold = {doc_id: [(item.start, item.end) for item in below]}
             yield self._made("list", question, gold, "；".join(map(_bare, below)))
@@ -308,9 +305,7 @@ class _Rules:
         return [s for s in found if s.doc_id not in self._left_out]
 
     def _drawn(self, groups: Mapping[_K, list[Statement]]) -> list[tuple[_K, list[Statement]]]:
-        items = list(groups.items())
-        self._draw.shuffle(items)
-        return items
+        return self._draw.sample(list(groups.items()), len(groups))
 
     def _named(self, doc_id: str) -> str:
         name = self._library.name(doc_id)
