@@ -162,9 +162,6 @@ WHERE NOT EXISTS {
   MATCH (:KgragEntity)-[r:RELATED {id: f.fact_id}]->(:KgragEntity) WHERE f.doc_id IN r.doc_ids }
 RETURN f.fact_id AS subject, f.doc_id AS value ORDER BY subject, value LIMIT 100;
 
-// name: any_fact_vector
-MATCH (f:KgragFactVector) RETURN count(f) > 0 AS held;
-
 // name: embeddings_of_other_dimension
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 MATCH (e:KgragEmbedding) WHERE k.dimension IS NULL OR size(e.vector) <> k.dimension

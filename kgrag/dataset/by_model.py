@@ -18,6 +18,7 @@ from kgrag.store.store import Store
 from kgrag.text.quantities import quantities
 from kgrag.text.words import normalize, question_language
 from kgrag.types import Chunk, Document
+from kgrag.verification.rating import as_object, scores_schema
 
 FOUND_WITHIN = 20  # results of a search among which the parent has to be
 _SHORTEST = 120  # characters of a parent that says enough to be asked about
@@ -85,7 +86,8 @@ def by_model(
         if question is None:
             dropped[reason] += 1
             continue
-        kept.append(_numbered(question, len(kept) + 1))
+        gold = replace(question.gold, query_id=f"lookup-{len(kept) + 1:03d}")
+        kept.append(replace(question, gold=gold))
         if progress:
             progress(len(kept), n)
     return Made(tuple(kept), dict(dropped))
@@ -156,10 +158,6 @@ def agree(one: str, other: str) -> bool:
     return normalize(one) in normalize(other) or token_f1(said, known) >= _AGREE
 
 
-def _numbered(question: Question, number: int) -> Question:
-    return replace(question, gold=replace(question.gold, query_id=f"lookup-{number:03d}"))
-
-
 def _read_draft(data: Json) -> _Draft:
     question, answer, evidence = _texts(data, "question", "answer", "evidence")
     if not question:
@@ -170,9 +168,7 @@ def _read_draft(data: Json) -> _Draft:
 
 
 def _texts(data: Json, *names: str) -> list[str]:
-    if not isinstance(data, dict):
-        raise ValueError(f"a JSON object is wanted, got {type(data).__name__}")
-    values = [data.get(name) for name in names]
+    values = [as_object(data).get(name) for name in names]
     texts = [value.strip() for value in values if isinstance(value, str)]
     if len(texts) < len(names):
         raise ValueError(f"{', '.join(names)} must be texts")
@@ -180,12 +176,7 @@ def _texts(data: Json, *names: str) -> list[str]:
 
 
 def _schema(*names: str) -> Schema:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in names},
-        "required": list(names),
-        "additionalProperties": False,
-    }
+    return scores_schema((), **{name: {"type": "string"} for name in names})
 
 
 _DRAFT, _ANSWER = _schema("question", "answer", "evidence"), _schema("answer")

@@ -9,6 +9,7 @@ from random import Random
 
 from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.queries import GoldQuery
+from kgrag.json_ready import as_dict
 from kgrag.text.messages import catalogue
 from kgrag.text.official_terms import everyday_wordings
 
@@ -53,16 +54,8 @@ class Question:
 
     def line(self) -> str:
         """Return the line that `kgrag.evaluation.queries.read_queries` parses."""
-        gold = self.gold
-        record = {
-            "id": gold.query_id,
-            "question": gold.question,
-            "kind": gold.kind,
-            "gold_docs": list(gold.gold_docs),
-            "gold_spans": {doc: [list(s) for s in spans] for doc, spans in gold.gold_spans.items()},
-            "answers": list(gold.answers),
-            "parent": self.parent,
-        }
+        gold = as_dict(self.gold, without=("query_id",))
+        record = {"id": self.gold.query_id, **gold, "parent": self.parent}
         return json.dumps(record, ensure_ascii=False)
 
 

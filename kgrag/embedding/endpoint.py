@@ -19,8 +19,9 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
-from kgrag.llm.address import ENCODER, SERVICES, AtService, Place, Service, place_of
+from kgrag.llm.address import ENCODER, Place, Preset, place_of, presets
 from kgrag.llm.endpoint import TOO_LONG, Posting, malformed
+from kgrag.text.messages import catalogue
 
 _PER_TEXT = 2.0  # special tokens
 _ASCII = 0.3  # tokens of a character of Latin text, with the blanks
@@ -43,74 +44,16 @@ _JINA_WITH_TASKS = re.compile(r"jina-embeddings-v[3-9]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provider(AtService):
+class Provider(Preset):
     """A preset."""
 
-    service: Service = field(default_factory=Service)
-    model: str = ""  # the default; empty for none
     batch_texts: int = 32  # at most in a request
     batch_tokens: int = 16_000  # estimated, at most in a request
     dimensions: bool = False  # whether it truncates vectors if asked to
     fields: Mapping[str, str | bool] = field(default_factory=lambda: _FLOATS)  # of every request
 
 
-# Batches are below the limits, since a kill loses the requests in progress.
-PROVIDERS: Mapping[str, Provider] = {
-    # api.jina.ai/openapi.json: fields task, dimensions, truncate, embedding_type; 500 requests
-    # and 1 million tokens a minute. A list of more than 512 is refused (dify-official-plugins,
-    # issue 1997).
-    "jina": Provider(
-        service=SERVICES["jina"],
-        model="jina-embeddings-v3",
-        batch_texts=128,
-        batch_tokens=64_000,
-        dimensions=True,
-        fields={"embedding_type": "float", "truncate": True},
-    ),
-    # api-docs.siliconflow.cn, embeddings: 512 tokens a text for bge-large-zh, 8192 for bge-m3;
-    # `dimensions` is for Qwen3 only, so vectors are cut here. More than 64 texts, and with some
-    # models 32, are refused with 413.
-    "siliconflow": Provider(service=SERVICES["siliconflow"], model="BAAI/bge-m3"),
-    # help.aliyun.com, model-studio, "OpenAI compatible - Embedding": at most 10 texts of 8192
-    # tokens; dimensions 64 to 2048, 1024 where none is asked for.
-    "dashscope": Provider(
-        service=SERVICES["dashscope"], model="text-embedding-v4", batch_texts=10, dimensions=True
-    ),
-    # The API reference: at most 2048 texts of 8192 tokens, and 300,000 tokens in all.
-    "openai": Provider(
-        service=SERVICES["openai"],
-        model="text-embedding-3-small",
-        batch_texts=256,
-        batch_tokens=100_000,
-        dimensions=True,
-    ),
-    # vLLM refuses `dimensions` unless the model's files say "is_matryoshka", which those of
-    # Qwen3-Embedding do not (vllm pull request 16331, QwenLM/Qwen3-Embedding issue 85).
-    "vllm": Provider(service=SERVICES["vllm"], batch_texts=64, batch_tokens=32_000),
-    # text-embeddings-router --help: max-client-batch-size 32.
-    "tei": Provider(service=SERVICES["tei"]),
-    # It encodes on the user's machine: a large batch would time out.
-    "ollama": Provider(service=SERVICES["ollama"], batch_texts=16, batch_tokens=8_000),
-}
-
-# Query and passage instructions of models by name, from their cards on the Hugging Face hub;
-# servers mostly keep these names.
-_INSTRUCTIONS: tuple[tuple[str, str, str], ...] = (
-    (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
-    (
-        r"bge-(small|base|large)-en",
-        "Represent this sentence for searching relevant passages: ",
-        "",
-    ),
-    (
-        r"qwen3-embedding",
-        "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
-        "Query:",
-        "",
-    ),
-    (r"\be5-(small|base|large)(-v2)?$", "query: ", "passage: "),
-    (r"nomic-embed-text", "search_query: ", "search_document: "),
-)
+PROVIDERS = presets(ENCODER, Provider)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +273,8 @@ def endpoint_for(config: EmbeddingConfig) -> Endpoint:
     place = place_of(ENCODER, config.provider, config, PROVIDERS)
     provider = PROVIDERS.get(config.provider, Provider())
     has_tasks = config.provider == "jina" and _JINA_WITH_TASKS.match(place.model)
-    known = (pair for name, *pair in _INSTRUCTIONS if re.search(name, place.model, re.IGNORECASE))
+    listed = catalogue("kgrag.llm", "providers.toml")["instructions"].items()
+    known = (of for name, of in listed if re.search(name, place.model, re.IGNORECASE))
     query, passage = next(known, ("", ""))
     return Endpoint(
         place=place,

@@ -188,14 +188,14 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
     Raises:
         ModelError: If all outputs are scores, of words or classes.
     """
-    ranks = {node.name: len(node.shape or ()) for node in session.get_outputs()}
-    if all(SCORES in name.casefold() for name in ranks):
+    outputs = {node.name: len(node.shape or ()) for node in session.get_outputs()}
+    ranks = {name: rank for name, rank in outputs.items() if SCORES not in name.casefold()}
+    if not ranks:
         raise ModelError(
-            f"the model gives {', '.join(ranks)}: scores of words or classes, not vectors. Remedy: "
-            "export the encoder without its head (optimum-cli export onnx --task "
+            f"the model gives {', '.join(outputs)}: scores of words or classes, not vectors. "
+            "Remedy: export the encoder without its head (optimum-cli export onnx --task "
             "feature-extraction), or choose an encoder"
         )
-    ranks = {name: rank for name, rank in ranks.items() if SCORES not in name.casefold()}
     states = [*(name for name in _STATES if name in ranks), *(n for n in ranks if ranks[n] == 3)]
     # 0 is an unknown rank
     vectors = [*states, *(name for rank in (2, 0) for name in ranks if ranks[name] == rank)]

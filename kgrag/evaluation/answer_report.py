@@ -55,18 +55,8 @@ class AnswerScores:
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping: a line of the file `--out`."""
-        return {
-            "id": self.query_id,
-            "kind": self.kind,
-            "question": self.question,
-            "answerable": self.answerable,
-            "refused": self.refused,
-            "answer": self.text,
-            "citations": [dict(citation) for citation in self.citations],
-            "scores": dict(self.scores),
-            "notes": list(self.notes),
-            **({"preferred": dict(self.preferred)} if self.preferred else {}),
-        }
+        without = ("query_id", "text") if self.preferred else ("query_id", "text", "preferred")
+        return {"id": self.query_id, "answer": self.text} | as_dict(self, without=without)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
 from kgrag.evaluation.answers import KnowledgeBase
 from kgrag.evaluation.chat_models import CountingModel, Tape
 from kgrag.evaluation.citations import plain_text
-from kgrag.evaluation.lines import read_rows, text_of
+from kgrag.evaluation.lines import Text, checked, read_rows
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
@@ -24,6 +24,7 @@ from kgrag.verification.attempt import Attempt
 from kgrag.verification.chats_grid import self_check
 from kgrag.verification.cov import score
 from kgrag.verification.loop import Case
+from kgrag.verification.rating import as_object
 
 # Gives GRIM's measures of a question, an answer and contexts: `GrimEvaluators` does.
 Evaluators = Callable[[str, str, Sequence[str]], Mapping[str, float]]
@@ -164,6 +165,15 @@ class ComparedAnswer:
         return cls(text, "\n".join(lines))
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A line of `kgrag eval answers --out FILE.jsonl`."""
+
+    id: Text
+    answer: str
+    citations: list[dict[str, object]]
+
+
 def read_answers(path: Path) -> dict[str, ComparedAnswer]:
     """Return the answers in a file of `kgrag eval answers --out FILE.jsonl`, by question.
 
@@ -172,15 +182,8 @@ def read_answers(path: Path) -> dict[str, ComparedAnswer]:
     """
     told: dict[str, ComparedAnswer] = {}
     for place, row in read_rows(path):
-        citations, text = row.get("citations"), row.get("answer")
-        if not isinstance(text, str) or not isinstance(citations, list):
-            raise EvaluationError(
-                f"{place}: 'answer' must be a text and 'citations' a list. Remedy: name a file "
-                "that `kgrag eval answers --out FILE.jsonl` wrote"
-            )
-        told[text_of(row, "id", place)] = ComparedAnswer.of(
-            text, [c for c in citations if isinstance(c, dict)]
-        )
+        found = checked(_Written, row, place)
+        told[found.id] = ComparedAnswer.of(found.answer, found.citations)
     return told
 
 
@@ -297,9 +300,8 @@ def _read(data: Json) -> dict[str, str]:
     Raises:
         ValueError: If one is missing or no choice.
     """
-    if not isinstance(data, dict):
-        raise ValueError(f"a JSON object is wanted, got {type(data).__name__}")
-    told = {name: str(data.get(name)).strip().lower() for name in CRITERIA}
+    given = as_object(data)
+    told = {name: str(given.get(name)).strip().lower() for name in CRITERIA}
     for name, choice in told.items():
         if choice not in _CHOICES:
             raise ValueError(f"{name} must be one of {', '.join(_CHOICES)}, got {choice!r}")

@@ -1,13 +1,23 @@
 """Read and write files of lines; errors name file and line."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from annotated_types import MinLen
 
 from kgrag.errors import EvaluationError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.files.whole_file import write_whole
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_T = TypeVar("_T")
+
+Text = Annotated[str, MinLen(1)]
 _ENDINGS = (".trec", ".run", ".qrels")
 
 
@@ -130,40 +140,39 @@ def row_of(line: bytes, place: str) -> Row:
     return row
 
 
-def text_of(row: Row, key: str, place: str) -> str:
-    """Return a required, non-empty text.
+def checked(kind: type[_T], values: object, place: str) -> _T:
+    """Return values as a dataclass.
 
     Raises:
-        EvaluationError: If it is missing, empty or no text.
+        EvaluationError: If one is missing, or of another type; names it.
     """
-    value = row.get(key)
-    if not isinstance(value, str) or not value:
-        raise EvaluationError(f"{place}: {key!r} must be a text that is not empty, got {value!r}")
-    return value
+    from pydantic import ValidationError  # takes longer than many a command
+
+    try:
+        found: _T = _adapter(kind).validate_python(values)  # type: ignore[arg-type]
+    except ValidationError as exc:
+        wrong = exc.errors()[0]
+        name = ".".join(map(str, wrong["loc"]))
+        raise EvaluationError(
+            f"{place}: {name!r}: {wrong['msg']}, got {wrong['input']!r}. Remedy: correct the line"
+        ) from exc
+    return found
 
 
-def texts_of(row: Row, key: str, place: str) -> tuple[str, ...]:
-    """Return a list of texts; empty if the key is missing or null.
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def check_span(start: int | None, end: int | None, place: str) -> None:
+    """Refuse a span of characters that has one end only, or ends before it starts.
 
     Raises:
-        EvaluationError: If it is anything else.
+        EvaluationError: If so.
     """
-    value = row.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise EvaluationError(f"{place}: {key!r} must be a list of texts, got {value!r}")
-    return tuple(value)
-
-
-def span_of(start: object, end: object, place: str) -> tuple[int, int]:
-    """Return (start, end) of a span of characters.
-
-    Raises:
-        EvaluationError: If they are not whole numbers with `0 <= start <= end`.
-    """
-    if type(start) is int and type(end) is int and 0 <= start <= end:
-        return start, end
-    raise EvaluationError(
-        f"{place}: a span must be two offsets with 0 <= start <= end, got {start!r}, {end!r}"
-    )
+    if (start, end) != (None, None) and (start is None or end is None or not 0 <= start <= end):
+        raise EvaluationError(
+            f"{place}: a span must be two offsets with 0 <= start <= end, got {start!r}, {end!r}"
+        )

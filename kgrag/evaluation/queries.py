@@ -1,25 +1,25 @@
 """Query sets: questions with the documents and passages that answer them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
 from kgrag.evaluation.lines import (
     Row,
+    Text,
+    check_span,
+    checked,
     is_trec,
     read_lines,
     read_rows,
     row_of,
-    span_of,
-    text_of,
-    texts_of,
     trec_line,
     trec_number,
     trec_rows,
     write_lines,
 )
-from kgrag.evaluation.measures import GoldSpans
 from kgrag.limits import checked_text
 
 
@@ -37,10 +37,10 @@ class GoldQuery:
         answers: Alternative reference answers; may be empty.
     """
 
-    query_id: str
-    question: str
+    query_id: Text
+    question: Text
     gold_docs: tuple[str, ...]
-    gold_spans: GoldSpans = field(default_factory=dict)
+    gold_spans: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     kind: str = ""
     answers: tuple[str, ...] = ()
 
@@ -136,52 +136,35 @@ def read_questions(
     for place, line in read_lines(path):
         try:
             row = row_of(line, place)
-            query_id, question = text_of(row, "id", place), _question_of(row, place)
-            if query_id in questions:
-                raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
+            query = _query({"id": row.get("id"), "question": row.get("question")}, place)
+            if query.query_id in questions:
+                raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
         except EvaluationError as exc:
             if refused is None:
                 raise
             refused(exc)
         else:
-            questions[query_id] = question
+            questions[query.query_id] = query.question
     return questions
 
 
-def _question_of(row: Row, place: str) -> str:
+def _query(row: Row, place: str) -> GoldQuery:
+    query = checked(
+        GoldQuery,
+        {
+            "query_id": row.get("id"),
+            "question": row.get("question"),
+            "gold_docs": row.get("gold_docs") or row.get("gold_ids") or (),
+            "gold_spans": {} if row.get("gold_spans") is None else row["gold_spans"],
+            "kind": row.get("kind") or row.get("type") or "",
+            "answers": row.get("answers") or (),
+        },
+        place,
+    )
+    for start, end in chain.from_iterable(query.gold_spans.values()):
+        check_span(start, end, place)
     try:
-        return checked_text("question", text_of(row, "question", place))
+        checked_text("question", query.question)
     except (OutOfRangeError, GarbledTextError) as exc:
         raise EvaluationError(f"{place}: {exc}") from exc
-
-
-def _query(row: Row, place: str) -> GoldQuery:
-    kind = row.get("kind") or row.get("type") or ""
-    if not isinstance(kind, str):
-        raise EvaluationError(f"{place}: 'kind' must be a text, got {kind!r}")
-    gold = texts_of(row, "gold_docs", place) or texts_of(row, "gold_ids", place)
-    return GoldQuery(
-        query_id=text_of(row, "id", place),
-        question=_question_of(row, place),
-        gold_docs=tuple(dict.fromkeys(gold)),
-        gold_spans=_spans(row.get("gold_spans"), place),
-        kind=kind,
-        answers=texts_of(row, "answers", place),
-    )
-
-
-def _spans(value: object, place: str) -> GoldSpans:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise EvaluationError(f"{place}: 'gold_spans' must be an object, got {value!r}")
-    spans = {}
-    for doc, pairs in value.items():
-        if not isinstance(pairs, list) or not all(
-            isinstance(pair, list) and len(pair) == 2 for pair in pairs
-        ):
-            raise EvaluationError(
-                f"{place}: 'gold_spans' of {doc!r} must be [[start, end], ...], got {pairs!r}"
-            )
-        spans[doc] = tuple(span_of(pair[0], pair[1], place) for pair in pairs)
-    return spans
+    return replace(query, gold_docs=tuple(dict.fromkeys(query.gold_docs)))

@@ -1,6 +1,5 @@
 """Run files: the results of a system for each question, as JSON lines or TREC runs."""
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,12 +7,11 @@ from pathlib import Path, PurePath
 
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.lines import (
-    Row,
+    Text,
+    check_span,
+    checked,
     is_trec,
     read_rows,
-    span_of,
-    text_of,
-    texts_of,
     trec_line,
     trec_number,
     trec_rows,
@@ -38,7 +36,7 @@ class RunResult:
         via: Retrieval path.
     """
 
-    doc_id: str
+    doc_id: Text
     chunk_id: str = ""
     file: str = ""
     start: int | None = None
@@ -50,6 +48,14 @@ class RunResult:
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping with the keys of a run file."""
         return {key: getattr(self, key) for key in _KEYS} | {"via": list(self.via)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of a run file."""
+
+    id: Text
+    results: list[RunResult]
 
 
 Run = Mapping[str, Sequence[RunResult]]
@@ -128,13 +134,12 @@ def read_run(path: Path) -> dict[str, list[RunResult]]:
     if is_trec(path):
         return _read_trec(path)
     for place, row in read_rows(path):
-        query_id = text_of(row, "id", place)
-        results = row.get("results")
-        if query_id in run:
-            raise EvaluationError(f"{place}: the id {query_id!r} is used twice")
-        if not isinstance(results, list) or not all(isinstance(item, dict) for item in results):
-            raise EvaluationError(f"{place}: 'results' must be a list of objects")
-        run[query_id] = [_result(item, place) for item in results]
+        of = checked(_Row, row, place)
+        if of.id in run:
+            raise EvaluationError(f"{place}: the id {of.id!r} is used twice")
+        for result in of.results:
+            check_span(result.start, result.end, place)
+        run[of.id] = of.results
     return run
 
 
@@ -176,30 +181,3 @@ def _read_trec(path: Path) -> dict[str, list[RunResult]]:
         ]
         for query_id, scores in found.items()
     }
-
-
-def _result(row: Row, place: str) -> RunResult:
-    score = row.get("score", 0.0)
-    if isinstance(score, bool) or not isinstance(score, int | float):
-        raise EvaluationError(f"{place}: 'score' must be a number, got {score!r}")
-    result = RunResult(
-        doc_id=text_of(row, "doc_id", place),
-        chunk_id=_optional(row, "chunk_id", place),
-        file=_optional(row, "file", place),
-        score=float(score),
-        text=_optional(row, "text", place),
-        via=texts_of(row, "via", place),
-    )
-    if row.get("start") is None:
-        return result
-    start, end = span_of(row.get("start"), row.get("end"), place)
-    return dataclasses.replace(result, start=start, end=end)
-
-
-def _optional(row: Row, key: str, place: str) -> str:
-    value = row.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise EvaluationError(f"{place}: {key!r} must be a text, got {value!r}")
-    return value

@@ -4,10 +4,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from kgrag.errors import ConfigError, ModelUnavailableError
+from kgrag.text.messages import catalogue
 
 # Minimum length of a key, or of a part of it between dots, that is hidden. Local servers accept
 # "x", "none" or "EMPTY" as keys: those are no secrets, and occur in any text.
@@ -65,35 +66,16 @@ def chain(exc: BaseException) -> Iterator[BaseException]:
         link = link.__cause__ or link.__context__
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """The address of a provider or local server, and the variable of its key."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """A provider or local server: its address, the variable of its key, and the default model."""
 
     base_url: str = ""  # without the path of a request
     api_key_env: str = ""  # empty where no key is needed
+    model: str = ""  # empty if the settings must name one
 
 
-class AtService:
-    """A preset: a service, and the default model there."""
-
-    __slots__ = ()
-    service: Service
-    model: str
-
-
-SERVICES: Mapping[str, Service] = {
-    "cohere": Service("https://api.cohere.com/v2", "COHERE_API_KEY"),
-    "dashscope": Service("https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
-    "deepseek": Service("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
-    "glm": Service("https://open.bigmodel.cn/api/paas/v4", "ZHIPUAI_API_KEY"),
-    "jina": Service("https://api.jina.ai/v1", "JINA_API_KEY"),
-    "moonshot": Service("https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
-    "ollama": Service("http://localhost:11434/v1"),
-    "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "siliconflow": Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
-    "tei": Service("http://localhost:8080/v1"),
-    "vllm": Service("http://localhost:8000/v1"),
-}
+_P = TypeVar("_P", bound=Preset)
 
 
 class _Named(Protocol):
@@ -122,7 +104,13 @@ ENCODER = Table("embedding", "/embeddings", "http://localhost:8080/v1", "JINA_AP
 RERANKER = Table("rerank", "/rerank", "http://localhost:8080", "JINA_API_KEY")
 
 
-def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, AtService]) -> Place:
+def presets(table: Table, kind: type[_P]) -> Mapping[str, _P]:
+    """Return the presets for a settings table in `providers.toml`, by provider."""
+    known = catalogue("kgrag.llm", "providers.toml")
+    return {n: kind(**known["services"][n], **more) for n, more in known[table.name].items()}
+
+
+def place_of(table: Table, provider: str, asked: _Named, known: Mapping[str, Preset]) -> Place:
     """Return the endpoint that a table configures, without its key.
 
     The provider's preset, if any, fills in what is not set.
@@ -132,25 +120,24 @@ def place_of(table: Table, provider: str, asked: _Named, presets: Mapping[str, A
             password or query, no model is named, or `api_key_env` is no name of a variable.
             Possible secrets are not shown.
     """
-    if provider and provider not in presets:
+    if provider and provider not in known:
         raise ConfigError(
-            f"{table.name}.provider {provider!r} is not known; known are {', '.join(presets)}"
+            f"{table.name}.provider {provider!r} is not known; known are {', '.join(known)}"
         )
     if asked.api_key_env and not _VARIABLE.fullmatch(asked.api_key_env):
         raise ConfigError(
             f"{table.name}.api_key_env must be the name of an environment variable, like"
             f" {table.variable}; a key itself does not belong into a file"
         )
-    preset = presets.get(provider)
-    service = preset.service if preset else Service()
-    url = _address(table, asked.base_url or service.base_url)
-    model = asked.model or (preset.model if preset else "")
+    preset = known.get(provider, Preset())
+    url = _address(table, asked.base_url or preset.base_url)
+    model = asked.model or preset.model
     if not model:
         raise ConfigError(
             f'no model is named for {url}: set {table.name}.model = "..." in kgrag.toml'
             f" (GET {url}/models lists what is served)"
         )
-    return Place(url, model, key_env=asked.api_key_env or service.api_key_env)
+    return Place(url, model, key_env=asked.api_key_env or preset.api_key_env)
 
 
 def _address(table: Table, url: str) -> str:

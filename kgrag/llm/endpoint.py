@@ -123,6 +123,9 @@ _ERRORS: Mapping[str, tuple[Callable[[str], ModelError], str]] = {
     ),
     "broken": (BrokenOffError, "{place}: the {call} broke off ({error}: {told})"),
 }
+# Kinds of fault that mean another one: malformed is an interrupted stream of a chat.
+_OF_CHATS = {"no encoder": "refused", "malformed": "broken"}
+_OF_OTHERS = {"withheld": "refused"}
 _NO_VECTORS = (
     "is embedding.base_url that of an OpenAI-compatible server, and embedding.model an encoder?"
 )
@@ -175,10 +178,7 @@ def mapped(exc: Exception, place: Place, table: Table) -> ModelError | None:
         return None
     kind, told, error, wait = fault
     is_chat = table is CHAT
-    if kind == ("no encoder" if is_chat else "withheld"):
-        kind = "refused"
-    elif is_chat and kind == "malformed":  # an interrupted stream
-        kind = "broken"
+    kind = (_OF_CHATS if is_chat else _OF_OTHERS).get(kind, kind)
     make, text = _ERRORS[kind]
     if not is_chat:  # `Retried` adds this for chat models
         if kind == "often":
@@ -234,6 +234,11 @@ class _Fault(NamedTuple):
     retry_after_s: float | None = None
 
 
+def _broken_stream(said: str, place: Place) -> _Fault:
+    often = "often" if _TOO_OFTEN.search(said) else "given up"
+    return _Fault("money" if _NO_MONEY.search(said) else often, f"{place} broke off: {said}")
+
+
 def _fault_of(exc: Exception, place: Place) -> _Fault | None:
     """Return the fault of an error; None for an error of another origin."""
     import openai
@@ -253,9 +258,7 @@ def _fault_of(exc: Exception, place: Place) -> _Fault | None:
     if any("Timeout" in type(link).__name__ for link in links):
         return fault("late", links[-1])
     if isinstance(exc, openai.APIError) and exc.body is not None:  # in the middle of a stream
-        said = said_by(exc, place)
-        often = "often" if _TOO_OFTEN.search(said) else "given up"
-        return _Fault("money" if _NO_MONEY.search(said) else often, f"{place} broke off: {said}")
+        return _broken_stream(said_by(exc, place), place)
     # openai does not always wrap the errors of the HTTP library.
     modules = {kind.__module__.partition(".")[0] for kind in type(exc).__mro__}
     of_library = isinstance(exc, openai.OpenAIError) or bool(modules & _TRANSPORT)

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import statistics
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -258,15 +257,11 @@ def cut_key(key: str, request: Request, limit: str = "") -> str:
     return digest("cut", key, str(request.added), *filter(None, [limit]), length=32)
 
 
-_ENOUGH = 8  # calls for a regression
-_SPREAD = 0.2  # minimum standard deviation for a slope, as a share of the mean
-
-
 class Rates(NamedTuple):
     """Average usage of an answered request, unusable answers included.
 
-    The answer's tokens are a constant for the call, plus a share of the material's characters, or
-    of its tokens where there are no past calls: languages differ in characters.
+    The answer's tokens are in proportion to the material's characters, or where there are no past
+    calls to its tokens: languages differ in characters. Without material they are a constant.
     """
 
     calls: int  # sample size
@@ -301,32 +296,16 @@ def rates_of(calls: Sequence[PastCall]) -> Rates | None:
     estimated = sum(call.estimated_prompt for call in used)
     if not estimated:
         return None
-    prompt = sum(call.prompt for call in calls)
-    answered = sum(call.completion for call in used)
-    waste = sum(call.completion for call in calls) / answered if answered else 1.0
-    per_call, per_char = _line(
-        [call.material_chars for call in used], [call.completion for call in used]
-    )
-    cached = sum(call.cached for call in calls) / prompt
-    attempts = len(calls) / len(used)
+    prompt, answered = (sum(column) for column in zip(*(call[:2] for call in calls), strict=True))
+    chars = sum(call.material_chars for call in used)
     return Rates(
-        len(calls), attempts, prompt / estimated, cached, per_call * waste, per_char * waste
+        calls=len(calls),
+        attempts=len(calls) / len(used),
+        prompt=prompt / estimated,
+        cached=sum(call.cached for call in calls) / prompt,
+        per_call=0.0 if chars else answered / len(used),
+        per_char=answered / chars if chars else 0.0,
     )
-
-
-def _line(xs: Sequence[int], ys: Sequence[int]) -> tuple[float, float]:
-    """Return (intercept, slope), not negative, for points with x >= 0 and y >= 0.
-
-    Least squares where the points are many and far enough apart; otherwise, and where that line
-    would be negative, a line through the mean: from the origin, or flat.
-    """
-    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
-    if not mean_x:
-        return mean_y, 0.0
-    if len(xs) < _ENOUGH or statistics.pstdev(xs) < _SPREAD * mean_x:
-        return 0.0, mean_y / mean_x
-    slope = min(max(statistics.linear_regression(xs, ys).slope, 0.0), mean_y / mean_x)
-    return mean_y - slope * mean_x, slope
 
 
 @dataclass(frozen=True, slots=True)

@@ -484,7 +484,7 @@ class Breaker(Wrapper):
             try:
                 trial = circuit.enter(can_wait=can_wait)
             except ModelUnavailableError as exc:
-                first = failures[0] if failures else exc
+                first = (*failures, exc)[0]
                 raise first from first.__cause__
             begun = circuit.clock.now()
             try:

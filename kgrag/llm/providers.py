@@ -1,15 +1,15 @@
 """Presets of chat model providers, and endpoints completed by them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kgrag.config import JsonMode, ModelConfig
-from kgrag.llm.address import CHAT, SERVICES, AtService, Place, Service, place_of
+from kgrag.llm.address import CHAT, Place, Preset, place_of, presets
 from kgrag.llm.chat import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """Price of tokens, per million."""
 
     sent: float
@@ -29,12 +29,10 @@ class Price:
         return total / 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Provider(AtService):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(Preset):
     """A preset."""
 
-    service: Service
-    model: str = ""  # default; empty if the settings must name one
     json: JsonMode = "schema"
     prices: Mapping[str, Price] = field(default_factory=dict)  # by model
     longest: int = 8192  # tokens of an answer, as stated by the maker, or a default
@@ -51,75 +49,16 @@ class Endpoint:
     max_tokens: int
 
 
-# Prices change, and differ by length of the prompt and time of day: set your own in kgrag.toml
-# (price_in, price_cached, price_out) before relying on them. Without a known discount, cached
-# tokens cost as much as others.
 PROVIDERS: Mapping[str, Provider] = {
-    "glm": Provider(
-        SERVICES["glm"],
-        "glm-4-plus",  # as in the GRIM paper
-        "object",
-        {
-            "glm-4-plus": Price(5, 5, 5, "CNY", "2025-06"),
-            "glm-4-air": Price(0.5, 0.5, 0.5, "CNY", "2025-06"),
-            "glm-4-flash": Price(0, 0, 0, "CNY", "2025-06"),
-        },
-        4095,
-    ),
-    "deepseek": Provider(
-        SERVICES["deepseek"],
-        "deepseek-chat",
-        "object",
-        {
-            "deepseek-chat": Price(2, 0.2, 3, "CNY", "2025-10"),
-            "deepseek-reasoner": Price(2, 0.2, 3, "CNY", "2025-10"),
-        },
-        longest_of={"deepseek-reasoner": 32_768},  # which counts its thoughts
-    ),
-    "qwen": Provider(
-        SERVICES["dashscope"],
-        "qwen-plus",
-        "object",
-        {
-            "qwen-max": Price(2.4, 0.48, 9.6, "CNY", "2025-07"),
-            "qwen-plus": Price(0.8, 0.16, 2, "CNY", "2025-07"),
-            "qwen-turbo": Price(0.3, 0.06, 0.6, "CNY", "2025-07"),
-        },
-    ),
-    "moonshot": Provider(
-        SERVICES["moonshot"],
-        "moonshot-v1-32k",
-        "object",
-        {
-            "moonshot-v1-8k": Price(2, 2, 10, "CNY", "2025-09"),
-            "moonshot-v1-32k": Price(5, 5, 20, "CNY", "2025-09"),
-            "moonshot-v1-128k": Price(10, 10, 30, "CNY", "2025-09"),
-            "kimi-k2-0905-preview": Price(4, 1, 16, "CNY", "2025-09"),
-        },
-        longest_of={"moonshot-v1-8k": 4000},  # whose context is 8192 with the prompt
-    ),
-    "openai": Provider(
-        SERVICES["openai"],
-        "gpt-4.1-mini",
-        "schema",
-        {
-            "gpt-4o": Price(2.5, 1.25, 10, "USD", "2025-08"),
-            "gpt-4o-mini": Price(0.15, 0.075, 0.6, "USD", "2025-08"),
-            "gpt-4.1": Price(2, 0.5, 8, "USD", "2025-08"),
-            "gpt-4.1-mini": Price(0.4, 0.1, 1.6, "USD", "2025-08"),
-            "gpt-4.1-nano": Price(0.1, 0.025, 0.4, "USD", "2025-08"),
-        },
-        16_384,
-    ),
-    "vllm": Provider(SERVICES["vllm"]),
-    "ollama": Provider(SERVICES["ollama"]),
+    name: replace(known, prices={model: Price._make(row) for model, row in known.prices.items()})
+    for name, known in presets(CHAT, Provider).items()
 }
 
 
 def settings_for(config: ModelConfig) -> Endpoint:
     """Return a model's settings, filled in by its provider; ConfigError as `place_of`."""
     place = place_of(CHAT, config.provider, config, PROVIDERS)
-    provider = PROVIDERS.get(config.provider, Provider(Service()))
+    provider = PROVIDERS.get(config.provider, Provider())
     return Endpoint(
         place,
         config.json or provider.json,

@@ -76,30 +76,28 @@ def repair(
         NoKnowledgeBaseError: If there is none.
         StoreError: If nothing can be read, or it was changed meanwhile; nothing is replaced.
     """
-    found = _problems(location)
-    lost = [p.detail for p in found if p.invariant == "lost"]  # no file holds it any more
-    wrong = [p for p in found if p.invariant != "lost"]
+    found = tuple(_problems(location))
+    lost = tuple(p.detail for p in found if p.invariant == "lost")  # no file holds it any more
+    wrong = {p.invariant for p in found} - {"lost"}
     if not wrong:
-        return RepairReport(tuple(found), left=tuple(lost))
+        return RepairReport(found, left=lost)
     if "://" in str(location):
         left = [f"{p.invariant}: {p.subject}: {p.detail}" for p in found]
-        return RepairReport(tuple(found), (), (*left, _ON_A_SERVER))
+        return RepairReport(found, (), (*left, _ON_A_SERVER))
     folder = Path(location)
-    if all(p.invariant == "cache-agrees" for p in wrong):
-        done = _forget_caches(folder, sorted({p.subject for p in wrong}), dry_run=dry_run)
-        return RepairReport(tuple(found), done, tuple(lost))
+    if wrong == {"cache-agrees"}:
+        return RepairReport(found, _forget_caches(folder, found, dry_run=dry_run), lost)
     from kgrag.store.sqlite.damaged import damaged
 
     with damaged(folder) as old:
         repairing = _Repairing(old, config or Config(), progress)
         repairing.run()
-        is_readable = all(p.invariant not in ("file", "schema") for p in wrong)
-        replaces = not (is_readable and repairing.only_loses)
-        left = [*repairing.left, *repairing.left_out(replaces=replaces), *lost]
-        if not left and not repairing.done:
-            repairing.done.append("header, indexes and names were made anew from the rest")
+        replaces = not repairing.only_loses or not wrong.isdisjoint(("file", "schema"))
         kept = old.replace() if replaces and not dry_run else None
-    return RepairReport(tuple(found), tuple(repairing.done), tuple(left), kept)
+    left = [*repairing.left, *repairing.left_out(replaces=replaces), *lost]
+    anew = ("header, indexes and names were made anew from the rest",)
+    done = tuple(repairing.done) or (() if left else anew)
+    return RepairReport(found, done, tuple(left), kept)
 
 
 _ON_A_SERVER = (
@@ -131,10 +129,11 @@ def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
     return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
 
 
-def _forget_caches(folder: Path, names: Sequence[str], *, dry_run: bool) -> tuple[str, ...]:
+def _forget_caches(folder: Path, found: Sequence[Problem], *, dry_run: bool) -> tuple[str, ...]:
     from kgrag.store.sqlite.cache import CacheFolder
     from kgrag.store.sqlite.store import CACHE_FOLDER
 
+    names = sorted({p.subject for p in found if p.invariant == "cache-agrees"})
     if not dry_run:
         for name in names:
             CacheFolder(folder / CACHE_FOLDER).forget(name)

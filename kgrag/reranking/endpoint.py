@@ -1,43 +1,17 @@
 """Cross-encoders behind a `/rerank` endpoint, in the format of Jina and others, or of TEI."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 from kgrag.config import RerankConfig
 from kgrag.errors import ModelOutputError
-from kgrag.llm.address import RERANKER, SERVICES, AtService, Place, Service, place_of
+from kgrag.llm.address import RERANKER, Place, Preset, place_of, presets
 from kgrag.llm.endpoint import TOO_LONG, Posting
 
 _MOST = 1e6  # that a score may be: probabilities are below 1, logits below 100
 
 
-@dataclass(frozen=True, slots=True)
-class Provider(AtService):
-    """A preset of an endpoint.
-
-    Attributes:
-        service: Its address and key.
-        model: Default model; empty if there is none.
-    """
-
-    service: Service
-    model: str = ""
-
-
-# {model, query, documents, top_n} gives {results: [{index, relevance_score}]}: api.jina.ai
-# (openapi.json), docs.siliconflow.cn (create-rerank), docs.cohere.com (v2/rerank) and vLLM. Server
-# and model of text-embeddings-inference are one; it takes {query, texts, truncate}, and gives
-# [{index, score}] (its openapi.json).
-PROVIDERS: Mapping[str, Provider] = MappingProxyType(
-    {
-        "jina": Provider(SERVICES["jina"], "jina-reranker-v2-base-multilingual"),
-        "siliconflow": Provider(SERVICES["siliconflow"], "BAAI/bge-reranker-v2-m3"),
-        "cohere": Provider(SERVICES["cohere"], "rerank-v3.5"),
-        "vllm": Provider(SERVICES["vllm"]),
-        "tei": Provider(SERVICES["tei"], "reranker"),
-    }
-)
+PROVIDERS = presets(RERANKER, Preset)
 
 
 class EndpointCrossEncoder:

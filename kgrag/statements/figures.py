@@ -204,11 +204,6 @@ def _year_before(period: str) -> str:
     return str(first - 1) if first else ""
 
 
-def is_of_the_country(card: Document) -> bool:
-    """Return whether a document covers the whole country, not a place, basin or some bodies."""
-    return is_known_place((NATIONAL,), card) and not _part_of(card)
-
-
 def _part_of(card: Document) -> str:
     """Return the area or bodies that a document's title limits it to."""
     match = _PART.search(card.title)

@@ -182,9 +182,7 @@ class LocalCopy:
                 note = _Note("", revisions, store.change_counter())
                 _write(folder, note)
                 self._after_noting(store)
-            for source in _moved(store, sources, wanted):
-                with suppress(NotFoundError):  # it lost its last source to another: copied again
-                    store.attach_source(source.source, source.doc_id)
+            _attach(store, _moved(store, sources, wanted))
         return False
 
     def _copy(
@@ -206,6 +204,12 @@ class LocalCopy:
                 for bundle in threads.map(self._server.bundle, doc_ids[start : start + _BATCH]):
                     if bundle is not None:
                         yield bundle
+
+
+def _attach(store: SQLiteStore, sources: Sequence[SourceState]) -> None:
+    for source in sources:
+        with suppress(NotFoundError):  # it lost its last source to another: copied again
+            store.attach_source(source.source, source.doc_id)
 
 
 def _held(store: SQLiteStore, revisions: Mapping[str, str]) -> dict[str, str]:

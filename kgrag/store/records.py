@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from kgrag.json_ready import as_dict
 from kgrag.store.decisions import Decision
 from kgrag.store.texts import segment_rows
 from kgrag.types import Chunk, Document, Entity, Evidence, Heading, Summary
@@ -23,17 +24,12 @@ def document_record(document: Document, fingerprint: str, headings: Sequence[Hea
     """Return the record of a document, without its file."""
     return {
         "record": "document",
-        "doc_id": document.doc_id,
-        "title": document.title,
-        "media_type": document.media_type,
-        "content_hash": document.content_hash,
+        **as_dict(document, without=("file", "segments", "metadata")),
         "fingerprint": fingerprint,
-        "warnings": list(document.warnings),
         "properties": dict(sorted(document.properties.items())),
         "metadata": document.metadata.to_record(),
         "segments": segment_rows(document.segments),
         "headings": [[h.start, h.end, h.level, h.text] for h in headings],
-        "text": document.text,
     }
 
 
@@ -44,33 +40,12 @@ def meta_record(key: str, value: str) -> Record:
 
 def chunk_record(chunk: Chunk) -> Record:
     """Return the record of a chunk."""
-    return {
-        "record": "chunk",
-        "chunk_id": chunk.chunk_id,
-        "doc_id": chunk.doc_id,
-        "size": chunk.size,
-        "position": chunk.position,
-        "start": chunk.start,
-        "end": chunk.end,
-        "parent_id": chunk.parent_id,
-        "heading_path": list(chunk.heading_path),
-        "text": chunk.text,
-    }
+    return {"record": "chunk"} | chunk.to_dict()
 
 
 def summary_record(summary: Summary) -> Record:
     """Return the record of a summary."""
-    return {
-        "record": "summary",
-        "summary_id": summary.summary_id,
-        "doc_id": summary.doc_id,
-        "start": summary.start,
-        "end": summary.end,
-        "level": summary.level,
-        "source": summary.source,
-        "target_ids": list(summary.target_ids),
-        "text": summary.text,
-    }
+    return {"record": "summary"} | summary.to_dict()
 
 
 def entity_record(entity: Entity) -> Record:
@@ -80,13 +55,7 @@ def entity_record(entity: Entity) -> Record:
 
 def entity_name_record(entity: Entity, doc_id: str) -> Record:
     """Return the record of an entity as a document names it."""
-    return {
-        "record": "entity-name",
-        "entity_id": entity.entity_id,
-        "doc_id": doc_id,
-        "name": entity.name,
-        "type": entity.type,
-    }
+    return {"record": "entity-name", "doc_id": doc_id} | entity.to_dict()
 
 
 def fact_record(fact_id: str, subject_id: str, predicate: str, object_id: str) -> Record:
@@ -102,12 +71,7 @@ def fact_record(fact_id: str, subject_id: str, predicate: str, object_id: str) -
 
 def evidence_record(fact_id: str, evidence: Evidence, predicate: str) -> Record:
     """Return the record of a fact's evidence, with the wording of the text."""
-    return {
-        "record": "evidence",
-        "fact_id": fact_id,
-        **_place(evidence),
-        "predicate": predicate,
-    }
+    return {"record": "evidence", "fact_id": fact_id, "predicate": predicate} | _place(evidence)
 
 
 def mention_record(entity_id: str, evidence: Evidence) -> Record:
@@ -152,12 +116,5 @@ def decided_records(
 
 
 def _place(evidence: Evidence) -> Record:
-    return {
-        "doc_id": evidence.doc_id,
-        "start": evidence.start,
-        "end": evidence.end,
-        "extractor": evidence.extractor,
-        "chunk_id": evidence.chunk_id,
-        "confidence": evidence.confidence,
-        "qualifiers": evidence.qualifiers.to_record(),
-    }
+    qualifiers = evidence.qualifiers.to_record()
+    return {**as_dict(evidence, without=("qualifiers",)), "qualifiers": qualifiers}

@@ -4,7 +4,7 @@
 are errors, and records requests.
 
 >>> from kgrag.llm.chat import Message, Request
->>> from kgrag.testing import FakeServer, Player, Recorder, Reply, ScriptedChat, stand_in
+>>> from kgrag.testing import FakeServer, Reply, ScriptedChat, stand_in
 >>> model = ScriptedChat(["绿色工厂120家。"])
 >>> model.complete(Request((Message("user", "有多少家？"),), stage="answer")).text
 '绿色工厂120家。'
@@ -27,14 +27,6 @@ True
 `Recorder` writes a model's answers to a file, and `Player` replays them, so that measurements can
 be repeated without a model. `playing` and `recording` do so behind a `FakeServer`, for whole
 commands.
-
->>> import tempfile, pathlib
->>> file = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
->>> ask = Request((Message("user", "有多少家？"),), stage="answer")
->>> Recorder(ScriptedChat(["绿色工厂120家。"]), file).complete(ask).text
-'绿色工厂120家。'
->>> Player.read(file).complete(ask).text
-'绿色工厂120家。'
 
 Nothing of kgrag needs this package.
 """

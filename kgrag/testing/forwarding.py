@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kgrag.errors import ModelError, RateLimitError
 from kgrag.llm.address import Place
-from kgrag.llm.chat import Completion, Message, OnText, Request
+from kgrag.llm.chat import ChatModel, Message, Request
 from kgrag.llm.client import OpenAIChat
 from kgrag.llm.replay import Player, Recorder
 from kgrag.testing.reply import Body, Reply
@@ -25,14 +25,7 @@ def playing(path: str | Path) -> Callable[[Body], Reply]:
         EvaluationError: As `Player.read`.
     """
     player = Player.read(path)
-
-    def reply(body: Body) -> Reply:
-        try:
-            return _reply(player.complete(_request(body)))
-        except ModelError as exc:
-            return Reply(str(exc), status=400)
-
-    return reply
+    return lambda body: _reply(player, body, refusal=400)
 
 
 def recording(path: str | Path, *, base_url: str, api_key: str = "") -> Callable[[Body], Reply]:
@@ -43,38 +36,26 @@ def recording(path: str | Path, *, base_url: str, api_key: str = "") -> Callable
     lock = threading.Lock()
 
     def reply(body: Body) -> Reply:
-        try:
-            model = _Asked(base_url, api_key, body)
-            return _reply(Recorder(model, path, lock=lock).complete(_request(body)))
-        except RateLimitError as exc:
-            return Reply(str(exc), status=429)
-        except ModelError as exc:
-            return Reply(str(exc), status=502)
+        chat = OpenAIChat(
+            Place(base_url, str(body.get("model", "")), api_key),
+            timeout_s=_TIMEOUT_S,
+            temperature=_number(body, "temperature"),
+            json_mode="schema" if _request(body).schema else "object",
+        )
+        with closing(chat):
+            return _reply(Recorder(chat, path, lock=lock), body, refusal=502)
 
     return reply
 
 
-class _Asked:
-    """The requested model at another endpoint; connected for one call."""
-
-    def __init__(self, base_url: str, api_key: str, body: Body) -> None:
-        self._base_url = base_url
-        self._api_key = api_key
-        self._body = body
-
-    @property
-    def name(self) -> str:
-        return str(self._body.get("model", ""))
-
-    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        chat = OpenAIChat(
-            Place(self._base_url, self.name, self._api_key),
-            timeout_s=_TIMEOUT_S,
-            temperature=_number(self._body, "temperature"),
-            json_mode="schema" if request.schema else "object",
-        )
-        with closing(chat):
-            return chat.complete(request, on_text=on_text)
+def _reply(model: ChatModel, body: Body, *, refusal: int) -> Reply:
+    """Return a model's answer to a request; an error with a status, that of its own for limits."""
+    try:
+        completion = model.complete(_request(body))
+    except ModelError as exc:
+        return Reply(str(exc), status=429 if isinstance(exc, RateLimitError) else refusal)
+    ended = {"length": "length", "filter": "content_filter"}.get(completion.finish, "stop")
+    return Reply(completion.text, finish_reason=ended, usage=completion.usage)
 
 
 def _request(body: Body) -> Request:
@@ -95,8 +76,3 @@ def _request(body: Body) -> Request:
 def _number(body: Body, name: str) -> float:
     value = body.get(name)
     return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _reply(completion: Completion) -> Reply:
-    ended = {"length": "length", "filter": "content_filter"}.get(completion.finish, "stop")
-    return Reply(completion.text, finish_reason=ended, usage=completion.usage)

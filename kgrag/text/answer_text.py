@@ -222,7 +222,7 @@ def _spans(text: str, masked: str) -> list[tuple[int, int, tuple[int, ...]]]:
         here = found[bisect_left(begins, start) : bisect_left(begins, end)]
         word = re.search(r"\w", body)
         first = start + (len(body) - len(body.lstrip()) if word else len(body))
-        if spans and ((start and text[start - 1] != "\n") or not word):
+        if spans and (text[start - 1] != "\n" or not word):
             behind = [mark for mark in here if mark[0] < first]
             if behind:
                 last = spans[-1]

@@ -89,10 +89,12 @@ def leading_area(text: str) -> tuple[str, int]:
     match = _AREA.match(text, start)
     if not match or _NOT_AN_AREA.search(match[1]) or regions_named(match[1]):
         return (trade[0], start) if trade and len(trade[0]) > len("自由贸易试验区") else ("", 0)
-    is_name = len(match[1]) > 1 and _NAMED_ALONE.search(match[0]) is not None
-    if regions_named(text[: match.end()]) or not (names or trade or is_name):
+    whole = text[: match.end()]
+    if regions_named(whole):
         return "", 0
-    return match[0] if is_name else text[: match.end()], match.end()
+    if len(match[1]) > 1 and _NAMED_ALONE.search(match[0]):
+        return match[0], match.end()
+    return (whole, match.end()) if names or trade else ("", 0)
 
 
 def _step(

@@ -17,9 +17,14 @@ _LETTERS = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"),
     (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
-_WORDS = {word: n for n, word in enumerate(("one", "two", "three", "four", "five"), 1)}
 _FIRST_OF_RUNS = {"①": 20, "Ⅰ": 12, "ⅰ": 12, "⑴": 20, "㈠": 10}
-_SINGLE = {chr(ord(c) + i): i + 1 for c, n in _FIRST_OF_RUNS.items() for i in range(n)}
+_NAMED = {
+    **{chr(ord("a") + i): i + 1 for i in range(26)},
+    **dict(zip("ivx", (1, 5, 10), strict=True)),  # alone, other Roman numerals are letters
+    **{chr(ord(c) + i): i + 1 for c, n in _FIRST_OF_RUNS.items() for i in range(n)},
+    **{word: n for n, word in enumerate(("one", "two", "three", "four", "five"), 1)},
+}
+_HAN = frozenset([*_DIGIT, *_TEN, *_MYRIAD])
 _LONGEST = 60  # characters of a numeral; what has more counts nothing
 _HAS_DIGIT = re.compile(f"[{''.join(_DIGIT)}十]")
 
@@ -68,23 +73,17 @@ def whole_number(text: str) -> int | None:
     >>> [whole_number(text) for text in ("12", "十二", "XII", "⑫", "Two", "B", "目标", "")]
     [12, 12, 12, 12, 2, 2, None, None]
     """
-    if len(text) > _LONGEST:
+    lower = text.casefold()
+    if not text or len(text) > _LONGEST:
         return None
     if text.isdecimal():
         return int(text)
-    if text in _SINGLE:
-        return _SINGLE[text]
-    lower = text.casefold()
-    if lower in _WORDS:
-        return _WORDS[lower]
-    if lower and all(c in _ROMAN for c in lower) and (len(lower) > 1 or lower in "ivx"):
+    if lower in _NAMED:
+        return _NAMED[lower]
+    if _ROMAN.keys() >= {*lower}:
         values = [_ROMAN[c] for c in lower]
         return sum(-v if v < max(values[i:]) else v for i, v in enumerate(values))
-    if len(lower) == 1 and "a" <= lower <= "z":
-        return ord(lower) - ord("a") + 1
-    if not text or any(c not in _DIGIT and c not in _TEN and c not in _MYRIAD for c in text):
-        return None
-    value = han_numeral(text)
+    value = han_numeral(text) if {*text} <= _HAN else None
     return None if value is None else int(value)
 
 

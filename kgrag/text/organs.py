@@ -178,26 +178,33 @@ def _local(name: str, regions: Sequence[str]) -> str:
     """Return the full name of a local organ; empty if its place or kind is unknown."""
     if name.startswith("共青团"):
         return ""  # is called so in full
-    party = name.startswith("中共")
-    level = _BARE.match(name, 2 if party else 0)
-    if level:
-        place = own_region(level[1], regions)
-        end = level.end()
-        inner, length = leading_region(name[end:], within=place)
-        if place and inner:  # 省青川市委 is of the city; of one elsewhere it is none
-            place, end = (inner if inner[: len(place)] == place else ()), end + length
-    else:
-        place, end = leading_region(name, within=regions)
-        if not end:
-            place = _place_of_kind(name, regions)
-    if not place or not name[end:] or _TWO.search(name) or (end and place[-1] in name[end:]):
+    party = "中共" if name.startswith("中共") else ""
+    level = _BARE.match(name, len(party))
+    place, end = _place_before(name, level, regions)
+    rest = name[end:]
+    if not place or not rest or _TWO.search(name) or (end and place[-1] in rest):
         return ""
-    rest = "委" + name[end + 3 :] if party and name.startswith("委员会", end) else name[end:]
+    if party and rest.startswith("委员会"):
+        rest = "委" + rest.removeprefix("委员会")
     kind = _kind(rest)
     if not kind and not level and _is_short(name[:end], place):
         return ""  # 四川证监局 is not called 四川省证监局
-    before = "中共" if party or kind.startswith("委") else ""
+    before = "中共" if kind.startswith("委") else party
     return f"{before}{place_name(place)}{kind or rest}"
+
+
+def _place_before(
+    name: str, level: re.Match[str] | None, regions: Sequence[str]
+) -> tuple[tuple[str, ...], int]:
+    """Return the place of an organ, and where its name goes on behind it."""
+    if level is None:
+        place, end = leading_region(name, within=regions)
+        return (place, end) if end else (_place_of_kind(name, regions), 0)
+    place, end = own_region(level[1], regions), level.end()
+    inner, length = leading_region(name[end:], within=place)
+    if place and inner:  # 省青川市委 is of the city; of one elsewhere it is none
+        return inner if inner[: len(place)] == place else (), end + length
+    return place, end
 
 
 def _place_of_kind(name: str, regions: Sequence[str]) -> tuple[str, ...]:

@@ -261,17 +261,18 @@ def parted_cells(run: str, unit: str) -> list[str]:
         return [run]
     if run.count(".") < _POINTS_OF_TWO and float(run) <= _ALL and _PLAIN_NUMBER.fullmatch(run):
         return [run]
-    found = []
-    for i in range(1, len(run)):
-        pair = run[:i], run[i:]
-        if not all(map(_PLAIN_NUMBER.fullmatch, pair)):
-            continue
-        low, high = sorted(map(float, pair))
-        places = [len(each.partition(".")[2]) for each in pair]
-        if "." not in run:
-            is_like = len(pair[0]) == len(pair[1]) or pair[1] == "100"
-        else:
-            is_like = run.count(".") == 1 or places[0] == places[1]
-        if is_like and high <= low * _MOST_TIMES and (unit != "%" or high <= _ALL):
-            found.append(list(pair))
+    found = [[run[:i], run[i:]] for i in range(1, len(run)) if _are_alike(run[:i], run[i:], unit)]
     return found[0] if len(found) == 1 else [run]
+
+
+def _are_alike(one: str, other: str, unit: str) -> bool:
+    """Return whether two texts are numbers of like size and form, as of one row of a table."""
+    if not (_PLAIN_NUMBER.fullmatch(one) and _PLAIN_NUMBER.fullmatch(other)):
+        return False
+    low, high = sorted((float(one), float(other)))
+    if high > low * _MOST_TIMES or (unit == "%" and high > _ALL):
+        return False
+    places = [len(each.partition(".")[2]) for each in (one, other)]
+    if any(places):
+        return not all(places) or places[0] == places[1]
+    return len(one) == len(other) or other == "100"

@@ -47,6 +47,17 @@ class RegionMention:
     region: Region
 
 
+def _least_torn(names: Collection[str], run: str, at: int, *, from_here: bool) -> str:
+    """Return the name of several at an offset that tears least; empty if all tear words."""
+    # No word begins in the name read before.
+    since, start = (run[at:], 0) if from_here else (run, at)
+    torn, _, name = min((tears(since, start, start + len(n)), -len(n), n) for n in names)
+    if torn >= _MUCH_LIKELIER:
+        return ""
+    whole = (r.name for r in regions_named(name) if run.startswith(r.name, at))
+    return next(whole, name)  # 眉山市 of 眉山|市委
+
+
 @functools.cache
 def _names() -> Mapping[str, frozenset[str]]:
     """Return names, and words that contain names, by first two characters."""
@@ -76,14 +87,7 @@ def names_in(text: str, *, known: Collection[str] = ()) -> Iterator[tuple[int, s
         while at < len(run) - 1:
             key = run[at : at + 2]
             here = [n for n in (*listed.get(key, ()), *own.get(key, ())) if run.startswith(n, at)]
-            # No word begins in the name read before.
-            since, start = (run[at:], 0) if here and at == reached else (run, at)
-            torn = min(
-                ((tears(since, start, start + len(n)), -len(n), n) for n in here), default=None
-            )
-            name = torn[2] if torn and torn[0] < _MUCH_LIKELIER else ""
-            whole = (r.name for r in regions_named(name) if run.startswith(r.name, at))
-            name = next(whole, name)  # 眉山市 of 眉山|市委
+            name = _least_torn(here, run, at, from_here=at == reached) if here else ""
             if name and (name in known or regions_named(name)):
                 yield offset + at, name
             at += len(name) or 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from kgrag.text.quantities import agree, narrow, quantities
+from kgrag.text.quantities import Quantity, agree, narrow, quantities
 from kgrag.text.words import character_pairs, is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import Name, names, short_agencies
 
@@ -44,7 +44,7 @@ _MODAL = {
 _ROLE = re.compile(
     r"(?P<role>牵头|主办|配合|协助|负责|责任)(?:责任)?(?:(?:单位|部门)(?P<label>[：:])?)?|(?P<end>[，,；;。\n])"
 )
-_LEADING, _HELPING = frozenset(["牵头", "主办"]), frozenset(["配合", "协助"])
+_ROLES = {"牵头": "牵头", "主办": "牵头", "配合": "配合", "协助": "配合"}
 MODAL = re.compile("|".join(p.pattern for p in _MODAL.values()))
 NEGATION = re.compile(r"[未不无非没禁严]")
 
@@ -131,21 +131,14 @@ def _words(text: str) -> frozenset[str]:
 
 def _figures_of(sentence: str) -> Iterator[_Figure]:
     """Yield the figures of a sentence, each with the words and the year of its segment."""
-    titled = [(start, end) for start, end, _ in quoted_titles(sentence)]
     year, before = "", frozenset[str]()
-    segments = [m.span() for m in _SEGMENT.finditer(sentence)]
-    found = [
-        q
-        for q in quantities(sentence)
-        if q.unit and q.unit not in _NO_FIGURE and not q.is_word
-        and not any(a <= q.start < b for a, b in titled)
-    ]  # fmt: skip
+    found = _measured(sentence)
     begins = [q.start for q in found]
-    for start, end in segments:
-        segment = sentence[start:end]
-        years = [m["year"] for m in _YEAR.finditer(segment) if not m["from"]]
-        base = next((m["year"] for m in _YEAR.finditer(segment) if m["from"]), "")
-        year = years[-1] if years else year
+    for match in _SEGMENT.finditer(sentence):
+        (start, end), segment = match.span(), match.group()
+        years = [(bool(m["from"]), m["year"]) for m in _YEAR.finditer(segment)]
+        base = next((y for is_base, y in years if is_base), "")
+        year = next((y for is_base, y in reversed(years) if not is_base), year)
         own = _words(_YEAR.sub(" ", segment))
         # 到2030年达到0.8亿吨 says nothing of what it is: that stands before
         says = _words(_AIMED.sub(" ", segment))
@@ -156,6 +149,17 @@ def _figures_of(sentence: str) -> Iterator[_Figure]:
         before = words
 
 
+def _measured(sentence: str) -> list[Quantity]:
+    """Return the quantities of a sentence that measure something, outside of titles."""
+    titled = [(start, end) for start, end, _ in quoted_titles(sentence)]
+    return [
+        q
+        for q in quantities(sentence)
+        if q.unit and q.unit not in _NO_FIGURE and not q.is_word
+        and not any(a <= q.start < b for a, b in titled)
+    ]  # fmt: skip
+
+
 def _figures(claim: str, source: _Source) -> Iterator[str]:
     """Yield figures that a text states of something else, and years it states otherwise."""
     weights = _weights(f.words for f in source.figures)
@@ -163,24 +167,39 @@ def _figures(claim: str, source: _Source) -> Iterator[str]:
     for figure in mine:
         same = [f for f in source.figures if _is_same(figure, f)]
         in_order = "分别" in claim[: figure.segment[1]]
-        if not same or in_order or len(figure.words) < _FEWEST:
-            continue
-        own = max(_alike(figure.words, f.words, weights) for f in same)
-        # A total has words that its parts have not: who has all that is said is not contrary.
-        kept = _CLOSE + max(_held(figure.words, f.words, weights) for f in same)
-        beside = [m for m in mine if m.segment == figure.segment]
-        others = (
-            f
-            for f in source.figures
-            if agree(f.unit, figure.unit)
-            and not any(_is_same(m, f) for m in beside)
-            and _held(figure.words, f.words, weights) >= max(_LIKE, kept)
-        )
-        if any(_alike(figure.words, f.words, weights) >= own + _MARGIN for f in others):
+        if same and not in_order and len(figure.words) >= _FEWEST:
+            yield from _otherwise(figure, same, _others(figure, mine, source), weights)
+
+
+def _otherwise(
+    figure: _Figure, same: Sequence[_Figure], others: Iterable[_Figure], weights: dict[str, float]
+) -> Iterator[str]:
+    """Yield a figure that the text states of something else, or the years that it has not there.
+
+    Args:
+        figure: The figure of the claim.
+        same: The text's figures of its value.
+        others: Those of other values.
+        weights: Of words.
+    """
+    own = max(_alike(figure.words, f.words, weights) for f in same)
+    # A total has words that its parts have not: who has all that is said is not contrary.
+    least = max(_LIKE, _CLOSE + max(_held(figure.words, f.words, weights) for f in same))
+    for f in others:
+        held = _held(figure.words, f.words, weights)
+        if held >= least and _alike(figure.words, f.words, weights) >= own + _MARGIN:
             yield figure.written
-            continue
-        near = [f for f in same if _alike(figure.words, f.words, weights) >= own - _MARGIN / 2]
-        yield from _other_years(figure, near)
+            return
+    near = [f for f in same if _alike(figure.words, f.words, weights) >= own - _MARGIN / 2]
+    yield from _other_years(figure, near)
+
+
+def _others(figure: _Figure, mine: Sequence[_Figure], source: _Source) -> Iterator[_Figure]:
+    """Yield the text's figures of a unit that the claim's segment of a figure does not state."""
+    beside = [m for m in mine if m.segment == figure.segment]
+    for other in source.figures:
+        if agree(other.unit, figure.unit) and not any(_is_same(m, other) for m in beside):
+            yield other
 
 
 def _other_years(figure: _Figure, near: Sequence[_Figure]) -> Iterator[str]:
@@ -268,7 +287,7 @@ def _held_by(text: str) -> Iterator[tuple[Name, str]]:
         if mark is None:
             return
         at = mark.end()
-        role = "牵头" if mark["role"] in _LEADING else "配合" if mark["role"] in _HELPING else ""
+        role = _ROLES.get(mark["role"], "")
         if mark["label"]:
             labelled = role
         elif role and not labelled:
@@ -298,16 +317,20 @@ def _modals(claim: str, source: _Source) -> Iterator[str]:
     """Yield the modal verbs of clauses that differ in the text: 不得 for 可以."""
     for match in _CLAUSE.finditer(claim):
         segment = match.group()
-        mine = [(kind, m.group()) for kind, p in _MODAL.items() if (m := p.search(segment))]
+        mine = _modal_verbs(segment)
         said = _words(MODAL.sub(" ", segment))
         if len(mine) != 1 or len(said) < _FEWEST:
             continue
-        kind, written = mine[0]
+        ((kind, written),) = mine.items()
         shares = [(len(said & words) / len(said), c, s) for c, words, s in source.clauses]
         best = max((share for share, _, _ in shares), default=0.0)
         near = [(c, s) for share, c, s in shares if share >= max(_LIKE, best - _CLOSE)]
-        kinds = [{k for k, p in _MODAL.items() if p.search(c)} for c, _ in near]
-        otherwise = all(its and kind not in its for its in kinds)
+        otherwise = all((its := _modal_verbs(c)) and kind not in its for c, _ in near)
         plain = kind == "forbid" and not any(NEGATION.search(s) for _, s in near)
         if near and (otherwise or plain):
             yield written
+
+
+def _modal_verbs(text: str) -> dict[str, str]:
+    """Return the first modal verb of each kind in a text."""
+    return {kind: m.group() for kind, pattern in _MODAL.items() if (m := pattern.search(text))}

@@ -55,7 +55,7 @@ class ServerScene(Scene):
             raise RuntimeError("the knowledge base was not put back as it was")
 
     def make_older(self) -> None:
-        """Let the graph be of version 1."""
+        """Let the graph be of version 2."""
         with driver_of(str(self.kb)) as driver, driver.session() as session:
             make_old(session)
 

@@ -7,12 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli.main import main
-from kgrag.errors import StoreError, StoreUnavailableError
+from kgrag.errors import StoreUnavailableError
 from kgrag.maintenance.copying import export_line
-from kgrag.store.neo4j.connection import Database
-from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
-from tests.fixtures import extent, foreign_graphs, old_graph
+from tests.fixtures import foreign_graphs
 from tests.fixtures.kit import few_samples, write
 
 NOTE = (
@@ -144,56 +142,6 @@ def test_every_command_works_on_a_named_knowledge_base(empty_neo4j, session, tmp
     assert "other programs" not in told.output
     assert exported(kb) == exported(empty_neo4j) == whole
     assert "no knowledge base" in kgrag("stats", "--kb", f"{kb}x", fails=True).output
-
-
-def shape(session):
-    """Return every label with its nodes, and every index."""
-    labels = session.run("MATCH (n) UNWIND labels(n) AS l RETURN l, count(*) AS n ORDER BY l")
-    counted = [tuple(row.values()) for row in labels]
-    indexes = session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name")
-    return counted, sorted(indexes.value())
-
-
-@pytest.mark.parametrize("killed_at", extent.among([None, 1, 2, 6, 15, 30], 3))
-def test_a_knowledge_base_of_version_1_is_brought_up_to_date(
-    empty_neo4j, session, make, monkeypatch, killed_at
-):
-    """When it is opened to write, also where that was cut off; a reader says what to do."""
-    foreign_graphs.create(session, definitions=False)
-    left = foreign_graphs.seen(session)
-    put(empty_neo4j, make, "a", "b", "c")
-    whole, wanted = exported(empty_neo4j), shape(session)
-    old_graph.make_old(session)
-    assert not any(label.startswith("Kgrag") for label, _ in shape(session)[0])
-    with pytest.raises(StoreError, match=r"version 1, this kgrag reads version \d.*kgrag ingest"):
-        Neo4jStore.open(empty_neo4j, create=False)
-
-    if killed_at is not None:
-        n_writes = 0
-        write = Database.write
-
-        def cut_off(self, work):
-            nonlocal n_writes
-            n_writes += 1
-            if n_writes > killed_at:
-                raise KeyboardInterrupt
-            return write(self, work)
-
-        monkeypatch.setattr("kgrag.store.neo4j.migrate._PAGE", 3)
-        monkeypatch.setattr(Database, "write", cut_off)
-        with pytest.raises(KeyboardInterrupt):
-            Neo4jStore.open(empty_neo4j)
-        monkeypatch.undo()
-        with pytest.raises(StoreError, match="version 1"):
-            Neo4jStore.open(empty_neo4j, create=False)
-
-    with closing(Neo4jStore.open(empty_neo4j)) as store:
-        store.refresh()
-        assert store.verify() == []
-    assert exported(empty_neo4j) == whole
-    assert shape(session) == wanted
-    assert foreign_graphs.seen(session) == left
-    assert session.run("MATCH (k:KgragKnowledgeBase) RETURN k.version").value() == [VERSION]
 
 
 def test_queries_show_no_path_of_the_machine(empty_neo4j, tmp_path):

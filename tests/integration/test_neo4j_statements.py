@@ -23,7 +23,7 @@ READING = {"documents", "ending", "graph", "integrations", "verify", "whole"}
 ALSO_READING = {
     *("labels", "base", "description"),
     *("count_embeddings", "setting", "index_states", "await_indexes"),
-    *("await_fulltext", "old_base", "is_labelled", "documents_to_describe"),
+    *("await_fulltext", "documents_to_describe"),
     *("source", "sources_of", "layout", "count_chunks_of", "chunk_ids_held", "names_counted"),
     *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),
     *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
@@ -33,7 +33,7 @@ ALSO_READING = {
     *("organs_counted", "issuers_of_documents", "documents_after", "typed_version"),
 }
 # These files are meant to read everything of a kind.
-READING_ALL = {"migrate", "verify"}
+READING_ALL = {"verify"}
 # So are these statements of others.
 WHOLE = {
     *(name for name in statements_of("whole") if name.startswith("every_")),
@@ -54,8 +54,6 @@ SCANS = re.compile(
 LIMITED = {f"some_{kind}_with_embedding" for kind in KINDS}
 
 EXPECTED = {"01N60"}  # of all notifications: EXPLAIN is given no parameters
-# What only a knowledge base of version 1, or one that is brought up to date, has.
-GONE = {"01N50", "01N52"}
 
 # Documents enough for the planner to care; of each chunk two entities and a fact.
 MANY = """
@@ -179,7 +177,7 @@ def test_a_statement_is_understood(explain, file, name):
     else:
         assert summary.query_type in ("w", "rw")
     said = {s.gql_status for s in summary.gql_status_objects if s.is_notification}
-    assert said - EXPECTED - (GONE if file == "migrate" else set()) == set()
+    assert said - EXPECTED == set()
 
 
 @pytest.mark.parametrize(("file", "name"), names())

@@ -417,27 +417,6 @@ def test_a_missing_index_is_named(filled, neo4j_uri, name):
     assert ("index-exists", name) in found
 
 
-def test_indexes_of_fact_vectors_may_be_missing_where_there_are_none(filled, neo4j_uri):
-    """A knowledge base made before facts had vectors is whole; opening it to write makes them."""
-    with plugin.driver_of(neo4j_uri) as driver:
-        kept = driver.execute_query("MATCH (f:KgragFactVector) RETURN properties(f) AS p").records
-        driver.execute_query("MATCH (f:KgragFactVector) DELETE f")
-        driver.execute_query("MATCH (e:KgragFactEmbedding) SET e:KgragDocumentEmbedding:OldFact "
-                             "REMOVE e:KgragFactEmbedding")  # fmt: skip
-        driver.execute_query("DROP INDEX kgrag_fact_vector_document")
-        driver.execute_query("DROP INDEX kgrag_fact_embedding")
-        try:
-            old = {p.subject for p in filled.verify() if p.invariant == "index-exists"}
-        finally:
-            Neo4jStore.open(neo4j_uri).close()
-            driver.execute_query("UNWIND $rows AS row CREATE (f:KgragFactVector) SET f = row",
-                                 rows=[row["p"] for row in kept])  # fmt: skip
-            driver.execute_query("MATCH (e:OldFact) SET e:KgragFactEmbedding "
-                                 "REMOVE e:OldFact:KgragDocumentEmbedding")  # fmt: skip
-            filled.refresh()
-    assert old == set()
-
-
 def test_damage_that_is_repaired_is_forgotten(filled, neo4j_uri):
     """Nothing is remembered of what was wrong."""
     with plugin.driver_of(neo4j_uri) as driver:

@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from radon.complexity import cc_visit_ast
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"kgrag": "kgrag", "ingestion": "kgrag.ingestion", "cypher": "kgrag.cypher"}  # by folder
@@ -70,9 +71,9 @@ THIRD_PARTY = {
     "openai": ("kgrag.llm.endpoint", "kgrag.llm.client"),
     "peft": ("kgrag.embedding.transformers_model",),
     "platformdirs": ("kgrag.files.cache_folder",),
-    "annotated_types": ("kgrag.config",),
-    "pydantic": ("kgrag.config", "kgrag.ingestion.load.ocr.page_text", "kgrag.serve.*",
-                 "kgrag.statements.selection", "kgrag.tools.*"),
+    "annotated_types": ("kgrag.config", "kgrag.evaluation.lines"),
+    "pydantic": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.load.ocr.page_text",
+                 "kgrag.serve.*", "kgrag.statements.selection", "kgrag.tools.*"),
     "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",
                   "kgrag.serve.originals"),
     "python_multipart": ("kgrag.serve.writing",),  # which starlette's forms need
@@ -233,6 +234,81 @@ def test_functions_have_at_most_60_lines():
         for node in functions(module.tree)
         if node.end_lineno - node.lineno + 1 > 60
     )
+
+
+# Functions above the limit in what is being rebuilt, by unit; a name leaves with its function.
+STILL = {
+    "kgrag.answer": """
+        render._claims sentences._runs_on
+    """,
+    "kgrag.answering": """
+        ask.shortened attempts._gaps copies._copies dated.years_first figures._bounded
+        figures._of_one intents._article intents.citing intents.duties intents.penalties
+        library._Wanted.fits library._absent library._standing_of library._wanted
+        library.validity pack._beside quotes._of_named_documents quotes.is_answered
+        rows.contrast search_context.SearchContext.absent search_context.SearchContext.apart
+    """,
+    "kgrag.cli": """
+        overview._lines show.show
+    """,
+    "kgrag.ingestion": """
+        citation_fit.fit facts._resolved facts.agreed load.grid._goes_on
+        load.grid.table_lines load.html._html_table_lines load.html._leaf
+        load.ocr.image._grid load.ocr.lines._gutter load.page_tables.aligned._is_no_table
+        load.page_tables.aligned._ruled_across load.page_tables.aligned._unruled
+        load.page_tables.joined.Whole._is_cut load.page_tables.joined.Whole.goes_on
+        load.page_tables.ruled._rows load.page_tables.shapes.text_of load.pdf.read_pdf
+        load.reflow._continues load.title._joined metadata.dates._begin
+        metadata.dates._effective metadata.dates._signed metadata.read.read_metadata
+        metadata.read.suggested_year metadata.regions._suggested
+        metadata.regions.read_region resolve._number statements.citation_roles._own_act
+        statements.duty_sentences._at statements.duty_sentences._read
+        statements.duty_sentences.item_before statements.prose._paragraphs
+        statements.provisions._items statements.provisions._of_sentence
+        statements.references._cited statements.target_grammar._is_value
+        statements.target_grammar.times statements.target_phrases.value_qualifiers
+        statements.target_sentences._Sentence._bare
+        statements.target_sentences._Sentence._built
+        statements.target_sentences._Sentence._counted
+        statements.target_sentences._Sentence._distribute
+        statements.target_sentences._Sentence._done_together
+        statements.target_sentences._Sentence._predicate
+        statements.target_sentences._Sentence._read_one
+        statements.target_sentences._Sentence._record
+        statements.target_tables._Numbered.read statements.target_tables._columns
+        statements.target_tables._named statements.target_tables._of_line
+        statements.targets._finding structure.contents._repeated structure.find._chained
+        structure.find._titles_of structure.lines._form structure.lines._read
+        structure.lines.marked_lines
+    """,
+    "kgrag.question": """
+        question.Question.row_of sides._beside_each_other
+    """,
+    "kgrag.retrieval": """
+        dense.leaf_similarities entities._names filter.documents_within
+        graph._scored_triples named.TitleIndex._fits sections.asked_parts
+    """,
+    "kgrag.serve": """
+        compatible._Condition.holds views.examples
+    """,
+    "kgrag.statements": """
+        compare._of_one conflicts.conflicts in_force.InForce._status overview._gaps
+        tables.duties
+    """,
+}
+
+
+def test_functions_have_a_cyclomatic_complexity_of_at_most_15():
+    """As radon counts it: each branch, boolean operator and comprehension is one more."""
+    too_complex = {
+        f"{module.name}.{block.fullname}"
+        for module in modules().values()
+        for block in cc_visit_ast(module.tree)
+        if block.letter != "C" and block.complexity > 15
+    }
+    known = {f"{unit}.{name}" for unit, names in STILL.items() for name in names.split()}
+    listed(f"{name} is too complex" for name in too_complex - known)
+    listed(f"{name} is simple now: take it out of STILL" for name in known - too_complex)
 
 
 def test_files_have_at_most_800_lines():

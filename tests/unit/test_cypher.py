@@ -27,7 +27,6 @@ BY_NAME = {"read", "stream", "run", "run_rows", "define", "statement"}
 # Where a name comes from a table, as (module, function); what names there are is checked below.
 FROM_TABLES = {
     ("embeddings", "embed_nodes"),  # _NODES
-    ("migrate", "_page"), ("migrate", "migrate"),  # statements_of("migrate"), of("schema")
     ("schema", "_make"), ("schema", "indexes_of"),  # statements_of("schema")
     ("verify", "verify"), ("verify", "_checked"),  # _CHECKS
 }  # fmt: skip
@@ -153,7 +152,6 @@ def test_every_statement_is_used():
     """One that is not is deleted, not kept."""
     used = {n for _, _, names, _ in named() if names for n in names}
     used |= {*tables("verify")} | {*_NODES.values()} | {*statements_of("schema")}
-    used |= {name for name in statements_of("migrate") if name.startswith("label_")}
     listed(f"{NAMES[name]}.cypher: {name} is not used" for name in NAMES.keys() - used)
 
 
@@ -291,7 +289,7 @@ def test_a_statement_is_a_text_as_it_stands(name):
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, file in sorted(NAMES.items()) if file != "migrate" and name not in PUBLIC],
+    [name for name in sorted(NAMES) if name not in PUBLIC],
 )
 def test_a_statement_matches_nodes_of_ours_only(name):
     """Their first label is one that only we write; other programs have Document, Chunk, Entity."""

@@ -8,14 +8,10 @@ from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.neo4j.labels import update_labels
 from kgrag.store.neo4j.migrate import (
-    OLD,
     UNDERIVED,
     UNTYPED,
     derive_typed,
     describe_documents,
-    is_old,
-    migrate,
-    take,
 )
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
@@ -26,14 +22,6 @@ _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
 VERSION = 4  # of the graph's shape
-# What a knowledge base made before facts had vectors lacks, until it is opened to write.
-_FACT_INDEXES = (
-    "kgrag_fact_vector_id",
-    "kgrag_fact_vector_fact",
-    "kgrag_fact_vector_document",
-    "kgrag_fact_vector_key",
-    "kgrag_fact_embedding",
-)
 
 
 def prepare(database: Database, *, create: bool) -> None:
@@ -49,17 +37,10 @@ def prepare(database: Database, *, create: bool) -> None:
         StoreError: If a newer kgrag made it, or an older one and `create` is off.
     """
     rows = database.read("base")
-    if not rows and is_old(database):
-        if not create:
-            raise _old(database, OLD)
-        take(database)
-        rows = database.read("base")
-    if rows and rows[0]["version"] in (OLD, UNTYPED, UNDERIVED):
+    if rows and rows[0]["version"] in (UNTYPED, UNDERIVED):
         if not create:
             raise _old(database, rows[0]["version"])
         logger.info("%s is brought up to version %s", database.address, VERSION)
-        if rows[0]["version"] == OLD:
-            migrate(database, UNTYPED)
         describe_documents(database, UNDERIVED)
     elif rows:
         check_version(database, rows[0]["version"])
@@ -155,11 +136,6 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
         texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
     found = (match for text in texts for match in _MADE.finditer(text))
     return {match[1]: set((match[2] or match[3]).split("|")) for match in found}
-
-
-def fact_indexes(name: str) -> set[str]:
-    """Return what a knowledge base made before facts had vectors lacks."""
-    return {of_base(index, name) for index in _FACT_INDEXES}
 
 
 def _old(database: Database, version: int) -> StoreError:

@@ -130,11 +130,7 @@ def _base(database: Database) -> Iterator[Problem]:
         detail = f"its deletion was cut off: {_AGAIN}, or delete any document"
         yield Problem("deletion-finished", doc_id, detail)
     states = {row["name"]: row["state"] for row in database.read("index_states")}
-    wanted = set(schema.indexes_of(base, database.address.base))
-    if not database.read("any_fact_vector")[0]["held"]:
-        # Made before facts had vectors: the next ingestion makes their indexes.
-        wanted -= schema.fact_indexes(database.address.base)
-    for name in sorted(wanted):
+    for name in sorted(schema.indexes_of(base, database.address.base)):
         if name not in states:
             yield Problem("index-exists", name, f"is missing: {_AGAIN}, which makes it")
         elif states[name] != "ONLINE":

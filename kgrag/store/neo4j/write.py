@@ -55,7 +55,6 @@ def upsert_document(tx: Transaction, bundle: DocumentBundle, *, source: str) -> 
         _delete_summaries(tx, doc_id, keep=[s.summary_id for s in bundle.summaries])
     if left or (held and not same):
         _delete_chunks(tx, base, doc_id)
-        base.deleting = [other for other in base.deleting if other != doc_id]
     node_id = _put_document(tx, base, bundle, layout)
     if not same:
         _add_chunks(tx, base, bundle)
@@ -370,6 +369,7 @@ def _chunk_row(chunk: Chunk, document: Document) -> dict[str, object]:
 def _delete_chunks(tx: Transaction, base: Base, doc_id: str) -> None:
     base.dead_terms += tx.run("delete_terms_of", id=doc_id)[0]["n"]
     tx.run("delete_chunks_of", id=doc_id)
+    base.deleting = [other for other in base.deleting if other != doc_id]
 
 
 def _add_summaries(tx: Transaction, base: Base, summaries: Sequence[Summary]) -> None:

@@ -21,12 +21,6 @@ def rings(center, facts):
     return {n.entity.name: n.ring for n in lay_out(entity(center), facts).nodes.values()}
 
 
-def test_lay_out_when_there_are_no_facts_places_the_centre_alone():
-    """The centre is always drawn, in the middle."""
-    nodes = lay_out(entity("甲"), []).nodes
-    assert [(n.entity.name, n.ring, n.at) for n in nodes.values()] == [("甲", 0, 0j)]
-
-
 def test_lay_out_puts_entities_on_the_ring_of_their_distance():
     """A ring is the number of facts from the centre, whatever their direction."""
     facts = [fact("甲", "管", "乙"), fact("丙", "管", "乙"), fact("丙", "管", "丁")]

@@ -111,19 +111,6 @@ def test_graph_page_is_the_same_whatever_the_order_of_facts():
     assert graph_page(entity("甲方案"), [*reversed(FACTS), FACTS[0]], TITLES) == first
 
 
-def test_graph_page_when_there_are_no_facts_says_so():
-    """An entity without facts is drawn alone, above a table that says why."""
-    page = Page(graph_page(entity("甲"), [], {}))
-    assert len(page.marked("node")) == 1
-    assert page.rows[1:] == [["No facts are known here."]]
-
-
-def test_graph_page_when_a_document_has_no_title_names_its_id():
-    """A place is never shown without its document."""
-    page = Page(graph_page(entity("甲"), [fact("甲", "管", "乙", (("d-9", 1, 2),))], {}))
-    assert page.rows[1][4] == "d-9 1–2, rules"
-
-
 def test_graph_page_when_a_clause_lies_over_several_chunks_names_the_place_once():
     """Evidence that differs in the chunk only is one place."""
     page = Page(graph_page(entity("甲"), [fact("甲", "管", "乙", (("d-1", 1, 2),) * 2)], {}))

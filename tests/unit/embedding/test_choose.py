@@ -20,7 +20,6 @@ from kgrag.embedding.choose import (
     encoder_meta,
     encoder_note,
     open_embedder,
-    without_endpoint,
 )
 from kgrag.embedding.embedder import is_contextual
 from kgrag.embedding.endpoint import open_endpoint
@@ -28,11 +27,9 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.model_folder import CARD_FILE
 from kgrag.embedding.wrapped import LATE, checked, late, truncated
 from kgrag.errors import (
-    BudgetExceededError,
     ModelError,
     ModelMismatchError,
     ModelNotFoundError,
-    ModelUnavailableError,
 )
 from kgrag.kb_meta import KbMeta
 
@@ -91,13 +88,6 @@ def test_open_embedder_names_the_command_when_a_model_is_not_installed(cache, na
         open_embedder(name)
 
 
-def test_built_with_gives_the_encoder_of_a_knowledge_base_or_of_a_new_one():
-    """Its identity decides, not what else is recorded."""
-    embedder = HashEmbedder(8)
-    assert built_with(KbMeta({}), lambda: embedder) is embedder
-    assert built_with(KbMeta({"embedder": "hash-8", "stand_in": "?"}), lambda: embedder) is embedder
-
-
 def test_built_with_refuses_another_encoder_and_says_what_differs():
     """With both remedies, and what works meanwhile."""
     meta = encoder_meta(HashEmbedder(16))
@@ -110,15 +100,6 @@ def test_built_with_refuses_another_encoder_and_says_what_differs():
         assert remedy in str(told.value)
 
 
-def test_built_with_says_how_to_go_on_without_the_model_of_a_knowledge_base(cache):
-    """Install it, search without, or change the knowledge base."""
-    with pytest.raises(ModelNotFoundError) as told:
-        built_with(KbMeta({"embedder": "mine-000000000000-0000"}), lambda: open_embedder("mine"))
-
-    for remedy in (" PATH --name mine. ", "--system bm25", "kgrag reembed --model NAME"):
-        assert remedy in str(told.value)
-
-
 def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named():
     """It is not found again by taking settings out."""
     with pytest.raises(ModelMismatchError) as told:
@@ -126,13 +107,6 @@ def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named()
 
     assert "name it in [embedding] of kgrag.toml" in str(told.value)
     assert "take [embedding] out" not in str(told.value)
-
-
-@pytest.mark.parametrize("name", ["hash-0", "hash-100000"])
-def test_open_embedder_says_which_stand_ins_there_are(cache, name):
-    """No model can be installed under such a name."""
-    with pytest.raises(ModelNotFoundError, match="choose hash-1 to hash-9999"):
-        open_embedder(name)
 
 
 def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(cache, tiny_files):
@@ -147,13 +121,6 @@ def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(ca
     assert open_embedder(cut.name).name == cut.name
     assert open_embedder(f"{card.identity}+late").name == f"{card.identity}+late"
     assert open_embedder(f"{card.identity}@2+late").name == f"{card.identity}@2+late"
-
-
-def test_configured_embedder_takes_what_is_recorded_where_settings_say_nothing(cache):
-    """A knowledge base goes on with its encoder."""
-    assert configured_embedder(EmbeddingConfig(), "hash-64").name == "hash-64"
-    assert configured_embedder(EmbeddingConfig(), "hash-64@16").name == "hash-64@16"
-    assert configured_embedder(EmbeddingConfig(model="hash-32"), "hash-64").name == "hash-32"
 
 
 def test_configured_embedder_cuts_vectors_to_the_dimension_that_is_set(cache):
@@ -192,12 +159,6 @@ def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
         _ = configured_embedder(config, "hash-64").dimension
 
 
-def test_open_embedder_says_where_a_recorded_endpoint_is_to_be_named(cache):
-    """The address is no part of an identity, so that it has to be in the settings."""
-    with pytest.raises(ModelNotFoundError, match=r"behind an endpoint.*\[embedding\]"):
-        open_embedder("endpoint-bge-m3-1024-0000")
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -216,24 +177,6 @@ def test_configured_embedder_tells_once_of_settings_that_are_not_for_it(
 
     assert len(caplog.records) == bool(told)
     assert told in caplog.text
-
-
-def test_without_endpoint_leaves_what_is_for_every_encoder():
-    """So that a model of this machine can be named in its place."""
-    config = EmbeddingConfig(
-        model="m", provider="jina", api_key_env="K", attempts=9, dimension=8, sizes=(512,)
-    )
-    assert without_endpoint(config) == EmbeddingConfig(model="m", dimension=8, sizes=(512,))
-
-
-def test_built_with_says_how_to_search_while_an_endpoint_cannot_be_asked(cache):
-    """Its vectors' dimension, which is part of its identity, is not known yet."""
-    config = EmbeddingConfig(base_url="http://127.0.0.1:9/v1", model="m", attempts=1)
-    with pytest.raises(ModelUnavailableError) as told:
-        built_with(KbMeta({"embedder": "hash-8"}), lambda: configured_embedder(config))
-
-    assert "is the server up" in str(told.value)
-    assert str(told.value).endswith(" (Searches that need no encoder: --system bm25.)")
 
 
 def encoder(name="m-1", dimension=4, **settings):
@@ -274,22 +217,6 @@ def test_differences_of_one_model_tell_every_setting():
     assert differences(late, encoder()) == ["late chunking off instead of on"]
 
 
-def test_differences_of_two_models_tell_what_both_have():
-    """The model first."""
-    meta = encoder_meta(encoder(pooling="cls", lower_case="yes"))
-
-    assert differences(meta, encoder("other-2", 2, pooling="mean", precision="int8")) == [
-        "model other instead of m",
-        "dimension 2 instead of 4",
-        "pooling mean instead of cls",
-    ]
-
-
-def test_differences_of_a_knowledge_base_that_tells_no_settings_are_none():
-    """It was made by an older kgrag."""
-    assert differences(KbMeta({"embedder": "m-1"}), encoder("other-2")) == []
-
-
 class Plain:
     """The least that an encoder has; gives what it is told to."""
 
@@ -323,18 +250,6 @@ def test_lists_become_unit_vectors():
     np.testing.assert_array_equal(checked(Plain([[0, 0]])).embed(["a"], "query"), [[0, 0]])
 
 
-@pytest.mark.parametrize("rows", [[(0.6, 0.8)], ((0.6, 0.8),), np.array([[0.6, 0.8]]), "generator"])
-def test_rows_of_any_kind_are_taken(rows):
-    given = (row for row in [[0.6, 0.8]]) if isinstance(rows, str) else rows
-    vectors = checked(Plain(given)).embed(["a"], "query")
-    np.testing.assert_allclose(vectors, [[0.6, 0.8]], rtol=1e-6)
-
-
-def test_rows_that_have_unit_length_stay_as_they_are():
-    row = np.array([[0.6000001, 0.8]], np.float32)
-    np.testing.assert_array_equal(checked(Plain(row)).embed(["a"], "query"), row)
-
-
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
@@ -352,11 +267,6 @@ def test_rows_that_have_unit_length_stay_as_they_are():
 def test_what_is_no_vector_of_each_text_is_an_error_that_names_the_class(rows, told):
     with pytest.raises(ModelError, match=rf"test_choose\.Plain .*{told}"):
         checked(Plain(rows)).embed(["a"], "query")
-
-
-def test_errors_that_kgrag_knows_pass():
-    with pytest.raises(BudgetExceededError, match=r"^spent$"):
-        checked(Plain(BudgetExceededError("spent"))).embed(["a"], "query")
 
 
 @pytest.mark.parametrize(
@@ -400,20 +310,6 @@ def test_what_was_measured_is_of_whole_vectors():
     assert truncated(embedder, 1).answered is None
 
 
-def test_kgrags_own_stay_as_they_are():
-    embedder = HashEmbedder()
-    assert checked(embedder) is embedder
-
-
-def test_passages_in_their_context_are_checked_too():
-    assert not is_contextual(checked(Plain()))
-    embedder = late(checked(PlainInContext()))
-    (rows,) = embedder.embed_spans(["abcd"], [[(0, 2), (2, 4)]])
-    np.testing.assert_array_equal(rows, [[0.0, 1.0]] * 2)
-    with pytest.raises(ModelError, match="wanted are 2"):
-        embedder.embed_spans(["a", "b"], [[(0, 1)]])
-
-
 class Contextual(HashEmbedder):
     """The stand-in with spans: each is encoded as it stands."""
 
@@ -438,12 +334,6 @@ def test_truncated_rows_are_the_first_components_made_unit_again():
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     for row, long in zip(rows, full[:, :16], strict=True):
         np.testing.assert_allclose(row, long / np.linalg.norm(long), atol=1e-6)
-
-
-def test_truncated_to_its_own_dimension_is_the_encoder_itself():
-    """A knowledge base that was built without a cut goes on with the same identity."""
-    whole = HashEmbedder(64)
-    assert truncated(whole, 64) is whole
 
 
 @pytest.mark.parametrize("dimension", [0, -1, 65])
@@ -483,11 +373,6 @@ def test_it_encodes_as_the_encoder_does():
     assert np.array_equal(rows, inner.embed(["节能", "减排"], "passage"))
 
 
-def test_an_encoder_without_token_states_is_refused():
-    with pytest.raises(ModelError, match=r"hash-8 does not: choose .* late_chunking out of"):
-        late(HashEmbedder(8))
-
-
 TEXTS = [
     "到2025年，建成绿色工厂500家。",
     "绿色工厂建设目标：到2025年达到五百家。",
@@ -506,34 +391,6 @@ def test_embed_gives_unit_rows_of_the_dimension():
         assert rows.shape == (3, dimension)
         assert rows.dtype == np.float32
         assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 1, 1], abs=1e-6)
-
-
-def test_embed_gives_zero_for_empty_texts_and_no_rows_for_none():
-    """An empty text is like nothing."""
-    rows = HashEmbedder().embed(["", "  \n"], "query")
-
-    assert not rows.any()
-    assert HashEmbedder().embed([], "query").shape == (0, 1024)
-
-
-def test_embed_gives_a_vector_to_any_other_text():
-    """Single characters, marks alone and broken surrogates are texts, too."""
-    rows = HashEmbedder().embed(["绿", "。。", "a", "\ud800"], "passage")
-
-    assert np.linalg.norm(rows, axis=1) == pytest.approx([1] * 4, abs=1e-6)
-
-
-def test_embed_is_blind_to_width_case_and_line_breaks_in_characters():
-    """The same words in another width are the same text."""
-    wide, narrow = HashEmbedder().embed(["ＰＵＥ低于１．３", "pue低于1.3"], "passage")
-
-    assert wide @ narrow == pytest.approx(1, abs=1e-6)
-
-
-def test_embed_encodes_both_tasks_alike():
-    embedder = HashEmbedder()
-
-    assert (embedder.embed(TEXTS, "query") == embedder.embed(TEXTS, "passage")).all()
 
 
 def test_embed_dampens_repeated_words():

@@ -1,8 +1,6 @@
 """Encoders behind endpoints: requests, answers, providers."""
 
-import gc
 import logging
-import socket
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
@@ -12,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.config import EmbeddingConfig, read_config
+from kgrag.config import EmbeddingConfig
 from kgrag.embedding.endpoint import (
     PROVIDERS,
     Endpoint,
     EndpointEmbedder,
     endpoint_for,
     in_batches,
-    open_endpoint,
     read_vectors,
 )
 from kgrag.errors import (
@@ -93,13 +90,6 @@ def test_embed_keeps_the_order_where_later_batches_are_answered_first(encoder):
     np.testing.assert_allclose(vectors, expected(TEXTS), atol=1e-6)
 
 
-def test_embed_has_no_more_requests_under_way_than_allowed(encoder):
-    """`concurrency` bounds them."""
-    with FakeServer(answer, latency_s=0.01) as server:
-        encoder(server, batch_texts=1, concurrency=2).embed(TEXTS, "passage")
-        assert server.most <= 2
-
-
 def test_embed_sends_equal_texts_once_and_empty_ones_never(encoder):
     """Empty texts have the zero vector; endpoints refuse them."""
     with FakeServer(answer) as server:
@@ -129,13 +119,6 @@ def test_embed_puts_the_instruction_of_the_task_before_each_text(encoder):
     assert [r.body["task"] for r in server.requests] == ["retrieval.query", "retrieval.passage"]
 
 
-def test_embed_replaces_half_characters(encoder):
-    """Broken files bring lone surrogates, which no JSON can carry."""
-    with FakeServer(answer) as server:
-        encoder(server).embed(["甲\ud800乙"], "passage")
-    assert sent(server) == [["甲?乙"]]
-
-
 def test_dimension_is_asked_of_the_endpoint_where_it_can_cut(encoder):
     """The field `dimensions` goes with each request."""
     with FakeServer(answer) as server:
@@ -153,17 +136,6 @@ def test_dimension_is_cut_here_where_the_endpoint_cannot(encoder):
     assert "dimensions" not in server.requests[0].body
     cut = vector("甲")[:4]
     np.testing.assert_allclose(vectors[0], cut / np.linalg.norm(cut), atol=1e-6)
-
-
-def test_dimension_is_asked_once_and_only_when_wanted(encoder):
-    """Commands that need no encoder make no call."""
-    with FakeServer(answer) as server:
-        embedder = encoder(server)
-        assert embedder.settings == {"model": "m", "query": "", "passage": ""}
-        assert not server.requests
-        assert embedder.dimension == DIMENSION
-        assert embedder.name.startswith(f"endpoint-m-{DIMENSION}-")
-        assert sent(server) == [["维"]]
 
 
 def test_name_changes_with_what_decides_vectors_only(encoder):
@@ -204,15 +176,6 @@ def test_a_dimension_that_changes_is_refused(encoder):
             embedder.embed(["乙"], "passage")
 
 
-def test_a_dimension_below_the_asked_one_is_refused(encoder):
-    """A vector cannot be made longer."""
-    with (
-        FakeServer(answer) as server,
-        pytest.raises(ModelMismatchError, match=r"of 8 numbers, 99 were asked for.*dimension"),
-    ):
-        encoder(server, dimension=99).embed(["甲"], "passage")
-
-
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -248,16 +211,6 @@ def test_a_text_that_is_too_long_is_cut_to_its_first_half(encoder):
     np.testing.assert_allclose(vectors, expected(["甲" * 25, "乙"]), atol=1e-6)
 
 
-def test_a_text_that_never_fits_is_an_error(encoder):
-    """Shortened to a few characters, it is not the text's fault."""
-    with (
-        FakeServer(lambda body: Reply("too long", status=400)) as server,
-        pytest.raises(ModelOutputError, match=r"too long.*batch_texts"),
-    ):
-        encoder(server).embed(["甲" * 100], "passage")
-    assert [len(batch[0]) for batch in sent(server)] == [100, 50, 25, 12]
-
-
 def test_a_limit_that_names_no_time_is_waited_out_for_more_than_a_minute(encoder, monkeypatch):
     """Limits are counted by the minute: the four pauses of five attempts last longer."""
     slept: list[Any] = []
@@ -285,19 +238,6 @@ def test_a_search_whose_question_is_not_encoded_is_told_what_needs_no_encoder(
             assert (
                 str(told.value).endswith(" (Searches that need no encoder: --system bm25.)") is ends
             )
-
-
-def test_an_endpoint_that_is_down_is_told(encoder):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-
-    class Down:
-        base_url = f"http://127.0.0.1:{port}/v1"
-
-    with pytest.raises(
-        ModelUnavailableError, match=r"no connection.*\(after 1 attempt\).*base_url"
-    ):
-        encoder(Down, attempts=1).embed(["甲"], "passage")
 
 
 @pytest.mark.parametrize(
@@ -361,37 +301,6 @@ def test_embed_batches_gives_what_is_paid_before_the_error(encoder, monkeypatch)
     assert len(seen) == len(server.requests) - 1
 
 
-def test_embed_batches_ends_what_is_to_come_when_nobody_reads_on(encoder):
-    """An interrupted run sends nothing more."""
-    with FakeServer(answer) as server:
-        batches = encoder(server, batch_texts=1, concurrency=1).embed_batches(TEXTS, "passage")
-        next(batches)
-        batches.close()
-        assert len(server.requests) < len(TEXTS)
-
-
-def test_an_encoder_that_is_gone_leaves_no_connection(encoder):
-    """Nobody has to close it."""
-    with FakeServer(answer) as server:
-        embedder = encoder(server)
-        embedder.embed(["甲"], "passage")
-        client = embedder._post._client
-        assert not client.is_closed()
-        del embedder
-        gc.collect()
-        assert client.is_closed()
-
-
-def test_open_endpoint_takes_the_settings():
-    """Nothing is sent, so that no server and no key are needed."""
-    embedder = open_endpoint(EmbeddingConfig(provider="jina", dimension=256, languages="zh,en"))
-    assert (embedder.dimension, embedder.languages) == (256, "zh,en")
-    assert embedder.name.startswith("endpoint-jina-embeddings-v3-256-")
-    assert repr(embedder) == (
-        "EndpointEmbedder(Place('jina-embeddings-v3' at 'https://api.jina.ai/v1'))"
-    )
-
-
 PLACE = Place("http://h/v1", "m", key="sk-1234567890")
 
 
@@ -403,14 +312,6 @@ def test_in_batches_parts_by_texts_and_tokens():
     """A text that is too large by itself stands alone; empty ones stand nowhere."""
     texts = ["长" * 8, "长" * 8, "", "长" * 50, "短", "短", "短"]
     assert in_batches(texts, most_texts=2, most_tokens=20) == [[0, 1], [3], [4, 5], [6]]
-
-
-def test_read_vectors_follows_the_index():
-    """And the order of entries where none has an index."""
-    answer = {"data": [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]}
-    np.testing.assert_array_equal(read_vectors(answer, 2, PLACE), [[1], [2]])
-    answer = {"data": [{"embedding": [2]}, {"embedding": [1]}]}
-    np.testing.assert_array_equal(read_vectors(answer, 2, PLACE), [[2], [1]])
 
 
 @pytest.mark.parametrize(
@@ -440,14 +341,6 @@ def test_read_vectors_refuses_what_is_no_answer(answer, said):
 
 
 BGE = "为这个句子生成表示以用于检索相关文章："
-
-
-def test_every_provider_may_stand_in_the_file(tmp_path):
-    """The settings file and this table know the same names."""
-    for name in PROVIDERS:
-        path = tmp_path / f"{name}.toml"
-        path.write_text(f'[embedding]\nprovider = "{name}"\n')
-        assert read_config(path).embedding.provider == name
 
 
 def test_endpoint_for_fills_in_the_provider():

@@ -18,9 +18,7 @@ from kgrag.embedding import pull
 from kgrag.embedding.hub_folder import (
     adapters,
     model_file,
-    most_tokens,
     read_folder,
-    settings_folder,
     tokenizer_file,
 )
 from kgrag.embedding.model_folder import MODEL_FILE, TOKENIZER_FILE, ModelFolder, installed_models
@@ -91,14 +89,6 @@ def test_read_folder_refuses_what_would_be_left_out(tmp_path, files, message):
         read_folder(put(tmp_path, **files))
 
 
-def test_read_folder_takes_prompts_by_any_of_their_names(tmp_path):
-    """Query and document, or the names of the tasks."""
-    prompts = {"retrieval.query": "Q: ", "document": "D: ", "other": "X: "}
-    card = read_folder(put(tmp_path, config_sentence_transformers={"prompts": prompts}))
-
-    assert (card.query_instruction, card.passage_instruction) == ("Q: ", "D: ")
-
-
 @pytest.mark.parametrize(
     ("config", "sbert", "tokenizer", "expected"),
     [
@@ -126,11 +116,6 @@ def test_read_folder_takes_the_lowest_sensible_limit(tmp_path, config, sbert, to
     assert card.lower_case == bool(sbert)
 
 
-def test_most_tokens_is_open_for_models_without_positions():
-    """Relative positions know no limit."""
-    assert most_tokens({"model_type": "t5"}) is None
-
-
 def test_read_folder_knows_jina_by_its_kind(tmp_path):
     """Its instructions and licence stand nowhere in the transformers form."""
     for task in ("retrieval_query", "retrieval_passage", "separation"):
@@ -142,14 +127,6 @@ def test_read_folder_knows_jina_by_its_kind(tmp_path):
     assert (card.query_adapter, card.passage_adapter) == ("retrieval_query", "retrieval_passage")
     assert card.licence == "cc-by-nc-4.0"
     assert adapters(tmp_path) == ["retrieval_passage", "retrieval_query", "separation"]
-
-
-def test_read_folder_finds_adapters_however_they_are_spelt(tmp_path):
-    """With dots, in a folder of adapters, or one for questions and passages alike."""
-    dotted = put(tmp_path / "a", **{"retrieval.query__adapter_config": {}})
-    assert read_folder(dotted).query_adapter == "retrieval.query"
-    shared = read_folder(put(tmp_path / "b", adapters__retrieval__adapter_config={}))
-    assert (shared.query_adapter, shared.passage_adapter) == ("adapters/retrieval",) * 2
 
 
 @pytest.mark.parametrize(
@@ -227,13 +204,6 @@ def test_model_file_is_the_whole_model_in_its_makers_format(make, names):
     assert model_file(folder) == folder / "model.safetensors"
 
 
-def test_model_file_takes_an_index_for_weights_in_parts(make):
-    """A large model's."""
-    folder = make("deep/config.json", "deep/model.safetensors.index.json")
-
-    assert model_file(folder).name == "model.safetensors.index.json"
-
-
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -247,14 +217,6 @@ def test_model_file_says_what_is_there_instead(make, names, message):
     """Weights without a config are no model, pickles are not opened."""
     with pytest.raises(ModelError, match=message):
         model_file(make(*names))
-
-
-def test_settings_folder_is_the_nearest_with_settings(make):
-    """Those of sentence-transformers first; without any, what was given."""
-    folder = make("a/modules.json", "a/config.json", "a/onnx/config.json", "a/onnx/m.onnx", "b/m")
-
-    assert settings_folder(folder, folder / "a/onnx/m.onnx") == folder / "a"
-    assert settings_folder(folder, folder / "b/m") == folder
 
 
 @pytest.mark.parametrize(
@@ -288,13 +250,6 @@ def test_tokenizer_file_says_what_is_wrong(make, names, message):
 
     with pytest.raises(ModelError, match=message):
         tokenizer_file(folder, folder / "m.onnx")
-
-
-def test_model_file_does_not_look_through_a_whole_disk(make, monkeypatch):
-    """A home folder is none of a model."""
-    monkeypatch.setattr("kgrag.embedding.hub_folder._MAX_FILES", 3)
-    with pytest.raises(ModelError, match="more than 3 files"):
-        model_file(make("a.onnx", "b/1", "b/2", "c/3"))
 
 
 MODEL_URL = "/maker/tiny/resolve/main/onnx/model_quantized.onnx"
@@ -346,15 +301,6 @@ def test_pull_takes_the_files_from_the_hub(full_hub, cache, tiny_entry):
     assert ModelFolder(cache / "tiny").intact_card()
 
 
-def test_pull_does_nothing_when_the_model_is_there(full_hub, tiny_entry):
-    """The second time nobody is asked."""
-    first = pull_entry(tiny_entry)
-    full_hub.asked.clear()
-
-    assert pull_entry(tiny_entry) == first
-    assert full_hub.asked == []
-
-
 def test_pull_mends_a_damaged_model(full_hub, cache, tiny_entry):
     """What is there counts only if its hashes match."""
     pull_entry(tiny_entry)
@@ -389,14 +335,6 @@ def test_pull_looks_first_where_huggingface_hub_keeps_files(hub, tiny_entry, tin
     assert hub.asked == []
 
 
-def test_pull_asks_the_hub_for_what_its_cache_has_half(full_hub, tiny_entry, tiny_files, tmp_path):
-    """A tokenizer without its model is of no use."""
-    in_hub_cache(tmp_path / "hub", {"tokenizer.json": tiny_files / TOKENIZER_FILE})
-
-    assert pull_entry(tiny_entry).identity == tiny_entry.card.identity
-    assert full_hub.asked == [TOKENIZER_URL, MODEL_URL]
-
-
 def test_pull_shows_the_hub_no_token(full_hub, tiny_entry, monkeypatch):
     """The models of the catalogue are public, and an endpoint may be anyone's."""
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_user")
@@ -415,16 +353,6 @@ def test_pull_refuses_an_endpoint_that_holds_a_secret(full_hub, tiny_entry, monk
         pull_entry(tiny_entry)
     assert where not in str(caught.value)
     assert full_hub.asked == []
-
-
-def test_pull_accepts_another_file_of_the_hub_that_passes_the_checks(
-    full_hub, tiny_entry, tmp_path, write_model
-):
-    """A quantisation that we have not seen gets its own identity."""
-    write_model(tmp_path / "other.onnx", inputs=("input_ids",))
-    full_hub.files[MODEL_URL] = (tmp_path / "other.onnx").read_bytes()
-
-    assert pull_entry(tiny_entry).identity != tiny_entry.card.identity
 
 
 def test_pull_refuses_another_file_of_the_hub_that_fails_them(
@@ -546,26 +474,6 @@ def test_download_says_what_went_wrong(hub, tmp_path, monkeypatch, fault, messag
 
     with pytest.raises(ModelError, match=message):
         download(f"{hub.url}/f", tmp_path / "f", deadline=NEVER)
-
-
-def test_download_sees_a_body_cut_short_that_says_nothing_of_its_length(hub, tmp_path):
-    """The hub has stated before how long it is."""
-    hub.files["/f"] = bytes(100)
-    hub.faults["/f"] = "cut"
-    hub.states_size = False
-
-    with pytest.raises(ModelError, match="broke off after 50 of 100 bytes"):
-        download(f"{hub.url}/f", tmp_path / "f", deadline=NEVER)
-
-
-def test_download_does_not_ask_for_a_file_that_is_too_long(hub, tmp_path, monkeypatch):
-    """What the hub states is enough to know."""
-    hub.files["/f"] = bytes(100)
-    monkeypatch.setattr(pull, "_MAX_BYTES", 99)
-
-    with pytest.raises(ModelError, match="/f: 100 bytes, more than 99"):
-        download(f"{hub.url}/f", tmp_path / "f", deadline=NEVER)
-    assert hub.asked == []
 
 
 def test_download_gives_up_at_the_deadline(hub, tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kgrag.embedding.catalog import ModelCard, Pooling, find_entry
-from kgrag.embedding.local import LocalEmbedder, batches
+from kgrag.embedding.local import LocalEmbedder
 from kgrag.embedding.model_folder import (
     CARD_FILE,
     MODEL_FILE,
@@ -124,15 +124,6 @@ def install(folder: Path, card) -> None:
         staging.install(card)
 
 
-def test_installed_models_passes_over_a_damaged_card(cache, tiny_files, tiny_card):
-    """One broken model does not hide the others."""
-    install(tiny_files, tiny_card)
-    install(tiny_files, dataclasses.replace(tiny_card, name="broken"))
-    (cache / "broken" / CARD_FILE).write_text("{", encoding="utf-8")
-
-    assert [card.name for card in installed_models()] == ["tiny"]
-
-
 def test_installing_leaves_nothing_behind_when_it_fails(cache):
     """Half a model is never found, and takes no space."""
     with contextlib.suppress(KeyError), installing() as staging:
@@ -140,15 +131,6 @@ def test_installing_leaves_nothing_behind_when_it_fails(cache):
         raise KeyError
 
     assert [path.name for path in cache.iterdir() if path.is_dir()] == []
-
-
-def test_installing_clears_what_a_killed_process_left(cache):
-    """The next attempt tidies up."""
-    (cache / ".staging-1").mkdir(parents=True)
-    (cache / ".staging-1" / MODEL_FILE).write_bytes(b"half")
-
-    with installing() as staging:
-        assert [path for path in cache.iterdir() if path.is_dir()] == [staging.path]
 
 
 def test_install_replaces_an_older_model(cache, tiny_files, tiny_card):
@@ -182,18 +164,6 @@ def test_installing_names_the_remedy_when_the_cache_cannot_be_written(monkeypatc
         pass
 
 
-def test_listed_models_are_those_here_and_then_those_that_can_be_pulled(tiny):
-    """What is not here has no folder, and the size of its download."""
-    here, *known = listed_models()
-
-    assert (here.name, here.folder, here.problem) == ("tiny", tiny, "")
-    assert here.card
-    assert here.n_bytes == here.card.n_bytes > 0
-    assert [model.name for model in known] == ["bge-small-zh", "bge-small-en"]
-    assert [model.folder for model in known] == [None, None]
-    assert [model.n_bytes for model in known] == [25_000_000, 35_000_000]
-
-
 def test_a_model_with_a_damaged_card_is_here_and_damaged(tiny):
     """Under the name of its folder, though nobody can say how it is used."""
     tiny.rename(tiny.with_name("bge-small-zh"))
@@ -217,14 +187,6 @@ def test_a_model_of_which_a_file_was_cut_or_lost_is_damaged(tiny, file, is_left)
     assert here.card
     assert f"had {here.card.n_bytes:,} when it was installed. Remedy: " in here.problem
     assert here.problem.endswith("kgrag models add PATH --name tiny")
-
-
-def test_a_model_of_an_older_kgrag_is_taken_for_whole(tiny):
-    """It recorded no size; the files are checked when it is opened."""
-    card = json.loads((tiny / CARD_FILE).read_text())
-    del card["n_bytes"]
-    (tiny / CARD_FILE).write_text(json.dumps(card))
-    assert listed_models()[0].problem == ""
 
 
 @pytest.fixture
@@ -329,15 +291,6 @@ def test_embed_puts_the_instruction_before_the_text_of_its_task(tiny_folder):
     assert embedder.embed(["a"], "passage")[0] == pytest.approx(unit(3, 4, 6))
 
 
-def test_embed_cuts_texts_at_the_limit_of_tokens(tiny_folder):
-    """8 tokens are [CLS], six letters, [SEP]; what follows is not read, however long."""
-    embedder = LocalEmbedder.from_folder(tiny_folder)
-    short, longer, long = embedder.embed(["a" * 6, "a" * 6 + "b", "a" * 6 + "b" * 99], "passage")
-
-    assert (short == longer).all()
-    assert (short == long).all()
-
-
 def test_embed_lowers_the_case_when_the_card_says_so(tiny_folder):
     """Without it, a capital letter is an unknown word."""
     plain = LocalEmbedder.from_folder(tiny_folder).embed(["ab", "Ab"], "passage")
@@ -345,24 +298,6 @@ def test_embed_lowers_the_case_when_the_card_says_so(tiny_folder):
 
     assert not np.allclose(plain[0], plain[1])
     assert (lowered.embed(["Ab"], "passage")[0] == plain[0]).all()
-
-
-def test_embed_gives_zero_for_empty_texts_and_no_rows_for_none(tiny_folder):
-    """An empty text is like nothing, also where an instruction would stand before it."""
-    embedder = LocalEmbedder.from_folder(tiny_folder)
-
-    assert not embedder.embed(["", " \n"], "query").any()
-    assert embedder.embed([], "query").shape == (0, 3)
-
-
-def test_embed_keeps_the_order_and_repeats_equal_texts(tiny_folder):
-    """Row i belongs to text i, also where texts repeat."""
-    texts = ["ab", "b", "", "ab", "a", "b"]
-    embedder = LocalEmbedder.from_folder(tiny_folder, threads=2)
-    rows = embedder.embed(texts, "passage")
-
-    for text, row in zip(texts, rows, strict=True):
-        assert (row == embedder.embed([text], "passage")[0]).all()
 
 
 def count(embedder: LocalEmbedder) -> list[int]:
@@ -376,13 +311,6 @@ def count(embedder: LocalEmbedder) -> list[int]:
 
     embedder._network.pooled = counting  # type: ignore[method-assign]
     return sizes
-
-
-def test_embed_takes_texts_that_are_not_valid_unicode(tiny_folder):
-    """Half a surrogate pair from a broken file is one unknown character."""
-    rows = LocalEmbedder.from_folder(tiny_folder).embed(["a\ud800", "a?"], "passage")
-
-    assert (rows[0] == rows[1]).all()
 
 
 @pytest.mark.parametrize(
@@ -435,22 +363,6 @@ def test_embed_spans_reads_long_texts_in_windows(tiny_folder):
     assert rows == pytest.approx(np.array([unit(3, 0, 0), unit(0, 4, 0), unit(3, 4, 0)]))
 
 
-def test_embed_spans_needs_the_states_of_tokens(tiny_folder, write_model):
-    """A graph that pools by itself cannot chunk late; the text says what to do."""
-    write_model(tiny_folder / MODEL_FILE, outputs=("sentence_embedding",))
-    embedder = LocalEmbedder.from_folder(change(tiny_folder))
-
-    with pytest.raises(ModelError, match="late_chunking"):
-        embedder.embed_spans(["ab"], [[(0, 1)]])
-
-
-def test_batches_hold_equal_lengths_within_the_limit():
-    """Longest first, so that no thread is left with a long one; empty texts are in none."""
-    assert batches([2, 9, 2, 0, 3, 2], 4, pads=False) == [[1], [4], [0, 2], [5]]
-    assert batches([2, 2], 1, pads=False) == [[0], [1]]
-    assert batches([], 4, pads=False) == []
-
-
 def test_from_folder_finds_the_weights_beside_the_model(tiny_folder, write_model):
     """And says so where they are cut short; that they are there is not enough."""
     write_model(tiny_folder / MODEL_FILE, weights="model.onnx_data")
@@ -472,12 +384,6 @@ def test_from_folder_names_the_remedy_when_a_file_is_missing(tiny_folder, name):
         LocalEmbedder.from_folder(tiny_folder)
 
 
-def test_from_folder_tells_how_to_pull_the_default_model(tmp_path):
-    """The remedy for the default model is one command."""
-    with pytest.raises(ModelNotFoundError, match="kgrag models pull bge-small-zh"):
-        LocalEmbedder.from_folder(tmp_path / "bge-small-zh")
-
-
 @pytest.mark.parametrize("name", [MODEL_FILE, TOKENIZER_FILE])
 def test_from_folder_refuses_a_file_that_has_changed(tiny_folder, name):
     """One byte more and it is not the model that the card describes."""
@@ -497,12 +403,6 @@ def test_from_folder_maps_the_libraries_complaints(tiny_folder, name):
         LocalEmbedder.from_folder(change(tiny_folder))
 
 
-def test_embed_refuses_vectors_of_another_length_than_the_card_says(tiny_folder):
-    """A wrong card is found at the first text."""
-    with pytest.raises(ModelError, match=r"shape \(3,\), its card says 4"):
-        LocalEmbedder.from_folder(change(tiny_folder, dimension=4)).embed(["a"], "passage")
-
-
 def test_embed_refuses_vectors_without_direction(tiny_folder, write_model):
     """A model that gives zeros or infinities is broken; that must not enter a store."""
     for value in (0.0, float("inf"), float("nan")):
@@ -511,12 +411,6 @@ def test_embed_refuses_vectors_without_direction(tiny_folder, write_model):
 
         with pytest.raises(ModelError, match="vector of length"):
             embedder.embed(["a", "b"], "passage")
-
-
-def test_from_folder_refuses_no_threads(tiny_folder):
-    """Somebody has to do the work."""
-    with pytest.raises(ValueError, match="at least 1"):
-        LocalEmbedder.from_folder(tiny_folder, threads=0)
 
 
 needs_real = pytest.mark.skipif(
@@ -678,23 +572,6 @@ def test_pooled_of_graphs_with_other_types_and_names(tmp_path, shape, tolerance)
     assert vectors == pytest.approx(expected_states(shape).mean(axis=1), abs=tolerance)
 
 
-def test_states_are_those_of_each_token(tmp_path):
-    """Special ones as well; who asks knows which they are."""
-    shape = Shape(inputs=FAMILIES["xlm-roberta"])
-    write_graph(tmp_path, shape)
-    graph = network(tmp_path, "cls")
-
-    assert graph.states(IDS, "query") == pytest.approx(expected_states(shape), abs=1e-6)
-
-
-def test_from_folder_refuses_what_is_no_text_encoder(tmp_path):
-    """An image model asks for pixels; the text names what it asks for."""
-    write_graph(tmp_path, Shape(inputs=("input_ids", "pixel_values")))
-
-    with pytest.raises(ModelError, match="not a text encoder: it asks for input_ids, pixel_values"):
-        network(tmp_path, "cls")
-
-
 @pytest.mark.parametrize("output", ["logits", "start_logits"])
 def test_from_folder_refuses_scores_of_a_head_for_another_task(tmp_path, output):
     """A language model gives a score for each word at each place: not the states of tokens."""
@@ -761,13 +638,6 @@ def test_precision_is_that_of_the_arithmetic_or_of_most_weights(
     assert (
         read_onnx_file(write(tmp_path / "a", weights, operators=operators)).precision == precision
     )
-
-
-def test_weights_beside_the_file_are_named(tmp_path):
-    """Also those of a branch, each file once."""
-    path = write(tmp_path / "a", [beside("b.data"), beside("b.data")], branch=[beside("a_data")])
-
-    assert read_onnx_file(path).weights == ("a_data", "b.data")
 
 
 @pytest.mark.parametrize("location", ["../x", "/etc/passwd", "a/b", "..", "", "a\\b"])

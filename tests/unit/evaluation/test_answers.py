@@ -8,7 +8,6 @@ import pytest
 from kgrag.errors import (
     EvaluationError,
     MissingDependencyError,
-    ModelOutputError,
     ModelUnavailableError,
 )
 from kgrag.evaluation import wording
@@ -30,7 +29,7 @@ from kgrag.evaluation.judges import (
     read_answers,
 )
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.wording import OVERLAP, overlap_scores, token_f1, word_tokens
+from kgrag.evaluation.wording import overlap_scores, word_tokens
 from kgrag.llm.chat import Completion, Message, Request, Usage
 from kgrag.testing import Recorder, ScriptedChat
 from tests.fixtures.kit import shared_base
@@ -58,11 +57,6 @@ def test_gold_sentences_are_whole(base):
     assert gold.references(QUERIES[0]) == ["到2025年，甲省创建绿色工厂500家。"]
     assert gold.spans(QUERIES[0]) == [TEXT[5:20]]
     assert gold.references(QUERIES[1]) == []
-
-
-def test_a_question_that_cannot_be_asked_is_named(base):
-    with pytest.raises(EvaluationError, match="question q1: no"):
-        measure_answers(base, QUERIES, Asking(system="no-such-system", writer="quotes"))
 
 
 def test_a_judge_that_fails_is_told_and_leaves_the_other_figures(base):
@@ -137,13 +131,6 @@ def report():
         ),
         compared={"correctness": {"grim": 2, "bm25": 1, "tie": 1}},
     )
-
-
-def test_means_are_over_the_questions_that_have_a_measure(report):
-    assert report.kinds == ["all", "number", "none"]
-    assert report.means()["EM"] == 0.5
-    assert report.means("number")["calls"] == 2
-    assert "EM" not in report.means("none")
 
 
 def test_refusals_are_right_or_wrong(report):
@@ -243,12 +230,6 @@ def test_an_answer_that_found_nothing_has_0_but_for_its_references(judged_base):
     assert scores["cov:reference_correctness"] == 0.75
 
 
-def test_a_judge_that_gives_no_scores_is_an_error(judged_base):
-    answer = judged_base.ask(QUERY.question, writer="quotes")
-    with pytest.raises(ModelOutputError):
-        AnswerJudge(judged_base, ScriptedChat(["maybe"] * 4))(QUERY, answer)
-
-
 def test_the_same_words_score_1_whatever_marks_and_width_they_have():
     scores = overlap_scores("福州、厦门。", ["福州 厦门"])
     assert scores["EM"] == scores["F1-char"] == scores["F1-word"] == scores["ROUGE-L"] == 1
@@ -275,24 +256,10 @@ def test_bleu_1_is_brief_and_words_out_of_order_are_no_longest_sequence():
     assert scores["BLEU-1"] == pytest.approx(2.718281828 ** (1 - 4 / 2))
 
 
-def test_the_reference_that_suits_each_measure_best_counts():
-    assert overlap_scores("昆明市", ["玉溪市", "昆明市"])["EM"] == 1
-
-
-@pytest.mark.parametrize(("said", "references"), [("", ["甲"]), ("甲", []), ("甲", ["。"])])
-def test_nothing_said_or_nothing_to_compare_with_scores_0(said, references):
-    assert overlap_scores(said, references) == dict.fromkeys(OVERLAP, 0.0)
-
-
 def test_english_stems_count_for_meteor_and_no_dictionary_is_asked():
     said, told = "planning factories", "planned factories"
     assert overlap_scores(said, [told])["METEOR"] > 0.9
     assert overlap_scores("car", ["automobile"])["METEOR"] == 0  # WordNet's synonyms
-
-
-def test_tokens_count_as_often_as_they_stand_there():
-    assert token_f1("aab", "abb") == pytest.approx(2 / 3)
-    assert token_f1("", "a") == 0
 
 
 def test_missing_packages_are_named_with_their_extra(monkeypatch):
@@ -336,12 +303,6 @@ def test_a_choice_that_stays_when_the_order_turns_counts_and_any_other_is_a_tie(
     assert two.index("600家[1]") < two.index("500家[1]")
 
 
-def test_a_choice_of_another_form_is_asked_for_once_more():
-    model = ScriptedChat(['{"correctness": "first"}', *[said("1", "1", "1", "1")] * 2])
-    assert prefer(PAIR, [], MINE, OTHER, model=model)["correctness"] == "tie"
-    assert len(model.requests) == 3
-
-
 def report_of():
     citation = {"number": 1, "title": "甲", "quote": "500家"}
     row = AnswerScores("q1", "", PAIR.question, True, False, "500家[1]。", (citation,), {})
@@ -361,13 +322,6 @@ def test_a_report_counts_choices_by_system():
     assert found.notes[0].startswith("comparing took 2 calls and ")
 
 
-def test_what_could_not_be_judged_is_told():
-    model = CountingModel(ScriptedChat([ModelUnavailableError("gone")]))
-    found = compared(report_of(), {"q1": OTHER}, [(PAIR, [])], other="x", model=model, tape=Tape())
-    assert found.notes[1] == "1 pairs could not be judged: question q1: gone"
-    assert found.compared["correctness"] == {"grim": 0, "x": 0, "tie": 0}
-
-
 def test_answers_to_other_questions_cannot_be_compared():
     with pytest.raises(EvaluationError, match="question q1: x has no answer to it"):
         compared(
@@ -385,5 +339,5 @@ def test_answers_are_read_from_a_file_or_refused(tmp_path):
     path.write_text(json.dumps(report_of().rows[0].to_dict()), "utf-8")
     assert read_answers(path) == {"q1": MINE}
     path.write_text('{"id": "q1", "results": []}', "utf-8")
-    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer' must be a text"):
+    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer': Field required"):
         read_answers(path)

@@ -16,11 +16,9 @@ from llama_index.core.schema import (
     MetadataMode,
     NodeRelationship,
     ObjectType,
-    QueryBundle,
     TextNode,
 )
 
-from kgrag.errors import ConfigError
 from kgrag.integrations.llama_index import GrimRetriever
 
 QUESTION = "节能减排的目标是什么？"
@@ -110,13 +108,6 @@ def test_node_relationships_name_what_the_store_holds(kb):
     assert len(seen) > 1, "no chunk at an end of its document: the test shows too little"
 
 
-def test_retrieve_takes_a_query_bundle_and_reads_its_text(kb):
-    """An embedding that the bundle brings is another encoder's: it is not used."""
-    plain = GrimRetriever(kb).retrieve(QUESTION)
-    bundle = QueryBundle(QUESTION, embedding=[0.0, 1.0])
-    assert GrimRetriever(kb).retrieve(bundle) == plain
-
-
 def test_aretrieve_searches_beside_the_event_loop(kb, monkeypatch):
     threads = []
     search = kb.search
@@ -135,14 +126,6 @@ def test_aretrieve_searches_beside_the_event_loop(kb, monkeypatch):
     assert threading.main_thread() not in threads
     assert first == retriever.retrieve(QUESTION)
     assert second == retriever.retrieve("林业碳汇")
-
-
-def test_retriever_refuses_a_wrong_choice_at_once(kb):
-    """When it is made, not when it is asked."""
-    with pytest.raises(ConfigError, match="grim"):
-        GrimRetriever(kb, system="gram")
-    with pytest.raises(ValueError, match="got 0"):
-        GrimRetriever(kb, top_k=0)
 
 
 def test_import_when_llama_index_is_missing_tells_how_to_install_it():

@@ -13,10 +13,9 @@ if os.environ.get("KGRAG_TEST_NEO4J", "") in ("", "0"):
     pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed")
 
 from neo4j import Record
-from neo4j_graphrag.types import RawSearchResult, RetrieverResult
+from neo4j_graphrag.types import RetrieverResult
 
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import ConfigError
 from kgrag.integrations.neo4j_graphrag import (
     GrimRetriever,
     KgragEmbedder,
@@ -56,35 +55,6 @@ def test_search_returns_the_search_results_as_cited_items(kb):
         assert (item.metadata["page"] is not None) is (card.media_type == "pdf")
         assert (f", page {item.metadata['page']}," in first) is (card.media_type == "pdf")
     assert result.metadata == {"__retriever": "GrimRetriever"}
-
-
-def test_get_search_results_gives_records_of_the_driver(kb):
-    """What the library's own formatters and wrappers work on."""
-    raw = GrimRetriever(kb).get_search_results(QUESTION, top_k=3)
-    assert isinstance(raw, RawSearchResult)
-    results = kb.search(QUESTION, top_k=3)
-    assert [r["text"] for r in raw.records] == [r.chunk.text for r in results]
-
-
-def test_search_takes_the_preset_that_the_retriever_was_made_with(kb):
-    """Two presets, two rankings."""
-    bm25 = GrimRetriever(kb, system="bm25").search(query_text=QUESTION, top_k=10)
-    expected = kb.search(QUESTION, system="bm25", top_k=10)
-    assert [(i.metadata or {})["score"] for i in bm25.items] == [r.score for r in expected]
-    assert expected != kb.search(QUESTION, system="grim", top_k=10)
-
-
-def test_search_when_nothing_is_found_has_no_items(kb):
-    """`GraphRAG` answers with its fallback then."""
-    assert GrimRetriever(kb).search(query_text="？").items == []
-
-
-def test_retriever_refuses_a_wrong_choice(kb):
-    """A preset when it is made, a number when it is asked."""
-    with pytest.raises(ConfigError, match="grim"):
-        GrimRetriever(kb, system="gram")
-    with pytest.raises(ValueError, match="got 0"):
-        GrimRetriever(kb).search(query_text=QUESTION, top_k=0)
 
 
 def test_convert_to_tool_tells_a_model_the_arguments(kb):

@@ -3,7 +3,7 @@
 import pytest
 
 from kgrag.errors import ConfigError
-from kgrag.integrations.passages import check_choice, citation, passages
+from kgrag.integrations.passages import check_choice, passages
 
 
 def test_passages_are_the_results_of_a_search_in_its_order(kb):
@@ -28,21 +28,10 @@ def test_passages_name_the_page_where_the_file_has_pages(kb):
     assert {None, 1, 2} <= pages
 
 
-def test_passages_when_nothing_is_asked_are_none(kb):
-    """A question without words finds nothing; no error."""
-    assert passages(kb, "？", system="grim", top_k=5) == []
-
-
 def test_passages_when_a_document_went_since_the_search_leave_it_out(kb, monkeypatch):
     """Another process may delete while this one reads."""
     monkeypatch.setattr(kb.store, "documents", lambda doc_ids: [])
     assert passages(kb, "节能减排目标", system="grim", top_k=5) == []
-
-
-def test_citation_leaves_out_what_there_is_not():
-    """No page, no headings: title, file and place remain."""
-    line = citation("通知", [], file="a.jsonl#7", page=None, start=0, end=5)
-    assert line == "通知 (a.jsonl#7, characters 0-5)"
 
 
 def test_check_choice_refuses_what_no_search_takes(kb):

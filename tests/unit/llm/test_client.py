@@ -5,7 +5,6 @@ import logging
 import re
 import threading
 import time
-from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -94,16 +93,6 @@ def test_complete_streams_piece_by_piece(chat):
         assert chat(server).complete(REQUEST).usage == estimate
 
 
-def test_complete_takes_a_whole_answer_when_the_endpoint_does_not_stream(chat):
-    """It is shown in one piece then."""
-    raw = '{"choices": [{"message": {"content": "好"}, "finish_reason": "stop"}]}'
-    headers = {"Content-Type": "application/json"}
-    pieces: list[str] = []
-    with FakeServer(lambda body: Reply(raw=raw, headers=headers)) as server:
-        assert chat(server).complete(REQUEST, on_text=pieces.append).text == "好"
-    assert pieces == ["好"]
-
-
 @pytest.mark.parametrize(
     ("refused", "left_out"),
     [
@@ -142,16 +131,6 @@ def test_complete_gives_up_when_the_simplest_form_is_refused(chat):
     assert len(server.requests) == 3
 
 
-def test_complete_lets_the_readers_own_error_through(chat):
-    """A pager that was closed is no fault of the endpoint."""
-
-    def closed(piece):
-        raise BrokenPipeError("pager")
-
-    with FakeServer(lambda body: Reply("好")) as server, pytest.raises(BrokenPipeError):
-        chat(server).complete(REQUEST, on_text=closed)
-
-
 def test_no_error_or_log_tells_the_key(chat, caplog):
     """Nor does what an error was raised from: tracebacks show it."""
     key = "k-0123456789abcdef"
@@ -180,17 +159,6 @@ def test_no_answer_tells_the_key(chat, stream):
         completion = model.complete(REQUEST, on_text=shown.append if stream else None)
     assert completion.text == "Use ***, k-0."
     assert "".join(shown) == (completion.text if stream else "")
-
-
-def test_close_may_be_followed_by_a_call(chat):
-    """And may come before the first, or twice."""
-    with FakeServer(lambda body: Reply("好")) as server:
-        model = chat(server)
-        model.close()
-        assert model.complete(REQUEST).text == "好"
-        model.close()
-        model.close()
-        assert model.complete(REQUEST).text == "好"
 
 
 @pytest.mark.parametrize("on_text", [None, str])
@@ -324,17 +292,6 @@ def body(dialect, request=QUESTION, *, stream=False):
     return dialect.body(request, model="m", max_tokens=9, temperature=0.5, stream=stream)
 
 
-def test_body_has_nothing_that_was_not_asked_for():
-    """No field but the four that every endpoint knows; half a character becomes a question mark."""
-    plain = {"model": "m", "max_tokens": 9, "temperature": 0.5}
-    asked = replace(QUESTION, messages=(Message("user", "甲\ud800乙"),))
-    assert body(Dialect(), asked) == {**plain, "messages": [{"role": "user", "content": "甲?乙"}]}
-    stream = body(Dialect(limit="max_completion_tokens"), replace(asked, max_tokens=3), stream=True)
-    assert (stream["max_completion_tokens"], "max_tokens" in stream) == (3, False)
-    assert stream["stream_options"] == {"include_usage": True}
-    assert "stream_options" not in body(Dialect(stream_usage=False), stream=True)
-
-
 def test_body_asks_for_json_by_the_dialects_way():
     """The schema in strict form, any object, or nothing; nothing for plain text."""
     named = {"name": "facts", "schema": SCHEMA, "strict": True}
@@ -376,11 +333,6 @@ def test_read_answer_refuses_a_body_without_choices(body):
     """Gateways answer 200 with something else when the model behind them fails."""
     with pytest.raises(TransientModelError, match="no choices"):
         read_answer(body)
-
-
-def test_read_event_takes_unknown_events_for_nothing():
-    """An event of a kind that is not known adds nothing and breaks nothing."""
-    assert read_event({"object": "ping"}) == read_event("x") == read_event(None) == Piece()
 
 
 @pytest.mark.parametrize(
@@ -432,13 +384,6 @@ def test_gather_ends_an_answer_that_runs_in_circles(piece):
     taken = itertools.count()
     assert gathered(piece for _ in taken).finish == "length"
     assert next(taken) * 9 < 10_000
-
-
-def test_gather_goes_on_after_a_rule_of_dashes():
-    """A look may fall on a row that repeats; the next one finds that it went on."""
-    numbers = (Piece(f"第{n}项目标为{n}万吨。") for n in range(1000))
-    pieces = itertools.chain([Piece("-" * 2000)], numbers, [Piece("完", finish="stop")])
-    assert gathered(pieces).text.endswith("完")
 
 
 def test_gather_takes_an_answer_whose_line_stays_open():
@@ -506,14 +451,6 @@ def test_in_time_gives_up_on_what_drips_for_ever(item, limits):
     ended = threading.Event()
     with pytest.raises(BrokenOffError):
         list(taken(dripping(item, ended), **limits))
-    assert ended.wait(LONG)
-
-
-def test_in_time_lets_the_producer_end_when_nobody_takes_more():
-    """What it holds open is closed where it was opened."""
-    ended = threading.Event()
-    with closing(taken(dripping(1, ended))) as items:
-        next(items)
     assert ended.wait(LONG)
 
 

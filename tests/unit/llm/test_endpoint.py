@@ -28,17 +28,15 @@ from kgrag.llm.address import (
     CHAT,
     ENCODER,
     RERANKER,
-    SERVICES,
     Place,
-    Service,
     Table,
-    chain,
     place_of,
     read_key,
 )
 from kgrag.llm.endpoint import asks_too_long, kind_of, open_client, retrying, said_by
 from kgrag.llm.providers import PROVIDERS, Endpoint, Price, Provider, settings_for
 from kgrag.reranking import endpoint as reranking
+from kgrag.text.messages import catalogue
 
 KEY = "k-0123456789abcdef"
 PLACE = Place("http://x/v1", "some-model", KEY, "SOME_KEY")
@@ -298,14 +296,6 @@ def test_a_client_takes_nothing_of_openais_environment(monkeypatch):
         assert str(client.base_url) == "https://h.example/v1/"
 
 
-@pytest.mark.parametrize(("timeout_s", "connect_s"), [(60, 10), (5, 4)])
-def test_a_client_reports_a_missing_connection_sooner_than_a_missing_answer(timeout_s, connect_s):
-    with open_client(PLACE, timeout_s=timeout_s) as client:
-        assert isinstance(client.timeout, openai.Timeout)
-        assert (client.timeout.connect, client.timeout.read) == (connect_s, timeout_s)
-        assert client.max_retries == 0
-
-
 @pytest.mark.parametrize(
     ("url", "is_proxied"), [("http://localhost:8/v1", False), ("https://h.example/v1", True)]
 )
@@ -372,22 +362,6 @@ def test_an_endpoint_that_asks_to_wait_too_long_is_an_error_at_once():
     assert run([daily, "好"]) == (daily, [])
 
 
-@pytest.mark.parametrize("error", [ModelError("400"), KeyError("bug"), KeyboardInterrupt()])
-def test_what_another_try_cannot_mend_is_raised_at_once(error):
-    assert run([error, "好"]) == (error, [])
-
-
-def test_nobody_waits_beyond_the_deadline():
-    """The second pause would end there."""
-    options = {"clock": lambda: 100.0}
-    assert run([BUSY, BUSY, "好"], deadline=101.0, **options) == (BUSY, [0.5])
-    assert run([BUSY, BUSY, "好"], deadline=101.1, **options) == ("好", [0.5, 1.0])
-
-
-def test_what_is_hopeless_is_not_tried_again():
-    assert run([BUSY, "好"], is_hopeless=lambda error: error is BUSY) == (BUSY, [])
-
-
 AT = Place("http://x/v1", "m", KEY, "SOME_KEY")
 TABLE = Table("llm", "/chat/completions", "http://localhost:8000/v1", "EXAMPLE_KEY")
 
@@ -402,13 +376,9 @@ class Asked:
 
 
 PRESETS = {
-    "here": Provider(Service("http://here/v1", "HERE_KEY"), "m"),
-    "there": Provider(Service("http://there/v1")),
+    "here": Provider(base_url="http://here/v1", api_key_env="HERE_KEY", model="m"),
+    "there": Provider(base_url="http://there/v1"),
 }
-
-
-def test_a_place_is_shown_without_its_key():
-    assert (str(AT), repr(AT)) == ("m at http://x/v1", "Place('m' at 'http://x/v1')")
 
 
 def test_hide_hides_the_parts_of_a_key_that_has_dots():
@@ -492,13 +462,6 @@ def test_place_of_does_not_show_what_may_be_a_secret(asked):
     assert "geheim" not in str(caught.value)
 
 
-def test_read_key_takes_the_key_from_its_variable(monkeypatch):
-    """Without blanks around it; an endpoint that names no variable needs none."""
-    monkeypatch.setenv("SOME_KEY", " k-1\n")
-    assert read_key(AT) == "k-1"
-    assert read_key(Place("http://x/v1", "m")) == ""
-
-
 @pytest.mark.parametrize("value", [None, "", " "])
 def test_read_key_names_the_variable_when_it_is_missing(monkeypatch, value):
     """The remedy is in the text."""
@@ -518,25 +481,16 @@ def test_read_key_refuses_what_cannot_be_sent_without_showing_it(monkeypatch, ke
     assert "12" not in str(caught.value)
 
 
-def test_chain_ends_where_an_error_led_to_itself():
-    """Latest first; causes go before contexts."""
-    first, last = ValueError("1"), caused(KeyError("2"), None)
-    last.__context__, first.__context__ = first, last
-    assert list(chain(last)) == [last, first]
-
-
-def test_every_service_is_named_by_a_preset_and_every_preset_names_one():
-    """An address that nobody asks, or one that is written elsewhere, would go out of date."""
-    asked = {preset.service for preset in providers.PROVIDERS.values()}
-    asked |= {preset.service for preset in encoders.PROVIDERS.values()}
-    asked |= {preset.service for preset in reranking.PROVIDERS.values()}
-    assert asked == set(SERVICES.values())
-
-
 def test_a_web_service_wants_a_key_and_a_server_on_this_machine_none():
-    """So that an error can name the variable to set."""
-    for name, service in SERVICES.items():
-        assert bool(service.api_key_env) is service.base_url.startswith("https://"), name
+    """So that an error can name the variable to set; an address that nobody asks goes out of date.
+
+    Presets take all addresses from one table.
+    """
+    kinds = (providers.PROVIDERS, encoders.PROVIDERS, reranking.PROVIDERS)
+    named = {name: preset for kind in kinds for name, preset in kind.items()}
+    assert named.keys() == catalogue("kgrag.llm", "providers.toml")["services"].keys()
+    for name, preset in named.items():
+        assert bool(preset.api_key_env) is preset.base_url.startswith("https://"), name
 
 
 OWN = ModelConfig(base_url="http://localhost:1/v1", model="m")

@@ -27,7 +27,6 @@ from kgrag.llm.middleware import (
     Cached,
     Circuit,
     Clock,
-    Counted,
     Limited,
     Limits,
     Meter,
@@ -157,14 +156,6 @@ def test_a_call_that_broke_off_is_recorded_with_an_estimate(error):
     assert [c.usage for c in ledger.records] == [
         Usage(sent, tokens, estimated=True) for tokens in (0, answered, answered)
     ]
-
-
-def test_a_call_that_was_not_sent_is_not_recorded():
-    """A question had no time left for it."""
-    ledger = Ledger()
-    with pytest.raises(BudgetExceededError):
-        Recorded(ScriptedChat([BudgetExceededError("late")]), calls=ledger).complete(CHECK)
-    assert ledger.records == []
 
 
 def test_wait_lasts_until_enough_has_left_the_window():
@@ -300,18 +291,6 @@ def test_complete_gives_its_place_back_whatever_happens():
     for error in errors:
         with pytest.raises(type(error)):
             model.complete(LONG)
-
-
-def test_a_pause_beyond_the_deadline_is_not_begun():
-    """The call is not sent, and the place in the row is free again."""
-    slow = RateLimitError("slow", retry_after_s=30)
-    model, _, time = limited([slow, "好", "好"])
-    refused(model)
-    with pytest.raises(BudgetExceededError, match="turn did not come"):
-        model.complete(replace(LONG, deadline=30.0))
-    assert time.slept == []
-    assert model.complete(replace(LONG, deadline=30.1)).text == "好"
-    assert time.slept == [30.0]
 
 
 def test_a_place_is_not_waited_for_beyond_the_deadline():
@@ -453,18 +432,6 @@ def test_a_call_fails_by_itself_when_others_are_answered(circuit, time):
     assert (len(inner.requests), time.seconds) == (1, 100.0)
 
 
-def test_a_call_waits_when_others_are_answered_that_began_before(circuit, time):
-    """An endpoint that goes down may still finish what it had begun."""
-
-    def fail(request):
-        time.seconds += 8
-        circuit.succeeded(since=0.0)
-        return BUSY
-
-    model, _, _ = breaker(circuit, fail, ["好"])
-    assert model.complete(PATIENT).text == "好"
-
-
 def test_a_call_does_not_wait_again_and_again(circuit, time):
     """However often others are answered in between."""
 
@@ -479,35 +446,6 @@ def test_a_call_does_not_wait_again_and_again(circuit, time):
     model, inner, _ = breaker(circuit, fail, refuse)
     assert attempt(model, PATIENT) is TransientModelError
     assert len(inner.requests) == 3
-
-
-def test_a_call_somebody_reads_does_not_wait(circuit, time):
-    """A part may have been shown."""
-    model, _, _ = breaker(circuit, [BUSY])
-    with pytest.raises(TransientModelError):
-        model.complete(PATIENT, on_text=len)
-    assert time.seconds == 0.0
-
-
-def test_calls_ended_by_their_own_deadline_say_nothing_of_the_endpoint(circuit, time):
-    """Nor do calls that were not sent."""
-    time.seconds = 5.0
-    model, _, _ = breaker(circuit, [BUSY, BUSY, BUSY, BudgetExceededError("spent"), "好"])
-    late = replace(PATIENT, deadline=5.0)
-    assert [attempt(model, late) for _ in range(3)] == [TransientModelError] * 3
-    assert attempt(model) is BudgetExceededError
-    assert attempt(model) == "好"
-
-
-def test_the_circuit_stays_closed_after_a_trial_was_answered(circuit, time):
-    """Failures are counted from anew."""
-    model, inner, _ = breaker(circuit, [GONE, BUSY, BUSY, "好"], ["回"])
-    attempt(model)
-    time.seconds = 10.0
-    assert [attempt(model) for _ in range(4)] == [
-        "回", TransientModelError, TransientModelError, "好",
-    ]  # fmt: skip
-    assert len(inner.requests) == 4
 
 
 def test_no_call_is_made_where_none_is_wanted():
@@ -614,29 +552,6 @@ def test_an_answer_that_was_cut_is_asked_for_anew_where_the_providers_limit_is_a
     assert len(script.requests) == 2
 
 
-def test_what_a_former_version_was_told_is_cut_is_not_asked_again(calls):
-    """Its halves are kept as well: a folder of the former version pays nothing."""
-    former = replace(REQUEST, schema_name="former")
-    model, _ = cached([CUT], calls)
-    assert asked(model, former) == "truncated"
-    again, scripted = cached(["整"], calls)
-    assert asked(again, replace(REQUEST, former=former)) == "truncated"
-    assert scripted.requests == []
-    assert asked(again, replace(REQUEST, former=former, anew=True)) == "整"
-
-
-def test_an_answer_that_was_cut_is_asked_for_anew_where_the_request_says_so(calls):
-    """The endpoint may have been at fault; a good answer takes the place of the cut one."""
-    model, _ = cached([CUT, CUT, "整"], calls)
-    again = replace(REQUEST, anew=True)
-    assert [asked(model), asked(model, again), asked(model, again)] == [
-        *("truncated", "truncated"),
-        "整",
-    ]
-    assert asked(model) == "整"
-    assert key(again) == key()
-
-
 def test_a_loop_is_corrected_though_it_is_kept(calls):
     """The second try is a request of its own, bad or good; its good answer is the question's."""
     added = (Message("assistant", "圈圈"), Message("user", "再答"))
@@ -736,49 +651,7 @@ def test_an_answer_of_which_nothing_is_said_blocks_nobody(calls, monkeypatch):
     assert len(scripted.requests) == 2
 
 
-def test_a_fresh_answer_that_another_caller_just_paid_is_taken(calls):
-    """Both found the kept one of no use; one call is enough."""
-    model, scripted = cached(["旧", "新"], calls)
-    used(model, REQUEST)
-    fresh = replace(REQUEST, fresh=True)
-    first = model.complete(fresh)
-    texts = []
-    thread = threading.Thread(target=lambda: texts.append(used(model, fresh).text))
-    thread.start()
-    first.report(OK)
-    thread.join(5)
-    assert texts == ["新"]
-    assert len(scripted.requests) == (2)
-
-
 PAID = Completion("一", "m", usage=Usage(10, 4, 3))
-
-
-def test_each_completion_is_counted_with_its_request():
-    """One call, one entry, in order."""
-    model = Counted(ScriptedChat(["甲", "乙"]))
-    for _ in range(2):
-        model.complete(CHECK)
-    assert [c.text for _, c in model.completions] == ["甲", "乙"]
-    assert model.calls == 2
-
-
-def test_a_call_that_fails_counts():
-    """It was made, and may have been paid for, though nothing came back."""
-    model = Counted(ScriptedChat([TransientModelError("away"), "好"]))
-    with pytest.raises(TransientModelError):
-        model.complete(CHECK)
-    model.complete(CHECK)
-    assert model.calls == 2
-    assert len(model.completions) == 1
-
-
-def test_a_call_beyond_the_budget_does_not_count():
-    """It was not sent."""
-    model = Counted(ScriptedChat([BudgetExceededError("spent")]))
-    with pytest.raises(BudgetExceededError):
-        model.complete(CHECK)
-    assert model.calls == 0
 
 
 def test_meter_adds_up_by_stage():
@@ -801,11 +674,3 @@ def test_meter_adds_up_by_stage():
         "answer": StageUsage(1, 0, 10, 4, 3),
     }
     assert model.name == "scripted"
-
-
-def test_spent_adds_up():
-    """Each number by itself; tokens are what is priced."""
-    assert StageUsage(1, 2, 3, 4, 5) + StageUsage(10, 20, 30, 40, 50) == StageUsage(
-        11, 22, 33, 44, 55
-    )
-    assert StageUsage(1, 2, 3, 4, 5).usage == Usage(3, 4, 5)

@@ -1,6 +1,5 @@
 """Models of stages, their prompts and tokens."""
 
-import ast
 import re
 import threading
 import time
@@ -8,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kgrag.config import Config, ModelConfig
 from kgrag.errors import ConfigError, ModelError, ModelUnavailableError
@@ -17,7 +14,7 @@ from kgrag.llm.chat import OK, Message, Request
 from kgrag.llm.middleware import Clock
 from kgrag.llm.models import ChatModels, Models
 from kgrag.llm.prompts import LANGUAGES, Prompt, fence, prompt, prompt_names
-from kgrag.llm.tokens import estimate_request, estimate_tokens, material
+from kgrag.llm.tokens import estimate_tokens, material
 from kgrag.testing import ScriptedChat
 from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
@@ -61,14 +58,6 @@ def test_of_gives_a_model_whose_answers_are_paid_once(models_of, calls):
     assert [(t.sent, t.from_cache) for t in calls.totals("stage")] == [(1, 1)]
 
 
-def test_of_gives_the_same_model_when_asked_again(models_of):
-    """And to stages with the same settings."""
-    config = ModelConfig(base_url="http://localhost:9/v1", model="m")
-    models = models_of(answer=config, verify=config)
-    assert models.of("answer") is models.of("answer") is models.of("verify")
-    assert models.of("answer").name == "m"
-
-
 def test_an_answer_of_another_temperature_is_another(models_of):
     """What the answer depends on is in the key."""
     with FakeServer(lambda body: Reply("好")) as server:
@@ -80,15 +69,6 @@ def test_an_answer_of_another_temperature_is_another(models_of):
     assert models.parameters("verify") == {
         "base_url": server.base_url, "json": "schema", "max_tokens": "99", "temperature": "0.7",
     }  # fmt: skip
-
-
-def test_the_providers_limit_is_no_part_of_a_keys_answer(models_of):
-    """What is whole was not cut: answers that were kept under the former default are found."""
-    with FakeServer(lambda body: Reply("好")) as server:
-        models = models_of(answer=ModelConfig(base_url=server.base_url, model="m"))
-        assert models.parameters("answer")["max_tokens"] == "4000"
-        models.of("answer").complete(REQUEST)
-    assert server.requests[0].body["max_tokens"] == 8192
 
 
 def test_stages_at_the_same_endpoint_share_its_health(models_of):
@@ -230,26 +210,12 @@ def test_what_is_no_completion_is_an_error(own):
         own(Plain()).models.of("answer").complete(REQUEST)
 
 
-@pytest.mark.parametrize("model", [5, "glm", ScriptedChat])
-def test_what_is_no_model_is_refused_at_once(model, tmp_path):
-    with pytest.raises(ConfigError, match=r"model must have a name and complete\("):
-        ChatModels(Config(), tmp_path, model)
-
-
 ROOT = Path(__file__).parents[3]
 
 
 def test_fence_is_the_same_for_the_same_text():
     """Answers are cached by prompt: a random mark would make each prompt new."""
     assert fence("甲", label="data") == fence("甲", label="data")
-
-
-@given(st.text(), st.sampled_from(["document", "passage"]))
-def test_text_cannot_write_its_closing_tag(text, label):
-    """The closing tag stands once, at the end."""
-    fenced = fence(text, label=label)
-    closing = fenced.rsplit("\n", 1)[1]
-    assert fenced.count(closing) == 1
 
 
 def test_text_that_holds_the_mark_gets_another(monkeypatch):
@@ -270,13 +236,6 @@ def greeting():
     )
 
 
-def test_every_place_is_filled_in(greeting):
-    """Two messages, `$$` is a dollar."""
-    system, user = greeting.fill(name="Ann", what="tea")
-    assert (system.role, system.content) == ("system", "Be kind to Ann.")
-    assert (user.role, user.content) == ("user", "Hello Ann, $5 for tea.")
-
-
 def test_values_are_not_read_for_places(greeting):
     """A document that writes $what stays as it is."""
     assert greeting.fill(name="$what", what="x")[0].content == "Be kind to $what."
@@ -287,12 +246,6 @@ def test_a_place_left_or_a_value_too_many_is_an_error(greeting, values):
     """A prompt with a hole would be sent, and paid for."""
     with pytest.raises(ValueError, match="places"):
         greeting.fill(**values)
-
-
-def test_unknown_prompt_is_an_error():
-    """It names what was asked for."""
-    with pytest.raises(ValueError, match="'nothing'"):
-        prompt("nothing", "zh")
 
 
 def test_every_prompt_stands_in_every_language_with_the_same_places():
@@ -314,27 +267,15 @@ def test_every_prompt_says_what_it_is_for():
 
 def test_every_prompt_is_used():
     """A prompt that no code names is never sent; `answer_{template}` names all that fit."""
-    patterns = {
-        _pattern(node)
+    text = "".join(
+        path.read_text("utf-8")
         for package in ("kgrag", "ingestion")
         for path in (ROOT / package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.JoinedStr)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-    }
-    named = [re.compile(pattern) for pattern in patterns if re.search("[a-z]", pattern)]
-    unused = [n for n in prompt_names() if not any(pattern.fullmatch(n) for pattern in named)]
-    assert unused == []
-
-
-def _pattern(node):
-    """Return what names a string may stand for; what is put in is one word."""
-    if isinstance(node, ast.Constant):
-        return re.escape(str(node.value))
-    parts = (
-        re.escape(str(v.value)) if isinstance(v, ast.Constant) else "[a-z]+" for v in node.values
     )
-    return "".join(parts) if any(isinstance(v, ast.Constant) for v in node.values) else ""
+    named = re.findall(r'f"([a-z]+_{\w+}|{\w+}_[a-z]+)"', text)
+    patterns = ["[a-z]+".join(re.split(r"{\w+}", name)) for name in named]
+    unused = [name for name in prompt_names() if f'"{name}"' not in text]
+    assert [name for name in unused if not any(re.fullmatch(p, name) for p in patterns)] == []
 
 
 @pytest.mark.parametrize(
@@ -348,18 +289,6 @@ def _pattern(node):
 def test_tokens_of_a_character_are_in_the_range_that_makers_state(text, least, most):
     """Chinese about 0.65, English about 0.25, JSON between."""
     assert least <= estimate_tokens(text) / len(text) <= most
-
-
-def test_no_text_has_no_tokens_and_any_text_has_one():
-    assert estimate_tokens("") == 0
-    assert estimate_tokens(" ") == 1
-
-
-def test_a_request_is_its_messages_and_a_few_tokens_each():
-    """2 x (4 + 1) + 3; its schema is not counted."""
-    messages = (Message("system", "甲"), Message("user", "乙"))
-    assert estimate_request(Request(messages, "extract")) == 13
-    assert estimate_request(Request(messages, "extract", schema={"type": "object"})) == 13
 
 
 def test_material_is_what_is_fenced_in_the_users_messages():
@@ -377,9 +306,3 @@ def test_a_fence_that_a_document_writes_does_not_count_twice():
     text = fence("甲", label="text") + "乙"
     request = Request((Message("user", fence(text, label="text")),), "extract")
     assert material(request) == [text]
-
-
-def test_all_is_material_where_nothing_is_fenced():
-    """The user's messages as a whole."""
-    messages = (Message("system", "读"), Message("user", "甲乙"), Message("user", "丙"))
-    assert material(Request(messages, "extract")) == ["甲乙", "丙"]

@@ -30,14 +30,6 @@ def test_another_language_has_another_comment(tmp_path):
     assert read_named(file, comment="//") == {"all": "MATCH (n) -- (m)\nRETURN 'http://x' AS a"}
 
 
-def test_a_folder_is_read_whole(tmp_path):
-    """Files with another ending are not."""
-    (tmp_path / "b.sql").write_text("-- name: later\nSELECT 2", "utf-8")
-    (tmp_path / "a.sql").write_text("-- name: first\nSELECT 1", "utf-8")
-    (tmp_path / "c.txt").write_text("-- name: first\nSELECT 3", "utf-8")
-    assert list(read_folder(tmp_path, ".sql", comment="--")) == ["first", "later"]
-
-
 @pytest.mark.parametrize("other", ["a.sql", "b.sql"])
 def test_a_name_stands_once(tmp_path, other):
     """In one file, or in two."""

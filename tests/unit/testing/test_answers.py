@@ -2,10 +2,8 @@
 
 import json
 
-import pytest
-
 from kgrag.llm.prompts import fence
-from kgrag.testing.reply import contents, fake_answer, wanted_schema
+from kgrag.testing.reply import fake_answer, wanted_schema
 
 TEXT = "⟦1⟧第一章 总则\n到2025年，绿色建筑占比达到70%。省发展改革委负责统筹协调。\n⟦2⟧开展试点。"
 SCHEMA = {
@@ -106,10 +104,3 @@ def test_a_corrected_request_is_answered_from_its_material():
     ]
     again = {**asked, "messages": [*asked["messages"], *wrong]}
     assert fake_answer(again) == fake_answer(asked)
-
-
-@pytest.mark.parametrize("messages", [None, [], "x", [None], [{"role": "user"}]])
-def test_a_strange_body_is_answered_all_the_same(messages):
-    """The stand-in never breaks a test of its own accord."""
-    assert fake_answer({"messages": messages})
-    assert isinstance(contents({"messages": messages}), list)

@@ -55,13 +55,6 @@ def test_a_triple_is_made_of_pieces_of_its_quote():
     }  # fmt: skip
 
 
-def test_a_sentence_without_a_verb_is_cut_in_three():
-    """Every triple has three parts."""
-    triple = an_object(s=TEXT, p=TEXT, o=TEXT)
-    assert fill(triple, sentences=["一二三四五六"]) == {"s": "一二", "p": "三四", "o": "五六"}
-    assert all(fill(triple, sentences=["一"]).values())
-
-
 def test_items_that_are_asked_for_by_key_come_all_and_in_order():
     """Numbers of passages, or names of parts."""
     rating = an_object(n={"type": "integer"}, score={"type": "integer", "maximum": 10})
@@ -85,9 +78,3 @@ def test_questions_come_back_in_other_words():
     wordings = fill(schema, sentences=["目标是什么？"])["questions"]
     assert len(set(wordings)) == 2
     assert all("目标是什么？" in wording for wording in wordings)
-
-
-def test_a_text_that_is_given_is_taken():
-    schema = an_object(query=TEXT, other=TEXT)
-    filler = Filler(schema, sentences=SENTENCES, given={"query": "x"})
-    assert filler.fill() == {"query": "x", "other": "甲负责建设乙。"}

@@ -4,7 +4,7 @@ import pytest
 
 from kgrag.llm.chat import Usage
 from kgrag.llm.client import read_answer, read_event
-from kgrag.testing.reply import Reply, count_tokens, envelope, stand_in, wants_usage
+from kgrag.testing.reply import Reply, count_tokens, envelope
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "碳达峰 ok"}]}
 
@@ -24,21 +24,3 @@ def test_envelope_can_be_read_back():
     assert (whole.text, whole.finish, whole.usage) == ("好的", "length", Usage(3, 2))
     event = read_event(envelope(BODY, reply, "delta", {"content": "好"}))
     assert event.text == "好"
-
-
-def test_envelope_tells_the_usage_that_it_is_given():
-    assert read_answer(envelope(BODY, Reply(usage=Usage(9, 2, 4)), "message", {})).usage == Usage(
-        9, 2, 4
-    )
-    assert "usage" not in envelope(BODY, Reply(usage=None), "message", {})
-
-
-def test_wants_usage_reads_the_streams_options():
-    assert wants_usage({"stream_options": {"include_usage": True}})
-    assert not wants_usage({"stream_options": {}})
-    assert not wants_usage({})
-
-
-def test_stand_in_answers_a_text_with_a_text():
-    """By rules; see the tests of its answers."""
-    assert stand_in(BODY).text == "碳达峰 ok"

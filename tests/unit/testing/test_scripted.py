@@ -1,5 +1,3 @@
-from typing import Any
-
 from kgrag.llm.chat import Completion, Message, Request
 from kgrag.testing.scripted import ScriptedChat
 
@@ -18,10 +16,3 @@ def test_a_function_answers_by_request():
     """For tests that do not care about the order of calls."""
     model = ScriptedChat(lambda request: request.messages[0].content * 2)
     assert model.complete(REQUEST).text == "问题问题"
-
-
-def test_text_is_streamed():
-    """The double behaves as a real model does."""
-    pieces: list[Any] = []
-    ScriptedChat(["甲"]).complete(REQUEST, on_text=pieces.append)
-    assert pieces == ["甲"]

@@ -4,6 +4,7 @@ import ast
 import copy
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -38,11 +39,14 @@ SAID_BY = ("kgrag.text.messages", "kgrag.cli.chinese", "kgrag.cli.printing", "kg
 TELLS = {"echo", "Failure", "UsageError", "BadParameter"}
 
 
+@cache
 def modules():
-    """Yield every module of the product with its tree."""
-    for package in ("kgrag", "ingestion"):
-        for file in sorted((ROOT / package).rglob("*.py")):
-            yield file, ast.parse(file.read_text("utf-8"))
+    """Return every module of the product with its tree."""
+    return [
+        (file, ast.parse(file.read_text("utf-8")))
+        for package in ("kgrag", "ingestion")
+        for file in sorted((ROOT / package).rglob("*.py"))
+    ]
 
 
 def saying():
@@ -75,8 +79,13 @@ def says(call):
     return by_values or bool(call.args and called(call) in SAYING)
 
 
+@cache
 def templates():
-    """Yield (key, file) of the templates that are written where messages are made."""
+    """Return (key, file) of the templates that are written where messages are made."""
+    return list(_templates())
+
+
+def _templates():
     for file, tree, names in saying():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and called(node) in names and says(node):

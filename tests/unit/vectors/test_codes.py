@@ -27,13 +27,6 @@ def test_a_scan_finds_the_nearest_rows_among_some(dimension):
     assert np.mean(found) > 0.97
 
 
-def test_a_scan_may_return_all_rows():
-    matrix = np.repeat(unit(np.random.default_rng(0), 4), 25, axis=0)
-    rows, _ = codes_of(matrix).scan(matrix[0], 100)
-
-    assert sorted(rows.tolist()) == list(range(100))
-
-
 def test_codes_outlive_their_process():
     """The bytes scan as the codes did."""
     matrix = unit(np.random.default_rng(0), 200)
@@ -50,14 +43,6 @@ def test_damaged_codes_are_refused(damage):
     data = codes_of(unit(np.random.default_rng(0), 64)).to_bytes()
     with pytest.raises(ValueError, match="no codes"):
         Codes.from_bytes(damage(data), n_rows=64, dimension=8)
-
-
-@pytest.mark.parametrize("other", [{"n_rows": 63}, {"dimension": 16}])
-def test_codes_of_other_vectors_are_refused(other):
-    """Their number and dimension must be those of the rows."""
-    data = codes_of(unit(np.random.default_rng(0), 64)).to_bytes()
-    with pytest.raises(ValueError, match="not the codes"):
-        Codes.from_bytes(data, **{"n_rows": 64, "dimension": 8, **other})
 
 
 def test_codes_agree_with_their_rows_alone():
@@ -87,12 +72,6 @@ def test_products_with_rows_that_are_not_there_are_refused(rows):
     matrix = unit(np.random.default_rng(1), 50)
     with pytest.raises(IndexError, match="of 50"):
         products(matrix, matrix[0], np.array(rows))
-
-
-def test_products_with_a_vector_of_another_dimension_are_refused():
-    matrix = unit(np.random.default_rng(1), 50)
-    with pytest.raises(ValueError, match=r"\(7,\)"):
-        products(matrix, matrix[0][:7], np.array([0]))
 
 
 def test_faiss_has_one_thread_while_it_multiplies_and_then_as_many_as_before(monkeypatch):

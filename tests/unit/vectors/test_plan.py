@@ -43,11 +43,6 @@ def test_a_vector_is_written_few_times_however_many_are_added():
     assert len(sizes) <= 12
 
 
-def test_a_full_segment_is_not_written_again_for_new_ones():
-    """Otherwise each half million more would rewrite them all."""
-    assert rewritten([(900, 1000)] * 9, 5000, LIMITS) == []
-
-
 @pytest.mark.parametrize("most", [1, 2, 5, 7, 100])
 def test_parts_hold_all_documents_in_order(most):
     """Each at most so many vectors and less than its last document besides."""
@@ -58,11 +53,6 @@ def test_parts_hold_all_documents_in_order(most):
     assert [d for part in found for d in part] == list(lengths)
     assert all(sum(part.values()) - list(part.values())[-1] < most for part in found)
     assert len(found) <= -(-sum(lengths.values()) // most)
-
-
-def test_no_vectors_make_no_part():
-    """Nothing is written for documents without vectors."""
-    assert parts({}, 10) == []
 
 
 @pytest.mark.parametrize(

@@ -128,25 +128,6 @@ def test_documents_are_chosen_before_the_ranking(shallow, share):
     assert recall([coded(matrix)], matrix, unit(rng, 20), allowed, doc_ids) > 0.99
 
 
-def test_a_block_with_few_allowed_rows_does_not_hide_another(shallow):
-    """All of the few are looked at besides the best of the scan."""
-    rng = np.random.default_rng(6)
-    matrix = unit(rng, 4000)
-    allowed = np.arange(4000) >= 1700
-    blocks = [coded(matrix[:2000]).without([f"d-{i}" for i in range(170)])]
-    blocks.append(coded(matrix[2000:], first=2000))
-
-    assert recall(blocks, matrix, unit(rng, 20), allowed) > 0.99
-
-
-def test_nothing_is_found_where_nothing_stands():
-    """No coded block, or a dead one."""
-    dead = coded(unit(np.random.default_rng(7), 20)).without(["d-0", "d-1"])
-
-    assert coded_candidates([], scans(np.ones(8, np.float32), 5)).tolist() == []
-    assert coded_candidates([dead], scans(np.ones(8, np.float32), 5)).tolist() == []
-
-
 def scanned(matrix, *, per_document=10):
     """Return a block of float32 with codes."""
     plain = exact(matrix, per_document=per_document)
@@ -178,15 +159,6 @@ def test_a_scan_of_exact_rows_finds_what_the_product_finds(finely_shallow, doc_i
         shares.append(np.mean([found.get(row) == expected[row] for row in best]))
 
     assert np.mean(shares) > 0.99
-
-
-def test_few_allowed_rows_are_multiplied_without_a_scan(finely_shallow, monkeypatch):
-    """Nothing can be missed."""
-    monkeypatch.setattr(Codes, "scan", None)
-    matrix = unit(np.random.default_rng(9), 2000)
-    doc_ids = [f"d-{i}" for i in range(0, 200, 20)]
-
-    assert len(exact_candidates([scanned(matrix)], scans(matrix[0], 99, doc_ids))) >= 99
 
 
 @pytest.mark.parametrize(("share", "scans_codes"), [(1, True), (2, True), (10, False)])

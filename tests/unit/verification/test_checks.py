@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Missing, Quote, Row, Side
+from kgrag.answer.blocks import Quote, Row, Side
 from kgrag.answer.citation import Citation
 from kgrag.verification import checks
 from kgrag.verification.contradictions import contradictions
-from kgrag.verification.cov import Thresholds, Verification, sigma, unmet
+from kgrag.verification.cov import Verification, sigma, unmet
 from kgrag.verification.names import bare, names
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
@@ -55,22 +55,6 @@ def test_check_needs_no_citation_for_headings_lead_ins_and_denials():
     assert [c.cited for c in checks] == [True, True, True]
 
 
-def test_check_of_a_number_that_leads_nowhere_is_uncited():
-    """[9] is nobody's text."""
-    (only,) = checks_of("治理率65%[9]。")
-    assert (only.cited, only.numbers) == (False, ())
-
-
-def test_check_of_list_numbers_sees_no_claims():
-    """3. and （二） are places, not numbers."""
-    assert all(c.supported for c in checks_of("3. 治理率65%[1]\n（二）治理率40%[2]"))
-
-
-def test_check_of_no_answer_is_empty():
-    """Nothing is claimed."""
-    assert checks.checked(Answer("问", (Missing(),), "m"), QUOTED).checks == ()
-
-
 def test_mark_stands_behind_unsupported_sentences():
     """With what is missing, and a note with the count."""
     text = "治理率66%、70%[1]。\n\n治理率65%[1]。\n\n治理率40%。"
@@ -83,23 +67,11 @@ def test_mark_stands_behind_unsupported_sentences():
     assert [marked.text[c.start : c.end][-3:] for c in marked.checks] == ["0%〕", "1]。", "引用〕"]
 
 
-def test_mark_in_english_follows_the_question():
-    """As all that the program says of an answer."""
-    marked = answer("The rate is 66% [1]. It is 65% [1].", "Which rate?")
-    assert marked.text == "The rate is 66% [1]. [not in the cited text: 66%] It is 65% [1]."
-
-
 def test_mark_in_a_table_stays_inside_the_row():
     """A remark behind the last bar would break it."""
     text = "| 地区 | 目标 |\n|---|---|\n| 福建 | 66%[1] |"
     marked = answer(text)
     assert marked.text.endswith("| 福建 | 66%[1]〔引文中没有：66%〕 |")
-
-
-def test_a_supported_answer_has_no_remark():
-    given = answer("治理率65%[1]。")
-    assert given.text == "治理率65%[1]。"
-    assert checks.notes_of(given) == []
 
 
 def test_check_compares_each_part_of_a_sentence_with_its_own_citation():
@@ -244,12 +216,6 @@ def test_names_are_not_found_in_common_words(sentence):
     assert written(sentence) == []
 
 
-def test_names_of_counties_may_be_called_for_short():
-    """A document of 泰兴 need not write 市 behind it."""
-    (name,) = names("泰兴市先行", source_is_latin=False)
-    assert (name.forms, name.is_place) == (("泰兴市", "泰兴"), True)
-
-
 def test_names_of_agencies_inside_titles_belong_to_the_title():
     """The title is compared as a whole."""
     assert written("《云岭省财政厅管理办法》") == ["《云岭省财政厅管理办法》"]
@@ -259,11 +225,6 @@ def test_names_in_english_are_capitalised_words_after_the_first():
     """Months are dates, and plain words nothing."""
     sentence = "The tower in Paris was built by Gustave Eiffel in May 1889"
     assert written(sentence, latin=True) == ["Paris", "Gustave", "Eiffel"]
-
-
-def test_names_in_english_about_a_chinese_text_are_codes_only():
-    """Translated names can be compared with nothing."""
-    assert written("In Yunling the CCER target of the Ministry is set") == ["CCER"]
 
 
 @pytest.mark.parametrize(
@@ -318,12 +279,6 @@ def test_sigma_fails_where_one_score_is_past_its_threshold(scores):
     assert len(unmet(scored(**scores))) == 1
 
 
-@pytest.mark.parametrize("judgement", ["true", "unclear"])
-def test_sigma_fails_where_the_answer_is_not_judged_false(judgement):
-    """Unclear is not false."""
-    assert not sigma(replace(HOLDS, judgement=judgement))
-
-
 def test_sigma_fails_without_a_revised_question():
     """There is nothing to retrieve with; scores and judgement call for it all the same."""
     bare = replace(HOLDS, revised_question="")
@@ -331,22 +286,11 @@ def test_sigma_fails_without_a_revised_question():
     assert unmet(bare) == []
 
 
-@pytest.mark.parametrize("name", ["citation_accuracy", "conciseness"])
-@pytest.mark.parametrize("score", [0.0, 1.0])
-def test_sigma_does_not_look_at_citations_and_conciseness(name, score):
-    """Footnote 2 does not name them."""
-    assert sigma(scored(**{name: score}))
-
-
 def test_sigma_of_the_papers_examples(made):
     """Retrieved again in Table 13 and 14; not in Table 7, whose references are good."""
     assert sigma(Verification(made.table_13, "false", "Which team?"))
     table_7 = {"reference_correctness": 0.99, "correctness": 0.51, "truthfulness": 0.01}
     assert not sigma(scored(**table_7, bias=0.97))
-
-
-def test_thresholds_can_be_others():
-    assert sigma(scored(reference_correctness=0.5), Thresholds(reference_correctness=0.5))
 
 
 @pytest.mark.parametrize(
@@ -455,8 +399,3 @@ def test_what_is_aimed_at_next_is_of_the_same_thing(claim, contrary):
 def test_who_leads_in_a_text_does_not_help(claim, contrary):
     """Roles are compared where the text is most like the claim."""
     assert contradictions(claim, ROLES) == contrary
-
-
-def test_figures_told_in_order_are_left_alone():
-    """分别 pairs them in a way that no rule here reads."""
-    assert contradictions("森林覆盖率、非化石能源消费比重分别为25%、20%", TEXT) == ()

@@ -562,6 +562,10 @@ class _Reader(Cursor):
             return self._call()
         if not token.name:
             raise self.error("a value is expected here")
+        return self._variable()
+
+    def _variable(self) -> Size:
+        """Read the name of a variable; within a loop, of a list only what is one item."""
         before, word = self.near(-1).keyword, self.near(-2).keyword
         size = self._sizes.get(self.take_name("a value"), Size())
         asked = before == "IN" or (before == "(" and word in _MEASURED)

@@ -70,13 +70,6 @@ def test_no_text_is_taken_for_an_end_or_for_padding(text):
     assert not {END, PADDING} & {*words(text), *character_pairs(text)}
 
 
-def test_a_path_without_headings_is_the_title():
-    """No end without a second name."""
-    found = row(title="节能方案")
-    assert END not in found["path_pairs"]
-    assert found["path_words"].split() == words("节能方案")
-
-
 def test_chunks_of_one_path_share_it():
     """Whatever order they come in."""
     rows = terms_rows(
@@ -85,11 +78,6 @@ def test_chunks_of_one_path_share_it():
     assert [r["path_pairs"] for r in rows] == [
         f"方案 {END} 一", f"方案 {END} 二", f"方案 {END} 一",
     ]  # fmt: skip
-
-
-def test_an_empty_text_has_no_words():
-    """It is held nevertheless, so that it is not looked for again."""
-    assert row("")["words"] == row("")["pairs"] == ""
 
 
 @given(anything)

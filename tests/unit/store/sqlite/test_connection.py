@@ -5,11 +5,9 @@ from contextlib import closing
 import pytest
 
 from kgrag.errors import NewerVersionError, StoreError, StoreUnavailableError
-from kgrag.llm.ledger import Calls
 from kgrag.store.sqlite import connection as module
 from kgrag.store.sqlite.connection import Database, connect, known_version, make_schema
-from kgrag.store.sqlite.damaged import _reading
-from kgrag.store.sqlite.opening import TABLES, uri_of
+from kgrag.store.sqlite.opening import TABLES
 
 
 def test_open_makes_folder_and_schema_when_there_is_none(tmp_path):
@@ -37,14 +35,6 @@ def test_open_refuses_a_newer_schema(tmp_path):
 
     with pytest.raises(NewerVersionError, match="newer kgrag"):
         Database.open(tmp_path)
-
-
-def test_open_refuses_a_folder_that_is_a_file(tmp_path):
-    """What the system says is passed on as our error."""
-    (tmp_path / "kb").write_text("x")
-
-    with pytest.raises(StoreUnavailableError, match="kb"):
-        Database.open(tmp_path / "kb")
 
 
 def test_open_migrates_an_older_schema(tmp_path, monkeypatch):
@@ -123,18 +113,6 @@ def test_a_migration_that_takes_long_is_announced(tmp_path, caplog, version, gig
     assert [told in record.getMessage() for record in caplog.records] == [True] * bool(told)
 
 
-def test_only_what_is_to_be_migrated_is_announced(tmp_path, monkeypatch, caplog):
-    """Before it begins; a file that is new, or up to date, is opened without a word."""
-    scripts = module._migrations()
-    monkeypatch.setattr(module, "_SECONDS_PER_GB", {2: 1e9})
-    for version, n_told in ((1, 0), (len(scripts), 1), (len(scripts), 1)):
-        monkeypatch.setattr(module, "_migrations", lambda v=version: scripts[:v])
-        Database.open(tmp_path).close()
-        assert len(caplog.records) == n_told
-    Database.open(tmp_path / "new").close()
-    assert len(caplog.records) == 1
-
-
 def test_two_that_create_at_once_get_one_schema(tmp_path):
     """Threads stand in for processes: each opens its own connections."""
     opened, errors = [], []
@@ -153,16 +131,6 @@ def test_two_that_create_at_once_get_one_schema(tmp_path):
     for database in opened:
         database.close()
     assert (len(opened), errors) == (6, [])
-
-
-def test_a_reader_that_ends_after_close_leaves_nothing_open(tmp_path):
-    """Its connection closes when it is given back."""
-    database = Database.open(tmp_path)
-    with database.read() as c:
-        database.close()
-        c.execute("SELECT 1")
-    with pytest.raises(sqlite3.ProgrammingError):
-        c.execute("SELECT 1")
 
 
 def test_a_write_that_cannot_get_the_lock_says_so(tmp_path, monkeypatch):
@@ -270,34 +238,3 @@ def test_the_tables_that_are_looked_for_are_those_that_the_schema_makes():
     later = {"seals", "staged_documents", "staged_embeddings", "staged_nodes"}
     assert made - TABLES == {*later, "corrections", "decisions"}
     assert not TABLES - made
-
-
-@pytest.fixture
-def left_open(monkeypatch):
-    """The connections that have not been closed, all those to come."""
-    opened: list[sqlite3.Connection] = []
-    real = sqlite3.connect
-
-    class Noted(sqlite3.Connection):
-        def close(self):
-            super().close()
-            if self in opened:
-                opened.remove(self)
-
-    def noted(*args, **options):
-        opened.append(real(*args, factory=Noted, **options))
-        return opened[-1]
-
-    monkeypatch.setattr(sqlite3, "connect", noted)
-    yield opened
-    while opened:
-        opened[-1].close()
-
-
-@pytest.mark.parametrize("open_", [lambda file: connect(uri_of(file)), _reading, Calls.open])
-def test_a_file_that_is_no_database_is_not_held_open(tmp_path, left_open, open_):
-    """Later versions of Python warn of a connection that nobody has closed."""
-    (tmp_path / "f.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 500)
-    with pytest.raises((sqlite3.Error, StoreError)), closing(open_(tmp_path / "f.db")) as opened:
-        opened.execute("SELECT * FROM sqlite_master")
-    assert left_open == []

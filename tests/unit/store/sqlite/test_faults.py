@@ -37,12 +37,6 @@ def test_each_error_of_sqlite_gets_our_class_and_a_remedy(name, kind, remedy):
     assert caught.value.__cause__ is error
 
 
-def test_an_error_without_a_name_is_mapped_too():
-    """Python's own complaints about a connection have none."""
-    with pytest.raises(StoreError, match="closed"), mapped(FILE):
-        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
-
-
 def test_a_damaged_list_in_a_row_is_told_with_the_remedy():
     """Lists are kept as JSON; a flipped bit may leave none."""
     with pytest.raises(StoreError, match=r"damaged.*kgrag repair") as caught, mapped(FILE):
@@ -55,9 +49,3 @@ def test_half_a_character_is_told_with_the_remedy():
     """SQLite keeps UTF-8, which has no lone surrogates."""
     with pytest.raises(StoreError, match="UTF-8"), mapped(FILE):
         "\ud800".encode()
-
-
-def test_other_errors_pass_unchanged():
-    """Only what SQLite reports is ours to map."""
-    with pytest.raises(ValueError, match="mine"), mapped(FILE):
-        raise ValueError("mine")

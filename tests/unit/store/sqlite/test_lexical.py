@@ -49,14 +49,6 @@ def test_an_index_is_built_once_and_found_by_the_next(store, folder, builds):
     assert builds() == 0
 
 
-def test_adding_a_document_does_not_build_anew(store, put, builds):
-    """What changed is added; the rest stays."""
-    builds()
-    put(store, 5)
-    assert any(c.startswith("d-05") for c, _ in hits(store))
-    assert builds() == 0
-
-
 def test_another_process_that_changes_the_store_is_noticed(store, folder, put, builds):
     """Each catches up with the other's changes; the one that comes second finds them done."""
     builds()
@@ -67,15 +59,6 @@ def test_another_process_that_changes_the_store_is_noticed(store, folder, put, b
         assert hits(other) == hits(store)
         assert any(c.startswith("d-06") for c, _ in hits(other))
     assert builds() == 0
-
-
-def test_knowledge_alone_leaves_the_index_as_it_is(store, folder, make):
-    """Only changes of chunks are written to it."""
-    before = sorted(path.name for path in content(folder).iterdir())
-    store.add_knowledge("d-00", summaries=[make.summary("d-00", "x" * 30, "新")])
-    hits(store)
-
-    assert sorted(path.name for path in content(folder).iterdir()) == before
 
 
 def test_an_index_with_many_deleted_chunks_is_built_anew(store, builds, put):
@@ -230,15 +213,6 @@ def test_on_a_full_disk_the_index_is_kept_in_memory(store, folder, monkeypatch, 
     assert calls
     left = [path for path in (folder / "cache").glob("lexical-*") if path.is_dir()]
     assert not left or where == "open_view"
-
-
-def test_indexes_that_are_missing_are_built_together(store, builds):
-    """Both in one pass, which splits the text into words once; the one that is there stays."""
-    builds()
-    store.refresh(sizes=[8, 24, 48])
-    assert builds() == 1
-    assert store.search_words({"节能": 1.0}, field="text", size=8, top_k=99)
-    assert builds() == 0
 
 
 def test_indexes_that_were_built_together_are_those_built_alone(folder, put):

@@ -190,12 +190,6 @@ def test_rows_that_hold_too_much_are_refused(store):
     assert len(ask(store, f"{_LONG} SELECT s FROM long, json_each('[1, 2, 3, 4]')")) == 4
 
 
-def test_two_columns_of_one_name_are_refused(store):
-    """Of two values under one name one would be lost; Cypher refuses them, too."""
-    with pytest.raises(StatementError, match=r"two columns are called a: rename one"):
-        ask(store, "SELECT 1 AS a, 2 AS a")
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 def test_the_process_ends_with_the_one_that_started_it(tmp_path):
     """Even where that one is killed: a query of a minute would go on."""
@@ -243,23 +237,6 @@ def test_values_come_as_sqlite_has_them(store):
             "g": b"",
         }
     ]
-
-
-@pytest.mark.parametrize(
-    "limits", [{"max_rows": 0}, {"timeout_s": 0.0}, {"timeout_s": float("nan")}, {"timeout_s": 1e9}]
-)
-def test_limits_that_allow_nothing_or_all_are_wrong(store, limits):
-    """As they are with Neo4j."""
-    with pytest.raises(ValueError, match="must be positive"):
-        ask(store, "SELECT 1", **limits)
-
-
-def test_a_python_that_is_not_there_is_told(store, monkeypatch):
-    """The storage cannot serve; the statement is not at fault."""
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(StoreError, match="allow starting '/nowhere/python'") as told:
-        ask(store, "SELECT 1")
-    assert not isinstance(told.value, StatementError)
 
 
 def test_a_process_that_fails_is_told(store, monkeypatch, tmp_path):

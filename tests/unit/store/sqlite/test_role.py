@@ -1,8 +1,5 @@
-import sqlite3
-
 import pytest
 
-from kgrag.errors import StoreError
 from kgrag.store.bundles import content_records
 from kgrag.store.sqlite import graph
 
@@ -58,21 +55,3 @@ def test_facts_and_their_evidence_are_of_one_state(store, monkeypatch):
     monkeypatch.setattr(graph.Graph, "_with_evidence", deleting)
     assert store.facts_around([entity.entity_id], limit=9) == before
     assert store.facts_around([entity.entity_id], limit=9) != before
-
-
-def test_an_export_is_of_one_state(store, put):
-    """However slowly it is read."""
-    whole = list(store.export())
-    records = store.export()
-    first = next(records)
-    put(store, 9)
-    store.delete_document("d-00")
-    assert [first, *records] == whole
-
-
-def test_errors_within_a_snapshot_are_the_stores_own(store, damage):
-    """What SQLite says comes with a remedy."""
-    damage("DROP TABLE mentions")
-    with pytest.raises(StoreError, match="mentions") as caught, store.snapshot() as here:
-        here.counts()
-    assert isinstance(caught.value.__cause__, sqlite3.Error)

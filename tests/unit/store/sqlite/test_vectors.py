@@ -18,6 +18,7 @@ from kgrag.vectors import search
 from kgrag.vectors.files import Limits
 from kgrag.vectors.rows import CodedRows
 from kgrag.vectors.vector import cosines
+from tests.fixtures import extent
 from tests.fixtures.dense_vectors import Dense, unit
 
 LOGGER = "kgrag.store.sqlite.vectors"
@@ -34,7 +35,7 @@ _STEP = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=extent.of(60, 25))
 @given(
     st.lists(_STEP, max_size=25),
     st.integers(0, 1000),
