@@ -242,11 +242,9 @@ STILL = {
         render._claims sentences._runs_on
     """,
     "kgrag.answering": """
-        ask.shortened attempts._gaps copies._copies dated.years_first figures._bounded
-        figures._of_one intents._article intents.citing intents.duties intents.penalties
-        library._Wanted.fits library._absent library._standing_of library._wanted
-        library.validity pack._beside quotes._of_named_documents quotes.is_answered
-        rows.contrast search_context.SearchContext.absent search_context.SearchContext.apart
+        attempts._gaps copies._copies dated.years_first
+
+        pack._beside
     """,
     "kgrag.cli": """
         overview._lines show.show
@@ -282,10 +280,10 @@ STILL = {
         structure.lines.marked_lines
     """,
     "kgrag.question": """
-        question.Question.row_of sides._beside_each_other
+        sides._beside_each_other
     """,
     "kgrag.retrieval": """
-        dense.leaf_similarities entities._names filter.documents_within
+        dense.leaf_similarities filter.documents_within
         graph._scored_triples named.TitleIndex._fits sections.asked_parts
     """,
     "kgrag.serve": """

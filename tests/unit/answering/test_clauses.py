@@ -67,8 +67,8 @@ def test_the_sides_of_a_comparison_stand_under_their_names(base):
     answer = base.ask("云岭省和海川省的绿色工厂目标各是多少家")
     sides = [block for block in answer.blocks if isinstance(block, Side)]
     assert [side.label for side in sides] == ["云岭", "海川"]
-    assert "500家" in sides[0].blocks[0].citation.quote
-    assert "800家" in sides[1].blocks[0].citation.quote
+    assert "500家" in sides[0].citations[0].quote
+    assert "800家" in sides[1].citations[0].quote
     assert all(any(c.marked for c in side.citations) for side in sides)
 
 
