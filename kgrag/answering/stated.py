@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Row as Shown
+from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
+from kgrag.answer.sentences import sentence_around
 from kgrag.answering.clauses import METHOD
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from kgrag.statements.selection import Selection
 
 _MOST = 60  # rows
+_LONGEST = 300  # characters of a sentence; of a longer one, the place alone
 _OF_FIGURES = [
     "place",
     "year",
@@ -223,18 +226,31 @@ def _value(cells: Mapping[str, Cell], apart: Sequence[str]) -> str:
     return f"{since}{sign}{shown(cells['value'])}{to}{cells['unit'] or ''}{remark}"
 
 
-def answer_of(table: Table, query: Query) -> Answer:
+def answer_of(table: Table, query: Query, store: Store) -> Answer:
     """Return a table as an answer, one line each: what is stated, document, sentence, [n].
+
+    Sources of documents that were deleted meanwhile are left out.
 
     Args:
         table: Of `table_of`.
         query: The question.
+        store: The knowledge base.
     """
     told, language = lines(table), query.language
+    doc_ids = list({source.doc_id for line in told[:_MOST] for source in line.sources})
+    documents = {document.doc_id: document for document in store.documents(doc_ids)}
+    headings = store.headings(doc_ids)
+
+    def cited(source: Source) -> Citation:
+        document = documents[source.doc_id]
+        span = sentence_around(document.text, source.start, source.end, longest=_LONGEST)
+        return Citation.of(document, headings.get(source.doc_id, ()), span, chunk_id="")
+
     blocks = tuple(
-        Shown(cited, label=line.label, lead=line.lead, further=tuple(further))
+        Shown(first, label=line.label, lead=line.lead, further=tuple(further))
         for line in told[:_MOST]
-        for cited, *further in [[source.cited() for source in line.sources]]
+        if (held := dict.fromkeys(cited(s) for s in line.sources if s.doc_id in documents))
+        for first, *further in [held]
     )
     cut: list[str] = [note("first-rows", language, shown=_MOST)] if len(told) > _MOST else []
     return Answer(query.text, blocks, METHOD, notes=(*worded(table.notes, language), *cut))

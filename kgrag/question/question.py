@@ -48,7 +48,7 @@ class Question:
         standing: Planned or achieved; empty for both.
         level: 省 or 市 for all places of it; empty for the places named alone.
         order: Whether the largest or the smallest comes first; empty for neither.
-        places: Short names of the innermost places, in the order asked.
+        places: Short names of the places compared, else of the innermost ones, in the order asked.
     """
 
     query: Query
@@ -136,19 +136,21 @@ def question_of(query: Query) -> Question:
         for name, pattern in grammar().told["cues"].items()
         if grammar().compile(pattern).search(read.code)
     )
+    found = sides(query, asks)
+    beside = [side.label for side in found if side.label in query.places]
     level: Level = "省" if "provinces" in asks else "市" if "cities" in asks else ""
     return Question(
         query,
         asks,
         next((kind for kind in _KINDS if kind in asks), ""),
-        sides(query, asks),
+        found,
         frozenset(int(told) for told in _told(read, "year")),
         tuple(_told(read, "plan")),
         _years_named(read),
         _standing(read, asks),
         level,
         "least" if "least" in asks else "most" if "most" in asks else "",
-        tuple(sorted(innermost(query.places), key=query.text.find)),
+        tuple(beside or sorted(innermost(query.places), key=query.text.find)),
     )
 
 

@@ -46,7 +46,7 @@ def leads(base, question, within=None):
     """Return the leads of the rows that answer a question; empty where no table does."""
     search, knowledge = asked(base, question, within)
     table = table_of(search, knowledge)
-    blocks = answer_of(table, search.query).blocks if table else ()
+    blocks = answer_of(table, search.query, knowledge.store).blocks if table else ()
     return [block.lead for block in blocks if isinstance(block, Row)]
 
 
@@ -142,13 +142,21 @@ def archive(tmp_path_factory):
 
 
 def cited(base, question):
-    """Return the places cited by the rows of an answer, and the answer's leads."""
+    """Return the citations of the rows of an answer, and the answer's leads."""
     search, knowledge = asked(base, question)
-    table = table_of(search, knowledge)
-    blocks = (
-        [b for b in answer_of(table, search.query).blocks if isinstance(b, Row)] if table else []
-    )
-    return {c.address for block in blocks for c in block.citations}, "".join(b.lead for b in blocks)
+    found = table_of(search, knowledge)
+    blocks = answer_of(found, search.query, knowledge.store).blocks if found else ()
+    rows_shown = [block for block in blocks if isinstance(block, Row)]
+    return [c for row in rows_shown for c in row.citations], "".join(r.lead for r in rows_shown)
+
+
+def agree(citations, sources):
+    """Return whether each source lies in a citation, and each citation around a source."""
+    around = [
+        {c.address for c in citations if c.doc_id == s.doc_id and c.start <= s.start < c.end}
+        for s in sources
+    ]
+    return all(around) and set().union(*around) == {c.address for c in citations}
 
 
 @functools.cache
@@ -159,14 +167,14 @@ def table(base, **fields):
 
 
 def stated(base, region="", **fields):
-    """Return the places that the rows of a selection cite, and their values."""
+    """Return the sources of the rows of a selection, and their values."""
     found = table(base, **fields)
     if found is None:
         return set(), set()
     keys = [column.key for column in found.columns]
     own = [r for r in found.rows if not region or r.cells[keys.index("region")] == region]
     values = {str(shown(r.cells[keys.index("value")])) for r in own} if region else set()
-    return {source.address for row in own for source in row.sources}, values
+    return {source for row in own for source in row.sources}, values
 
 
 def test_ask_and_table_agree_on_figures(archive):
@@ -179,12 +187,13 @@ def test_ask_and_table_agree_on_figures(archive):
         fields = {"kind": "targets", "indicator": indicator, "standing": "planned"}
         of_each = {province: stated(archive, province, **fields) for province in provinces}
         of_all = set().union(*(places for places, _ in of_each.values()))
-        assert cited(archive, f"各省的{indicator}目标分别是多少")[0] == of_all
+        assert agree(cited(archive, f"各省的{indicator}目标分别是多少")[0], of_all)
         silent = [province for province in provinces if not of_each[province][0]]
         for province in [p for p in provinces if p not in silent] + silent[:1]:
             told, text = cited(archive, f"{province}的{indicator}目标是多少")
             places, values = of_each[province]
-            assert (told, [v for v in values if v not in text]) == (places, [])
+            assert agree(told, places)
+            assert [value for value in values if value not in text] == []
             n_found += bool(places)
     assert n_found > 20
 
@@ -199,8 +208,8 @@ def test_ask_and_table_agree_on_citations_and_duties(archive):
             ("cited_by", "哪些文件引用了《{}》"),
         ):
             told, _ = cited(archive, question.format(title))
-            assert told == stated(archive, kind=kind, document=title)[0]
+            assert agree(told, stated(archive, kind=kind, document=title)[0])
     agencies = Counter(s.fact.subject.name for s in store.statements("duty"))
     for agency, _ in agencies.most_common(20):
         told, _ = cited(archive, f"{agency}负责哪些任务")
-        assert told == stated(archive, kind="duties", agency=agency)[0]
+        assert agree(told, stated(archive, kind="duties", agency=agency)[0])
