@@ -24,9 +24,9 @@ from kgrag.question.question import (
 )
 from kgrag.retrieval.search import Search
 from kgrag.statements.choose import about, stated_place
-from kgrag.statements.compare import similar
 from kgrag.statements.figures import decimal_of
 from kgrag.statements.sources import object_of
+from kgrag.statements.targets import similar
 from kgrag.store.decisions import DecidedNames
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store

@@ -24,14 +24,12 @@ from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import grammar, pieces, question_of
 from kgrag.question.sides import Side
-from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.statements.choose import names_organ
 from kgrag.statements.references import BASIS, by_node, citation_chain
 from kgrag.statements.sources import object_of, role_of, subject_of
 from kgrag.statements.table import Cell, Row, Source
-from kgrag.statements.tables import Tables
-from kgrag.statements.timeline import EVENTS, WantedTimes, timeline
+from kgrag.statements.timeline import EVENTS
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL
@@ -66,7 +64,10 @@ def times(search: Search, knowledge: SearchContext) -> Complete | None:
     if meant is None:
         return None
     doc_id = meant.card.doc_id
-    found = timeline(knowledge.store, WantedTimes(within=Filter(documents=(doc_id,))))
+    from kgrag.statements.engine import rows as table_of
+    from kgrag.statements.selection import Selection
+
+    found = table_of(knowledge.store, Selection(kind="timeline", document=doc_id))
     told = [row for row in found.rows if row.sources and row.cells[_CERTAINTY] != _INFERRED]
     by_sentence: defaultdict[tuple[Cell, Cell, str], list[Row]] = defaultdict(list)
     for row in told:
@@ -356,7 +357,11 @@ def citing(search: Search, knowledge: SearchContext) -> Complete | None:
     own = [doc_id for doc_id in search.titled if doc_id in held]
     searched = knowledge.doc_ids if knowledge.doc_ids is not None else held.keys()
     try:
-        found = Tables(store).cited_by(held[own[0]].title if len(own) == 1 else title)
+        from kgrag.statements.engine import rows as table_of
+        from kgrag.statements.selection import Selection
+
+        called = held[own[0]].title if len(own) == 1 else title
+        found = table_of(store, Selection(kind="cited_by", document=called))
     except NotFoundError:
         return None
     first: dict[str, tuple[str, Source]] = {}

@@ -17,7 +17,7 @@ from kgrag.statements import overview
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.references import BASIS, by_node, citation_chain
 from kgrag.statements.sources import Spot, object_of, role_of
-from kgrag.statements.timeline import EVENTS, Event, WantedTimes, timeline
+from kgrag.statements.timeline import EVENTS
 from kgrag.status import Status, StatusKind, kind_in_words
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import LEAST_LIKE, likeness
@@ -37,7 +37,6 @@ from kgrag.types import Chunk, Document, Language, Query
 _MOST_OTHERS = 3
 _MOST_ROWS = 60
 _MOST_ISSUERS = 3
-_DAYS: tuple[Event, ...] = ("written", "issued", "effective", "expires")
 _NEAR = 0.2  # onto the likeness of a title, for a document of the place that is named
 _OFFICES = ("", "办公厅", "办公室")  # of an organ, whose documents are its own
 _EVER = (0, 9999)  # years
@@ -363,10 +362,15 @@ def _act(store: Store, status: Status, title: str) -> Statement | None:
 
 def _dates(store: Store, doc_id: str, status: Status) -> Spot | None:
     """Return where a document says until, else from when it holds, else its beginning."""
+    from kgrag.statements.engine import rows as table_of
+    from kgrag.statements.selection import Selection
+
     within = Filter(documents=(doc_id,))
     try:
-        wanted_times = WantedTimes(within=within, events=("expires", "effective", "issued"))
-        found = timeline(store, wanted_times)
+        found = table_of(
+            store,
+            Selection(kind="timeline", within=within, events=("expires", "effective", "issued")),
+        )
     except NotFoundError:  # deleted meanwhile
         return None
     of = {row.cells[1]: row.sources[0] for row in reversed(found.rows) if row.sources}
@@ -452,8 +456,14 @@ def _record(
     yield _listed(card, text, knowledge, language)
     if found := _number_in(text, card.metadata.number):
         yield Stated(_place(doc_id, *found, knowledge), aside=note("number", language))
+    from kgrag.statements.engine import rows as table_of
+    from kgrag.statements.selection import Selection
+
     within = Filter(documents=(doc_id,))
-    for day in timeline(store, WantedTimes(within=within, events=_DAYS)).rows:
+    asked = Selection(
+        kind="timeline", within=within, events=("written", "issued", "effective", "expires")
+    )
+    for day in table_of(store, asked).rows:
         for source in day.sources[:1] if day.cells[-1] is None else ():
             place = _place(doc_id, source.start, source.end, knowledge)
             yield Stated(place, aside=str(day.cells[1]))

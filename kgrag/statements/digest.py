@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from datetime import date
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from kgrag.answer.notes import Note, note
+from kgrag.errors import OutOfRangeError
+from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import stated_place
 from kgrag.statements.figures import figure_words, measured_of
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
+from kgrag.statements.selection import Part, Selection
 from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
 from kgrag.statements.table import Column, Table
 from kgrag.store.graph import Statement
@@ -210,8 +213,6 @@ _ROLES = ("牵头", "负责", "配合")
 
 _LONG = 8  # characters of a title that is one with a longer one that ends in it
 
-Part = Literal["targets", "duties", "references", "clauses"]
-
 PARTS: Mapping[Part, str] = {
     "targets": "目标", "duties": "职责", "references": "引用", "clauses": "条款",
 }  # fmt: skip
@@ -302,7 +303,7 @@ def _pairs_alike(
     return met + [(a, None) for i, a in enumerate(old) if i not in by_old]
 
 
-def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()) -> Table:
+def digest(store: Store, selection: Selection) -> Table:
     """Return what a document adds, removes and changes with respect to another one.
 
     If neither replaces the other, nor both are editions or periods of one title of a place, the
@@ -312,12 +313,19 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
     duties by the wording of the task; references by the cited document; clauses by heading and
     text. What is unchanged is only counted in the notes.
 
-    Args:
-        store: The knowledge base.
-        old_id: A stored document.
-        new_id: The document to compare with it.
-        parts: What to compare; empty for all.
+    Raises:
+        NotFoundError: If no document has one of the names, or several have.
+        OutOfRangeError: If both names denote one document.
     """
+    names, cards = (selection.document, selection.new), store.document_cards()
+    old_id, new_id = (document_meant(name, cards).doc_id for name in names)
+    if old_id == new_id:
+        raise OutOfRangeError(
+            "{old!r} and {new!r} are one document: {first}",
+            old=names[0],
+            new=names[1],
+            first=old_id,
+        )
     documents = store.documents([old_id, new_id])
     old, new = (next(d for d in documents if d.doc_id == i) for i in (old_id, new_id))
     headings = store.headings([old_id, new_id])
@@ -331,7 +339,7 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
     }
     replaces = _is_version(store, old, new)
     columns, words = (_COLUMNS, {}) if replaces else (_COLUMNS_OF_TWO, _ONLY_IN)
-    changes = {part: list(made[part]()) for part in PARTS if part in (parts or PARTS)}
+    changes = {part: list(made[part]()) for part in PARTS if part in (selection.parts or PARTS)}
     shown = [(part, c) for part, all_of in changes.items() for c in all_of if c.kind != _KEPT]
     rows = (
         (
@@ -341,7 +349,7 @@ def digest(store: Store, old_id: str, new_id: str, *, parts: Sequence[Part] = ()
         for part, c in shown
     )
     notes = tuple(_notes(old, new, changes, "" if replaces else "-of-two"))
-    return Table("digest", columns, sourced(store, rows), notes)
+    return Table("digest", columns, sourced(store, rows, day=selection.day), notes)
 
 
 def _is_version(store: Store, old: Document, new: Document) -> bool:

@@ -16,7 +16,7 @@ from kgrag.text.plan_periods import last_year, periods_in
 from kgrag.text.title_keys import title_key, without_edition
 from kgrag.types import Document
 
-_ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}
+ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}
 _DRAFTS = ("征求意见稿", "送审稿", "草案")
 _ENDED: Mapping[str, StatusKind] = {"废止": "repealed", "失效": "expired"}
 # 关于《…（草案）》的决议 is none.
@@ -96,7 +96,7 @@ class InForce:
             cards: All its documents, if already loaded.
         """
         held = store.document_cards() if cards is None else cards
-        return cls.of(held, store.statements("reference", predicates=tuple(_ACTS)))
+        return cls.of(held, store.statements("reference", predicates=tuple(ACTS)))
 
     def status(self, doc_id: str, day: str) -> Status:
         """Return the status of a document at a day; `unknown` if there is no such document.
@@ -243,7 +243,7 @@ def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterato
         by_node[node_id(card.title, card.metadata)].append(card)
     for statement in statements:
         acting = by_id.get(statement.doc_id)
-        kind = _ACTS.get(statement.qualifiers.role)
+        kind = ACTS.get(statement.qualifiers.role)
         if acting is None or kind is None or _draft(acting):
             continue
         if statement.qualifiers.match.startswith("fuzzy"):

@@ -3,6 +3,7 @@
 import pytest
 
 from kgrag.retrieval.filter import Filter
+from kgrag.statements.selection import Selection
 from tests.fixtures.kit import ingested, run, shared_base
 from tests.fixtures.policies import POLICIES
 
@@ -424,7 +425,7 @@ def test_until_when_an_organ_is_to_do_what(tasks, question, expected):
 def test_the_answer_has_the_rows_of_the_table(tasks, organ):
     """Of what an organ is to do in all documents."""
     rows = [block.to_dict() for block in tasks.ask(f"{organ}负责哪些任务，何时完成？").blocks]
-    table = tasks.tables().duties(organ)
+    table = tasks.rows(Selection(kind="duties", agency=organ))
     at = [column.key for column in table.columns].index("task")
     told = [(row.cells[at], source.title) for row in table.rows for source in row.sources]
     assert sorted((r["lead"].split("（")[0], r["title"]) for r in rows) == sorted(told)
