@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -131,28 +131,35 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     """
     held, within = store.document_cards(), selection.searched
     in_force = partial(_in_force, store, held, selection)
-    doc_ids = documents_within(within, held, in_force=in_force) if within else None
-    cards = {c.doc_id: c for c in held if doc_ids is None or c.doc_id in doc_ids}
+    covered = documents_within(within, held, in_force=in_force) if within else None
+    cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
     if not kind:
         return Chosen(cards, held)
-    is_here = in_places(selection.places, cards.values(), selection.level)
-    stated = [
-        s
-        for s in store.statements(kind, sorted(cards) if within else None)
-        if s.doc_id in cards
-        and is_here(stated_place(s.qualifiers, cards[s.doc_id]))
-        and (not selection.standing or s.qualifiers.standing == selection.standing)
-        and (not selection.role or role_of(s) == selection.role)
-        and (kind != "target" or _in_years(s.qualifiers, selection.years))
-    ]
-
-    every, names = Chosen(cards, held, stated), _names(selection, kind)
+    is_chosen = _chooser(selection, kind, cards)
+    stated = store.statements(kind, sorted(cards) if within else None)
+    chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
+    every, names = Chosen(cards, held, chosen), _names(selection, kind)
     found = every.having(names, kind)
-    parts = [part.strip() for name in names for part in _BETWEEN.split(name) if part.strip()]
-    if not found and kind == "target" and len(parts) > len(names):
-        names = tuple(dict.fromkeys(parts))
+    if kind == "target" and not found:
+        names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
         found = every.having(names, kind)
     return replace(every, statements=found, names=names)
+
+
+def _chooser(selection: "Selection", kind: StatementKind, cards: Mapping[str, Document]) -> _Is:
+    """Return a predicate: whether a statement is of the places, years, standing and role."""
+    is_here = in_places(selection.places, cards.values(), selection.level)
+    years = selection.years if kind == "target" else None
+
+    def is_chosen(s: Statement, card: Document) -> bool:
+        return (
+            (not selection.standing or s.qualifiers.standing == selection.standing)
+            and (not selection.role or role_of(s) == selection.role)
+            and _in_years(s.qualifiers, years)
+            and is_here(stated_place(s.qualifiers, card))
+        )
+
+    return is_chosen
 
 
 def _in_force(store: Store, cards: Sequence[Document], selection: "Selection") -> frozenset[str]:

@@ -144,7 +144,7 @@ def conflicts(store: Store, selection: Selection) -> Table:
         pair
         for pair in _pairs(figures, quotes)
         if here(pair.own.place)
-        and (pair.own.card.doc_id in covered or pair.other.card.doc_id in covered)
+        and not covered.keys().isdisjoint((pair.own.card.doc_id, pair.other.card.doc_id))
         and first <= pair.own.year <= last
     ]
     sources = quoted(store, (f.spot for p in pairs for f in (p.own, p.other)))
@@ -157,14 +157,17 @@ def conflicts(store: Store, selection: Selection) -> Table:
         for pair in sorted(pairs, key=_order)
         if _is_certain(pair, sources)
     ]
+    return Table("conflicts", _COLUMNS, tuple(rows[: selection.limit]), _notes(rows, figures))
+
+
+def _notes(rows: Sequence[Row], figures: Sequence[_Figure]) -> tuple[str, ...]:
+    n_documents = len({f.card.doc_id for f in figures})
     kinds = {row.cells[0] for row in rows}
     further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
-    n_documents = len({f.card.doc_id for f in figures})
-    notes = (
+    return (
         note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(rows)),
         *(note(name, "zh") for kind, name in further.items() if kind in kinds),
     )
-    return Table("conflicts", _COLUMNS, tuple(rows[: selection.limit]), notes)
 
 
 def _figures(statements: Iterable[Statement], cards: Mapping[str, Document]) -> Iterator[_Figure]:

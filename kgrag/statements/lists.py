@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.choose import Chosen, check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
@@ -144,6 +144,11 @@ def _selected(store: Store, selection: Selection) -> Chosen:
     return replace(chosen, cards={card.doc_id: card for card in cards})
 
 
+def _notes(chosen: Chosen) -> tuple[Note, ...]:
+    n, total = len(chosen.cards), len(chosen.held)
+    return (note("documents-selected", "zh", n=n, total=total),)
+
+
 def documents(store: Store, selection: Selection) -> Table:
     """Return the selected documents, newest first; each with the line of its title.
 
@@ -164,8 +169,7 @@ def documents(store: Store, selection: Selection) -> Table:
             card.doc_id,
         )
         rows.append((cells, [(card.doc_id, 0, 1)]))
-    counted = chosen.note(chosen.cards, note("documents", "zh"))
-    return Table("documents", _DOCUMENTS, sourced(store, rows, day=selection.day), (counted,))
+    return Table("documents", _DOCUMENTS, sourced(store, rows, day=selection.day), _notes(chosen))
 
 
 def validity(store: Store, selection: Selection) -> Table:
@@ -201,5 +205,4 @@ def validity(store: Store, selection: Selection) -> Table:
             doc_id,
         )
         rows.append((cells, [*by, *own] or [(status.doc_id or doc_id, 0, 1)]))
-    counted = chosen.note(chosen.cards, note("documents", "zh"))
-    return Table("validity", _VALIDITY, sourced(store, rows, day=day), (counted,))
+    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen))

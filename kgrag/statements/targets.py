@@ -207,18 +207,14 @@ def compare(store: Store, selection: "Selection") -> Table:
     ordered = list(by_row) if selection.order else _in_order(by_row, selection, chosen)
     labels = ordered[: selection.limit]
     heads = list(dict.fromkeys(head for part in parts for head in _heads(part, selection)))
-    common = "；".join(filter(None, ("，".join(_shared(part, selection)) for part in parts)))
-    notes = (
-        *((note("in-common", "zh", words=common),) if common else ()),
-        *dict.fromkeys(n for part in parts for n in _notes(store, part, selection)),
-        *kept.notes,
-        *_cut(len(labels), len(ordered)),
-    )
-    first = _FIRST.get(selection.by, REGION)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
-    rows = (_row(_label(label, chosen, selection), heads, by_row[label]) for label in labels)
-    one_a_row = replace(_listed(store, selection, chosen), notes=())
-    return Table("compare", (first, *columns), tuple(rows), notes, values=one_a_row)
+    return Table(
+        "compare",
+        (_FIRST.get(selection.by, REGION), *columns),
+        tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in labels),
+        (*_notes(store, parts, selection), *kept.notes, *_cut(len(labels), len(ordered))),
+        values=replace(_listed(store, selection, chosen), notes=()),
+    )
 
 
 def _row(label: str, heads: Sequence[str], values: Sequence[Row]) -> Row:
@@ -307,7 +303,15 @@ def _figure(statement: Statement, card: Document, selection: "Selection") -> _Fi
     return _Figure(row, head, inner, value, name, tuple(filter(None, beside)))
 
 
-def _notes(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:
+def _notes(store: Store, parts: Sequence[Chosen], selection: "Selection") -> Iterator[Note]:
+    """Yield what the figures of each part have in common, and what is told of the parts."""
+    common = "；".join(filter(None, ("，".join(_shared(part, selection)) for part in parts)))
+    if common:
+        yield note("in-common", "zh", words=common)
+    yield from dict.fromkeys(told for part in parts for told in _coverage(store, part, selection))
+
+
+def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:
     """Yield how much of what is selected states figures, what does not, and like indicators."""
     rows = {f.row for f in _figures(part, selection)}
     asked = "、".join(part.names)

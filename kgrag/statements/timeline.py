@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.notes import note
@@ -134,18 +134,23 @@ def timeline(store: Store, selection: "Selection") -> Table:
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
+    notes = _notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open)))
+    shown = list(rows.items())[: selection.limit]
+    return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
+
+
+def _notes(
+    chosen: Chosen, selection: "Selection", kept: Collection[str], n_open: int
+) -> tuple[str, ...]:
     told = [card.metadata for card in chosen.cards.values()]
     inferred = sum(m.year is not None and "written" in m.inferred for m in told)
-    n_open = sum(map(here, is_open))
-    notes = (
-        note("in-table", "zh", n=len({e.spot[0] for e in kept}), chosen=len(chosen.cards)),
+    return (
+        note("in-table", "zh", n=len(kept), chosen=len(chosen.cards)),
         *chosen.filter_notes(),
         *chosen.place_notes(selection.places),
         note("dates-of-issue", "zh", silent=sum(m.year is None for m in told), inferred=inferred),
         *((note("no-day", "zh", n=n_open),) if n_open else ()),
     )
-    shown = list(rows.items())[: selection.limit]
-    return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
 
 
 def _figures(chosen: Chosen) -> list[_Entry]:
