@@ -223,7 +223,7 @@ def conflicts(
     only: FilterOptions,
     shown: _TableOptions,
 ) -> None:
-    """List aims below or after those above, and documents of a place that differ."""
+    """List aims below those above, and documents of a place that differ."""
     shown.show("conflicts", indicator=indicator, places=places, years=due, within=only.filter)
 
 

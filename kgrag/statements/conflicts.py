@@ -21,13 +21,12 @@ from kgrag.statements.figures import (
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
-from kgrag.statements.sources import Spot, quoted, spot_of
-from kgrag.statements.table import Cell, Column, Row, Source, Table
+from kgrag.statements.sources import Spot, sourced, spot_of
+from kgrag.statements.table import Cell, Column, Row, Table
 from kgrag.statements.targets import INDICATOR, REGION, YEAR
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL
-from kgrag.text.quantities import narrow
 from kgrag.types import Document
 
 _MORE = re.compile(
@@ -45,17 +44,10 @@ _LESS = re.compile(
 _AT_LEAST: frozenset[Comparator] = frozenset([">=", ">"])
 _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
-BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
-_ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
+BELOW, UNLIKE_ABOVE, UNLIKE = "低于上级", "与上级不同", "两文不一"
+_ORDER = (BELOW, UNLIKE, UNLIKE_ABOVE)
 _ALL = Decimal(100)
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
-# 国家提出到2030年…: a document of a place tells what others aim at.
-_ELSEWHERE = re.compile(
-    r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
-    r"|20\d\d年[，,]?(?:全国|我国)"
-)
-# 各省（区、市）…不低于30%: what the country sets for each place. Its total or average bounds none.
-_FOR_EACH = re.compile(r"(?:[各每]个?|所有|全部)(?:省|自治区|直辖市|地区|地方|市|州|盟|县|区|级)")
 _COLUMNS = (
     Column("kind", "差异", "difference"),
     INDICATOR,
@@ -121,7 +113,7 @@ def conflicts(store: Store, selection: Selection) -> Table:
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
     scope and kind of change. It counts as lower only if the direction of the indicator is certain.
-    A figure of the country counts only if its sentence sets it for each place, or it is all (100%).
+    A figure of the country counts only if it is all (100%): its total or average bounds no place.
     Achieved figures are left out.
 
     Args:
@@ -139,25 +131,20 @@ def conflicts(store: Store, selection: Selection) -> Table:
     here = in_places(selection.places, chosen.cards.values(), selection.level)
     first, last = selection.years or (0, 9999)
     figures = list(_figures(chosen.statements, chosen.cards))
-    quotes = quoted(store, (f.spot for f in figures if f.place == (NATIONAL,)))
     pairs = [
         pair
-        for pair in _pairs(figures, quotes)
+        for pair in _pairs(figures)
         if here(pair.own.place)
         and not covered.keys().isdisjoint((pair.own.card.doc_id, pair.other.card.doc_id))
         and first <= pair.own.year <= last
     ]
-    sources = quoted(store, (f.spot for p in pairs for f in (p.own, p.other)))
-    in_force = InForce.read(store, chosen.held)
-    rows = [
-        Row(
-            (pair.kind, *_cells(pair, in_force, selection.day)),
-            (sources[pair.own.spot], sources[pair.other.spot]),
-        )
+    in_force, day = InForce.read(store, chosen.held), selection.day
+    made = (
+        ((pair.kind, *_cells(pair, in_force, day)), (pair.own.spot, pair.other.spot))
         for pair in sorted(pairs, key=_order)
-        if _is_certain(pair, sources)
-    ]
-    return Table("conflicts", _COLUMNS, tuple(rows[: selection.limit]), _notes(rows, figures))
+    )
+    rows = sourced(store, made, day=day)
+    return Table("conflicts", _COLUMNS, rows[: selection.limit], _notes(rows, figures))
 
 
 def _notes(rows: Sequence[Row], figures: Sequence[_Figure]) -> tuple[str, ...]:
@@ -182,7 +169,7 @@ def _figures(statements: Iterable[Statement], cards: Mapping[str, Document]) -> 
             yield _Figure(measured, name, year, place, value, comparator, statement, card)
 
 
-def _pairs(figures: Iterable[_Figure], national: Mapping[Spot, Source]) -> Iterator[_Pair]:
+def _pairs(figures: Iterable[_Figure]) -> Iterator[_Pair]:
     """Yield what does not go together of the figures of each thing that is measured."""
     groups: defaultdict[Measured, defaultdict[tuple[str, ...], list[_Figure]]] = defaultdict(
         lambda: defaultdict(list)
@@ -190,24 +177,18 @@ def _pairs(figures: Iterable[_Figure], national: Mapping[Spot, Source]) -> Itera
     for figure in figures:
         groups[figure.measured][figure.place].append(figure)
     for measured, by_place in groups.items():
-        binding = {
-            place: [f for f in own if place != (NATIONAL,) or _is_for_each(f, national)]
-            for place, own in by_place.items()
-        }
         for place, own in by_place.items():
-            around = (binding.get(outer) for outer in _around(place))
+            around = ([f for f in by_place.get(outer, ()) if _binds(f)] for outer in _around(place))
             above = next(filter(None, around), None)
             if above and of_any_size(measured.unit):
                 yield from _short_of(own, above)
             yield from _between_documents(own)
 
 
-def _is_for_each(figure: _Figure, national: Mapping[Spot, Source]) -> bool:
-    """Return whether a figure of the country is set for each place in it."""
-    if figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change:
-        return True
-    source = national.get(figure.spot)
-    return source is not None and bool(_FOR_EACH.search(source.quote))
+def _binds(figure: _Figure) -> bool:
+    """Return whether a figure bounds the places inside: of the country, only all (100%)."""
+    is_all = figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change
+    return figure.place != (NATIONAL,) or is_all
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -218,7 +199,7 @@ def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _short_of(own: Sequence[_Figure], above: Sequence[_Figure]) -> Iterator[_Pair]:
-    """Yield a place's figures that fall short of those of the superior place, or come later."""
+    """Yield a place's figures that fall short of those of the superior place."""
     direction = _more_is_better(own[0].indicator, [figure.comparator for figure in (*own, *above)])
     by_document: defaultdict[tuple[str, int], list[_Figure]] = defaultdict(list)
     for figure in own:
@@ -232,24 +213,10 @@ def _short_of(own: Sequence[_Figure], above: Sequence[_Figure]) -> Iterator[_Pai
             best, least = _strictest(figures, direction), _strictest(same_year, not direction)
             if _is_worse(best.value, least.value, direction):
                 yield _Pair(BELOW, best, least)
-    if direction is not None:
-        yield from _late(own, above, direction)
 
 
 def _shares(one: Iterable[_Figure], other: Iterable[_Figure]) -> bool:
     return not {f.value for f in one}.isdisjoint(f.value for f in other)
-
-
-def _late(own: Sequence[_Figure], above: Sequence[_Figure], direction: bool) -> Iterator[_Pair]:
-    """Yield the first figure of a place if it is due after the superior one and no stricter."""
-    year = min(f.year for f in own)
-    earlier = [f for f in above if f.year < year]
-    if not earlier or any(f.year == year for f in above):
-        return
-    best = _strictest([f for f in own if f.year == year], direction)
-    least = _strictest(earlier, not direction)
-    if best.value == least.value or _is_worse(best.value, least.value, direction):
-        yield _Pair(AFTER, best, least)
 
 
 def _strictest(figures: Iterable[_Figure], direction: bool) -> _Figure:
@@ -293,19 +260,6 @@ def _rounded(exact: Decimal, short: Decimal) -> bool:
     finer = exact.as_tuple().exponent
     is_finer = isinstance(places, int) and isinstance(finer, int) and finer < places
     return is_finer and exact.quantize(Decimal(1).scaleb(int(places))) == short
-
-
-def _is_certain(pair: _Pair, sources: Mapping[Spot, Source]) -> bool:
-    """Return whether the sentences are of their places, and of the year where that matters.
-
-    The sentence of a local figure may report one of the country. What is due later must name its
-    year, as a year inherited from the context may be wrong.
-    """
-    for figure in (pair.own, pair.other):
-        source = sources.get(figure.spot)
-        if source is None or (figure.place != (NATIONAL,) and _ELSEWHERE.search(source.quote)):
-            return False
-    return pair.kind != AFTER or str(pair.own.year) in narrow(sources[pair.own.spot].quote)
 
 
 def _cells(pair: _Pair, in_force: InForce, day: str) -> Iterator[Cell]:

@@ -27,8 +27,8 @@ def plans(tmp_path_factory):
         (lambda tables: tables("timeline"), 22),
         (lambda tables: tables("timeline", places=("四川",), since="2022", until="2025"), 12),
         (lambda tables: tables("digest", document="sichuan-old", new="sichuan-new"), 14),
-        (lambda tables: tables("conflicts"), 6),
-        (lambda tables: tables("conflicts", places=("成都",), years=(2030, 2030)), 1),
+        (lambda tables: tables("conflicts"), 4),
+        (lambda tables: tables("conflicts", indicator="绿色工厂", years=(2025, 2030)), 1),
     ],
 )
 def test_tables_of_every_store_agree(store, plans, make_table, n):
