@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.notes import note
@@ -67,19 +67,13 @@ EVENTS: "Mapping[Event, str]" = {
     "due": "时限", "target": "目标",
 }  # fmt: skip
 _OF_DOCUMENTS: "tuple[Event, ...]" = ("written", "issued", "effective", "expires")
-# Words beside the date by which a document says from and until when it holds.
-_BESIDE: "Mapping[Event, re.Pattern[str]]" = {
-    "effective": re.compile("(?:之日|[日起])[^。；\n]{0,12}(?:施行|实施|执行|生效)"),
-    "expires": re.compile("有效|失效|废止|[截至止]"),
-}
-# Facts by which it says so, whether by a date or by how long it holds.
+# Facts by which a document says from and until when it is in force, by a date or how long.
 _HOLDS: "Mapping[str, Event]" = {
     "施行日期": "effective",
     "有效期至": "expires",
     "有效期": "expires",
 }
 _DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
-_NEAR = 24  # characters around a date in which these words stand
 _BATCH = 64  # documents whose texts are held at once
 _LAST = "99"  # sorts what is due in a year behind what is due on its days
 _COLUMNS = (
@@ -171,7 +165,7 @@ def _duties(
     store: Store, selection: "Selection", chosen: Chosen
 ) -> tuple[list[_Entry], list[tuple[str, ...]]]:
     """Return the duties with a date, and the places of deadlines without one."""
-    named = names_all(selection.indicator)
+    named = _named(selection)
     is_open: list[tuple[str, ...]] = []
     organs: defaultdict[_Entry, dict[str, None]] = defaultdict(dict)
     for s in store.statements("duty", sorted(chosen.cards) if selection.searched else None):
@@ -189,6 +183,12 @@ def _duties(
     return [e._replace(organ="、".join(names)) for e, names in organs.items()], is_open
 
 
+def _named(selection: "Selection") -> Callable[[str], bool]:
+    """Return a predicate: whether a text names one of the indicators; true for none."""
+    ways = [names_all(name) for name in selection.names]
+    return lambda text: not ways or any(way(text) for way in ways)
+
+
 def _deadline(text: str, card: Document) -> tuple[str, str]:
     """Return the date of a deadline, and a mark if its year is inferred from the document."""
     date = due_date(text)
@@ -204,7 +204,7 @@ def _from_texts(
     store: Store, selection: "Selection", chosen: Chosen, taken: Iterable[_Entry]
 ) -> Iterator[_Entry]:
     """Yield dates of documents, and clauses with a deadline that no other entry covers."""
-    named, spans = names_all(selection.indicator), validity_spans(store, chosen.cards)
+    named, spans = _named(selection), validity_spans(store, chosen.cards)
     stating = {s.doc_id for s in chosen.statements if s.qualifiers.year}
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
@@ -273,17 +273,16 @@ def _where(
 
     A date that is inferred or not from the text gets the first line.
     """
-    beside, same = _BESIDE.get(event), day_places(text, day) if day else []
-    for start, end in same:
-        if not beside or beside.search(text, max(0, start - _NEAR), end + _NEAR):
-            return start, end, True
+    same = day_places(text, day) if day else []
     if stated:
-        return *stated, False
+        first, last = stated
+        inside = [span for span in same if first <= span[0] < last]
+        return (*inside[0], True) if inside else (*stated, False)
     if same:
         return *same[0], True
     start = len(text) - len(text.lstrip())
     stop = text.find("\n", start)
-    return start, stop if stop > start else len(text), not beside
+    return start, stop if stop > start else len(text), event not in _HOLDS.values()
 
 
 def _is_within(date: str, selection: "Selection") -> bool:
