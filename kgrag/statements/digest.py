@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -158,25 +157,17 @@ def _matched(*alike: Mapping[tuple[int, int], float]) -> dict[int, int]:
     return by_old
 
 
-def is_same(old: Clause, new: Clause) -> bool:
-    """Return whether two clauses are equal but for punctuation and blanks."""
-    return normalize_name(old.text) == normalize_name(new.text)
-
-
 def changed_sentences(
     old: Clause, new: Clause
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the (start, end) spans of removed and of added sentences."""
+    """Return the (start, end) spans of the sentences that only the old, and only the new one has.
+
+    Punctuation and blanks are ignored.
+    """
     ours, theirs = list(_sentences(old)), list(_sentences(new))
-    matcher = SequenceMatcher(
-        a=[key for _, _, key in ours], b=[key for _, _, key in theirs], autojunk=False
-    )
-    gone, come = [], []
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag != "equal":
-            gone += [(start, end) for start, end, _ in ours[a:b]]
-            come += [(start, end) for start, end, _ in theirs[c:d]]
-    return gone, come
+    old_keys, new_keys = ({key for *_, key in of} for of in (ours, theirs))
+    gone = [(start, end) for start, end, key in ours if key not in new_keys]
+    return gone, [(start, end) for start, end, key in theirs if key not in old_keys]
 
 
 def _sentences(clause: Clause) -> Iterator[tuple[int, int, str]]:
@@ -362,9 +353,8 @@ def _clause(pair: Aligned, old: Document, new: Document) -> _Change:
     gone, come = changed_sentences(pair.old, pair.new)
     if pair.old.heading != pair.new.heading:
         item += f"（前者：{pair.old.path or _OPENING}）"
-    same = is_same(pair.old, pair.new) or not (gone or come)
     told = _text(pair.old, old, gone), _text(pair.new, new, come)
-    return _Change(item, *told, same, round(100 * pair.alike))
+    return _Change(item, *told, not (gone or come), round(100 * pair.alike))
 
 
 def _text(
