@@ -212,7 +212,16 @@ def compare(store: Store, selection: "Selection") -> Table:
         "compare",
         (_FIRST.get(selection.by, REGION), *columns),
         tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in labels),
-        (*_notes(store, parts, selection), *kept.notes, *_cut(len(labels), len(ordered))),
+        (
+            *_in_common(parts, selection),
+            *dict.fromkeys(
+                told
+                for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
+                for told in _coverage(store, part, selection)
+            ),
+            *kept.notes,
+            *_cut(len(labels), len(ordered)),
+        ),
         values=replace(_listed(store, selection, chosen), notes=()),
     )
 
@@ -303,12 +312,11 @@ def _figure(statement: Statement, card: Document, selection: "Selection") -> _Fi
     return _Figure(row, head, inner, value, name, tuple(filter(None, beside)))
 
 
-def _notes(store: Store, parts: Sequence[Chosen], selection: "Selection") -> Iterator[Note]:
-    """Yield what the figures of each part have in common, and what is told of the parts."""
+def _in_common(parts: Sequence[Chosen], selection: "Selection") -> Iterator[Note]:
+    """Yield what the figures of each part have in common."""
     common = "；".join(filter(None, ("，".join(_shared(part, selection)) for part in parts)))
     if common:
         yield note("in-common", "zh", words=common)
-    yield from dict.fromkeys(told for part in parts for told in _coverage(store, part, selection))
 
 
 def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:

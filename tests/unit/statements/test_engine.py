@@ -140,6 +140,14 @@ def test_what_is_selected(base, fields, keys, expected):
     assert all(row.sources for row in found.rows)
 
 
+def test_what_a_bound_leaves_out_is_not_called_unstated(base):
+    """A city below it states a figure."""
+    asked = {"indicator": SEWAGE, "level": "市"}
+    found = select(base.store, "compare", bound=(">", 95), **asked)
+    assert (found.rows, found.notes[-1]) == ((), "另有1处数字不在此范围内")
+    assert "未读出" not in "".join(found.notes)
+
+
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
