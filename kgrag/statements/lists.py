@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgrag.answer.notes import Note, note
 from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import Chosen, check_named, choose, names_all
+from kgrag.statements.choose import Chosen, check_named, choose, cut_note, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
@@ -78,7 +78,8 @@ def duties(store: Store, selection: Selection) -> Table:
     stating = {s.doc_id for s in chosen.statements}
     of = note("duties-of" if selection.agency else "all-duties", "zh", organ=selection.agency)
     made = sourced(store, ordered, tasks, day=selection.day)
-    return Table("duties", _DUTIES, made, (chosen.note(stating, of),))
+    notes = (chosen.note(stating, of), *cut_note(len(ordered), len(rows)))
+    return Table("duties", _DUTIES, made, notes)
 
 
 def definitions(store: Store, selection: Selection) -> Table:
@@ -93,7 +94,8 @@ def definitions(store: Store, selection: Selection) -> Table:
     rows = (((subject_of(s), object_of(s), s.doc_id), (spot_of(s),)) for s in shown)
     stating = {s.doc_id for s in chosen.statements}
     counted = chosen.note(stating, note("definitions-of", "zh", term=selection.topic))
-    return Table("definitions", _DEFINITIONS, sourced(store, rows, day=selection.day), (counted,))
+    notes = (counted, *cut_note(len(shown), len(chosen.statements)))
+    return Table("definitions", _DEFINITIONS, sourced(store, rows, day=selection.day), notes)
 
 
 def provisions(store: Store, selection: Selection) -> Table:
@@ -120,7 +122,8 @@ def provisions(store: Store, selection: Selection) -> Table:
         rows.append((cells, [(doc_id, start, start + len(text))]))
     of = note("provisions-of", "zh", words=selection.topic)
     counted = chosen.note({doc_id for doc_id, *_ in spots}, of)
-    return Table("provisions", _PROVISIONS, sourced(store, rows, day=selection.day), (counted,))
+    notes = (counted, *cut_note(len(wanted), len(spots)))
+    return Table("provisions", _PROVISIONS, sourced(store, rows, day=selection.day), notes)
 
 
 def _selected(store: Store, selection: Selection) -> Chosen:
@@ -144,9 +147,9 @@ def _selected(store: Store, selection: Selection) -> Chosen:
     return replace(chosen, cards={card.doc_id: card for card in cards})
 
 
-def _notes(chosen: Chosen) -> tuple[Note, ...]:
+def _notes(chosen: Chosen, shown: int) -> tuple[Note, ...]:
     n, total = len(chosen.cards), len(chosen.held)
-    return (note("documents-selected", "zh", n=n, total=total),)
+    return (note("documents-selected", "zh", n=n, total=total), *cut_note(shown, n))
 
 
 def documents(store: Store, selection: Selection) -> Table:
@@ -169,7 +172,9 @@ def documents(store: Store, selection: Selection) -> Table:
             card.doc_id,
         )
         rows.append((cells, [(card.doc_id, 0, 1)]))
-    return Table("documents", _DOCUMENTS, sourced(store, rows, day=selection.day), _notes(chosen))
+    return Table(
+        "documents", _DOCUMENTS, sourced(store, rows, day=selection.day), _notes(chosen, len(rows))
+    )
 
 
 def validity(store: Store, selection: Selection) -> Table:
@@ -205,4 +210,4 @@ def validity(store: Store, selection: Selection) -> Table:
             doc_id,
         )
         rows.append((cells, [*by, *own] or [(status.doc_id or doc_id, 0, 1)]))
-    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen))
+    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen, len(rows)))

@@ -12,6 +12,7 @@ from kgrag.statements.choose import (
     Chosen,
     check_named,
     choose,
+    cut_note,
     in_places,
     names_all,
     ranked,
@@ -91,7 +92,7 @@ def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
         *chosen.place_notes(selection.places),
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
         *kept.notes,
-        *_cut(len(shown), len(ordered)),
+        *cut_note(len(shown), len(ordered)),
     )
     return Table("targets", _COLUMNS, made, notes)
 
@@ -102,10 +103,6 @@ def _limited(selection: "Selection", what: Note) -> Note:
     standing = note(selection.standing, "zh") if selection.standing else ""
     conditions = tuple(filter(None, (*selection.places, years, standing)))
     return note("selected", "zh", what=what, conditions=conditions) if conditions else what
-
-
-def _cut(shown: int, n: int) -> tuple[Note, ...]:
-    return (note("shortened-rows", "zh", shown=shown, n=n),) if shown < n else ()
 
 
 def _silent(selection: "Selection", names: Sequence[str]) -> tuple[Note, ...]:
@@ -220,7 +217,7 @@ def compare(store: Store, selection: "Selection") -> Table:
                 for told in _coverage(store, part, selection)
             ),
             *kept.notes,
-            *_cut(len(labels), len(ordered)),
+            *cut_note(len(labels), len(ordered)),
         ),
         values=replace(_listed(store, selection, chosen), notes=()),
     )
