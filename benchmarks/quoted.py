@@ -27,6 +27,7 @@ from typing import Any
 from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.citations import quoted
+from kgrag.statements.selection import Selection
 from kgrag.text.words import normalize_name
 
 _OPEN, _CLOSE = "[《〈«<“]", "[》〉»>”]"
@@ -81,7 +82,10 @@ def _print_citing(base: KnowledgeBase, most: int) -> None:
     complete = 0
     ordered = sorted(citing, key=lambda title: (-len(citing[title]), title))[:most]
     for title in ordered:
-        listed = {row.sources[0].doc_id for row in base.tables().cited_by(title).rows}
+        listed = {
+            row.sources[0].doc_id
+            for row in base.rows(Selection(kind="cited_by", document=title)).rows
+        }
         pattern = re.compile(f"{_OPEN}(?:中华人民共和国)?{re.escape(_unbroken(title))}{_CLOSE}")
         literal = {
             doc_id

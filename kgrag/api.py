@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from kgrag.llm.models import Models
     from kgrag.maintenance.corrections import Curator, Named
     from kgrag.statements.overview import Facet, FacetValue
+    from kgrag.statements.selection import Selection
     from kgrag.statements.table import Table
-    from kgrag.statements.tables import Tables
 
 
 class KnowledgeBase:
@@ -377,29 +377,29 @@ class KnowledgeBase:
         in_force = InForce.read(self.store, cards)
         return {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
 
-    def tables(self) -> "Tables":
-        """Return the complete tables of extracted statements: figures, duties, citations."""
-        from kgrag.statements.tables import Tables
+    def rows(self, selection: "Selection") -> "Table":
+        """Return the complete table of a selection; see `kgrag.statements.engine.rows`."""
+        from kgrag.statements.engine import rows
 
-        return Tables(self.store)
+        return rows(self.store, selection)
 
-    def table(self, name: str, *args: Any, **asked: Any) -> list[Any]:
+    def table(self, name: str, **fields: Any) -> list[Any]:
         """Return the rows of a complete table as dataclasses, which `pandas.DataFrame` takes.
 
         Args:
-            name: Of a method of `tables()`: `targets`, `compare`, `duties`, `cites`, `timeline`.
-            *args: Of that method.
-            **asked: Of that method: `indicator="森林覆盖率"`.
+            name: Kind of a selection: `targets`, `compare`, `duties`, `cites`, `timeline`.
+            **fields: Of the selection: `indicator="森林覆盖率"`.
 
         Raises:
             NotFoundError: If there is no such table.
+            ValueError: If a selection has no such field, or it is out of range.
         """
-        method = None if name.startswith("_") else getattr(self.tables(), name, None)
-        if method is None:
-            names = [one for one in dir(self.tables()) if not one.startswith("_")]
-            raise NotFoundError(f"no table is called {name!r}: {', '.join(names)}")
-        rows: list[Any] = method(*args, **asked).objects()
-        return rows
+        from kgrag.statements.selection import Kind, Selection
+
+        kinds = {kind: kind for kind in get_args(Kind)}
+        if name not in kinds:
+            raise NotFoundError(f"no table is called {name!r}: {', '.join(kinds)}")
+        return self.rows(Selection(kind=kinds[name], **fields)).objects()
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as a JSON-ready mapping, in a fixed order."""

@@ -1,9 +1,8 @@
 """Commands for complete tables: figures, duties, citations, and changes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from kgrag.cli.chinese import amount
 from kgrag.cli.opened import opened
@@ -23,9 +22,8 @@ from kgrag.cli.query import table as aligned
 
 if TYPE_CHECKING:
     from kgrag.qualifiers import Standing
-    from kgrag.retrieval.filter import Filter
+    from kgrag.statements.selection import Kind
     from kgrag.statements.table import Source, Table
-    from kgrag.statements.tables import Tables
     from kgrag.types import Language
 
 
@@ -53,12 +51,13 @@ class _TableOptions:
     docx: Path | None = option("Write a Word file; sources are footnotes.", type=FILE)
     output: OutputOptions
 
-    def show(self, make: "Callable[[Tables], Table]") -> None:
-        """Print a table of a knowledge base, or write it to files."""
+    def show(self, kind: "Kind", **fields: Any) -> None:
+        """Print the table of a selection, or write it to files."""
+        from kgrag.statements.selection import Selection
         from kgrag.statements.table import worded
 
         with opened(self.kb) as base:
-            found = make(base.tables())
+            found = base.rows(Selection(kind=kind, **fields))
         language, output = self.output.language, self.output
         if output.as_json:
             notes = worded(found.notes, language)
@@ -98,21 +97,14 @@ class _FigureOptions:
     )
     standing: "Standing | None" = flags(planned="Only aims.", achieved="Only results.")
 
-    def chosen(self) -> "_Chosen":
-        """Return the arguments of `Tables` that select figures."""
+    def chosen(self) -> dict[str, Any]:
+        """Return the fields of a selection of figures."""
         return {
-            "regions": self.places,
+            "places": self.places,
             "years": self.due,
             "standing": self.standing or "",
             "within": self.only.filter,
         }
-
-
-class _Chosen(TypedDict):
-    regions: tuple[str, ...]
-    years: tuple[int, int] | None
-    standing: "Standing"
-    within: "Filter | None"
 
 
 _INDICATOR = "Words of the indicator's name."
@@ -126,7 +118,7 @@ def targets(
     shown: _TableOptions,
 ) -> None:
     """List the figures that documents state, planned and achieved, each with its clause."""
-    shown.show(lambda tables: tables.targets(indicator, **figures.chosen()))
+    shown.show("targets", indicator=indicator, **figures.chosen())
 
 
 @command(served=True)
@@ -143,7 +135,7 @@ def compare(
 ) -> None:
     """Set figures of indicators side by side; what states none is named."""
     wanted = "、".join(indicator)
-    shown.show(lambda tables: tables.compare(wanted, by=by, **figures.chosen()))
+    shown.show("compare", indicator=wanted, by=by, **figures.chosen())
 
 
 @command(served=True)
@@ -155,19 +147,19 @@ def who(
     shown: _TableOptions,
 ) -> None:
     """List what an organ is to do: words of its name, such as '四川 生态环境厅'."""
-    shown.show(lambda tables: tables.duties(agency, role=role or "", within=only.filter))
+    shown.show("duties", agency=agency, role=role or "", within=only.filter)
 
 
 @command(served=True)
 def cites(*, document: str = argument(metavar="DOC"), shown: _TableOptions) -> None:
     """List what a document (id, file, number, title or words of it) cites."""
-    shown.show(lambda tables: tables.cites(document))
+    shown.show("cites", document=document)
 
 
 @command("cited-by", served=True)
 def cited_by(*, title: str = argument(metavar="TITLE"), shown: _TableOptions) -> None:
     """List the documents that cite one, which need not be held."""
-    shown.show(lambda tables: tables.cited_by(title))
+    shown.show("cited_by", document=title)
 
 
 @command(served=True)
@@ -178,7 +170,7 @@ def basis(
     shown: _TableOptions,
 ) -> None:
     """List what a document rests on, and what that rests on, as a chain."""
-    shown.show(lambda tables: tables.basis(document, hops=hops))
+    shown.show("basis", document=document, hops=hops)
 
 
 @command(served=True)
@@ -196,14 +188,13 @@ def timeline(
 ) -> None:
     """List what happens when: documents, deadlines, target years, in order of date."""
     shown.show(
-        lambda tables: tables.timeline(
-            indicator,
-            regions=places,
-            since=since,
-            until=until,
-            events=events,
-            within=only.filter,
-        )
+        "timeline",
+        indicator=indicator,
+        places=places,
+        since=since,
+        until=until,
+        events=events,
+        within=only.filter,
     )
 
 
@@ -218,7 +209,7 @@ def digest(
     shown: _TableOptions,
 ) -> None:
     """List what a document (id, file, title or words of it) changes of another."""
-    shown.show(lambda tables: tables.digest(old, new, parts=parts))
+    shown.show("digest", document=old, new=new, parts=parts)
 
 
 @command(served=True)
@@ -232,10 +223,8 @@ def conflicts(
     only: FilterOptions,
     shown: _TableOptions,
 ) -> None:
-    """List aims below or after those above, and documents of a place that differ."""
-    shown.show(
-        lambda tables: tables.conflicts(indicator, regions=places, years=due, within=only.filter)
-    )
+    """List aims below those above, and documents of a place that differ."""
+    shown.show("conflicts", indicator=indicator, places=places, years=due, within=only.filter)
 
 
 def _print(found: "Table", language: "Language") -> None:

@@ -14,7 +14,8 @@ from kgrag.config import QuestionKind
 from kgrag.dataset.questions import Made, Question, everyday, quoted, taken, worded
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.qualifiers import StatementKind
-from kgrag.statements.figures import Figure, Measured, planned_figures, signed_words, value_words
+from kgrag.statements.conflicts import Figure, planned_figures
+from kgrag.statements.figures import Measured, signed_words, value_words
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, called
@@ -404,7 +405,9 @@ def _figures(library: _Library) -> Iterator[list[Figure]]:
     """
     groups: defaultdict[tuple[Measured, tuple[str, ...], int], list[Figure]] = defaultdict(list)
     stating = defaultdict(set)
-    for f in planned_figures(library.store.statements("target"), library.cards):
+    stated = library.store.statements("target")
+    planned = (s for s in stated if s.qualifiers.standing == "planned")
+    for f in planned_figures(planned, library.cards):
         measured, is_late = f.measured, f.year < (f.card.metadata.year or 0)
         is_level = not (measured.change or measured.base_year or measured.counted)
         is_named = is_indicator(f.indicator) and len(f.indicator) >= _SHORTEST_NAME
@@ -412,9 +415,9 @@ def _figures(library: _Library) -> Iterator[list[Figure]]:
         if is_level and is_named and not (depends or is_late or measured.unit == "倍"):
             stating[measured.indicator_id].add(f.card.doc_id)
             groups[measured, f.place, f.year].append(f)
-    for _, stated in sorted(groups.items()):
-        if len(stating[stated[0].measured.indicator_id]) > 1:
-            yield stated
+    for _, alike in sorted(groups.items()):
+        if len(stating[alike[0].measured.indicator_id]) > 1:
+            yield alike
 
 
 def _docs(stated: Iterable[Figure]) -> set[str]:

@@ -34,7 +34,6 @@ from kgrag.serve.inputs import (
 )
 from kgrag.statements.export import as_csv, as_docx, as_html, as_xlsx
 from kgrag.statements.table import Table, worded
-from kgrag.statements.tables import Tables
 from kgrag.status import Status
 from kgrag.text.messages import in_language
 from kgrag.text.visible import json_line
@@ -227,7 +226,7 @@ def _document(desk: Desk, request: Request, given: Placed) -> Response:
 
 
 def _table(desk: Desk, request: Request, given: Tabled) -> Response:
-    table = table_of(desk.base.tables(), str(request.path_params["name"]), given)
+    table = table_of(desk, str(request.path_params["name"]), given)
     language = language_of(desk, request)
     if given.form != "json":
         return exported(table, given.form, language)
@@ -253,29 +252,7 @@ def saved(data: bytes, name: str) -> Response:
     return Response(data, media_type=_MEDIA[name.rpartition(".")[2]], headers=headers)
 
 
-_TABLES: Mapping[str, Callable[[Tables, Tabled], Table]] = {
-    "targets": lambda tables, g: tables.targets(g.indicator, **g.figures),
-    "compare": lambda tables, g: tables.compare(g.indicator, by=g.by, **g.figures),
-    "duties": lambda tables, g: tables.duties(g.organ, role=g.role, within=g.filter),
-    "timeline": lambda tables, g: tables.timeline(
-        g.indicator,
-        regions=g.places,
-        since=g.since,
-        until=g.until,
-        events=g.events,
-        within=g.filter,
-    ),
-    "conflicts": lambda tables, g: tables.conflicts(
-        g.indicator, regions=g.places, years=g.due_years, within=g.filter
-    ),
-    "cites": lambda tables, g: tables.cites(g.document),
-    "cited_by": lambda tables, g: tables.cited_by(g.document),
-    "basis": lambda tables, g: tables.basis(g.document, hops=g.hops),
-    "digest": lambda tables, g: tables.digest(g.old, g.new, parts=g.parts),
-}
-
-
-def table_of(tables: Tables, name: str, given: Tabled) -> Table:
+def table_of(desk: Desk, name: str, given: Tabled) -> Table:
     """Return a table by name.
 
     Raises:
@@ -283,7 +260,7 @@ def table_of(tables: Tables, name: str, given: Tabled) -> Table:
         OutOfRangeError: If it is asked for something that is not allowed.
     """
     given.check_table(name)
-    return _TABLES[name](tables, given)
+    return desk.base.rows(given.selection(name))
 
 
 def _graph(desk: Desk, request: Request, given: Around) -> Response:
@@ -328,7 +305,7 @@ ENDPOINTS = (
         Placed,
         _document,
     ),
-    Endpoint("/api/tables/{name}", f"A table: {', '.join(_TABLES)}.", Tabled, _table),
+    Endpoint("/api/tables/{name}", f"A table: {', '.join(Tabled.forms)}.", Tabled, _table),
     Endpoint(
         "/api/graph", "The facts around an entity, with where they are stated.", Around, _graph
     ),

@@ -15,9 +15,7 @@ from kgrag.config import Template, VerifyMethod, Writer
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_CHARS, MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter, parse_years
-from kgrag.statements.compare import By
-from kgrag.statements.digest import Part
-from kgrag.statements.timeline import Event
+from kgrag.statements.selection import By, Event, Kind, Part, Selection
 from kgrag.store.likeness import not_called
 from kgrag.text.as_of import parse_as_of
 from kgrag.text.messages import Message, message
@@ -265,17 +263,16 @@ class Tabled(Within):
         """Return the first and last year of figures."""
         return parse_years(self.due) if self.due else None
 
-    @property
-    def figures(self) -> dict[str, Any]:
-        """Return which figures a table is of."""
-        return {
-            "regions": self.places,
-            "years": self.due_years,
-            "standing": self.standing,
-            "within": self.filter,
-        }
+    def selection(self, name: str) -> Selection:
+        """Return what a table is of."""
+        kind: Kind = name  # type: ignore[assignment]  # is checked before
+        asked = self.model_dump(include={*self.forms[name], *_BESIDES.get(name, ())} - {*_RENAMED})
+        fields = {key: value for key, value in asked.items() if key in Selection.model_fields}
+        fields |= {to: getattr(self, of) for of, to in _RENAMED.items() if getattr(self, of)}
+        return Selection(kind=kind, within=self.filter, **(fields | {"years": self.due_years}))
 
 
+_RENAMED = {"organ": "agency", "old": "document"}
 _SELECTED = {*Within.model_fields} - {"as_of"}  # tables are of today
 # Conditions of tables that are not in their forms, or in another part of it.
 _BESIDES: Mapping[str, Collection[str]] = {

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer
@@ -21,8 +21,8 @@ from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter, document_meant, documents_within, parse_years
 from kgrag.serve.answers import place_url
 from kgrag.serve.desk import Desk
-from kgrag.statements.compare import By
 from kgrag.statements.naming import day_of_issue
+from kgrag.statements.selection import By, Kind, Selection
 from kgrag.statements.sources import quoted
 from kgrag.statements.table import Row, Source, Table, shown, worded
 from kgrag.status import Status, mark
@@ -294,18 +294,18 @@ class McpTools:
 
     def cites(self, document: str, offset: int = 0, limit: int = 20) -> Found:
         """List what a document cites, in which role (依据, 落实, 废止 …)."""
-        return self._table(self._base.tables().cites(document), document, offset, limit)
+        return self._table(self._rows("cites", document=document), document, offset, limit)
 
     def cited_by(self, title: str, offset: int = 0, limit: int = 20) -> Found:
         """List which documents cite one, also one that is not held: who implements it, repeals it.
 
         `title`: title, or id of a held document.
         """
-        return self._table(self._base.tables().cited_by(title), title, offset, limit)
+        return self._table(self._rows("cited_by", document=title), title, offset, limit)
 
     def basis(self, document: str, hops: int = 3, offset: int = 0, limit: int = 20) -> Found:
         """List the legal basis (依据) of a document, and the basis of that, as a chain."""
-        found = self._base.tables().basis(document, hops=hops)
+        found = self._rows("basis", document=document, hops=hops)
         return self._table(found, document, offset, limit)
 
     def targets(
@@ -324,9 +324,10 @@ class McpTools:
         2025 or 2025-2030. `standing`: planned aims or achieved results. Extraction may miss some:
         check with `grep`.
         """
-        found = self._base.tables().targets(
-            indicator,
-            regions=_names(place),
+        found = self._rows(
+            "targets",
+            indicator=indicator,
+            places=_names(place),
             years=_years(due),
             standing=standing,
             within=_within(document),
@@ -347,8 +348,13 @@ class McpTools:
 
         Arguments as of `targets`.
         """
-        found = self._base.tables().compare(
-            indicator, by=by, regions=_names(place), years=_years(due), standing=standing
+        found = self._rows(
+            "compare",
+            indicator=indicator,
+            by=by,
+            places=_names(place),
+            years=_years(due),
+            standing=standing,
         )
         return self._table(found, indicator, offset, limit)
 
@@ -365,8 +371,11 @@ class McpTools:
 
         `organ`: words of its name (四川 生态环境厅). `role`: 牵头 leads, 配合 assists.
         """
-        found = self._base.tables().duties(organ, role=role, within=_within(document, region))
+        found = self._rows("duties", agency=organ, role=role, within=_within(document, region))
         return self._table(found, organ, offset, limit)
+
+    def _rows(self, kind: Kind, **fields: Any) -> Table:
+        return self._base.rows(Selection(kind=kind, **fields))
 
     def _at(self, id: str) -> str:
         return place_url(self._url.rstrip("/"), id)

@@ -53,11 +53,10 @@ from kgrag.serve.inputs import (
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
 from kgrag.serve.views import Besides, Graphed, beside_page, entity, examples, graph
-from kgrag.statements.compare import matrix
 from kgrag.statements.overview import Facet, facets
+from kgrag.statements.selection import Event, Selection
 from kgrag.statements.table import Row, Table, shown, worded
-from kgrag.statements.targets import WantedTargets
-from kgrag.statements.timeline import EVENTS, Event
+from kgrag.statements.timeline import EVENTS
 from kgrag.store.likeness import not_called
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
@@ -323,7 +322,7 @@ def document_page(
     }
     if "panel" in request.query_params:
         return page(desk, request, "panel.html", **values)
-    tables = base.tables()
+    cites = base.rows(Selection(kind="cites", document=card.doc_id))
     return page(
         desk,
         request,
@@ -331,7 +330,7 @@ def document_page(
         **values,
         headings=headings,
         paragraphs=paragraphs(document.text, headings, span or (0, 0)),
-        cites=tables.cites(card.doc_id),
+        cites=cites,
         cited_by=_cited_by(desk, card),
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
         problems=document.warnings,
@@ -369,7 +368,7 @@ def _corrections(
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:
     try:
-        return desk.base.tables().cited_by(card.doc_id)
+        return desk.base.rows(Selection(kind="cited_by", document=card.doc_id))
     except NotFoundError:
         return None
 
@@ -378,11 +377,11 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     name, language = str(request.path_params["name"]), language_of(desk, request)
     given.check_table(name)
     asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
-    values: dict[str, Any] = {"notes": None, "matrix": None, "axis": None, "n": 0}
+    values: dict[str, Any] = {"notes": None, "axis": None, "n": 0}
     if asked or name in _AT_ONCE:
         if given.form != "json":
-            return exported(table_of(desk.base.tables(), name, given), given.form, language)
-        values |= _matrix(desk, given) if name == "compare" else _rows(desk, name, given)
+            return exported(table_of(desk, name, given), given.form, language)
+        values |= _rows(desk, name, given)
         if name == "timeline" and values["n"]:
             values |= _axis(values["table"])
         values["notes"] = worded(values["notes"], language)
@@ -402,7 +401,7 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
 
 
 def _rows(desk: Desk, name: str, given: Tabled) -> dict[str, Any]:
-    table = table_of(desk.base.tables(), name, given)
+    table = table_of(desk, name, given)
     n = len(table.rows)
     return {"table": table, "columns": table.filled, "notes": table.notes, "n": n}
 
@@ -444,22 +443,6 @@ def _axis(table: Table) -> dict[str, Any]:
         "drawn": drawn,
         "n_drawn": sum(not isinstance(one, int) for _, _, one in drawn),
     }
-
-
-def _matrix(desk: Desk, given: Tabled) -> dict[str, Any]:
-    """Return a comparison, and the documents that it rests on with a number each."""
-    wanted = WantedTargets(given.indicator, **given.figures)
-    made = matrix(desk.base.store, wanted, by=given.by)
-    cited = {
-        source.doc_id: source
-        for line in made.lines
-        for head in made.heads
-        for value in line.cells.get(head, ())
-        for source in value.sources
-    }
-    numbers = {doc_id: n for n, doc_id in enumerate(cited, 1)}
-    values = {"matrix": made, "cited": list(cited.values()), "numbers": numbers}
-    return {**values, "notes": made.notes, "n": len(made.lines)}
 
 
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition

@@ -1,53 +1,62 @@
-"""Select the statements of a table: by document, place, year and name."""
+"""Choose statements by document, indicator, agency, place, year and standing, here only."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.notes import Note, note
 from kgrag.ingestion.statements.duty_sentences import is_organ
-from kgrag.qualifiers import Qualifiers
-from kgrag.retrieval.filter import Filter, documents_within
+from kgrag.limits import check_whole
+from kgrag.qualifiers import Qualifiers, StatementKind
+from kgrag.retrieval.filter import documents_within
 from kgrag.statements.in_force import InForce
-from kgrag.statements.sources import subject_of
+from kgrag.statements.sources import role_of, subject_of
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, called, document_facets
+from kgrag.text.indicators import indicator_names
 from kgrag.text.messages import message
 from kgrag.text.organs import canonical_organ
 from kgrag.text.places import asks_nationally, question_places, with_places_inside
-from kgrag.text.regions import listed_regions, path, region_of, regions_named
+from kgrag.text.regions import level_of, listed_regions, path, region_of, regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Document
 
+if TYPE_CHECKING:
+    from kgrag.statements.selection import Selection
+
 _LISTED = ("省", "市")  # levels of which the gazetteer has all divisions
 _BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
+_BETWEEN = re.compile("[、，,；;]")  # indicators
+_KINDS = {  # what is named in statements of a kind, in a message; and what documents state of it
+    "target": "indicator",
+    "duty": "organ with duties",
+    "definition": "term that is defined",
+}
+_Is = Callable[[Statement, Document], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The documents that a table covers.
+    """The documents that a table covers, and the statements chosen from them.
 
     Attributes:
         cards: Documents without texts, by id.
         held: All documents of the knowledge base, without texts.
+        statements: By document and offset.
+        names: The indicators that were looked for; empty for any.
+        part: Of several indicators, the one that the statements are of.
     """
 
     cards: dict[str, Document]
     held: Sequence[Document]
-
-    @property
-    def total(self) -> int:
-        """The number of documents in the knowledge base."""
-        return len(self.held)
-
-    @property
-    def excluded(self) -> int:
-        """The number of documents that the filter excludes."""
-        return len(self.held) - len(self.cards)
+    statements: Sequence[Statement] = ()
+    names: tuple[str, ...] = ()
+    part: str = ""
 
     def note(self, stating: Collection[str], what: Note) -> Note:
         """Return a note on how many documents the table covers.
@@ -57,14 +66,32 @@ class Chosen:
             what: What they state.
         """
         kind = "table-read" if stating else "table-none-read"
-        told = {"total": self.total, "chosen": len(self.cards), "excluded": self.excluded}
-        part = "-of" if self.excluded else ""
+        told = {"total": len(self.held), "chosen": len(self.cards), "excluded": self._excluded}
+        part = "-of" if self._excluded else ""
         return note(kind + part, "zh", **told, n=len(stating), what=what)
 
     def filter_notes(self) -> list[Note]:
         """Return a note on how many documents the filter excludes, if it does."""
-        told = {"excluded": self.excluded, "total": self.total}
-        return [note("excluded", "zh", **told)] if self.excluded else []
+        told = {"excluded": self._excluded, "total": len(self.held)}
+        return [note("excluded", "zh", **told)] if self._excluded else []
+
+    def having(self, names: Sequence[str], kind: StatementKind) -> list[Statement]:
+        """Return the statements, all of a kind, with one of some names; all for no names."""
+        is_named = _named(kind, names)
+        return [s for s in self.statements if is_named(s, self.cards[s.doc_id])]
+
+    def of_each_name(self, kind: StatementKind) -> "list[Chosen]":
+        """Return the same with the statements of each of several names, or as it is for one."""
+        if len(self.names) < 2:
+            return [self]
+        return [
+            replace(self, statements=self.having([name], kind), names=(name,), part=name)
+            for name in self.names
+        ]
+
+    @property
+    def _excluded(self) -> int:
+        return len(self.held) - len(self.cards)
 
     def not_held(self, places: Collection[str]) -> tuple[str, ...]:
         """Return those of some places that no document of the knowledge base is about.
@@ -89,25 +116,99 @@ class Chosen:
         return [note(kind, "zh", places=names) for kind, names in kinds if names]
 
 
+def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Chosen:
+    """Return the documents that a selection covers, and its statements of a kind.
+
+    Args:
+        store: The knowledge base.
+        selection: `searched` chooses documents; names, places, level, years, standing and role
+            choose statements.
+        kind: Of the statements; empty for none.
+
+    Raises:
+        NotFoundError: If no document is left, or a place is unknown.
+        GarbledTextError: If a name has a broken encoding.
+    """
+    held, within = store.document_cards(), selection.searched
+    in_force = partial(_in_force, store, held, selection)
+    covered = documents_within(within, held, in_force=in_force) if within else None
+    cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
+    if not kind:
+        return Chosen(cards, held)
+    is_chosen = _chooser(selection, kind, cards)
+    stated = store.statements(kind, sorted(cards) if within else None)
+    chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
+    every, names = Chosen(cards, held, chosen), _names(selection, kind)
+    found = every.having(names, kind)
+    if kind == "target" and not found:
+        names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
+        found = every.having(names, kind)
+    return replace(every, statements=found, names=names)
+
+
+def _chooser(selection: "Selection", kind: StatementKind, cards: Mapping[str, Document]) -> _Is:
+    """Return a predicate: whether a statement is of the places, years, standing and role."""
+    is_here = in_places(selection.places, cards.values(), selection.level)
+    years = selection.years if kind == "target" else None
+
+    def is_chosen(s: Statement, card: Document) -> bool:
+        return (
+            (not selection.standing or s.qualifiers.standing == selection.standing)
+            and (not selection.role or role_of(s) == selection.role)
+            and _in_years(s.qualifiers, years)
+            and is_here(stated_place(s.qualifiers, card))
+        )
+
+    return is_chosen
+
+
+def _in_force(store: Store, cards: Sequence[Document], selection: "Selection") -> frozenset[str]:
+    return InForce.read(store, cards).in_force(selection.day)
+
+
+def _names(selection: "Selection", kind: StatementKind) -> tuple[str, ...]:
+    """Return the names by which statements of a kind are selected; none for any."""
+    names = {
+        "target": selection.names,
+        "duty": (selection.agency,),
+        "definition": (selection.topic,),
+    }
+    asked = tuple(name for name in names.get(kind, ()) if name.strip())
+    check_whole("name", *asked)
+    return asked
+
+
+def _named(kind: StatementKind, names: Sequence[str]) -> _Is:
+    """Return a predicate: whether a statement of a kind has one of some names; true for none."""
+    by_kind = {"target": names_indicator, "duty": names_organ, "definition": _names_term}
+    if not names:
+        return lambda statement, card: True
+    ways = [by_kind[kind](name) for name in names]
+    return lambda statement, card: any(way(statement, card) for way in ways)
+
+
+def check_named(store: Store, chosen: Chosen, kind: StatementKind) -> None:
+    """Raise NotFoundError, with the nearest names, for the first name that nothing stated has.
+
+    Args:
+        store: The knowledge base.
+        chosen: Names that its own statements have are not looked for again.
+        kind: Of the statements that may have the names.
+    """
+    lacking = [n for n in chosen.names if not chosen.having([n], kind)]
+    if not lacking:
+        return
+    cards = {card.doc_id: card for card in store.document_cards()}
+    stated = [s for s in store.statements(kind) if s.doc_id in cards]
+    for name in lacking:
+        is_named = _named(kind, [name])
+        if not any(is_named(s, cards[s.doc_id]) for s in stated):
+            raise not_called(message(_KINDS[kind]), name, {s.fact.subject.name for s in stated})
+
+
 def about(cards: Iterable[Document]) -> frozenset[str]:
     """Return the short names of the places that documents are about, provinces around included."""
     return frozenset(r for c in cards for r in document_facets(c.title, c.metadata).regions)
-
-
-def choose(store: Store, within: Filter | None) -> Chosen:
-    """Return the documents that pass a filter; all for None.
-
-    Raises:
-        NotFoundError: If none passes.
-    """
-    cards = store.document_cards()
-    in_force = partial(_in_force_today, store, cards)
-    doc_ids = documents_within(within, cards, in_force=in_force) if within else None
-    return Chosen({c.doc_id: c for c in cards if doc_ids is None or c.doc_id in doc_ids}, cards)
-
-
-def _in_force_today(store: Store, cards: Sequence[Document]) -> frozenset[str]:
-    return InForce.read(store, cards).in_force(date.today().isoformat())
 
 
 def names_all(wanted: str) -> Callable[[str], bool]:
@@ -120,7 +221,23 @@ def names_all(wanted: str) -> Callable[[str], bool]:
     return lambda name: all(piece in normalize_name(name) for piece in pieces)
 
 
-def names_organ(wanted: str) -> Callable[[Statement, Document], bool]:
+def names_indicator(wanted: str) -> _Is:
+    """Return a predicate: whether a figure is of an indicator.
+
+    Args:
+        wanted: Words of its name, or any of its names.
+    """
+    as_given, *as_known = (names_all(name) for name in (wanted, *indicator_names(wanted)))
+
+    def is_wanted(figure: Statement, card: Document) -> bool:
+        name, written = figure.fact.subject.name, figure.qualifiers.subject
+        known = any(named(name) for named in as_known)
+        return as_given(name) or known or (bool(written) and as_given(written))
+
+    return is_wanted
+
+
+def names_organ(wanted: str) -> _Is:
     """Return a predicate: whether a duty in a document is of an organ.
 
     Args:
@@ -141,32 +258,52 @@ def names_organ(wanted: str) -> Callable[[Statement, Document], bool]:
     return is_of
 
 
-def in_places(wanted: Sequence[str], chosen: Chosen) -> Callable[[Sequence[str]], bool]:
+def _names_term(wanted: str) -> _Is:
+    named = names_all(wanted)
+    return lambda s, card: named(s.fact.subject.name) or named(subject_of(s))
+
+
+def in_places(
+    wanted: Sequence[str], cards: Iterable[Document] = (), level: str = ""
+) -> Callable[[Sequence[str]], bool]:
     """Return a predicate: whether a place, given by its path, equals or lies in a wanted one.
 
     Args:
-        wanted: Full or short names: 四川, 成都市, 通州区; 全国 for the whole country.
-        chosen: Documents whose places are accepted beside those of the gazetteer.
+        wanted: Full or short names: 四川, 成都市; 全国 for the whole country. Empty for any.
+        cards: Documents whose places are accepted beside those of the gazetteer.
+        level: Of the place itself, 省 or 市; empty for any.
 
     Raises:
         NotFoundError: If a text names no place.
 
-    >>> here = in_places(["四川"], Chosen({}, ()))
+    >>> here = in_places(["四川"])
     >>> here(("四川省", "成都市")), here(("云南省",))
     (True, False)
     """
-    if not wanted:
-        return lambda _: True
-    held = {called(r) for card in chosen.cards.values() for r in card.metadata.regions}
-    asked = {NATIONAL if asks_nationally(text) else called(text.strip()) for text in wanted}
-    for name, text in ((called(text.strip()), text) for text in wanted):
-        unlisted = region_of(text)
-        is_part = unlisted is not None and unlisted.level not in _LISTED
-        if not (asks_nationally(text) or name in held or regions_named(name) or is_part):
+    held = {called(r) for card in cards for r in card.metadata.regions} if wanted else set()
+    for text in wanted:
+        if not _is_place(text.strip(), held):
             names = held.union(region.name for region in listed_regions())
             remedy = message("places are given as 四川, 成都市, 全国")
             raise not_called(message("place"), text, names, remedy=remedy)
-    return lambda place: any(called(name) in asked for name in place)
+    asked = {NATIONAL if asks_nationally(text) else called(text.strip()) for text in wanted}
+
+    def is_here(place: Sequence[str]) -> bool:
+        is_level = not level or level_of(place[-1]) == level
+        return is_level and (not asked or any(called(name) in asked for name in place))
+
+    return is_here
+
+
+def _is_place(text: str, held: Collection[str]) -> bool:
+    if asks_nationally(text) or called(text) in held or regions_named(called(text)):
+        return True
+    unlisted = region_of(text)
+    return unlisted is not None and unlisted.level not in _LISTED
+
+
+def _in_years(told: Qualifiers, years: tuple[int, int] | None) -> bool:
+    return years is None or (told.year.isdigit() and years[0] <= int(told.year) <= years[1])
 
 
 def stated_place(told: Qualifiers, card: Document) -> tuple[str, ...]:
@@ -189,3 +326,55 @@ def _named_in(title: str) -> str:
     """Return the full name of the one listed place in a title; 全国 for none or several."""
     named = [region for place in question_places(title, ()) for region in regions_named(place)]
     return named[0].name if len(named) == 1 else NATIONAL
+
+
+def cut_note(shown: int, n: int) -> tuple[Note, ...]:
+    """Return a note that only the first rows of n are shown; none if all are."""
+    return (note("shortened-rows", "zh", shown=shown, n=n),) if shown < n else ()
+
+
+class Ranked(NamedTuple):
+    """Figures in an order, those that cannot be compared left out.
+
+    Attributes:
+        statements: In the order of their values, or as they were.
+        notes: On those left out.
+    """
+
+    statements: Sequence[Statement]
+    notes: tuple[Note, ...]
+
+
+def ranked(statements: Sequence[Statement], selection: "Selection") -> Ranked:
+    """Return the figures within the bound of a selection, in its order.
+
+    Only figures of the usual unit and kind of change are comparable; a note counts the others.
+    """
+    if not (selection.order or selection.bound):
+        return Ranked(statements, ())
+    measures = Counter(map(_measure, statements))
+    usual = max(filter(None, measures), key=lambda measure: measures[measure], default=None)
+    alike = [s for s in statements if usual and _measure(s) == usual]
+    kept = [s for s in alike if _is_within(float(s.qualifiers.value), selection.bound)]
+    if selection.order:
+        kept.sort(key=lambda s: float(s.qualifiers.value), reverse=selection.order == "most")
+    left = {"units": len(statements) - len(alike), "bound": len(alike) - len(kept)}
+    notes = (note(f"left-out-{why}", "zh", n=n) for why, n in left.items() if n)
+    return Ranked(kept, tuple(notes))
+
+
+def _measure(statement: Statement) -> tuple[str, str] | None:
+    """Return unit and kind of change of a figure; None if its value is no number."""
+    told = statement.qualifiers
+    try:
+        float(told.value)
+    except ValueError:
+        return None
+    return told.unit, told.comparator if told.comparator in ("+", "-") else ""
+
+
+def _is_within(value: float, bound: tuple[str, float] | None) -> bool:
+    if bound is None:
+        return True
+    sign, limit = bound
+    return (value > limit if ">" in sign else value < limit) or ("=" in sign and value == limit)

@@ -2,31 +2,32 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 from kgrag.answer.notes import note
 from kgrag.qualifiers import Comparator
-from kgrag.statements.choose import choose, in_places
-from kgrag.statements.figures import Figure, Measured, of_any_size, planned_figures
+from kgrag.statements.choose import check_named, choose, cut_note, in_places, stated_place
+from kgrag.statements.figures import (
+    Measured,
+    decimal_of,
+    figure_words,
+    is_known_place,
+    measured_of,
+    of_any_size,
+)
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
-from kgrag.statements.sources import Spot, quoted, spot_of
-from kgrag.statements.table import Column, Row, Source, Table
-from kgrag.statements.targets import (
-    INDICATOR,
-    REGION,
-    YEAR,
-    WantedTargets,
-    check_indicator,
-    wanted_statements,
-)
+from kgrag.statements.selection import Selection
+from kgrag.statements.sources import Spot, sourced, spot_of
+from kgrag.statements.table import Cell, Column, Row, Table
+from kgrag.statements.targets import INDICATOR, REGION, YEAR
+from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL
-from kgrag.text.quantities import narrow
+from kgrag.types import Document
 
 _MORE = re.compile(
     r"(?:利用率|利用系数|回收率|处理率|处置率|治理率|收集率|覆盖率|绿化率|绿地率|达标率|保护率|保有率|保持率"
@@ -43,17 +44,10 @@ _LESS = re.compile(
 _AT_LEAST: frozenset[Comparator] = frozenset([">=", ">"])
 _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
-BELOW, AFTER, UNLIKE_ABOVE, UNLIKE = "低于上级", "晚于上级", "与上级不同", "两文不一"
-_ORDER = (BELOW, AFTER, UNLIKE, UNLIKE_ABOVE)
+BELOW, UNLIKE_ABOVE, UNLIKE = "低于上级", "与上级不同", "两文不一"
+_ORDER = (BELOW, UNLIKE, UNLIKE_ABOVE)
 _ALL = Decimal(100)
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
-# 国家提出到2030年…: a document of a place tells what others aim at.
-_ELSEWHERE = re.compile(
-    r"(?:国家|国务院|党中央|中央|我国|全国)[^。；]{0,60}(?:提出|明确|要求)[^。；]{0,6}到?20\d\d年"
-    r"|20\d\d年[，,]?(?:全国|我国)"
-)
-# 各省（区、市）…不低于30%: what the country sets for each place. Its total or average bounds none.
-_FOR_EACH = re.compile(r"(?:[各每]个?|所有|全部)(?:省|自治区|直辖市|地区|地方|市|州|盟|县|区|级)")
 _COLUMNS = (
     Column("kind", "差异", "difference"),
     INDICATOR,
@@ -71,8 +65,36 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class Figure(NamedTuple):
+    """A planned figure with a single value, a year and a known place.
+
+    Attributes:
+        measured: Key for comparison.
+        indicator: Name of the indicator.
+        year: Target year.
+        place: Full names, outermost first; 全国 for the whole country.
+        value: In the unit.
+        comparator: At least, about, a change, and so on.
+        statement: Its source.
+        card: The document, without its text.
+    """
+
+    measured: Measured
+    indicator: str
+    year: int
+    place: tuple[str, ...]
+    value: Decimal
+    comparator: Comparator
+    statement: Statement
+    card: Document
+
+    @property
+    def spot(self) -> Spot:
+        """Where it is stated, by which figures are ordered that are equal otherwise."""
+        return spot_of(self.statement)
+
+
+class _Pair(NamedTuple):
     """Two conflicting figures.
 
     Attributes:
@@ -86,142 +108,129 @@ class _Pair:
     other: Figure
 
 
-def conflicts(store: Store, wanted: WantedTargets, *, day: str) -> Table:
+def conflicts(store: Store, selection: Selection) -> Table:
     """Return pairs of conflicting planned figures, with both sources.
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
     scope and kind of change. It counts as lower only if the direction of the indicator is certain.
-    A figure of the country counts only if its sentence sets it for each place, or it is all (100%).
+    A figure of the country counts only if it is all (100%): its total or average bounds no place.
     Achieved figures are left out.
 
     Args:
         store: The knowledge base.
-        wanted: Selects the local figures by indicator, place and year; `within` must contain one of
-            the two documents. `standing` is ignored.
-        day: ISO 8601 date at which the status of documents is determined.
+        selection: Selects the local figures by indicator, place and year; one of the two documents
+            must be among those that are searched. `standing` is ignored.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
+        NotFoundError: If no document is selected, or a place or an indicator is unknown.
     """
-    chosen, everything = choose(store, wanted.within), choose(store, None)
-    asked = WantedTargets(indicator=wanted.indicator, standing="planned")
-    statements = wanted_statements(store, asked, everything)
-    if not statements:
-        check_indicator(store, wanted.indicator)
-    here = in_places(wanted.regions, everything)
-    groups: defaultdict[Measured, list[Figure]] = defaultdict(list)
-    figures = list(planned_figures(statements, everything.cards))
-    for figure in figures:
-        groups[figure.measured].append(figure)
-    national = quoted(store, (spot_of(f.statement) for f in figures if f.place == (NATIONAL,)))
-
+    covered = choose(store, selection).cards
+    planned = Selection(kind="targets", indicators=selection.names, standing="planned")
+    chosen = choose(store, planned, "target")
+    check_named(store, chosen, "target")
+    here = in_places(selection.places, chosen.cards.values(), selection.level)
+    first, last = selection.years or (0, 9999)
+    figures = list(planned_figures(chosen.statements, chosen.cards))
     pairs = [
         pair
-        for group in groups.values()
-        for pair in (*_against_above(group, partial(_binds, national)), *_between_documents(group))
+        for pair in _pairs(figures)
         if here(pair.own.place)
-        and (pair.own.card.doc_id in chosen.cards or pair.other.card.doc_id in chosen.cards)
-        and (not wanted.years or wanted.years[0] <= pair.own.year <= wanted.years[1])
+        and not covered.keys().isdisjoint((pair.own.card.doc_id, pair.other.card.doc_id))
+        and first <= pair.own.year <= last
     ]
-    sources = quoted(store, (spot_of(f.statement) for p in pairs for f in (p.own, p.other)))
-    in_force = InForce.read(store, list(everything.cards.values()))
-    rows = [
-        _row(pair, sources, lambda figure: in_force.status(figure.card.doc_id, day).told())
+    in_force, day = InForce.read(store, chosen.held), selection.day
+    made = (
+        ((pair.kind, *_cells(pair, in_force, day)), (pair.own.spot, pair.other.spot))
         for pair in sorted(pairs, key=_order)
-        if not any(_is_of_elsewhere(f, sources) for f in (pair.own, pair.other))
-        and (pair.kind != AFTER or _names_its_year(pair.own, sources))
-    ]
-    return Table("conflicts", _COLUMNS, tuple(rows), _notes(rows, figures))
+    )
+    rows = sourced(store, made, day=day)
+    shown = rows[: selection.limit]
+    notes = (*_notes(rows, figures), *cut_note(len(shown), len(rows)))
+    return Table("conflicts", _COLUMNS, shown, notes)
 
 
 def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
     n_documents = len({f.card.doc_id for f in figures})
-    compared = {"documents": n_documents, "figures": len(figures), "n": len(rows)}
     kinds = {row.cells[0] for row in rows}
     further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
     return (
-        note("conflicts", "zh", **compared),
+        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(rows)),
         *(note(name, "zh") for kind, name in further.items() if kind in kinds),
     )
 
 
-def _against_above(group: Sequence[Figure], binds: Callable[[Figure], bool]) -> Iterator[_Pair]:
-    """Yield a place's figures that fall short of those of the nearest superior place that bind."""
-    if not of_any_size(group[0].measured.unit):
-        return
-    by_place: defaultdict[tuple[str, ...], list[Figure]] = defaultdict(list)
-    for figure in group:
-        by_place[figure.place].append(figure)
-    for place, own in by_place.items():
-        for around in _around(place):
-            above = [figure for figure in by_place.get(around, ()) if binds(figure)]
-            if above:
+def planned_figures(
+    statements: Iterable[Statement], cards: Mapping[str, Document]
+) -> Iterator[Figure]:
+    """Yield the figures with a single value, a year and a known place.
+
+    Args:
+        statements: Planned targets.
+        cards: Their documents, by id.
+    """
+    for statement in statements:
+        told, card = statement.qualifiers, cards[statement.doc_id]
+        value, place = decimal_of(told.value), stated_place(told, card)
+        if told.value_to or value is None or not told.year.isdigit():
+            continue
+        if is_known_place(place, card):
+            measured, name = measured_of(statement, card), statement.fact.subject.name
+            year, comparator = int(told.year), told.comparator
+            yield Figure(measured, name, year, place, value, comparator, statement, card)
+
+
+def _pairs(figures: Iterable[Figure]) -> Iterator[_Pair]:
+    """Yield what does not go together of the figures of each thing that is measured."""
+    groups: defaultdict[Measured, defaultdict[tuple[str, ...], list[Figure]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for figure in figures:
+        groups[figure.measured][figure.place].append(figure)
+    for measured, by_place in groups.items():
+        for place, own in by_place.items():
+            around = ([f for f in by_place.get(outer, ()) if _binds(f)] for outer in _around(place))
+            above = next(filter(None, around), None)
+            if above and of_any_size(measured.unit):
                 yield from _short_of(own, above)
-                break
+            yield from _between_documents(own)
 
 
-def _binds(national: Mapping[Spot, Source], figure: Figure) -> bool:
-    """Return whether a figure bounds the places inside: one of the country must be set for each."""
-    if figure.place != (NATIONAL,):
-        return True
-    if figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change:
-        return True
-    source = national.get(spot_of(figure.statement))
-    return source is not None and bool(_FOR_EACH.search(source.quote))
+def _binds(figure: Figure) -> bool:
+    """Return whether a figure bounds the places inside: of the country, only all (100%)."""
+    is_all = figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change
+    return figure.place != (NATIONAL,) or is_all
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the superior places, nearest first, the country last."""
-    if place == (NATIONAL,):
-        return
-    for n in range(len(place) - 1, 0, -1):
-        yield place[:n]
-    yield (NATIONAL,)
+    if place != (NATIONAL,):
+        yield from (place[:n] for n in range(len(place) - 1, 0, -1))
+        yield (NATIONAL,)
 
 
 def _short_of(own: Sequence[Figure], above: Sequence[Figure]) -> Iterator[_Pair]:
+    """Yield a place's figures that fall short of those of the superior place."""
     direction = _more_is_better(own[0].indicator, [figure.comparator for figure in (*own, *above)])
     by_document: defaultdict[tuple[str, int], list[Figure]] = defaultdict(list)
     for figure in own:
         by_document[figure.card.doc_id, figure.year].append(figure)
     for (_, year), figures in by_document.items():
         same_year = [f for f in above if f.year == year]
-        if same_year:
-            yield from _worse(figures, same_year, direction)
-    if direction is not None:
-        yield from _late(own, above, direction)
+        if same_year and direction is None:
+            if len({f.value for f in figures}) == 1 and not _shares(figures, same_year):
+                yield _Pair(UNLIKE_ABOVE, figures[0], same_year[0])
+        elif same_year and direction is not None:
+            best, least = _strictest(figures, direction), _strictest(same_year, not direction)
+            if _is_worse(best.value, least.value, direction):
+                yield _Pair(BELOW, best, least)
 
 
-def _worse(
-    own: Sequence[Figure], above: Sequence[Figure], direction: bool | None
-) -> Iterator[_Pair]:
-    """Yield a document's strictest figure of a year if it is below all superior ones."""
-    if direction is None:
-        if len({f.value for f in own}) == 1 and own[0].value not in {f.value for f in above}:
-            yield _Pair(UNLIKE_ABOVE, own[0], above[0])
-        return
-    best, least = _strictest(own, direction), _strictest(above, not direction)
-    if _is_worse(best.value, least.value, direction):
-        yield _Pair(BELOW, best, least)
-
-
-def _late(own: Sequence[Figure], above: Sequence[Figure], direction: bool) -> Iterator[_Pair]:
-    """Yield the first figure of a place if it is due later than the superior one and no stricter.
-
-    Its sentence must name the year, as a year inherited from the context may be wrong.
-    """
-    first = min(own, key=lambda f: (f.year, f.statement.doc_id, f.statement.start))
-    earlier = [f for f in above if f.year < first.year]
-    if not earlier or any(f.year == first.year for f in above):
-        return
-    best = _strictest([f for f in own if f.year == first.year], direction)
-    least = _strictest(earlier, not direction)
-    if best.value == least.value or _is_worse(best.value, least.value, direction):
-        yield _Pair(AFTER, best, least)
+def _shares(one: Iterable[Figure], other: Iterable[Figure]) -> bool:
+    return not {f.value for f in one}.isdisjoint(f.value for f in other)
 
 
 def _strictest(figures: Iterable[Figure], direction: bool) -> Figure:
-    ordered = sorted(figures, key=lambda f: (f.value, f.statement.doc_id, f.statement.start))
+    ordered = sorted(figures, key=lambda f: (f.value, f.spot))
     return ordered[-1] if direction else ordered[0]
 
 
@@ -229,12 +238,12 @@ def _is_worse(value: Decimal, other: Decimal, direction: bool) -> bool:
     return value < other if direction else value > other
 
 
-def _between_documents(group: Sequence[Figure]) -> Iterator[_Pair]:
-    """Yield pairs of documents that share no figure for the same place and year."""
-    by_time: defaultdict[tuple[tuple[str, ...], int], dict[str, list[Figure]]] = defaultdict(dict)
-    for figure in group:
-        by_time[figure.place, figure.year].setdefault(figure.card.doc_id, []).append(figure)
-    for by_document in by_time.values():
+def _between_documents(own: Sequence[Figure]) -> Iterator[_Pair]:
+    """Yield pairs of documents of a place that share no figure of a year."""
+    by_year: defaultdict[int, dict[str, list[Figure]]] = defaultdict(dict)
+    for figure in own:
+        by_year[figure.year].setdefault(figure.card.doc_id, []).append(figure)
+    for by_document in by_year.values():
         ordered = sorted(by_document.values(), key=lambda f: day_of_issue(f[0].card) or "")
         for one, other in combinations(ordered, 2):
             if not any(_agree(a, b) for a in one for b in other):
@@ -263,41 +272,18 @@ def _rounded(exact: Decimal, short: Decimal) -> bool:
     return is_finer and exact.quantize(Decimal(1).scaleb(int(places))) == short
 
 
-def _is_of_elsewhere(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
-    """Return whether the sentence of a local figure reports one of the country."""
-    source = sources.get(spot_of(figure.statement))
-    local = figure.place != (NATIONAL,)
-    return source is None or (local and bool(_ELSEWHERE.search(source.quote)))
-
-
-def _names_its_year(figure: Figure, sources: Mapping[Spot, Source]) -> bool:
-    return str(figure.year) in narrow(sources[spot_of(figure.statement)].quote)
-
-
-def _row(pair: _Pair, sources: Mapping[Spot, Source], status_of: Callable[[Figure], str]) -> Row:
+def _cells(pair: _Pair, in_force: InForce, day: str) -> Iterator[Cell]:
     own, other = pair.own, pair.other
-    cells = (
-        pair.kind,
-        own.indicator,
-        own.measured.scope or None,
-        own.place[-1],
-        own.year,
-        own.shown,
-        day_of_issue(own.card),
-        status_of(own) or None,
-        other.place[-1],
-        other.year,
-        other.shown,
-        day_of_issue(other.card),
-        status_of(other) or None,
-    )
-    return Row(cells, tuple(sources[spot_of(f.statement)] for f in (own, other)))
+    yield from (own.indicator, own.measured.scope or None)
+    for figure in (own, other):
+        status = in_force.status(figure.card.doc_id, day).told() or None
+        words, issued = figure_words(figure.statement), day_of_issue(figure.card)
+        yield from (figure.place[-1], figure.year, words, issued, status)
 
 
-def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], str, int]:
+def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], Spot]:
     own = pair.own
-    at = own.statement
-    return _ORDER.index(pair.kind), own.indicator, own.year, own.place, at.doc_id, at.start
+    return _ORDER.index(pair.kind), own.indicator, own.year, own.place, own.spot
 
 
 def _more_is_better(indicator: str, comparators: Iterable[Comparator]) -> bool | None:

@@ -1,55 +1,41 @@
 """One engine for what documents state: a selection to a table with its sources."""
 
-from typing import assert_never
+from collections.abc import Callable, Mapping
 
-from kgrag.statements.selection import Selection
+from kgrag.statements.conflicts import conflicts
+from kgrag.statements.digest import digest
+from kgrag.statements.lists import definitions, documents, duties, provisions, validity
+from kgrag.statements.references import basis, cited_by, cites
+from kgrag.statements.selection import Kind, Selection
 from kgrag.statements.table import Table
-from kgrag.statements.tables import Tables
+from kgrag.statements.targets import compare, targets
+from kgrag.statements.timeline import timeline
 from kgrag.store.store import Store
+
+_TABLES: Mapping[Kind, Callable[[Store, Selection], Table]] = {
+    "targets": targets,
+    "compare": compare,
+    "duties": duties,
+    "cites": cites,
+    "cited_by": cited_by,
+    "basis": basis,
+    "timeline": timeline,
+    "conflicts": conflicts,
+    "digest": digest,
+    "documents": documents,
+    "validity": validity,
+    "provisions": provisions,
+    "definitions": definitions,
+}
 
 
 def rows(store: Store, selection: Selection) -> Table:
     """Return the table of a selection, each row with the passages that state it.
 
+    What extraction missed is missing here; notes tell what was searched and left out.
+
     Raises:
         NotFoundError: If what it names is not held; the error lists similar names.
         OutOfRangeError: If it is empty where it must not be, or out of range.
     """
-    s, tables = selection, Tables(store)
-    match s.kind:
-        case "targets":
-            return tables.targets(
-                s.indicator, regions=s.places, years=s.years, standing=s.standing, within=s.within
-            )
-        case "compare":
-            return tables.compare(
-                s.indicator,
-                by=s.by,
-                regions=s.places,
-                years=s.years,
-                standing=s.standing,
-                within=s.within,
-            )
-        case "duties":
-            return tables.duties(s.agency, role=s.role, within=s.within)
-        case "cites":
-            return tables.cites(s.document)
-        case "cited_by":
-            return tables.cited_by(s.document)
-        case "basis":
-            return tables.basis(s.document, hops=s.hops)
-        case "timeline":
-            return tables.timeline(
-                s.indicator,
-                regions=s.places,
-                since=s.since,
-                until=s.until,
-                events=s.events,
-                within=s.within,
-            )
-        case "conflicts":
-            return tables.conflicts(s.indicator, regions=s.places, years=s.years, within=s.within)
-        case "digest":
-            return tables.digest(s.document, s.new, parts=s.parts)
-        case never:
-            assert_never(never)
+    return _TABLES[selection.kind](store, selection)

@@ -3,7 +3,6 @@
 import csv
 import html
 import io
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
 from kgrag.statements.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
+from kgrag.status import mark
 from kgrag.text.visible import shortened, visible
 from kgrag.text.words import has_han
 from kgrag.types import Language
@@ -57,30 +57,9 @@ def as_csv(table: Table, language: Language) -> bytes:
     return text.getvalue().encode()
 
 
-def as_json(table: Table) -> str:
-    """Return a table as one JSON object: `name`, `rows` (mappings with `sources`), `notes`."""
-    told = {"name": table.name, "rows": table.records(), "notes": list(table.notes)}
-    return json.dumps(told, ensure_ascii=False, indent=1)
-
-
 def as_html(table: Table, language: Language) -> bytes:
     """Return a table as a self-contained HTML page; all texts are escaped."""
-    head, *body = _lines(table, language)
-    notes = _paragraphs(table, language)
-    rows = "\n".join(
-        f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in line)}</tr>" for line in body
-    )
-    return (
-        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{_escaped(table.name)}</title>\n<style>\n"
-        "body { font-family: sans-serif; margin: 2em; }\n"
-        "table { border-collapse: collapse; }\n"
-        "th, td { border: 1px solid #bbb; padding: 4px 8px; text-align: left; "
-        "vertical-align: top; white-space: pre-line; }\n"
-        "</style>\n</head>\n<body>\n"
-        f"{notes}<table>\n<thead><tr>{''.join(f'<th>{_escaped(h)}</th>' for h in head)}</tr>"
-        f"</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</body>\n</html>\n"
-    ).encode()
+    return as_page((table,), _heading(table, language), language)
 
 
 def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
@@ -155,7 +134,7 @@ def _part(table: Table, language: Language) -> str:
 
 def _sources(row: Row, language: Language) -> str:
     items = "".join(
-        f"<li>《{_escaped(s.title)}》{_escaped(s.clause and ' › ' + s.clause)}：{_escaped(s.quote)}"
+        f"<li>{_escaped(s.reference + mark(s.status, language))}：{_escaped(s.quote)}"
         f" <small>{_escaped(s.file)} {s.start}-{s.end}</small></li>"
         for s in row.sources
     )

@@ -1,15 +1,11 @@
-"""Planned figures, and the key by which they are comparable."""
+"""Words of figures, and the key by which they are comparable."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from kgrag.qualifiers import Comparator
-from kgrag.statements.choose import stated_place
+from kgrag.qualifiers import Comparator, Qualifiers
 from kgrag.statements.sources import object_of
-from kgrag.statements.targets import sign_of
 from kgrag.store.graph import Statement
 from kgrag.text.facets import NATIONAL
 from kgrag.text.plan_periods import plan_years
@@ -21,6 +17,10 @@ _PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?
 # Units that are read in 千瓦, 千瓦时 and 千伏安, by the power of ten that their prefix is of it.
 _IN_PREFIXED = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[mg]wh?|[兆吉](?:瓦时|瓦|伏安)))", re.IGNORECASE)
 _PREFIXES = {"m": 3, "兆": 3, "g": 6, "吉": 6}
+_SIGNS = {
+    "=": "", ">=": "≥", "<=": "≤", ">": ">", "<": "<", "~": "约", "+": "增", "-": "降", "range": "",
+}  # fmt: skip
+STANDINGS = {"planned": "目标", "achieved": "完成", "": ""}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
 # Words by which a figure counts something else: what is added, what is so each year.
 _COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
@@ -56,36 +56,6 @@ class Measured(NamedTuple):
     counted: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A planned figure.
-
-    Attributes:
-        measured: Key for comparison.
-        indicator: Name of the indicator.
-        year: Target year.
-        place: Full names, outermost first; 全国 for the whole country.
-        value: In the unit.
-        comparator: At least, about, a change, and so on.
-        statement: Its source.
-        card: The document, without its text.
-    """
-
-    measured: Measured
-    indicator: str
-    year: int
-    place: tuple[str, ...]
-    value: Decimal
-    comparator: Comparator
-    statement: Statement
-    card: Document
-
-    @property
-    def shown(self) -> str:
-        """Return it as text of a cell."""
-        return figure_words(self.statement)
-
-
 def of_any_size(unit: str) -> bool:
     """Return whether values in a unit are independent of the size of a place: %, 吨/万元.
 
@@ -93,6 +63,15 @@ def of_any_size(unit: str) -> bool:
     (True, True, False, False)
     """
     return _OF_ANY_SIZE.fullmatch(unit) is not None
+
+
+def sign_of(told: Qualifiers) -> str:
+    """Return the prefix of a value: 增约, ≥; empty for the plain value.
+
+    >>> sign_of(Qualifiers("target", comparator="+", bound="~"))
+    '增约'
+    """
+    return "".join(_SIGNS.get(sign, sign) for sign in (told.comparator, told.bound))
 
 
 def figure_words(statement: Statement) -> str:
@@ -157,30 +136,6 @@ def _as_written(value: str, unit: str, text: str, *, bare: bool = False) -> str:
         if number == Decimal(match[1]) * 10 ** _PREFIXES[match[2][0].casefold()]:
             return match[0] if shown else match[1]
     return f"{scaled(number)}{shown}"
-
-
-def planned_figures(
-    statements: Iterable[Statement], cards: dict[str, Document]
-) -> Iterator[Figure]:
-    """Yield the planned figures with a single value, a year and a known place."""
-    for statement in statements:
-        told, card = statement.qualifiers, cards[statement.doc_id]
-        value = decimal_of(told.value)
-        if told.standing != "planned" or not told.year.isdigit() or told.value_to or value is None:
-            continue
-        place = stated_place(told, card)
-        if not is_known_place(place, card):
-            continue
-        yield Figure(
-            measured=measured_of(statement, card),
-            indicator=statement.fact.subject.name,
-            year=int(told.year),
-            place=place,
-            value=value,
-            comparator=told.comparator,
-            statement=statement,
-            card=card,
-        )
 
 
 def measured_of(statement: Statement, card: Document) -> Measured:

@@ -16,9 +16,10 @@ from kgrag.text.plan_periods import last_year, periods_in
 from kgrag.text.title_keys import title_key, without_edition
 from kgrag.types import Document
 
-_ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}
+ACTS: Mapping[str, StatusKind] = {"废止": "repealed", "修订": "amended"}
 _DRAFTS = ("征求意见稿", "送审稿", "草案")
 _ENDED: Mapping[str, StatusKind] = {"废止": "repealed", "失效": "expired"}
+_WORST_FIRST: tuple[StatusKind, ...] = ("repealed", "expired", "superseded", "over", "amended")
 # 关于《…（草案）》的决议 is none.
 _NO_DRAFT = re.compile(r"(?:决议|决定|说明|解读|报告|通报)(?:[（(][^（）()]*[）)])?$")
 _ON_TRIAL = re.compile("暂行|试行")
@@ -27,7 +28,6 @@ _AGAIN = re.compile(
     r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
 )
 _YEARS = re.compile(r"(?:(?:19|20)\d\d年?度?)+")
-_DAYS_KEPT = 64
 _SHORTEST = 8  # characters of a title that tells what it is about
 _MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
 _APART = 31  # days between two editions; fewer lie between a signature and a page of one
@@ -44,15 +44,6 @@ class _Event:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Act:
-    """A repeal or amendment: the title and number that it names, and the documents meant."""
-
-    event: _Event
-    names: tuple[str, ...]
-    held: tuple[str, ...]
-
-
 class InForce:
     """Status of all documents of one state of a knowledge base, at any date."""
 
@@ -66,7 +57,6 @@ class InForce:
         self._events = events
         self._named = named
         self._titles = {_name_key(card.title) for card in self._cards.values()}
-        self._later: dict[str, frozenset[str]] = {}  # of days that were asked for
 
     @classmethod
     def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
@@ -78,11 +68,11 @@ class InForce:
         """
         events: defaultdict[str, list[_Event]] = defaultdict(list)
         named: defaultdict[str, list[_Event]] = defaultdict(list)
-        for act in _acts(cards, statements):
-            for name in () if act.held else act.names:
-                named[_name_key(name)].append(act.event)
-            for doc_id in act.held:
-                events[doc_id].append(act.event)
+        for event, held, names in _acts(cards, statements):
+            for name in () if held else names:
+                named[_name_key(name)].append(event)
+            for doc_id in held:
+                events[doc_id].append(event)
         for doc_id, event in _later_editions(cards):
             events[doc_id].append(event)
         return cls(cards, events, named)
@@ -96,7 +86,7 @@ class InForce:
             cards: All its documents, if already loaded.
         """
         held = store.document_cards() if cards is None else cards
-        return cls.of(held, store.statements("reference", predicates=tuple(_ACTS)))
+        return cls.of(held, store.statements("reference", predicates=tuple(ACTS)))
 
     def status(self, doc_id: str, day: str) -> Status:
         """Return the status of a document at a day; `unknown` if there is no such document.
@@ -118,7 +108,7 @@ class InForce:
         """
         key = _name_key(title)
         events = self._named.get(key, ()) if edition or key not in self._titles else ()
-        past = [e for e in events if not e.since or _first(e.since) <= day]
+        past = _past(events, day)
         if not past:
             return None
         last = max(past, key=lambda e: (e.kind == "repealed", e.since))
@@ -133,14 +123,7 @@ class InForce:
 
         Revised texts of documents that existed before are not included.
         """
-        later = self._later.get(day)
-        if later is None:
-            issued_later = (d for d, c in self._cards.items() if _issued_after(c.metadata, day))
-            later = frozenset(issued_later)
-            if len(self._later) >= _DAYS_KEPT:  # beside others that ask, it may be emptied twice
-                self._later.clear()
-            self._later[day] = later
-        return later
+        return frozenset(d for d, c in self._cards.items() if _issued_after(c.metadata, day))
 
     def undated(self) -> frozenset[str]:
         """Return the documents without a stated date of issue."""
@@ -172,29 +155,40 @@ class InForce:
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
-        begin = told.effective or told.issue_date
-        events = self._events.get(card.doc_id, ())
-        past = [e for e in events if not e.since or _first(e.since) <= day]
-        latest = {e.kind: e for e in sorted(past, key=lambda e: e.since)}
-        if told.effective and _first(told.effective) > day:
-            return Status("not_yet", day, told.effective)
-        if _issued_after(told, day):
-            return Status("not_yet", day, told.issue_date, ISSUED)
-        if begin and not told.effective and not told.told_date and _first(begin) > day:
-            return Status("not_yet", day, begin, SUGGESTED)
+        latest = {e.kind: e for e in _past(self._events.get(card.doc_id, ()), day)}
+        if begins := _not_yet(told, day):
+            return begins
         if word := _draft(card):
             final = latest.get("superseded", _Event("draft", ""))
             return Status("draft", day, final.since, word, final.doc_id, final.title)
-        for kind in ("repealed", "expired", "superseded", "over", "amended"):
-            if kind == "over" and (year := _over(card, day)):
-                return Status("over", day, year)
-            if kind == "expired" and told.expires and _last(told.expires) < day:
-                return Status("expired", day, told.expires)
-            if event := latest.get(kind):
-                return Status(event.kind, day, event.since, "", event.doc_id, event.title)
-            if ended := next((w for w in told.status if _ENDED.get(w) == kind), ""):
-                return Status(_ENDED[ended], day)
+        pages: dict[StatusKind, _Event] = {
+            _ENDED[word]: _Event(_ENDED[word], "") for word in told.status if word in _ENDED
+        }
+        found: dict[StatusKind, _Event] = {**pages, **latest}
+        if told.expires and _last(told.expires) < day:
+            found["expired"] = _Event("expired", told.expires)
+        if year := _over(card, day):
+            found["over"] = _Event("over", year)
+        for kind in _WORST_FIRST:
+            if event := found.get(kind):
+                return Status(kind, day, event.since, "", event.doc_id, event.title)
         return Status("in_force" if told.effective or told.told_date else "unknown", day)
+
+
+def _past(events: Iterable[_Event], day: str) -> list[_Event]:
+    """Return the events until a day, in order."""
+    past = (e for e in events if not e.since or _first(e.since) <= day)
+    return sorted(past, key=lambda e: e.since)
+
+
+def _not_yet(told: Metadata, day: str) -> Status | None:
+    """Return the status of a document that is issued or in force only after a day."""
+    if told.effective and _first(told.effective) > day:
+        return Status("not_yet", day, told.effective)
+    if _issued_after(told, day):
+        return Status("not_yet", day, told.issue_date, ISSUED)
+    guessed = "" if told.effective or told.told_date else told.issue_date
+    return Status("not_yet", day, guessed, SUGGESTED) if guessed and _first(guessed) > day else None
 
 
 def _over(card: Document, day: str) -> str:
@@ -235,25 +229,23 @@ def _draft(card: Document) -> str:
     return next((word for word in _DRAFTS if word in card.metadata.status), "")
 
 
-def _acts(cards: Sequence[Document], statements: Iterable[Statement]) -> Iterator[_Act]:
-    """Yield repeals and amendments."""
-    by_id = {card.doc_id: card for card in cards}
+def _acts(
+    cards: Sequence[Document], statements: Iterable[Statement]
+) -> Iterator[tuple[_Event, list[str], list[str]]]:
+    """Yield repeals and amendments: the documents meant, and the title and number it names."""
+    by_id = {card.doc_id: card for card in cards if not _draft(card)}
     by_node: defaultdict[str, list[Document]] = defaultdict(list)
     for card in cards:
         by_node[node_id(card.title, card.metadata)].append(card)
-    for statement in statements:
-        acting = by_id.get(statement.doc_id)
-        kind = _ACTS.get(statement.qualifiers.role)
-        if acting is None or kind is None or _draft(acting):
-            continue
-        if statement.qualifiers.match.startswith("fuzzy"):
+    for s in statements:
+        acting, kind = by_id.get(s.doc_id), ACTS.get(s.qualifiers.role)
+        if acting is None or kind is None or s.qualifiers.match.startswith("fuzzy"):
             continue
         told = acting.metadata
         event = _Event(kind, told.effective or told.issue_date, acting.doc_id, acting.title)
-        meant = by_node.get(statement.fact.object.entity_id, ())
-        held = tuple(c.doc_id for c in meant if _is_meant(c, statement, acting))
-        names = (statement.fact.object.name, statement.qualifiers.number)
-        yield _Act(event, tuple(filter(None, names)), held)
+        meant = by_node.get(s.fact.object.entity_id, ())
+        names = filter(None, (s.fact.object.name, s.qualifiers.number))
+        yield event, [c.doc_id for c in meant if _is_meant(c, s, acting)], list(names)
 
 
 def _name_key(title: str) -> str:

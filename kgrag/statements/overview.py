@@ -1,9 +1,9 @@
 """What an archive holds, and what it lacks: counts, gaps between places, citations."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from kgrag.answer.notes import Note, note
 from kgrag.json_ready import JsonReady
@@ -42,7 +42,7 @@ _GAPS = (
     Column("similar", "有近似的", "have one like it"),
     Column("lack", "本库未见", "none here"),
 )
-_CITED = (
+_CITED_COLUMNS = (
     Column("title", "被引文件", "cited document"),
     Column("n", "引用它的文件数", "documents that cite it"),
     Column("held", "是否在库", "held"),
@@ -163,20 +163,20 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
     cards = sorted(store.document_cards(), key=lambda card: (card.metadata.issue_date, card.title))
     in_force = InForce.read(store, cards)
     statuses = {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
-    citations = _Citations(store.statements("reference"), cards, in_force, day, language)
+    found = _cited(store, cards, in_force, day)
     return [
         *_counts(cards, statuses, day, language),
         _gaps(store, cards),
-        *citations.tables(store),
-        citations.outdated(store, statuses),
+        *_most_cited(store, found, language),
+        _outdated(store, found, statuses, language),
     ]
 
 
 def lacking(store: Store, *, day: str, language: Language = "zh") -> Table:
     """Return what is cited most and not held, of `overview`."""
     cards = store.document_cards()
-    statements, in_force = store.statements("reference"), InForce.read(store, cards)
-    return [*_Citations(statements, cards, in_force, day, language).tables(store)][-1]
+    found = _cited(store, cards, InForce.read(store, cards), day)
+    return list(_most_cited(store, found, language))[-1]
 
 
 def _counts(
@@ -225,42 +225,49 @@ def _coverage(facet: Facet, cards: Sequence[Document], having: int, total: int) 
 def _gaps(store: Store, cards: Sequence[Document]) -> Table:
     """Return subjects on which several places of one level have a document, and who lacks one."""
     level, own = _peers(cards)
-    by_subject: defaultdict[str, defaultdict[str, list[Document]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    having: defaultdict[str, dict[str, Document]] = defaultdict(dict)  # first of each place
     kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    subjects: defaultdict[str, set[str]] = defaultdict(set)
-    for place, held in own.items():
-        for card in held:
-            subject, kind = title_subject(card.title, card.metadata.regions)
-            if subject:
-                by_subject[subject][place].append(card)
-                kinds[subject][kind] += 1
-                subjects[place].add(subject)
-    shared = [s for s, having in by_subject.items() if _LEAST_PLACES <= len(having) < len(own)]
-    shared.sort(key=lambda subject: (-len(by_subject[subject]), subject))
-    rows = []
-    for subject in shared[:_MOST_ROWS]:
-        having = by_subject[subject]
-        others = [place for place in own if place not in having]
-        similar = [p for p in others if any(likeness(subject, s) >= _LIKE for s in subjects[p])]
-        lack = [place for place in others if place not in similar]
-        cells: tuple[Cell, ...] = (
-            subject + kinds[subject].most_common(1)[0][0],
-            len(having),
-            len(own),
-            *("、".join(map(called, names)) or None for names in (having, similar, lack)),
-        )
-        rows.append((cells, [(held[0].doc_id, 0, 1) for held in having.values()]))
+    for place, card in ((place, card) for place, held in own.items() for card in held):
+        subject, kind = title_subject(card.title, card.metadata.regions)
+        if subject:
+            having[subject].setdefault(place, card)
+            kinds[subject][kind] += 1
+    shared = [s for s, places in having.items() if _LEAST_PLACES <= len(places) < len(own)]
+    shared.sort(key=lambda subject: (-len(having[subject]), subject))
+    rows = [_gap(subject, having, kinds[subject], own) for subject in shared[:_MOST_ROWS]]
     notes = [note("overview-gaps", "zh", n=len(own), least=_LEAST_PLACES, most=_MOST_SOURCES)]
     if len(shared) > _MOST_ROWS:
         notes.append(note("first-rows", "zh", shown=_MOST_ROWS))
-    # The gazetteer knows no division of those that no archive of the mainland has.
-    inside = dict.fromkeys(r.parent.name for r in listed_regions() if r.parent)
-    absent = tuple(called(n) for n in inside if level_of(n) == "省" and n not in own)
-    if level == "省" and absent and len(own) > len(absent):
+    absent = _absent(own) if level == "省" else ()
+    if absent and len(own) > len(absent):
         notes.append(note("overview-absent", "zh", names=absent))
     return Table("gaps", _GAPS, _sourced(store, rows), tuple(notes), _SHARED)
+
+
+def _gap(
+    subject: str,
+    having: Mapping[str, Mapping[str, Document]],
+    kinds: Counter[str],
+    places: Collection[str],
+) -> tuple[tuple[Cell, ...], list[Spot]]:
+    """Return who has a document of a subject, who has one like it, and who lacks one."""
+    own = having[subject]
+    like = {p for s, of in having.items() if likeness(subject, s) >= _LIKE for p in of}
+    similar = [place for place in places if place in like and place not in own]
+    lack = [place for place in places if place not in like]
+    cells = (
+        subject + kinds.most_common(1)[0][0],
+        len(own),
+        len(places),
+        *("、".join(map(called, names)) or None for names in (own, similar, lack)),
+    )
+    return cells, [(card.doc_id, 0, 1) for card in own.values()]
+
+
+def _absent(own: Collection[str]) -> tuple[str, ...]:
+    """Return the provinces without documents, but those that no archive of the mainland has."""
+    inside = dict.fromkeys(r.parent.name for r in listed_regions() if r.parent)
+    return tuple(called(n) for n in inside if level_of(n) == "省" and n not in own)
 
 
 def _peers(cards: Sequence[Document]) -> tuple[str, dict[str, list[Document]]]:
@@ -277,120 +284,116 @@ def _peers(cards: Sequence[Document]) -> tuple[str, dict[str, list[Document]]]:
     return "", {}
 
 
-class _Citations:
-    """Citations of an archive by cited document; of itself none has any."""
+class _Cited(NamedTuple):
+    """A cited document.
 
-    def __init__(
-        self,
-        statements: Sequence[Statement],
-        cards: Sequence[Document],
-        in_force: InForce,
-        day: str,
-        language: Language,
-    ) -> None:
-        self._cards = {card.doc_id: card for card in cards}
-        self._held = by_node(cards)
-        self._in_force, self._day, self._language = in_force, day, language
-        self._titled: defaultdict[str, list[Document]] = defaultdict(list)
-        for card in cards:
-            for title in filter(None, (card.title, card.metadata.notice)):
-                for key in title_keys(without_edition(title)):
-                    self._titled[key].append(card)
-        self._of: defaultdict[str, list[Statement]] = defaultdict(list)
-        for statement in statements:
-            if statement.doc_id in self._cards:
-                self._of[statement.fact.object.entity_id].append(statement)
-        self._meant = {node: self._called(node) for node in self._of}
+    Attributes:
+        title: With its marks.
+        held: The documents of its title; in another edition if it is not held itself.
+        is_held: Whether it is held itself.
+        status: Of several editions the best; None if not known.
+        statements: The citations.
+    """
 
-    def tables(self, store: Store) -> Iterator[Table]:
-        """Yield what is cited most, and of that what is not held."""
-        citing = {node: self._citing(node) for node in self._of}
-        ranked = sorted(
-            (node for node, found in citing.items() if len(found) >= _LEAST_CITING),
-            key=lambda node: (-len(citing[node]), self._title(node)),
-        )
-        lacking = [node for node in ranked if not self._meant[node]]
-        counted = note(
-            "overview-cited",
-            "zh",
-            n=len(ranked),
-            held=len(ranked) - len(lacking),
-            most=_MOST_SOURCES,
-        )
-        for heading, nodes in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
-            rows = [(self._cells(n), [spot_of(s) for s in citing[n]]) for n in nodes[:_MOST_ROWS]]
-            cut = note("first-rows", "zh", shown=_MOST_ROWS)
-            notes = (counted, cut) if len(nodes) > _MOST_ROWS else (counted,)
-            yield Table(heading.key, _CITED, _sourced(store, rows), notes, heading)
+    title: str
+    held: Sequence[Document]
+    is_held: bool
+    status: Status | None
+    statements: Sequence[Statement]
 
-    def outdated(self, store: Store, statuses: Mapping[str, Status]) -> Table:
-        """Return the documents in force that cite what no longer is."""
-        found: dict[tuple[str, str], list[Statement]] = defaultdict(list)
-        for node, statements in self._of.items():
-            status = self._status(node)
-            if status is None:
-                continue
-            for one in statements:
-                ended = status.kind in _ENDED and status.doc_id != one.doc_id
-                over = status.kind == "over" and role_of(one) in BASIS
-                if (ended or over) and statuses[one.doc_id].counts:
-                    found[one.doc_id, node].append(one)
-        rows = []
-        for (doc_id, node), statements in sorted(found.items(), key=self._urgency):
-            card, status = self._cards[doc_id], self._status(node)
-            roles = "、".join(dict.fromkeys(map(role_of, statements)))
-            told = status.told(self._language) if status else None
-            cited = self._title(node)
-            cells = (f"《{card.title}》", day_of_issue(card), roles, cited, told, doc_id)
-            rows.append((cells, map(spot_of, statements)))
-        counted = note("overview-outdated", "zh", n=len({doc_id for doc_id, _ in found}))
-        return Table("outdated", _OUTDATED, _sourced(store, rows), (counted,), _REST_ON_ENDED)
-
-    def _urgency(self, item: tuple[tuple[str, str], list[Statement]]) -> tuple[bool, bool, str]:
-        (doc_id, node), statements = item
-        status = self._status(node)
-        weak = not any(role_of(one) in BASIS for one in statements)
-        return status is not None and status.kind == "over", weak, self._cards[doc_id].title
-
-    def _called(self, node: str) -> list[Document]:
-        """Return the documents that a cited one is, or that have its title in any edition."""
-        if held := self._held.get(node):
-            return held
-        name = self._of[node][0].fact.object.name
-        keys = title_keys(without_edition(name))
-        like = {c.doc_id: c for key in keys for c in self._titled.get(key, ())}
-        return [card for card in like.values() if same_work(name, card.title)]
-
-    def _citing(self, node: str) -> list[Statement]:
+    @property
+    def citing(self) -> list[Statement]:
         """Return the first citation by each other document."""
-        own = {card.doc_id for card in self._meant[node]}
-        first = {s.doc_id: s for s in reversed(self._of[node]) if s.doc_id not in own}
-        return list(first.values())[::-1]
+        own = {card.doc_id for card in self.held}
+        others = [s for s in self.statements if s.doc_id not in own]
+        return list({s.doc_id: s for s in reversed(others)}.values())[::-1]
 
-    def _title(self, node: str) -> str:
-        held = self._held.get(node)
-        return f"《{held[-1].title if held else self._of[node][0].fact.object.name}》"
 
-    def _status(self, node: str) -> Status | None:
-        """Return the status of a cited document; of several editions the best."""
-        held = self._held.get(node)
-        if not held:
-            name = self._of[node][0].fact.object.name
-            return self._in_force.status_of_title(name, self._day, edition=True)
-        several = [self._in_force.status(card.doc_id, self._day) for card in held]
-        return next((status for status in several if status.counts), several[-1])
+def _cited(store: Store, cards: Sequence[Document], in_force: InForce, day: str) -> list[_Cited]:
+    """Return the documents that those held cite."""
+    nodes, titled = by_node(cards), _by_title(cards)
+    citations: defaultdict[str, list[Statement]] = defaultdict(list)
+    for s in store.statements("reference", sorted(card.doc_id for card in cards)):
+        citations[s.fact.object.entity_id].append(s)
+    found = []
+    for node, statements in citations.items():
+        name, held = statements[0].fact.object.name, nodes.get(node, [])
+        near = [c for key in title_keys(without_edition(name)) for c in titled.get(key, ())]
+        like = {c.doc_id: c for c in near if same_work(name, c.title)}
+        status = in_force.status_of_title(name, day, edition=True)
+        if several := [in_force.status(card.doc_id, day) for card in held]:
+            status = next((one for one in several if one.counts), several[-1])
+        title = f"《{held[-1].title if held else name}》"
+        found.append(_Cited(title, held or list(like.values()), bool(held), status, statements))
+    return found
 
-    def _cells(self, node: str) -> tuple[Cell, ...]:
-        held = self._held.get(node, [])
-        kind = "held" if held else "like" if self._meant[node] else ""
-        status = self._status(node)
-        return (
-            self._title(node),
-            len(self._citing(node)),
-            _HELD[kind][self._language != "zh"],
-            kind_in_words(status.kind, self._language) if status else None,
-            "、".join(card.doc_id for card in self._meant[node]) or None,
-        )
+
+def _by_title(cards: Iterable[Document]) -> dict[str, list[Document]]:
+    """Return documents by the keys of their titles, and of those of what they were issued by."""
+    found: defaultdict[str, list[Document]] = defaultdict(list)
+    for card in cards:
+        for title in filter(None, (card.title, card.metadata.notice)):
+            for key in title_keys(without_edition(title)):
+                found[key].append(card)
+    return found
+
+
+def _most_cited(store: Store, found: Sequence[_Cited], language: Language) -> Iterator[Table]:
+    """Yield what is cited most, and of that what is not held."""
+    counts = [(cited, cited.citing) for cited in found]
+    ranked = [(cited, citing) for cited, citing in counts if len(citing) >= _LEAST_CITING]
+    ranked.sort(key=lambda pair: (-len(pair[1]), pair[0].title))
+    lacking = [pair for pair in ranked if not pair[0].held]
+    n_held = len(ranked) - len(lacking)
+    counted = note("overview-cited", "zh", n=len(ranked), held=n_held, most=_MOST_SOURCES)
+    for heading, pairs in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
+        rows = []
+        for cited, citing in pairs[:_MOST_ROWS]:
+            kind = "held" if cited.is_held else "like" if cited.held else ""
+            cells = (
+                cited.title,
+                len(citing),
+                _HELD[kind][language != "zh"],
+                kind_in_words(cited.status.kind, language) if cited.status else None,
+                "、".join(card.doc_id for card in cited.held) or None,
+            )
+            rows.append((cells, [spot_of(s) for s in citing]))
+        cut = note("first-rows", "zh", shown=_MOST_ROWS)
+        notes = (counted, cut) if len(pairs) > _MOST_ROWS else (counted,)
+        yield Table(heading.key, _CITED_COLUMNS, _sourced(store, rows), notes, heading)
+
+
+def _outdated(
+    store: Store, found: Sequence[_Cited], statuses: Mapping[str, Status], language: Language
+) -> Table:
+    """Return the documents in force that cite what no longer is."""
+    cards = {card.doc_id: card for card in store.document_cards()}
+    rows: list[tuple[tuple[bool, bool, str], tuple[Cell, ...], list[Spot]]] = []
+    for cited in found:
+        by_document: defaultdict[str, list[Statement]] = defaultdict(list)
+        for s in cited.statements:
+            if statuses[s.doc_id].counts and _rests_on_ended(s, cited.status):
+                by_document[s.doc_id].append(s)
+        for doc_id, several in by_document.items():
+            card, roles = cards[doc_id], dict.fromkeys(map(role_of, several))
+            told = cited.status.told(language) if cited.status else None
+            is_over = cited.status is not None and cited.status.kind == "over"
+            rank = (is_over, roles.keys().isdisjoint(BASIS), card.title)
+            issued, title = day_of_issue(card), f"《{card.title}》"
+            cells = (title, issued, "、".join(roles), cited.title, told, doc_id)
+            rows.append((rank, cells, list(map(spot_of, several))))
+    rows.sort(key=lambda row: row[0])
+    counted = note("overview-outdated", "zh", n=len({row[1][-1] for row in rows}))
+    made = _sourced(store, [(cells, spots) for _, cells, spots in rows])
+    return Table("outdated", _OUTDATED, made, (counted,), _REST_ON_ENDED)
+
+
+def _rests_on_ended(citation: Statement, status: Status | None) -> bool:
+    """Return whether a document cites what another ended, or rests on a plan that is over."""
+    if status is None:
+        return False
+    ended = status.kind in _ENDED and status.doc_id != citation.doc_id
+    return ended or (status.kind == "over" and role_of(citation) in BASIS)
 
 
 def _sourced(

@@ -3,16 +3,22 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import note
+from kgrag.limits import MOST_HOPS, checked_count, checked_text
+from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import choose
-from kgrag.statements.naming import day_of_issue
+from kgrag.statements.naming import cited_as, day_of_issue
 from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
 from kgrag.statements.table import Column, Table
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.types import Document
+
+if TYPE_CHECKING:
+    from kgrag.statements.selection import Selection
 
 # Roles by which a document rests on another (依据), from the strongest.
 BASIS = ("依据", "落实", "转发", "印发")
@@ -41,50 +47,53 @@ _BASED = (
 )
 
 
-def cites(store: Store, doc_id: str) -> Table:
-    """Return the citations of a document, a row for each cited document and role, in text order."""
-    chosen = choose(store, None)
-    held = by_node(chosen.cards.values())
+def cites(store: Store, selection: "Selection") -> Table:
+    """Return the citations of a document, a row for each cited document and role, in text order.
+
+    Raises:
+        NotFoundError: If no document has this name, or several have.
+    """
+    cards = store.document_cards()
+    held = by_node(cards)
+    citing = document_meant(selection.document, cards).doc_id
     rows: dict[tuple[str, str], list[Statement]] = defaultdict(list)
-    for statement in store.statements("reference", [doc_id]):
+    for statement in store.statements("reference", [citing]):
         rows[role_of(statement), statement.fact.object.entity_id].append(statement)
     made = []
     for (role, node), several in rows.items():
-        cards = held.get(node, [])
+        known = held.get(node, [])
         number = next((s.qualifiers.number for s in several if s.qualifiers.number), None)
-        ids = "、".join(c.doc_id for c in cards) or None
-        cells = (role, _called(several[0], cards), number, _HELD[not cards], ids)
+        ids = "、".join(c.doc_id for c in known) or None
+        cells = (role, _called(several[0], known), number, _HELD[not known], ids)
         made.append((cells, map(spot_of, several)))
     n_held = sum(node in held for _, node in rows)
     counted = note("table-cites", "zh", n=len(made), held=n_held)
-    return Table("cites", _CITED, sourced(store, made), (counted,))
+    return Table("cites", _CITED, sourced(store, made, day=selection.day), (counted,))
 
 
-def cited_by(store: Store, doc_ids: Sequence[str], *, node_ids: Sequence[str] = ()) -> Table:
-    """Return the documents that cite one, a row for each document and role.
+def cited_by(store: Store, selection: "Selection") -> Table:
+    """Return the documents that cite one, held or not, a row for each document and role.
 
-    Args:
-        store: The knowledge base.
-        doc_ids: The cited document; several ids where a text is stored more than once.
-        node_ids: Entities of titles without a stored document.
+    Raises:
+        NotFoundError: If no stored or cited document has this name; lists similar ones.
     """
-    chosen = choose(store, None)
-    wanted = {_node(chosen.cards[d]) for d in doc_ids} | {*node_ids}
+    chosen = choose(store, selection)
+    own, wanted = cited_as(store, checked_text("title", selection.document))
     rows: dict[tuple[str, str], list[Spot]] = defaultdict(list)
     called: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for statement in store.statements("reference", around=wanted):
-        if statement.fact.object.entity_id in wanted and statement.doc_id not in doc_ids:
-            row = statement.doc_id, role_of(statement)
-            rows[row].append(spot_of(statement))
-            called[row][_called(statement, ())] = None
+    for s in store.statements("reference", around=wanted):
+        if s.fact.object.entity_id in wanted and s.doc_id in chosen.cards.keys() - own:
+            rows[s.doc_id, role_of(s)].append(spot_of(s))
+            called[s.doc_id, role_of(s)][_called(s, ())] = None
     made = []
     for (citing, role), spots in sorted(rows.items(), key=lambda i: _when(chosen.cards[i[0][0]])):
         card = chosen.cards[citing]
         names = "、".join(called[citing, role])
         made.append(((role, f"《{card.title}》", names, day_of_issue(card), citing), spots))
     n = len({citing for citing, _ in rows})
-    counted = note("table-cited-by", "zh", n=n, total=chosen.total)
-    return Table("cited_by", _CITING, sourced(store, made), (counted,))
+    counted = note("table-cited-by", "zh", n=n, total=len(chosen.cards))
+    notes = (counted, *chosen.filter_notes())
+    return Table("cited_by", _CITING, sourced(store, made, day=selection.day), notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +111,29 @@ class Step:
     statements: tuple[Statement, ...]
 
 
-def basis(store: Store, doc_id: str, *, hops: int = 3) -> Table:
+def basis(store: Store, selection: "Selection") -> Table:
     """Return the legal basis of a document, the basis of that, and so on: a tree, depth first.
 
     Only stored documents are expanded, each once.
 
-    Args:
-        store: The knowledge base.
-        doc_id: A stored document.
-        hops: Greatest depth, at least 1.
+    Raises:
+        NotFoundError: If no document has this name, or several have.
+        OutOfRangeError: If hops are not from 1 to `limits.MOST_HOPS`.
     """
-    chosen = choose(store, None)
-    held = by_node(chosen.cards.values())
+    hops = checked_count("hops", selection.hops, most=MOST_HOPS)
+    cards = store.document_cards()
+    titles, held = {card.doc_id: card.title for card in cards}, by_node(cards)
+    first = document_meant(selection.document, cards).doc_id
     rows = []
-    for step in citation_chain(store, doc_id, held=held, roles=BASIS, hops=hops):
+    for step in citation_chain(store, first, held=held, roles=BASIS, hops=hops):
         ordered = sorted(step.statements, key=lambda s: (BASIS.index(role_of(s)), s.start))
-        cards = held.get(ordered[0].fact.object.entity_id, [])
-        title = f"《{chosen.cards[step.citing].title}》"
-        basis_title = _called(ordered[0], cards)
-        cells = (step.depth, role_of(ordered[0]), title, basis_title, _HELD[not cards])
+        known = held.get(ordered[0].fact.object.entity_id, [])
+        basis_title = _called(ordered[0], known)
+        title = f"《{titles[step.citing]}》"
+        cells = (step.depth, role_of(ordered[0]), title, basis_title, _HELD[not known])
         rows.append((cells, map(spot_of, ordered)))
     counted = note("table-basis", "zh", n=len(rows))
-    return Table("basis", _BASED, sourced(store, rows), (counted,))
+    return Table("basis", _BASED, sourced(store, rows, day=selection.day), (counted,))
 
 
 def citation_chain(
@@ -164,12 +174,8 @@ def by_node(cards: Iterable[Document]) -> dict[str, list[Document]]:
     """Return documents by the entity of their title."""
     found: defaultdict[str, list[Document]] = defaultdict(list)
     for card in cards:
-        found[_node(card)].append(card)
+        found[node_id(card.title, card.metadata)].append(card)
     return dict(found)
-
-
-def _node(card: Document) -> str:
-    return node_id(card.title, card.metadata)
 
 
 def _called(statement: Statement, cards: Sequence[Document]) -> str:

@@ -1,11 +1,14 @@
 """What is selected of all that documents state: the one question that tables answer."""
 
+from dataclasses import replace
+from datetime import date
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter
+from kgrag.text.as_of import parse_as_of
 
 Kind = Literal[
     "targets",
@@ -17,10 +20,16 @@ Kind = Literal[
     "timeline",
     "conflicts",
     "digest",
+    "documents",
+    "validity",
+    "provisions",
+    "definitions",
 ]
 By = Literal["province", "region", "document", "year"]
 Event = Literal["written", "issued", "effective", "expires", "due", "target"]
 Part = Literal["targets", "duties", "references", "clauses"]
+
+_OF_ONE = ("cites", "cited_by", "basis", "digest")  # kinds whose document is none that is searched
 
 
 class Selection(BaseModel):
@@ -28,21 +37,28 @@ class Selection(BaseModel):
 
     Attributes:
         kind: What is stated, which is what the rows are.
-        indicator: Words of its name, separated by blanks, or any of its names; several of a
-            comparison are separated by 、.
+        indicator: Words of its name, separated by blanks, or any of its names. Where no indicator
+            is called so, several separated by 、.
+        indicators: The same of several.
         places: Full or short names; a province includes its cities, 全国 is the whole country.
-        years: First and last year of the figures.
+        level: Of the places that rows are about: provinces, or cities.
+        years: First and last year of the figures, or of issue of documents.
         standing: Planned or achieved.
-        agency: Words of its name, or how documents of its place call it.
+        agency: Words of its name, or how documents of its place call it; of documents the issuer.
         role: 牵头, 负责 or 配合.
         document: Id, file, number, title or words of it; of a digest the old one.
         new: Of a digest the new document, named in the same way.
+        topic: Words of titles of documents, of headings of provisions, of terms of definitions.
         by: What the rows of a comparison are.
         hops: Greatest length of a chain of bases.
         since: First day of a timeline: 2022, 2022-06 or 2022-06-30.
         until: Its last day.
         events: Of a timeline.
         parts: Of a digest.
+        order: Figures from the largest or the smallest on; only those of the usual unit.
+        bound: A limit of their values: (">=", 40).
+        limit: Greatest number of rows.
+        as_of: Day at which documents are in force, 2022, 2022-06 or 2022-06-30; today if empty.
         within: Which documents are looked at.
     """
 
@@ -50,17 +66,45 @@ class Selection(BaseModel):
 
     kind: Kind
     indicator: str = ""
+    indicators: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    level: Literal["", "省", "市"] = ""
     years: tuple[int, int] | None = None
     standing: Standing = ""
     agency: str = ""
     role: Literal["", "牵头", "负责", "配合"] = ""
     document: str = ""
     new: str = ""
+    topic: str = ""
     by: By = "province"
     hops: int = 3
     since: str = ""
     until: str = ""
     events: tuple[Event, ...] = ()
     parts: tuple[Part, ...] = ()
+    order: Literal["", "most", "least"] = ""
+    bound: tuple[Literal[">=", ">", "<=", "<"], float] | None = None
+    limit: int | None = Field(default=None, ge=1)
+    as_of: str = ""
     within: Filter | None = None
+
+    @property
+    def day(self) -> str:
+        """The day at which documents are in force, ISO 8601.
+
+        Raises:
+            ValueError: If `as_of` is not a date.
+        """
+        return parse_as_of(self.as_of) if self.as_of else date.today().isoformat()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The indicators; none where any is selected."""
+        return tuple(name for name in (*self.indicators, self.indicator) if name.strip())
+
+    @property
+    def searched(self) -> Filter | None:
+        """Which documents are searched; None for all."""
+        if not self.document or self.kind in _OF_ONE:
+            return self.within
+        return replace(self.within or Filter(), documents=(self.document,))

@@ -1,10 +1,9 @@
 """Sources of statements: document, headings, sentence."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Protocol
 
 from kgrag.answer.sentences import sentence_around
 from kgrag.statements.in_force import InForce
@@ -12,7 +11,7 @@ from kgrag.statements.table import Cell, Row, Source
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.headings import HeadingTree
-from kgrag.types import Document, Heading
+from kgrag.types import Document
 
 _BATCH = 64  # documents whose texts are held at once
 _LONGEST = 300  # characters of a quote
@@ -25,18 +24,6 @@ _GOES_ON = re.compile(r"[一-鿿，]")  # before words that begin no item
 _REACH = 1500  # characters before a remark in which its item begins
 
 Spot = tuple[str, int, int]  # document, start, end
-
-
-class QuotedStore(Protocol):
-    """Store interface for reading sources."""
-
-    def documents(self, doc_ids: Sequence[str] | None = None) -> list[Document]:
-        """Return documents with their texts."""
-        ...
-
-    def headings(self, doc_ids: Sequence[str]) -> dict[str, list[Heading]]:
-        """Return the headings of each document, in text order."""
-        ...
 
 
 def spot_of(statement: Statement) -> Spot:
@@ -80,7 +67,7 @@ def item_start(text: str, start: int, end: int, about: str) -> int:
 
 
 def quoted(
-    store: QuotedStore, spots: Iterable[Spot], about: Mapping[Spot, str] | None = None
+    store: Store, spots: Iterable[Spot], about: Mapping[Spot, str] | None = None
 ) -> dict[Spot, Source]:
     """Return the source of each span; spans of deleted documents are left out.
 
@@ -110,20 +97,28 @@ def sourced(
     store: Store,
     rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]],
     about: Mapping[Spot, str] | None = None,
+    *,
+    day: str = "",
 ) -> tuple[Row, ...]:
     """Return rows of cells and spans with the distinct sources of their spans, in order.
 
-    Sources have the status of their documents today; `about` as for `quoted`.
+    Rows without a source are left out: their documents are deleted meanwhile.
+
+    Args:
+        store: With the texts.
+        rows: Cells and spans of each.
+        about: As for `quoted`.
+        day: At which documents are in force, ISO 8601; today if empty.
     """
     made = [(cells, tuple(spots)) for cells, spots in rows]
     found = quoted(store, (spot for _, spots in made for spot in spots), about)
-    day, in_force = date.today().isoformat(), InForce.read(store)
+    day, in_force = day or date.today().isoformat(), InForce.read(store)
     for spot, source in found.items():
         found[spot] = replace(source, status=in_force.status(source.doc_id, day))
-    return tuple(
-        Row(cells, tuple(dict.fromkeys(found[spot] for spot in spots if spot in found)))
-        for cells, spots in made
+    with_sources = (
+        (cells, dict.fromkeys(found[s] for s in spots if s in found)) for cells, spots in made
     )
+    return tuple(Row(cells, tuple(sources)) for cells, sources in with_sources if sources)
 
 
 def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> Source:

@@ -1,21 +1,42 @@
-"""Table of planned and achieved figures of indicators."""
+"""Tables of figures: one a row, or places, documents and years side by side."""
 
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.notes import Note, note
-from kgrag.qualifiers import Qualifiers, Standing
-from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.errors import OutOfRangeError
+from kgrag.qualifiers import StatementKind
+from kgrag.statements.choose import (
+    Chosen,
+    check_named,
+    choose,
+    cut_note,
+    in_places,
+    names_all,
+    ranked,
+    stated_place,
+)
+from kgrag.statements.figures import (
+    STANDINGS,
+    base_words,
+    measured_of,
+    sign_of,
+    signed_words,
+)
 from kgrag.statements.sources import Spot, object_of, sourced, spot_of
-from kgrag.statements.table import Cell, Column, Table
+from kgrag.statements.table import Cell, Column, Row, Table
 from kgrag.store.graph import Statement
-from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
-from kgrag.text.indicators import indicator_names
+from kgrag.text.facets import called, place_rank
+from kgrag.text.indicators import indicator_name, is_indicator
 from kgrag.text.messages import message
-from kgrag.types import Document
+from kgrag.text.regions import level_of
+from kgrag.types import Document, Language
+
+if TYPE_CHECKING:
+    from kgrag.statements.selection import Selection
 
 INDICATOR = Column("indicator", "指标", "indicator")
 REGION = Column("region", "地区", "region")
@@ -35,105 +56,69 @@ _COLUMNS = (
     Column("base_year", "基年", "base year"),
     Column("as_written", "原表述", "as written"),
 )
-COMPARATORS = {
-    "=": "", ">=": "≥", "<=": "≤", ">": ">", "<": "<", "~": "约", "+": "增", "-": "降", "range": "",
-}  # fmt: skip
-STANDINGS = {"planned": "目标", "achieved": "完成", "": ""}
+_FIRST = {"document": Column("compared", "文件", "document compared"), "year": YEAR}
+_UNDATED = Column("undated", "未注明年份", "no year")
+_LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
+_ALIKE = 0.62  # of character pairs, from which names are like
+_TARGET: StatementKind = "target"
 
 
-@dataclass(frozen=True, slots=True)
-class WantedTargets:
-    """Selection of figures; empty fields select everything.
-
-    Attributes:
-        indicator: Words of the indicator's name, separated by blanks; or any of its names.
-        regions: Places; a province includes its cities.
-        years: First and last year.
-        standing: Planned or achieved.
-        within: Selects documents.
-    """
-
-    indicator: str = ""
-    regions: tuple[str, ...] = ()
-    years: tuple[int, int] | None = None
-    standing: Standing = ""
-    within: Filter | None = None
-
-    def named(self, what: Note) -> Note:
-        """Return what is counted, with the places, years and standing that it is limited to."""
-        years = "-".join(map(str, dict.fromkeys(self.years or ())))
-        standing = note(self.standing, "zh") if self.standing else ""
-        conditions = tuple(filter(None, (*self.regions, years, standing)))
-        return note("selected", "zh", what=what, conditions=conditions) if conditions else what
-
-
-def targets(store: Store, wanted: WantedTargets) -> Table:
+def targets(store: Store, selection: "Selection") -> Table:
     """Return the selected figures, a row for each indicator, place, year and value.
 
     Equal statements are one row with several sources.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
+        NotFoundError: If no document is selected, or a place or an indicator is unknown.
     """
-    chosen = choose(store, wanted.within)
-    found = wanted_statements(store, wanted, chosen)
-    if not found:
-        check_indicator(store, wanted.indicator)
+    chosen = choose(store, selection, _TARGET)
+    check_named(store, chosen, _TARGET)
+    return _listed(store, selection, chosen)
+
+
+def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
+    kept = ranked(chosen.statements, selection)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
-    for statement in found:
+    for statement in kept.statements:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
-    return Table(
-        name="targets",
-        columns=_COLUMNS,
-        rows=sourced(store, sorted(rows.items(), key=lambda item: _order(item[0]))),
-        notes=(
-            chosen.note({s.doc_id for s in found}, wanted.named(note("such-figures", "zh"))),
-            *chosen.place_notes(wanted.regions),
+    ordered = list(rows) if selection.order else sorted(rows, key=_order)
+    shown = ordered[: selection.limit]
+    made = sourced(store, ((cells, rows[cells]) for cells in shown), day=selection.day)
+    stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
+    notes = (
+        chosen.note(
+            {s.doc_id for s in chosen.statements}, _limited(selection, note("such-figures", "zh"))
         ),
+        *chosen.place_notes(selection.places),
+        *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
+        *kept.notes,
+        *cut_note(len(shown), len(ordered)),
     )
+    return Table("targets", _COLUMNS, made, notes)
 
 
-def wanted_statements(store: Store, wanted: WantedTargets, chosen: Chosen) -> list[Statement]:
-    """Return the selected statements, ordered by document and offset."""
-    named, here = _named(wanted.indicator), in_places(wanted.regions, chosen)
-    doc_ids = sorted(chosen.cards) if wanted.within else None
-    return [
-        s
-        for s in store.statements("target", doc_ids)
-        if s.doc_id in chosen.cards
-        and named(s)
-        and here(stated_place(s.qualifiers, chosen.cards[s.doc_id]))
-        and (not wanted.standing or s.qualifiers.standing == wanted.standing)
-        and _in_years(s.qualifiers, wanted.years)
-    ]
+def _limited(selection: "Selection", what: Note) -> Note:
+    """Return what is counted, with the places, years and standing that it is limited to."""
+    years = "-".join(map(str, dict.fromkeys(selection.years or ())))
+    standing = note(selection.standing, "zh") if selection.standing else ""
+    conditions = tuple(filter(None, (*selection.places, years, standing)))
+    return note("selected", "zh", what=what, conditions=conditions) if conditions else what
 
 
-def check_indicator(store: Store, indicator: str) -> None:
-    """Raise NotFoundError, with names that are like it, if no document has figures of an indicator.
-
-    Args:
-        store: The knowledge base.
-        indicator: As in `WantedTargets`; empty for any.
-    """
-    stated, named = store.statements("target"), _named(indicator)
-    if indicator.strip() and not any(map(named, stated)):
-        raise not_called(message("indicator"), indicator, (s.fact.subject.name for s in stated))
+def _silent(selection: "Selection", names: Sequence[str]) -> tuple[Note, ...]:
+    """Return a note on the places or documents that state no figure."""
+    told = note("table-unread", "zh", names="、".join(names))
+    return (_limited(selection, told),) if names else ()
 
 
-def _named(wanted: str) -> Callable[[Statement], bool]:
-    """Return a predicate: whether a statement's indicator has this name."""
-    as_given, *as_known = (names_all(name) for name in (wanted, *indicator_names(wanted)))
-
-    def is_wanted(statement: Statement) -> bool:
-        name, written = statement.fact.subject.name, statement.qualifiers.subject
-        known = any(named(name) for named in as_known)
-        return as_given(name) or known or (bool(written) and as_given(written))
-
-    return is_wanted
-
-
-def _in_years(told: Qualifiers, years: tuple[int, int] | None) -> bool:
-    return years is None or (told.year.isdigit() and years[0] <= int(told.year) <= years[1])
+def _expected(selection: "Selection", chosen: Chosen, stating: Collection[str]) -> list[str]:
+    """Return the selected places that documents are about, at the level of rows, without rows."""
+    here = in_places(selection.places, chosen.cards.values())
+    paths = [card.metadata.regions for card in chosen.cards.values() if card.metadata.regions]
+    steps = (path[: n + 1] for path in paths for n in range(len(path)))
+    level = selection.level
+    at_level = (s for s in steps if (level_of(s[-1]) == level if level else len(s) == 1))
+    return sorted({step[-1] for step in at_level if here(step)}.difference(stating), key=place_rank)
 
 
 def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
@@ -160,17 +145,6 @@ def _order(cells: tuple[Cell, ...]) -> tuple[str, ...]:
     return (str(indicator), str(region), str(year or ""), *map(str, rest))
 
 
-def sign_of(told: Qualifiers) -> str:
-    """Return the prefix of a value: 增约, ≥; empty for the plain value.
-
-    >>> sign_of(Qualifiers("target", comparator="+", bound="~"))
-    '增约'
-    """
-    return COMPARATORS.get(told.comparator, told.comparator) + COMPARATORS.get(
-        told.bound, told.bound
-    )
-
-
 def _number(text: str) -> Cell:
     """Parse a number; other text is returned as it is, None for empty text.
 
@@ -182,3 +156,228 @@ def _number(text: str) -> Cell:
     except ValueError:
         return text or None
     return int(value) if value.is_integer() else value
+
+
+class _Figure(NamedTuple):
+    """A figure and its cell in a comparison.
+
+    Attributes:
+        row: Place, document or year.
+        head: Year, or the place where rows are years; empty without a year.
+        inner: Whether its place lies within that of the row.
+        value: As written, with its sign.
+        name: Of the indicator.
+        words: What tells it apart from others, in order.
+    """
+
+    row: str
+    head: str
+    inner: bool
+    value: str
+    name: str
+    words: tuple[str, ...]
+
+
+def compare(store: Store, selection: "Selection") -> Table:
+    """Return figures with a row for each place or document and a column for each year.
+
+    By year, rows are years and columns are places. In a province's row, figures of its cities
+    carry the city's name. Several indicators have columns each. What all figures of one have in
+    common is a note; a row with several sources has their numbers behind each figure. Places and
+    documents without a figure are no rows but named in a note.
+
+    Raises:
+        OutOfRangeError: If no indicator is given.
+        NotFoundError: As for `targets`.
+    """
+    if not selection.names:
+        raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
+    chosen = choose(store, selection, _TARGET)
+    check_named(store, chosen, _TARGET)
+    kept = ranked(chosen.statements, selection)
+    parts = replace(chosen, statements=kept.statements).of_each_name(_TARGET)
+    values = [value for part in parts for value in _values(part, selection)]
+    made = sourced(store, (((v.row, v.head, v.text), v.spots) for v in values), day=selection.day)
+    by_row: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in made:
+        by_row[str(row.cells[0])].append(row)
+    ordered = list(by_row) if selection.order else _in_order(by_row, selection, chosen)
+    labels = ordered[: selection.limit]
+    heads = list(dict.fromkeys(head for part in parts for head in _heads(part, selection)))
+    columns = (Column(head, head, head) if head else _UNDATED for head in heads)
+    return Table(
+        "compare",
+        (_FIRST.get(selection.by, REGION), *columns),
+        tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in labels),
+        (
+            *_in_common(parts, selection),
+            *dict.fromkeys(
+                told
+                for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
+                for told in _coverage(store, part, selection)
+            ),
+            *kept.notes,
+            *cut_note(len(labels), len(ordered)),
+        ),
+        values=replace(_listed(store, selection, chosen), notes=()),
+    )
+
+
+def _row(label: str, heads: Sequence[str], values: Sequence[Row]) -> Row:
+    """Return values as a row; each has the numbers of its sources, if there are several."""
+    values = sorted(values, key=lambda value: heads.index(str(value.cells[1])))
+    sources = dict.fromkeys(source for value in values for source in value.sources)
+    numbers = {source: f"[{n}]" for n, source in enumerate(sources, start=1)}
+    cells: defaultdict[Cell, list[str]] = defaultdict(list)
+    for value in values:
+        _, head, text = value.cells
+        marks = "".join(numbers[s] for s in value.sources) if len(sources) > 1 else ""
+        cells[head].append(f"{text}{marks}")
+    told = ("\n".join(cells[head]) or None for head in heads)
+    return Row((label, *told), tuple(sources))
+
+
+class _Value(NamedTuple):
+    """A figure as a cell of a row, with the spans that state it."""
+
+    row: str
+    head: str
+    text: str
+    spots: list[Spot]
+
+
+def _values(part: Chosen, selection: "Selection") -> list[_Value]:
+    """Return the figures of a part, without what they have in common; own places come first."""
+    shared = _shared(part, selection)
+    spots: defaultdict[_Figure, list[Spot]] = defaultdict(list)
+    for s in part.statements:
+        spots[_figure(s, part.cards[s.doc_id], selection)].append(spot_of(s))
+    found = []
+    for f in spots if selection.order else sorted(spots, key=lambda f: f.inner):
+        words = "，".join(word for word in f.words if word not in shared)
+        text = f"{f.value}（{words}）" if words else f.value
+        found.append(_Value(f.row, _head(f.head, part), text, spots[f]))
+    return found
+
+
+def _figures(part: Chosen, selection: "Selection") -> list[_Figure]:
+    made = (_figure(s, part.cards[s.doc_id], selection) for s in part.statements)
+    return sorted(dict.fromkeys(made), key=lambda f: f.inner)
+
+
+def _shared(part: Chosen, selection: "Selection") -> list[str]:
+    """Return the words that all figures of a part have, and the name of most."""
+    figures = _figures(part, selection)
+    shared = set.intersection(*({*f.words} for f in figures)) if figures else set()
+    shared |= {name for name, _ in Counter(f.name for f in figures).most_common(1)}
+    return list(dict.fromkeys(word for f in figures for word in f.words if word in shared))
+
+
+def _heads(part: Chosen, selection: "Selection") -> list[str]:
+    """Return the heads of columns for a part, in order."""
+    rank = place_rank if selection.by == "year" else lambda head: (not head, head)
+    heads = sorted({f.head for f in _figures(part, selection)}, key=rank)
+    return [_head(head, part) for head in heads]
+
+
+def _head(head: str, part: Chosen) -> str:
+    """Return the head of a column, with the indicator if the part is one of several."""
+    return f"{part.part} {head or _UNDATED.zh}" if part.part else head
+
+
+def _figure(statement: Statement, card: Document, selection: "Selection") -> _Figure:
+    told = statement.qualifiers
+    place = stated_place(told, card)
+    province, region, year = place[0], place[-1], told.year or told.period
+    by = "region" if selection.level and selection.by == "province" else selection.by
+    row, head = {
+        "province": (province, year),
+        "region": (region, year),
+        "document": (card.doc_id, year),
+        "year": (year, region),
+    }[by]
+    inner = by == "province" and region != province
+    name, value = statement.fact.subject.name, signed_words(statement)
+    beside = (
+        called(region) if inner else "",
+        name,
+        told.scope if told.scope not in name else "",
+        *(w for w in measured_of(statement, card).counted if w not in f"{name}{value}"),
+        STANDINGS[told.standing],
+        base_words(statement),
+    )
+    return _Figure(row, head, inner, value, name, tuple(filter(None, beside)))
+
+
+def _in_common(parts: Sequence[Chosen], selection: "Selection") -> Iterator[Note]:
+    """Yield what the figures of each part have in common."""
+    common = "；".join(filter(None, ("，".join(_shared(part, selection)) for part in parts)))
+    if common:
+        yield note("in-common", "zh", words=common)
+
+
+def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:
+    """Yield how much of what is selected states figures, what does not, and like indicators."""
+    rows = {f.row for f in _figures(part, selection)}
+    asked = "、".join(part.names)
+    stating = {s.doc_id for s in part.statements}
+    yield part.note(stating, _limited(selection, note("figures-of", "zh", indicator=asked)))
+    yield from part.place_notes(selection.places)
+    if selection.by == "province":
+        yield from _silent(selection, _expected(selection, part, rows))
+    elif selection.by == "document" and selection.searched:
+        silent = _in_order(part.cards.keys() - rows, selection, part)
+        yield from _silent(selection, [_label(doc_id, part, selection) for doc_id in silent])
+    ids = {s.fact.subject.entity_id for s in part.statements}
+    for name in part.names:
+        yield from similar(store, name, part.cards, ids, names_all(name))
+
+
+def _in_order(names: Collection[str], selection: "Selection", chosen: Chosen) -> list[str]:
+    if selection.by == "document":
+        return sorted(names, key=lambda doc_id: (chosen.cards[doc_id].title, doc_id))
+    if selection.by == "year":
+        return sorted(names, key=lambda year: (not year, year))
+    return sorted(names, key=place_rank)
+
+
+def _label(name: str, chosen: Chosen, selection: "Selection") -> str:
+    if selection.by == "document":
+        return f"《{chosen.cards[name].title}》"
+    return name or _UNDATED.zh
+
+
+def similar(
+    store: Store,
+    indicator: str,
+    cards: Mapping[str, Document],
+    shown: Collection[str],
+    is_asked: Callable[[str], bool],
+    language: Language = "zh",
+) -> Iterator[Note]:
+    """Yield a note on indicators with similar names that are not shown.
+
+    They may be synonyms (处理率 and 处置率) or other indicators; that is for the reader to decide.
+
+    Args:
+        store: The knowledge base.
+        indicator: The name that is asked for.
+        cards: Documents that are looked at, by id.
+        shown: Entities of the indicators that are shown.
+        is_asked: Whether a name is one that is asked for, which may be of other places or years.
+        language: Of the note.
+    """
+    indicator = indicator_name(indicator)
+    found = store.search_entities(indicator, top_k=_LOOKED_AT)
+    like = [e for e, share in found if share >= _ALIKE and e not in shown]
+    stating: defaultdict[str, set[str]] = defaultdict(set)
+    for s in store.statements("target", sorted(cards), around=like):
+        name = s.fact.subject.name
+        if s.fact.subject.entity_id not in like or is_asked(name):
+            continue
+        if is_indicator(name) == is_indicator(indicator):
+            stating[name].add(s.doc_id)
+    ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
+    if ordered:
+        names = (note("similar-indicator", language, name=n, n=len(stating[n])) for n in ordered)
+        yield note("similar-indicators", language, names=tuple(names))

@@ -3,24 +3,33 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.answer.notes import note
+from kgrag.errors import OutOfRangeError
 from kgrag.qualifiers import Qualifiers
-from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import Chosen, choose, in_places, names_all, stated_place
+from kgrag.statements.choose import (
+    Chosen,
+    check_named,
+    choose,
+    cut_note,
+    in_places,
+    names_all,
+    stated_place,
+)
 from kgrag.statements.figures import figure_words
 from kgrag.statements.sources import Spot, object_of, sourced, spot_of
 from kgrag.statements.table import Column, Table
-from kgrag.statements.targets import REGION, WantedTargets, check_indicator, wanted_statements
-from kgrag.store.graph import Statement
+from kgrag.statements.targets import REGION
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.due import due_clauses, due_date
 from kgrag.text.facets import NATIONAL
 from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
 from kgrag.types import Document
+
+if TYPE_CHECKING:
+    from kgrag.statements.selection import Event, Selection
 
 
 def day_places(text: str, day: str) -> list[tuple[int, int]]:
@@ -54,21 +63,18 @@ def _digits(part: str) -> str:
     return f"(?:{wide}|{bare}|{han})(?![0-9{HAN_SMALL}])"
 
 
-Event = Literal["written", "issued", "effective", "expires", "due", "target"]
-
-EVENTS: Mapping[Event, str] = {
+EVENTS: "Mapping[Event, str]" = {
     "written": "成文", "issued": "印发", "effective": "施行", "expires": "失效",
     "due": "时限", "target": "目标",
 }  # fmt: skip
-_OF_DOCUMENTS: tuple[Event, ...] = ("written", "issued", "effective", "expires")
-# Words beside the date by which a document says from and until when it holds.
-_BESIDE: Mapping[Event, re.Pattern[str]] = {
-    "effective": re.compile("(?:之日|[日起])[^。；\n]{0,12}(?:施行|实施|执行|生效)"),
-    "expires": re.compile("有效|失效|废止|[截至止]"),
+_OF_DOCUMENTS: "tuple[Event, ...]" = ("written", "issued", "effective", "expires")
+# Facts by which a document says from and until when it is in force, by a date or how long.
+_HOLDS: "Mapping[str, Event]" = {
+    "施行日期": "effective",
+    "有效期至": "expires",
+    "有效期": "expires",
 }
-# Facts by which it says so, whether by a date or by how long it holds.
-_HOLDS: Mapping[str, Event] = {"施行日期": "effective", "有效期至": "expires", "有效期": "expires"}
-_NEAR = 24  # characters around a date in which these words stand
+_DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _BATCH = 64  # documents whose texts are held at once
 _LAST = "99"  # sorts what is due in a year behind what is due on its days
 _COLUMNS = (
@@ -81,140 +87,110 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WantedTimes:
-    """Selection of events; empty fields select everything.
-
-    Attributes:
-        indicator: Words of an indicator: selects its figures, deadlines that name it, and the
-            documents with such figures.
-        regions: Places; a province includes its cities.
-        since: First day, month or year: 2022, 2022-06, 2022-06-30.
-        until: Last day, month or year.
-        events: Kinds of event.
-        within: Selects documents.
-    """
-
-    indicator: str = ""
-    regions: tuple[str, ...] = ()
-    since: str = ""
-    until: str = ""
-    events: tuple[Event, ...] = ()
-    within: Filter | None = None
-
-
 class _Entry(NamedTuple):
     date: str
-    event: Event
+    event: "Event"
     what: str
     place: tuple[str, ...]
-    organ: str
-    certainty: str
     spot: Spot
+    organ: str = ""
+    certainty: str = ""
 
 
-def timeline(store: Store, wanted: WantedTimes) -> Table:
+def timeline(store: Store, selection: "Selection") -> Table:
     """Return events in order of date; those of a year come at its end.
 
+    An indicator selects its figures, deadlines that name it, and the documents with such figures.
     Equal events of several documents are one row with several sources. Achieved figures are left
     out, see `targets`. Deadlines without a date (持续推进, 每年) are left out and counted in a
     note.
 
     Raises:
-        NotFoundError: If the filter leaves no document, or a place or the indicator is unknown.
+        NotFoundError: If no document is selected, or a place or the indicator is unknown.
+        OutOfRangeError: If `since` or `until` is no date.
     """
-    chosen = choose(store, wanted.within)
-    asked = wanted.events or tuple(EVENTS)
-    figures = _figures(store, wanted, chosen)
-    stating = {entry.spot[0] for entry in figures}
-    here = in_places(wanted.regions, chosen)
-    duties, n_open = _duties(store, wanted, chosen, here)
-    entries = [
-        *figures,
-        *duties,
-        *_from_texts(store, wanted, chosen, [*figures, *duties], stating),
+    for name, day in (("since", selection.since), ("until", selection.until)):
+        if day and not _DAY.fullmatch(day):
+            raise OutOfRangeError(
+                "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
+            )
+    everywhere = {"places": (), "level": "", "years": None, "standing": "planned"}
+    chosen = choose(store, selection.model_copy(update=everywhere), "target")
+    here = in_places(selection.places, chosen.cards.values(), selection.level)
+    figures = _figures(chosen)
+    duties, is_open = _duties(store, selection, chosen)
+    found = [*figures, *duties, *_from_texts(store, selection, chosen, [*figures, *duties])]
+    if not found:
+        check_named(store, chosen, "target")
+    asked = selection.events or tuple(EVENTS)
+    kept = [
+        e for e in found if e.event in asked and here(e.place) and _is_within(e.date, selection)
     ]
-    if not entries:
-        check_indicator(store, wanted.indicator)
-    kept = [e for e in entries if e.event in asked and here(e.place) and _is_within(e.date, wanted)]
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    return Table(
-        "timeline",
-        _COLUMNS,
-        sourced(store, rows.items()),
-        _notes(chosen, kept, n_open, wanted.regions),
+    shown = list(rows.items())[: selection.limit]
+    notes = (
+        *_notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open))),
+        *cut_note(len(shown), len(rows)),
     )
+    return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
 
 
 def _notes(
-    chosen: Chosen, kept: Collection[_Entry], n_open: int, regions: Collection[str]
+    chosen: Chosen, selection: "Selection", kept: Collection[str], n_open: int
 ) -> tuple[str, ...]:
-    cards = chosen.cards.values()
-    silent = sum(card.metadata.year is None for card in cards)
-    guessed = sum(
-        card.metadata.year is not None and "written" in card.metadata.inferred for card in cards
-    )
-    n_kept, n_chosen = len({e.spot[0] for e in kept}), len(chosen.cards)
-    notes = [
-        note("in-table", "zh", n=n_kept, chosen=n_chosen),
+    told = [card.metadata for card in chosen.cards.values()]
+    inferred = sum(m.year is not None and "written" in m.inferred for m in told)
+    return (
+        note("in-table", "zh", n=len(kept), chosen=len(chosen.cards)),
         *chosen.filter_notes(),
-        *chosen.place_notes(regions),
-        note("dates-of-issue", "zh", silent=silent, inferred=guessed),
-    ]
-    if n_open:
-        notes.append(note("no-day", "zh", n=n_open))
-    return tuple(notes)
+        *chosen.place_notes(selection.places),
+        note("dates-of-issue", "zh", silent=sum(m.year is None for m in told), inferred=inferred),
+        *((note("no-day", "zh", n=n_open),) if n_open else ()),
+    )
 
 
-def _figures(store: Store, wanted: WantedTimes, chosen: Chosen) -> list[_Entry]:
-    of = WantedTargets(indicator=wanted.indicator, standing="planned", within=wanted.within)
+def _figures(chosen: Chosen) -> list[_Entry]:
     return [
         _Entry(
-            date=s.qualifiers.year,
-            event="target",
-            what=f"{s.fact.subject.name} {figure_words(s)}",
-            place=stated_place(s.qualifiers, chosen.cards[s.doc_id]),
-            organ="",
-            certainty="",
-            spot=spot_of(s),
+            s.qualifiers.year,
+            "target",
+            f"{s.fact.subject.name} {figure_words(s)}",
+            stated_place(s.qualifiers, chosen.cards[s.doc_id]),
+            spot_of(s),
         )
-        for s in wanted_statements(store, of, chosen)
+        for s in chosen.statements
         if s.qualifiers.year
     ]
 
 
 def _duties(
-    store: Store, wanted: WantedTimes, chosen: Chosen, here: Callable[[Sequence[str]], bool]
-) -> tuple[list[_Entry], int]:
-    """Return the duties with a date, and the number of deadlines without one."""
-    named, n_open = names_all(wanted.indicator), 0
-    by_task: defaultdict[tuple[Spot, str, str, str], list[Statement]] = defaultdict(list)
-    for statement in store.statements("duty", sorted(chosen.cards) if wanted.within else None):
-        told = statement.qualifiers
-        task = object_of(statement)
-        clause = next(due_clauses(told.deadline), None)  # is read from the text, too
-        if not told.deadline or clause or not named(task):
+    store: Store, selection: "Selection", chosen: Chosen
+) -> tuple[list[_Entry], list[tuple[str, ...]]]:
+    """Return the duties with a date, and the places of deadlines without one."""
+    named = _named(selection)
+    is_open: list[tuple[str, ...]] = []
+    organs: defaultdict[_Entry, dict[str, None]] = defaultdict(dict)
+    for s in store.statements("duty", sorted(chosen.cards) if selection.searched else None):
+        told, task, card = s.qualifiers.deadline, object_of(s), chosen.cards[s.doc_id]
+        clause = next(due_clauses(told), None)  # is read from the text, too
+        if not told or clause or not named(task):
             continue
-        date, certainty = _deadline(told.deadline, chosen.cards[statement.doc_id])
+        place = stated_place(Qualifiers(), card)
+        date, certainty = _deadline(told, card)
         if date:
-            by_task[spot_of(statement), task, date, certainty].append(statement)
+            entry = _Entry(date, "due", task, place, spot_of(s), certainty=certainty)
+            organs[entry][s.fact.subject.name] = None
         else:
-            n_open += here(stated_place(Qualifiers(), chosen.cards[statement.doc_id]))
-    entries = [
-        _Entry(
-            date=date,
-            event="due",
-            what=task,
-            place=stated_place(Qualifiers(), chosen.cards[spot[0]]),
-            organ="、".join(dict.fromkeys(s.fact.subject.name for s in several)),
-            certainty=certainty,
-            spot=spot,
-        )
-        for (spot, task, date, certainty), several in by_task.items()
-    ]
-    return entries, n_open
+            is_open.append(place)
+    return [e._replace(organ="、".join(names)) for e, names in organs.items()], is_open
+
+
+def _named(selection: "Selection") -> Callable[[str], bool]:
+    """Return a predicate: whether a text names one of the indicators; true for none."""
+    ways = [names_all(name) for name in selection.names]
+    return lambda text: not ways or any(way(text) for way in ways)
 
 
 def _deadline(text: str, card: Document) -> tuple[str, str]:
@@ -229,32 +205,35 @@ def _deadline(text: str, card: Document) -> tuple[str, str]:
 
 
 def _from_texts(
-    store: Store,
-    wanted: WantedTimes,
-    chosen: Chosen,
-    taken: Iterable[_Entry],
-    stating: Collection[str],
+    store: Store, selection: "Selection", chosen: Chosen, taken: Iterable[_Entry]
 ) -> Iterator[_Entry]:
     """Yield dates of documents, and clauses with a deadline that no other entry covers."""
-    named, held = names_all(wanted.indicator), _validity(store, chosen)
+    named, spans = _named(selection), validity_spans(store, chosen.cards)
+    stating = {s.doc_id for s in chosen.statements if s.qualifiers.year}
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
         spots[entry.spot[0]].append(entry.spot)
     doc_ids = sorted(chosen.cards)
     for at in range(0, len(doc_ids), _BATCH):
         for document in store.documents(doc_ids[at : at + _BATCH]):
-            if not wanted.indicator.strip() or document.doc_id in stating:
-                yield from _days_of(document, held.get(document.doc_id, {}))
-            for entry in _clauses(document, spots[document.doc_id]):
-                if named(entry.what):
-                    yield entry
+            if not chosen.names or document.doc_id in stating:
+                yield from _days_of(document, spans.get(document.doc_id, {}))
+            found = _clauses(document, spots[document.doc_id])
+            yield from (entry for entry in found if named(entry.what))
 
 
-def _validity(store: Store, chosen: Chosen) -> dict[str, dict[Event, tuple[int, int]]]:
-    """Return the spans in which documents state their own validity."""
+def validity_spans(
+    store: Store, cards: Mapping[str, Document]
+) -> "dict[str, dict[Event, tuple[int, int]]]":
+    """Return the spans in which documents state from and until when they are in force.
+
+    Args:
+        store: The knowledge base.
+        cards: Documents by id.
+    """
     found: defaultdict[str, dict[Event, tuple[int, int]]] = defaultdict(dict)
-    for s in store.statements("condition", sorted(chosen.cards), predicates=[*_HOLDS]):
-        card = chosen.cards[s.doc_id]
+    for s in store.statements("condition", sorted(cards), predicates=[*_HOLDS]):
+        card = cards[s.doc_id]
         if s.fact.subject.entity_id == node_id(card.title, card.metadata):
             found[s.doc_id][_HOLDS[s.fact.predicate]] = (s.start, s.end)
     return found
@@ -265,70 +244,60 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
     issued = str(document.metadata.year or "")
     for due in due_clauses(document.text):
         is_open = not due.date or due.date[:4] < issued
-        if is_open or any(a < due.end and due.start < b for _, a, b in taken):
-            continue
-        yield _Entry(
-            date=due.date,
-            event="due",
-            what=" ".join(document.text[due.start : due.end].split()).rstrip("，,、"),
-            place=document.metadata.regions or (NATIONAL,),
-            organ="",
-            certainty="",
-            spot=(document.doc_id, due.start, due.end),
-        )
+        if not is_open and not any(a < due.end and due.start < b for _, a, b in taken):
+            what = " ".join(document.text[due.start : due.end].split()).rstrip("，,、")
+            spot = (document.doc_id, due.start, due.end)
+            yield _Entry(due.date, "due", what, document.metadata.regions or (NATIONAL,), spot)
 
 
-def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Iterator[_Entry]:
+def _days_of(document: Document, stated: "Mapping[Event, tuple[int, int]]") -> Iterator[_Entry]:
     """Yield the dates in a document's metadata, each with its span in the text."""
     told = document.metadata
+    what, place, organ = (
+        f"《{document.title}》",
+        told.regions or (NATIONAL,),
+        "、".join(told.issuers),
+    )
     for event in _OF_DOCUMENTS:
         day: str = getattr(told, event)
         if not day or (event == "written" and day == told.issued):
             continue
-        is_inferred = event in told.inferred
+        inferred = event in told.inferred
         start, end, is_told = _where(
-            document.text, "" if is_inferred else day, event, stated.get(event)
+            document.text, "" if inferred else day, event, stated.get(event)
         )
-        yield _Entry(
-            date=day,
-            event=event,
-            what=f"《{document.title}》",
-            place=told.regions or (NATIONAL,),
-            organ="、".join(told.issuers),
-            certainty="推断" if is_inferred else "" if is_told else "推算",
-            spot=(document.doc_id, start, end),
-        )
+        certainty = "推断" if inferred else "" if is_told else "推算"
+        yield _Entry(day, event, what, place, (document.doc_id, start, end), organ, certainty)
 
 
 def _where(
-    text: str, day: str, event: Event, stated: tuple[int, int] | None
+    text: str, day: str, event: "Event", stated: tuple[int, int] | None
 ) -> tuple[int, int, bool]:
     """Return the span of a date and whether the text states it; else that of the stated validity.
 
     A date that is inferred or not from the text gets the first line.
     """
-    beside, same = _BESIDE.get(event), day_places(text, day) if day else []
-    for start, end in same:
-        if not beside or beside.search(text, max(0, start - _NEAR), end + _NEAR):
-            return start, end, True
+    same = day_places(text, day) if day else []
     if stated:
-        return *stated, False
+        first, last = stated
+        inside = [span for span in same if first <= span[0] < last]
+        return (*inside[0], True) if inside else (*stated, False)
     if same:
         return *same[0], True
     start = len(text) - len(text.lstrip())
     stop = text.find("\n", start)
-    return start, stop if stop > start else len(text), not beside
+    return start, stop if stop > start else len(text), event not in _HOLDS.values()
 
 
-def _is_within(date: str, wanted: WantedTimes) -> bool:
+def _is_within(date: str, selection: "Selection") -> bool:
     """Return whether a date lies in the wanted range, compared at their common precision."""
 
     def pair(limit: str) -> tuple[str, str]:
         n = min(len(date), len(limit))
         return date[:n], limit[:n]
 
-    (day, first), (same, last) = pair(wanted.since), pair(wanted.until)
-    return first <= day and (not wanted.until or same <= last)
+    (day, first), (same, last) = pair(selection.since), pair(selection.until)
+    return first <= day and (not selection.until or same <= last)
 
 
 def _cells(entry: _Entry) -> tuple[str | None, ...]:

@@ -289,10 +289,6 @@ STILL = {
     "kgrag.serve": """
         compatible._Condition.holds views.examples
     """,
-    "kgrag.statements": """
-        compare._of_one conflicts.conflicts in_force.InForce._status overview._gaps
-        tables.duties
-    """,
 }
 
 

@@ -13,11 +13,11 @@ import uvicorn
 from starlette.requests import Request
 from uvicorn.server import ServerState
 
+from kgrag.api import KnowledgeBase
 from kgrag.errors import OutOfRangeError
 from kgrag.serve import app as app_module
 from kgrag.serve import inputs
 from kgrag.serve.desk import Desk
-from kgrag.statements.tables import Tables
 from tests.fixtures.kit import knowledge_base
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.served import client, served, writable
@@ -35,13 +35,13 @@ def site(policies):
 def counted(monkeypatch):
     """Return the calls of the timeline."""
     calls = []
-    plain = Tables.timeline
+    plain = KnowledgeBase.rows
 
     def counting(tables, *given, **named):
         calls.append(named)
         return plain(tables, *given, **named)
 
-    monkeypatch.setattr(Tables, "timeline", counting)
+    monkeypatch.setattr(KnowledgeBase, "rows", counting)
     return calls
 
 
@@ -129,7 +129,7 @@ def test_other_pages_do_not_wait_for_slow_tables(policies, monkeypatch):
         ended.append(go.wait(20))
         raise OutOfRangeError("slow")
 
-    monkeypatch.setattr(Tables, "timeline", slow)
+    monkeypatch.setattr(KnowledgeBase, "rows", slow)
     with served(policies) as site:
         asking = [
             threading.Thread(target=site.get, args=(f"/tables/timeline?since={year}",))
@@ -150,7 +150,7 @@ def test_other_pages_do_not_wait_for_slow_tables(policies, monkeypatch):
 
 def test_who_waits_for_a_table_that_is_made_gets_that_one(policies, monkeypatch):
     go, begun, calls = threading.Event(), threading.Semaphore(0), []
-    plain = Tables.timeline
+    plain = KnowledgeBase.rows
 
     def slow(tables, *given, **named):
         calls.append(named)
@@ -158,7 +158,7 @@ def test_who_waits_for_a_table_that_is_made_gets_that_one(policies, monkeypatch)
         assert go.wait(60)
         return plain(tables, *given, **named)
 
-    monkeypatch.setattr(Tables, "timeline", slow)
+    monkeypatch.setattr(KnowledgeBase, "rows", slow)
     desk, told = Desk(policies), []
     with client(desk) as site:
         asking = [

@@ -336,33 +336,14 @@ def test_only_warnings_stand_in_amber(site):
 def test_tables_lead_to_clauses_and_files(site):
     asked = {"indicator": "森林覆盖率"}
     tree = html.fromstring(site.get("/tables/compare", params=asked).text)
-    links = tree.xpath("//div[@class='figure']//a/@href")
+    links = tree.xpath("//td[@class='clauses']/a/@href")
     assert links
-    listed = html.fromstring(site.get("/tables/targets", params=asked).text)
-    links += listed.xpath("//td[@class='clauses']/a/@href")
     assert all(site.get(link.partition("#")[0]).status_code == 200 for link in links)
     saved = tree.xpath("//p[@class='actions']/a/@href")
     kinds = [site.get("/tables/compare" + link).headers["content-type"] for link in saved]
     assert [kind.partition(";")[0].rpartition(".")[2] for kind in kinds] == [
         "sheet", "document", "text/csv", "text/html",
     ]  # fmt: skip
-
-
-def test_a_comparison_is_a_matrix_of_figures(site):
-    """Each with its words and its document's number; a place without figures says why."""
-    asked = {"indicator": "森林覆盖率", "places": "四川、云南 西藏"}
-    tree = html.fromstring(site.get("/tables/compare", params=asked).text)
-    rows = {row.xpath("string(th)"): row for row in tree.xpath("//tbody/tr")}
-    assert "未读出数字" in rows["云南省"].text_content()
-    assert "没有该地区的文件" in rows["西藏"].text_content()
-    figures = rows["四川省"].xpath(".//div[@class='figure']")
-    assert [f.xpath("string(a)") for f in figures] == ["40%", "41%", "≥40.5%"]
-    assert figures[2].xpath("string(small)") == "成都，目标"
-    numbers = [int(f.xpath("string(sup)")) for f in figures]
-    named = tree.xpath("//ol[@class='numbered']/li")
-    assert "成都市" in named[numbers[2] - 1].text_content()
-    widths = [float(w) for w in tree.xpath("//div[@class='figure']//*[name()='rect']/@width")]
-    assert max(widths) == 100
 
 
 def test_a_timeline_is_drawn_and_listed(site):

@@ -76,7 +76,10 @@ def test_pages_hold_no_markup_of_documents():
     assert page.xpath("//b") == []
     cells = [cell.text_content() for cell in page.xpath("//tbody/tr[1]/td")]
     assert cells[:2] == ["森林，覆盖率", "40.5"]
-    assert cells[6].splitlines()[0] == SOURCE.quote
+    told = page.xpath("//td//li")[0].text_content()
+    assert SOURCE.quote in told
+    assert SOURCE.document_number in told
+    assert "草案，不是正式文件" in told
     assert page.xpath("//p")[0].text_content() == "=3 of 4"
 
 

@@ -6,12 +6,11 @@ from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.choose import stated_place
-from kgrag.statements.compare import matrix
 from kgrag.statements.figures import figure_words, value_words
-from kgrag.statements.targets import WantedTargets
 from kgrag.store.graph import Statement, Triple
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
+from tests.unit.statements.conftest import select
 
 
 def cells(table, *keys):
@@ -26,7 +25,7 @@ COVER = "森林覆盖率"
 
 def test_every_figure_is_listed_with_its_clause(tables):
     """Planned and achieved, of every document; each with the sentence that states it."""
-    found = tables.targets()
+    found = tables("targets")
     assert cells(found, *FIGURES) == [
         (COVER, "全国", 2025, None, 24, "%", "目标"),
         (COVER, "四川省", 2020, None, 40, "%", "完成"),
@@ -48,11 +47,11 @@ def test_every_figure_is_listed_with_its_clause(tables):
         ({"indicator": "森林"}, 4),
         ({"indicator": "能源 比重"}, 1),
         ({"indicator": "非化石能源占一次能源消费的比重"}, 1),  # another name of it
-        ({"regions": ("四川",)}, 4),  # with its cities
-        ({"regions": ("成都市",)}, 1),
-        ({"regions": ("全国",)}, 2),
-        ({"regions": ("全国", "成都")}, 3),
-        ({"regions": ("青白江区",)}, 0),  # a listed county of which nothing is said
+        ({"places": ("四川",)}, 4),  # with its cities
+        ({"places": ("成都市",)}, 1),
+        ({"places": ("全国",)}, 2),
+        ({"places": ("全国", "成都")}, 3),
+        ({"places": ("青白江区",)}, 0),  # a listed county of which nothing is said
         ({"years": (2020, 2020)}, 1),
         ({"years": (2021, 2030)}, 5),
         ({"standing": "achieved"}, 1),
@@ -63,22 +62,22 @@ def test_every_figure_is_listed_with_its_clause(tables):
 )
 def test_figures_are_chosen(tables, wanted, n):
     """By name, place, year and kind of figure, and of some documents only."""
-    assert len(tables.targets(**wanted).rows) == n
+    assert len(tables("targets", **wanted).rows) == n
 
 
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         (
-            lambda t: t.targets("森林复盖率"),
+            lambda t: t("targets", indicator="森林复盖率"),
             "no indicator is called '森林复盖率'; nearest: 森林覆盖率",
         ),
-        (lambda t: t.compare("幸福"), "no indicator is called '幸福'$"),
-        (lambda t: t.timeline("森林复盖率"), "nearest: 森林覆盖率"),
-        (lambda t: t.conflicts("森林复盖率"), "nearest: 森林覆盖率"),
-        (lambda t: t.duties("四川省生态环镜厅"), "nearest: 四川省生态环境厅"),
-        (lambda t: t.cites("四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
-        (lambda t: t.cited_by("四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
+        (lambda t: t("compare", indicator="幸福"), "no indicator is called '幸福'$"),
+        (lambda t: t("timeline", indicator="森林复盖率"), "nearest: 森林覆盖率"),
+        (lambda t: t("conflicts", indicator="森林复盖率"), "nearest: 森林覆盖率"),
+        (lambda t: t("duties", agency="四川省生态环镜厅"), "nearest: 四川省生态环境厅"),
+        (lambda t: t("cites", document="四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
+        (lambda t: t("cited_by", document="四川省绿色方案"), "nearest: 四川省绿色发展实施方案"),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest(tables, asked, said):
@@ -90,14 +89,16 @@ def test_an_unknown_name_is_told_with_the_nearest(tables, asked, said):
 
 def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
     """A place of which nothing is held, one whose documents are excluded, and how many are."""
-    found = tables.compare(COVER, regions=("山西", "成都"), within=Filter(regions=("全国",)))
+    found = tables(
+        "compare", indicator=COVER, places=("山西", "成都"), within=Filter(regions=("全国",))
+    )
     assert [row.cells[0] for row in found.rows] == []
     assert found.notes == (
         "共4份文件，按条件排除3份，从其余1份中未读出森林覆盖率数字（限山西、成都）",
         "没有以山西为范围的文件",
         "关于成都的文件已按条件排除",
     )
-    assert tables.targets(COVER, regions=("四川",)).notes == (
+    assert tables("targets", indicator=COVER, places=("四川",)).notes == (
         "共4份文件，其中读出这样的数字（限四川）的有2份",
     )
 
@@ -105,17 +106,16 @@ def test_what_a_filter_excludes_and_what_is_not_held_is_told(tables):
 def test_what_is_no_place_is_refused(tables):
     """It would be an empty table that looks like an answer."""
     with pytest.raises(NotFoundError, match=r"no place is called .火星"):
-        tables.targets(regions=("火星",))
+        tables("targets", places=("火星",))
 
 
 def test_provinces_are_compared(tables):
     """A row for each with a document, its own figure first; who states none is named."""
-    found = tables.compare(COVER)
+    found = tables("compare", indicator=COVER)
     assert [column.key for column in found.columns] == ["region", "2020", "2025"]
     assert [row.cells for row in found.rows] == [
         ("全国", None, "24%（目标）"),
         ("四川省", "40%（完成）[1]", "41%（目标）[2]\n≥40.5%（成都，目标）[3]"),
-        ("云南省", None, None),
     ]
     assert found.notes == (
         "除另注明外：森林覆盖率",
@@ -127,38 +127,16 @@ def test_provinces_are_compared(tables):
     ]  # fmt: skip
 
 
-def test_a_matrix_has_each_figure_with_its_own_clause(tables):
-    """What all have in common is said once; places without figure or document are told apart."""
-    wanted = WantedTargets(COVER, ("四川", "云南", "西藏"))
-    made = matrix(tables._store, wanted, by="province")
-    assert (made.heads, made.words) == (("2020", "2025"), (COVER,))
-    assert [(line.label, line.held) for line in made.lines] == [
-        ("四川省", True), ("云南省", True), ("西藏", False),
-    ]  # fmt: skip
-    province, silent, lacking = (line.cells for line in made.lines)
-    assert not silent
-    assert not lacking
-    cells = {head: [(v.value, v.words) for v in of] for head, of in province.items()}
-    assert cells == {
-        "2020": [("40%", ("完成",))],
-        "2025": [("41%", ("目标",)), ("≥40.5%", ("成都", "目标"))],
-    }
-    assert [v.share for v in province["2025"]] == [1.0, 40.5 / 41]
-    assert [s.title for v in province["2025"] for s in v.sources] == [
-        "四川省绿色发展实施方案", "成都市绿色发展工作方案",
-    ]  # fmt: skip
-    assert all("40.5%" in s.quote for s in province["2025"][1].sources)
-
-
 def test_years_and_documents_are_compared(tables):
     """Years down and places across, or a row for each document that was asked for."""
-    by_year = tables.compare(COVER, by="year", standing="planned")
+    by_year = tables("compare", indicator=COVER, by="year", standing="planned")
     assert [column.key for column in by_year.columns] == ["year", "全国", "四川省", "成都市"]
     assert cells(by_year, "year", "四川省") == [("2025", "41%[2]")]
 
-    by_document = tables.compare(COVER, by="document", within=Filter(regions=("云南", "成都")))
+    by_document = tables(
+        "compare", indicator=COVER, by="document", within=Filter(regions=("云南", "成都"))
+    )
     assert cells(by_document, "compared", "2025") == [
-        ("《云南省人民政府关于促进绿色消费的意见》", None),
         ("《成都市绿色发展工作方案》", "≥40.5%"),
     ]
 
@@ -170,7 +148,9 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
         "到2025年，污泥无害化处置率达到90%，县城污泥无害化处理率达到80%，垃圾分类覆盖率达到70%。\n"
     )
     with knowledge_base(tmp_path, {"a": text}) as base:
-        saved, treated = (base.tables().compare(i) for i in ("单位GDP能耗", "污泥无害化处置率"))
+        saved, treated = (
+            select(base.store, "compare", indicator=i) for i in ("单位GDP能耗", "污泥无害化处置率")
+        )
     (row,) = saved.rows
     told = str(row.cells[1]).splitlines()
     assert told == ["降14%（较2020年）[1]", "年均降3%[2]"]
@@ -181,7 +161,7 @@ def test_what_a_figure_counts_and_like_names_are_told(tmp_path):
 def test_a_comparison_of_nothing_is_refused(tables):
     """It would set figures of different things side by side."""
     with pytest.raises(OutOfRangeError, match="indicator"):
-        tables.compare(" ")
+        tables("compare", indicator=" ")
 
 
 DUTIES = [
@@ -206,7 +186,7 @@ DUTIES = [
 )
 def test_what_an_organ_is_to_do(tables, organ, told, n):
     """Every task with the role, by any of the organ's names."""
-    assert cells(tables.duties(organ, **told), "organ", "role", "task") == n
+    assert cells(tables("duties", agency=organ, **told), "organ", "role", "task") == n
 
 
 @pytest.mark.parametrize(
@@ -288,7 +268,7 @@ ITEMS = f"""成都市节能行动方案
 def test_duties_are_quoted_with_what_is_to_be_done(tmp_path):
     """The source is the item up to who is responsible; of a long one the middle is left out."""
     with knowledge_base(tmp_path / "kb", {"plan": ITEMS}) as base:
-        found = base.tables().duties("")
+        found = select(base.store, "duties", agency="")
     told = dict(zip(cells(found, "task", "deadline"), found.rows, strict=True))
     assert list(told) == [
         ("以下各项任务", None),
@@ -309,11 +289,11 @@ def test_an_organ_is_called_as_documents_call_it(tmp_path, organ):
     """Its written, short and full names; 商务部 is no 商务部门."""
     text = f"{ITEMS}由市商务部门负责统计工作。"
     with knowledge_base(tmp_path / "kb", {"plan": text}) as base:
-        assert len(base.tables().duties(organ).rows) == 1
+        assert len(select(base.store, "duties", agency=organ).rows) == 1
         for other in ("建局部", "商务部"):
             with pytest.raises(NotFoundError, match="no organ with duties"):
-                base.tables().duties(other)
-        assert len(base.tables().duties("商务部门").rows) == 1
+                select(base.store, "duties", agency=other)
+        assert len(select(base.store, "duties", agency="商务部门").rows) == 1
 
 
 def test_several_indicators_stand_side_by_side(tmp_path):
@@ -324,12 +304,13 @@ def test_several_indicators_stand_side_by_side(tmp_path):
         "b": "云南省低碳方案\n一、目标\n到2030年，全省森林覆盖率达到66%。\n",
     }
     with knowledge_base(tmp_path, texts) as base:
-        both = base.tables().compare("森林覆盖率、非化石能源占比")
-        assert base.tables().compare("森林覆盖率以及非化石能源占比").rows == both.rows
-        one = base.tables().compare("风电、太阳能发电装机容量")
+        both = select(base.store, "compare", indicator="森林覆盖率、非化石能源占比")
+        names = ("森林覆盖率", "非化石能源占比")
+        assert select(base.store, "compare", indicators=names).rows == both.rows
+        one = select(base.store, "compare", indicator="风电、太阳能发电装机容量")
         for unknown in ("森林覆盖率、幸福指数", "城市和县城的幸福率"):  # 城市 is no indicator
             with pytest.raises(NotFoundError, match="幸福"):
-                base.tables().compare(unknown)
+                select(base.store, "compare", indicator=unknown)
     assert [column.zh for column in both.columns] == [
         "地区", "森林覆盖率 2025", "森林覆盖率 2030", "非化石能源占比 2025",
     ]  # fmt: skip
