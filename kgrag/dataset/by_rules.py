@@ -405,9 +405,7 @@ def _figures(library: _Library) -> Iterator[list[Figure]]:
     """
     groups: defaultdict[tuple[Measured, tuple[str, ...], int], list[Figure]] = defaultdict(list)
     stating = defaultdict(set)
-    stated = library.store.statements("target")
-    planned = (s for s in stated if s.qualifiers.standing == "planned")
-    for f in planned_figures(planned, library.cards):
+    for f in planned_figures(library.store.statements("target"), library.cards):
         measured, is_late = f.measured, f.year < (f.card.metadata.year or 0)
         is_level = not (measured.change or measured.base_year or measured.counted)
         is_named = is_indicator(f.indicator) and len(f.indicator) >= _SHORTEST_NAME

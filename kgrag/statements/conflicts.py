@@ -162,18 +162,18 @@ def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
 def planned_figures(
     statements: Iterable[Statement], cards: Mapping[str, Document]
 ) -> Iterator[Figure]:
-    """Yield the figures with a single value, a year and a known place.
+    """Yield the planned figures with a single value, a year and a known place.
 
     Args:
-        statements: Planned targets.
+        statements: Targets.
         cards: Their documents, by id.
     """
     for statement in statements:
         told, card = statement.qualifiers, cards[statement.doc_id]
         value, place = decimal_of(told.value), stated_place(told, card)
-        if told.value_to or value is None or not told.year.isdigit():
+        if told.standing != "planned" or told.value_to or value is None:
             continue
-        if is_known_place(place, card):
+        if told.year.isdigit() and is_known_place(place, card):
             measured, name = measured_of(statement, card), statement.fact.subject.name
             year, comparator = int(told.year), told.comparator
             yield Figure(measured, name, year, place, value, comparator, statement, card)
