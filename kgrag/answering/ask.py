@@ -5,18 +5,16 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain, zip_longest
 
-from kgrag.answer.address import Address
 from kgrag.answer.answer import Answer, Step
 from kgrag.answer.blocks import Block, Missing, Row, Side
-from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.copies import naming_copies
-from kgrag.answering.follow_up import Turn, carry_over, places_meant, rewrite_follow_up
+from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
 from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
 from kgrag.answering.notes import read_in_chinese
 from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.quotes import METHOD, answer_by_sides, of_side, quoted, side
+from kgrag.answering.quotes import answer_by_sides, of_side, quoted, side
 from kgrag.answering.retrieve import LEFT_OUT
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.answering.stated import answer_of, table_of
@@ -29,7 +27,6 @@ from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
 from kgrag.text.facets import called
-from kgrag.text.headings import HeadingTree
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.words import question_language
 from kgrag.types import Document, Query
@@ -75,8 +72,6 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
-    if told := _articles(question, history, knowledge):
-        return told
     pipeline = preset(options.system, systems)
     if stages is None or not question.strip():
         return _quoted(question, knowledge, pipeline, options, history)
@@ -87,7 +82,7 @@ def ask(
         timeout_s=options.timeout_s,
     )
     try:
-        understood, step = _understood(question, history, models)
+        understood, step = _understood(question, history, models, knowledge)
     except ModelError as exc:
         quoted = _quoted(question, knowledge, pipeline, options, history)
         return _fallen_back(question, quoted, exc, (), models)
@@ -100,29 +95,8 @@ def ask(
         return _fallen_back(question, quoted, exc, exc.steps, models)
 
 
-def _articles(question: str, history: Sequence[Turn], knowledge: SearchContext) -> Answer | None:
-    """Return what was quoted last, with its articles, if a question asks for these; else None."""
-    spots = [Address.parse(place) for place in places_meant(question, history)]
-    if not spots:
-        return None
-    searched = [spot.document for spot in spots if spot.document in knowledge.cards()]
-    held = {document.doc_id: document for document in knowledge.store.documents(searched)}
-    headings = knowledge.store.headings(list(held))
-    rows = []
-    for doc_id, start, end in ((spot.document, spot.start, spot.end) for spot in spots):
-        if doc_id not in held or not start < end <= len(held[doc_id].text):
-            continue
-        text = held[doc_id].text
-        path = HeadingTree(text, headings.get(doc_id, ())).path(start, end)[-2:]
-        lead = "，".join(name for name in path if not text.startswith(name, start))
-        cited = Citation.of(held[doc_id], headings.get(doc_id, ()), (start, end), chunk_id="")
-        rows.append(Row(cited, lead=lead))
-    answer = Answer(carry_over(question, history), tuple(rows), METHOD)
-    return _with_broken_numbers(answer) if rows else None
-
-
 def _understood(
-    question: str, history: Sequence[Turn], models: QuestionModels
+    question: str, history: Sequence[Turn], models: QuestionModels, knowledge: SearchContext
 ) -> tuple[str, Step | None]:
     """Return a follow-up question as a self-contained one, and the steps for that.
 
@@ -131,14 +105,14 @@ def _understood(
     """
     if not history:
         return question, None
-    before = models.calls
+    before, known = models.calls, knowledge.settings().known_places
     try:
         model = models.of("analyse")
-        understood = rewrite_follow_up(question, history, model=model)
+        understood = rewrite_follow_up(question, history, model=model, known=known)
     except ModelError as exc:
         if models.answers_like("analyse"):
             raise
-        understood = carry_over(question, history)
+        understood, _ = carry_over(question, history, known=known)
         told = f"{LEFT_OUT}{exc}\nby rule: {understood}"
         return understood, Step("understand", told, models.calls - before, failed=True)
     return understood, Step("understand", understood, models.calls - before)
@@ -171,7 +145,7 @@ def _quoted(
     history: Sequence[Turn],
 ) -> Answer:
     """Return an answer of sentences quoted by rule."""
-    standing = carry_over(question, history) if history else question
+    standing, _ = carry_over(question, history, known=knowledge.settings().known_places)
     query = knowledge.query(standing)
     search = knowledge.search(query)
     held: dict[str, Document] = {}

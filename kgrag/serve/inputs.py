@@ -160,9 +160,6 @@ class Turned(Given):
     cited: tuple[str, ...] = Field(
         default=(), max_length=200, description="Titles of the documents that the answer cites."
     )
-    places: tuple[str, ...] = Field(
-        default=(), max_length=200, description="Addresses of what it quotes of them."
-    )
 
 
 class Asked(Within):
@@ -189,7 +186,7 @@ class Asked(Within):
     @property
     def turns(self) -> list[Turn]:
         """Return the earlier questions."""
-        return [Turn(turn.question, turn.answer, turn.cited, turn.places) for turn in self.history]
+        return [Turn(turn.question, turn.answer, turn.cited) for turn in self.history]
 
 
 class Placed(Given):

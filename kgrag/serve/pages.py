@@ -149,9 +149,8 @@ def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
         return
     shown = _answer_html(desk, request, given, answer)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
-    places = [cited.address for cited in answer.citations[:200]]
     address = given.address(answer.question)
-    emit("answer", {"html": shown, **turn, "places": places, "address": address})
+    emit("answer", {"html": shown, **turn, "address": address})
 
 
 class _Search(Searched):

@@ -250,7 +250,6 @@ SEAMS = {
     "kgrag.dataset.*": "a kind of question each",
     "kgrag.embedding.hashing": "an encoder",
     "kgrag.answer.render": "how blocks are shown",
-    "kgrag.answering.carry_over_*": "a language each",
     "kgrag.ingestion.load.*": "a format, or a step of reading one, each",
     "kgrag.ingestion.statements.*": "what reads a grammar, or a part of one",
     "kgrag.notebook": "how results are shown in notebooks",

@@ -97,8 +97,8 @@ REACHED = {
         answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
         document_called document_facets document_meant explained features_held find_support
         how_it_was_read html improve
-        in_official_terms is_sure material material_of missing_claims named_figures
-        node_id note numbers_missing places_meant read_office rate reading_of retrieve
+        in_official_terms material material_of missing_claims named_figures
+        node_id note numbers_missing read_office rate reading_of retrieve
         retrieve_recursively rewrite_follow_up
         score self_check side states_kind what_was_searched with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",

@@ -57,7 +57,7 @@ function keep(turn) {
 }
 
 function asked(fields) {
-  const told = { history: turns.map(({ question, answer, cited, places }) => ({ question, answer, cited, places })) };
+  const told = { history: turns.map(({ question, answer, cited }) => ({ question, answer, cited })) };
   for (const [name, value] of fields)
     told[name] = MANY.includes(name) ? [...(told[name] ?? []), value] : name === "in_force" ? true : value;
   return JSON.stringify(told);
@@ -85,7 +85,7 @@ async function ask(fields) {
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
         history.replaceState(null, "", root + "/?" + data.address);
-        keep({ question: data.question, asked: fields.get("question"), answer: data.text, cited: data.cited, places: data.places, html: data.html });
+        keep({ question: data.question, asked: fields.get("question"), answer: data.text, cited: data.cited, html: data.html });
       } else if (name === "error") throw new Error(data.message);
     }
   } catch (error) {

@@ -173,16 +173,6 @@ def test_the_address_of_a_follow_up_asks_the_same_again(site):
         assert "41%" in saved.text or link.endswith("docx")
 
 
-def test_a_follow_up_on_the_article_means_the_places_quoted(site):
-    ((_, data),) = events(site.post("/ask", json={"question": QUESTION}).text)
-    first = json.loads(data)
-    turn = {"question": QUESTION, "answer": first["text"]}
-    turn |= {"cited": first["cited"], "places": first["places"]}
-    asked = {"question": "哪份文件第几条规定的", "history": [turn]}
-    ((_, data),) = events(site.post("/ask", json=asked).text)
-    assert json.loads(data)["places"] == first["places"] != []
-
-
 @pytest.mark.parametrize(
     ("path", "said"),
     [
