@@ -165,7 +165,8 @@ def _quoted(
     sides = {side.label: side.query for side in planned}
     table = table_of(search, knowledge, planned=pipeline.planned)
     if table is not None:
-        answer = answer_of(table, query, knowledge.store)
+        leaf = knowledge.settings().leaf
+        answer = answer_of(table, query, knowledge.store, size=leaf)
         stating = {called(block.label) for block in answer.blocks if isinstance(block, Row)}
         nearest = (
             side(label, quote_side(label, _QUOTED_OF_SILENT, True), nearest=True)
