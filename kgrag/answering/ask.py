@@ -141,7 +141,8 @@ def _quoted(
     search = knowledge.search(query)
     table = table_of(search, knowledge, planned=pipeline.planned)
     if table is not None:
-        answer = answer_of(table, query, knowledge.store)
+        leaf = knowledge.settings().leaf
+        answer = answer_of(table, query, knowledge.store, size=leaf)
     else:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
         found = ResultsWithDocuments.of(results, knowledge.store)

@@ -226,7 +226,7 @@ def _value(cells: Mapping[str, Cell], apart: Sequence[str]) -> str:
     return f"{since}{sign}{shown(cells['value'])}{to}{cells['unit'] or ''}{remark}"
 
 
-def answer_of(table: Table, query: Query, store: Store) -> Answer:
+def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
     """Return a table as an answer, one line each: what is stated, document, sentence, [n].
 
     Sources of documents that were deleted meanwhile are left out.
@@ -235,16 +235,19 @@ def answer_of(table: Table, query: Query, store: Store) -> Answer:
         table: Of `table_of`.
         query: The question.
         store: The knowledge base.
+        size: Of the chunks in which citations lie.
     """
     told, language = lines(table), query.language
     doc_ids = list({source.doc_id for line in told[:_MOST] for source in line.sources})
     documents = {document.doc_id: document for document in store.documents(doc_ids)}
-    headings = store.headings(doc_ids)
+    headings, chunks = store.headings(doc_ids), store.chunks_of(doc_ids, size=size)
 
     def cited(source: Source) -> Citation:
         document = documents[source.doc_id]
         span = sentence_around(document.text, source.start, source.end, longest=_LONGEST)
-        return Citation.of(document, headings.get(source.doc_id, ()), span, chunk_id="")
+        around = (c for c in chunks if c.doc_id == source.doc_id and c.start <= span[0] < c.end)
+        chunk_id = next((chunk.chunk_id for chunk in around), "")
+        return Citation.of(document, headings.get(source.doc_id, ()), span, chunk_id)
 
     blocks = tuple(
         Shown(first, label=line.label, lead=line.lead, further=tuple(further))

@@ -18,7 +18,6 @@ _COUNTED = (
     "张份本枚",
     "件项个",
 )
-QUANTITIES = ("energy", "power", "mass", "area")
 _BARE = ("number", "count")
 _YEAR = r"(?:19|20)\d\d"
 _NAMES = re.compile(  # 2000家 is a number, 2000年 and 2021—2025 are not

@@ -13,7 +13,7 @@ from kgrag.text.grammar import Grammar
 from kgrag.text.places import places_in
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.tagged import Span, Tagged
-from kgrag.text.vocabulary import ABROAD, FIVE_YEAR_PLAN
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.types import Query
 
 Level = Literal["", "省", "市"]
@@ -69,29 +69,9 @@ class Question:
         return self.asks >= ASKS_ON
 
     @property
-    def abroad(self) -> tuple[str, ...]:
-        """Return the countries abroad that it is about; none if it names a place here or a title.
-
-        No figure, rule or place here answers it, only a sentence that names one of them.
-        """
-        query = self.query
-        if query.titles or query.places or query.national:
-            return ()
-        return tuple(word for word in query.words if word in ABROAD)
-
-    @property
     def due(self) -> frozenset[int]:
         """Return the years of figures: those named, else the last of each plan; empty for any."""
         return self.years or frozenset(plan_years(period)[1] for period in self.periods)
-
-    def unbound(self) -> list[str]:
-        """Return the words that are neither titles, times, places nor words of asking.
-
-        >>> from kgrag.question.query import analyse
-        >>> question_of(analyse("四川2025年森林覆盖率和绿化面积是多少")).unbound()
-        ['森林覆盖率', '绿化面积']
-        """
-        return [self.query.text[slice(*m.span())] for m in _WORDS.finditer(self._without(None))]
 
     def rest(self, tags: Collection[str]) -> str:
         """Return the text from the first to the last word that is neither of asking nor of a tag.
@@ -105,12 +85,12 @@ class Question:
         found = [*_WORDS.finditer(self._without({"filler", *tags}))]
         return self.query.text[found[0].start() : found[-1].end()] if found else ""
 
-    def _without(self, tags: Collection[str] | None) -> str:
-        """Return the text with blanks in place of spans with a tag; of all for None."""
+    def _without(self, tags: Collection[str]) -> str:
+        """Return the text with blanks in place of spans with a tag."""
         read = tagged(self.query)
         text = list(read.text)
         for span in read.spans.values():
-            if tags is None or not span.tags.isdisjoint(tags):
+            if not span.tags.isdisjoint(tags):
                 text[span.start : span.end] = " " * (span.end - span.start)
         return "".join(text)
 

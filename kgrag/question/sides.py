@@ -125,16 +125,7 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
         for one, following in pairwise(named)
         if re.fullmatch(_AND, text[one.end : following.start])
     ]
-    labels = {one.label for one in named}
-    outer = {
-        label
-        for label in labels
-        for inner in labels
-        if label != inner
-        and label in _around(inner)
-        and (label, inner) not in joined
-        and (inner, label) not in joined
-    }
+    outer = _outer({one.label for one in named}, joined)
     kept: list[_Named] = []
     start: int | None = None  # of the names right before, that say where this one lies
     for one, following in zip_longest(named, named[1:]):
@@ -146,6 +137,18 @@ def _beside_each_other(text: str, named: Sequence[_Named]) -> list[_Named]:
         else:
             start = None
     return kept
+
+
+def _outer(labels: Collection[str], joined: Collection[tuple[str, str]]) -> set[str]:
+    """Return the places around another one with which no word joins them."""
+    return {
+        label
+        for label in labels
+        for inner in labels
+        if label != inner
+        and label in _around(inner)
+        and not {(label, inner), (inner, label)}.intersection(joined)
+    }
 
 
 def innermost(places: Collection[str]) -> tuple[str, ...]:

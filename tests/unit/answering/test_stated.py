@@ -46,7 +46,7 @@ def leads(base, question, within=None):
     """Return the leads of the rows that answer a question; empty where no table does."""
     search, knowledge = asked(base, question, within)
     table = table_of(search, knowledge)
-    blocks = answer_of(table, search.query, knowledge.store).blocks if table else ()
+    blocks = answer_of(table, search.query, knowledge.store, size=256).blocks if table else ()
     return [block.lead for block in blocks if isinstance(block, Row)]
 
 
@@ -145,7 +145,7 @@ def cited(base, question):
     """Return the citations of the rows of an answer, and the answer's leads."""
     search, knowledge = asked(base, question)
     found = table_of(search, knowledge)
-    blocks = answer_of(found, search.query, knowledge.store).blocks if found else ()
+    blocks = answer_of(found, search.query, knowledge.store, size=256).blocks if found else ()
     rows_shown = [block for block in blocks if isinstance(block, Row)]
     return [c for row in rows_shown for c in row.citations], "".join(r.lead for r in rows_shown)
 
