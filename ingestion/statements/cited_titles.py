@@ -41,6 +41,13 @@ _KIND = f"{DOCUMENT_KINDS}|函|建议"
 _UNMARKED = re.compile(
     rf"关于(?:[^，。；：！？《》«»（）()]|《[^《》]{{2,60}}》|[（(][^（）()]{{1,20}}[）)]){{3,90}}?(?:{_KIND})\s*$"
 )
+# 根据国务院关于加快节能工作的意见精神
+_SURE = re.compile(
+    r"(?<=根据|依据|依照|按照|遵照|落实|贯彻|执行)"
+    r"(?:中共中央[、\s]*|国务院(?:办公厅)?|[一-鿿]{2,12}人民政府(?:办公厅)?){1,3}"
+    r"关于[^，。；：！？《》«»（）()“”\"、]{4,60}?(?:意见|通知|决定)"
+    r"(?=精神|要求|部署|规定|等|，|。|、|（)"
+)
 _NO_FURTHER_BACK = re.compile(rf"号\s*[）)]|[。；;：:]|(?:{_KIND})\s{{0,9}}[》）)]?\s{{0,9}}\n")
 _LEADING_WORD = re.compile(
     "[，》）)\n]|根据|依据|依照|按照|遵照|落实|贯彻|执行|参照|[印颁]发的|[发公]布的|以及|为|[和及与、](?=国)"
@@ -161,7 +168,7 @@ def _in_other_marks(text: str) -> Iterator[CitedTitle]:
 
 
 def _unmarked(text: str) -> Iterator[CitedTitle]:
-    """Yield titles without marks: those before a number in brackets."""
+    """Yield titles without marks: those before a number in brackets, those called on."""
     for match in BRACKETED.finditer(text):
         begin = _beginning(text, match.start())
         if begin is None:
@@ -170,6 +177,10 @@ def _unmarked(text: str) -> Iterator[CitedTitle]:
         number, tail = number_after(text, match.start())
         end = begin + len(title)
         yield CitedTitle(begin, end, clean_title(title), number, tail, marked=False)
+    for match in _SURE.finditer(text):
+        title = clean_title(match.group())
+        number, tail = number_after(text, match.end())
+        yield CitedTitle(match.start(), match.end(), title, number, tail, marked=False)
 
 
 def _beginning(text: str, end: int) -> int | None:
