@@ -42,6 +42,7 @@ _BEHIND_SENTENCE = re.compile(
     r"[。！](?=[^。！；，：《》]{6,120}$)|^.*\.(?:docx?|xlsx?|pdf|rar|zip|wps|ofd)(?=[^。：《》]{6,400}$)"
 )
 _ENDS_TEXT = re.compile(r"[。：；:]$")
+_FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
 # 2020年11月5日由云岭部部务会议审议通过, 已由…第三次会议通过, 经市政府第17次常务会议审议通过
 _ADOPTED = re.compile(
     r"(?:(?:19|20)\d\d年\d{1,2}月\d{1,2}日由?|已由|经)(?P<who>[一-鿿]{3,40}?)"
@@ -117,7 +118,7 @@ def _signature(lines: Sequence[str]) -> list[str]:
         if _LOST_YEAR.fullmatch(line) and (above := _above(lines, i)):
             return above
         for match in _dates_of(line, i):
-            before = match["who"].strip("（(，,")
+            before = _FOR.sub("", match["who"]).strip("（(，,")
             found = split_organs(before) if before else []
             if found or not before:
                 above = _above(lines, i) if line == whole else []
@@ -149,8 +150,9 @@ def _above(lines: Sequence[str], i: int) -> list[str]:
     first = max(i - _MOST_LINES, 0)
     at = i - 1
     while at >= first and not _ENDS_TEXT.search(lines[at]) and len(lines[at]) <= 200:
-        organs = split_organs(lines[at])
-        if not organs:
+        line = _FOR.sub("", lines[at])
+        organs = split_organs(line)
+        if not organs and line:
             break
         found.insert(0, organs)
         at -= 1

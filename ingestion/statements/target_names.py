@@ -28,6 +28,7 @@ _SPLITS = tuple(map(re.compile, (r"、|以及|和(?!谐)|及(?!以)|与", r"、|
 _COUNTED = re.compile(r"(?:等)?[一二三四五六七八九十两\d]{1,8}(?:项|种|类|大|个|座|家)(?:主要)?")
 _AND_OTHERS = re.compile(r"(?<=[一-鿿])等(?P<end>[^级于待、,]{3,12})$")
 _LEVEL = re.compile(r"主城区|中心城区|建制镇|城区|城市|县城|城镇|农村|乡镇|[省市县区镇乡村]")
+_OF_CITY = re.compile(r"^[一-鿿]{2,4}市(?=.{2})")
 _SIZE = re.compile(r"(?:直径|(?<!服务)半径|粒径|管径|口径|厚度|间距|层高|车速)$")
 _OF_STANDARD = re.compile(r"取值|缺省值|排放因子|于一体|(?:标杆|基准|准入|限定|先进)(?:水平|值)?$")
 _LONGEST = 60  # characters of an indicator
@@ -218,7 +219,7 @@ def _whole(item: str, last: str, end: str) -> str:
     if item.endswith("排放"):
         return item
     level = _LEVEL.match(last)
-    if level and _LEVEL.fullmatch(item):  # 市、县污泥处理率
+    if level and _LEVEL.fullmatch(_OF_CITY.sub("", item)):  # 市、县污泥处理率
         return item + last[level.end() :]
     shared = last.find(item[-2:]) if len(item) > 2 else -1
     if 0 < shared < len(last) - 2:  # 甲地区、乙地区煤炭消费量
