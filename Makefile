@@ -16,7 +16,7 @@ help:
 	@echo 'make faults  kill it, fill its disk, damage its files; an hour'
 	@echo 'make mutate  change core modules place by place: their tests must notice; 20 minutes'
 	@echo 'make bench   run the benchmarks'
-	@echo 'make grammar DATA=FOLDER  switch off each pattern of the rules: what changes'
+	@echo 'make grammar DATA=FOLDER  parts of the rules that change no match in its documents'
 	@echo 'make clean   remove what these targets made, the environment included'
 
 demo: $(READY)

@@ -114,16 +114,20 @@ def fit(held: Held, cited: Cited, named: Named) -> float | None:
     said = held.metadata
     if held.doc_id == cited.doc_id or contradict(said.number, cited.number):
         return None
-    if named.organs and any(same_organ(a, b) for a in named.organs for b in said.issuers):
-        return 3.0 if named.place is None or _same(named.place, said.regions) else None
-    is_silent = not (said.issuers or said.regions or said.level)
+    is_there = named.place is not None and _same(named.place, said.regions)
+    if any(same_organ(a, b) for a in named.organs for b in said.issuers):
+        return 3.0 if named.place is None or is_there else None
     if named.place is not None:
-        return 2.0 if is_silent or _same(named.place, said.regions) else None
-    if not said.regions:
-        return 1.0
-    if said.regions == cited.regions[: len(said.regions)]:
-        return 1.0 + 0.1 * len(said.regions)
-    region = region_at(said.regions)
+        is_silent = not (said.issuers or said.regions or said.level)
+        return 2.0 if is_silent or is_there else None
+    return _fit_of_place(said.regions, cited)
+
+
+def _fit_of_place(place: tuple[str, ...], cited: Cited) -> float | None:
+    """Return how well a document's place fits a citation that names none."""
+    if place == cited.regions[: len(place)]:
+        return 1.0 + 0.1 * len(place)
+    region = region_at(place)
     return 1.0 if region and region.short in cited.title else None
 
 

@@ -349,13 +349,14 @@ def _number(name: str) -> str:
         return "deadline"
     found = quantities(rest)
     left = _without(rest, [(q.start, q.end) for q in found])
-    if any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left):
-        return "value"
-    if _RATE.fullmatch(rest):
-        return "value"
+    is_value = any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left)
+    return "value" if is_value or _RATE.fullmatch(rest) or _ends_in_amount(name) else ""
+
+
+def _ends_in_amount(name: str) -> bool:
+    """Return whether a name ends in a number with its unit: 产值500亿元以上."""
     bare = re.sub(r"(?:以上|以下|以内|左右)$", "", name)
-    ends = any(q.end == len(bare) and q.unit and not q.is_word for q in quantities(bare))
-    return "value" if ends else ""
+    return any(q.end == len(bare) and q.unit and not q.is_word for q in quantities(bare))
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:

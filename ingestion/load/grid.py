@@ -96,18 +96,24 @@ def table_lines(rows: Sequence[Sequence[Cell | str]], n_header: int | None = Non
     if len(grid.rows[0]) == 1:
         return [row[0] for row in grid.rows if row[0]]
     first, last = _frame(grid)
-    above = [row[0] for row in grid.rows[:first]]
-    below = [row[0] for row in grid.rows[last:]]
-    kept = [j for j in range(len(grid.rows[0])) if any(row[j] for row in grid.rows[first:last])]
-    body = [[row[j] for j in kept] for row in grid.rows[first:last]]
+    inner = _inner_lines(
+        Grid(grid.rows[first:last], grid.cells[first:last], grid.numbers[first:last]), n_header or 0
+    )
+    return [*(row[0] for row in grid.rows[:first]), *inner, *(row[0] for row in grid.rows[last:])]
+
+
+def _inner_lines(grid: Grid, n_header: int) -> list[str]:
+    """Return the lines of a table without the labels above and below it."""
+    kept = [j for j, column in enumerate(zip(*grid.rows, strict=True)) if any(column)]
+    body = [[row[j] for j in kept] for row in grid.rows]
     if len(body) == 1:
-        return [*above, " ".join(text for text in body[0] if text), *below]
-    cells = [[row[j] for j in kept] for row in grid.cells[first:last]]
-    told = sum(number < (n_header or 0) for number in grid.numbers[first:last])
+        return [" ".join(filter(None, body[0]))]
+    cells = [[row[j] for j in kept] for row in grid.cells]
+    told = sum(number < n_header for number in grid.numbers)
     n = _guess_header(body, cells, at_least=told if told < len(body) else 1)
     columns = zip(*body[:n], strict=True)
-    header = [" ".join(dict.fromkeys(label for label in column if label)) for column in columns]
-    return [*above, row_line(header), delimiter_line(len(header)), *map(row_line, body[n:]), *below]
+    header = [" ".join(dict.fromkeys(filter(None, labels))) for labels in columns]
+    return [row_line(header), delimiter_line(len(header)), *map(row_line, body[n:])]
 
 
 def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
@@ -294,16 +300,14 @@ def _goes_on(rows: Sequence[Sequence[str]], cells: Sequence[Sequence[int]], n: i
     row, own, above = rows[n], cells[n], cells[n - 1]
     new = [j for j, cell in enumerate(own) if row[j] and cell != above[j]]
     opens_row = 0 in new and not (len(row) > 1 and above[0] == above[1] >= 0)
-    if not new or opens_row or any(_is_value(row[j]) for j in new):
+    texts = [row[j] for j in new]
+    if not new or opens_row or any(map(_is_value, texts)):
         return False
     parts_a_label = any(
-        above[j] == above[j - 1] >= 0 and own[j] != own[j - 1] and j in new and j - 1 in new
+        above[j] == above[j - 1] >= 0 and own[j] != own[j - 1] and {j - 1, j} <= set(new)
         for j in range(1, len(row))
     )
-    texts = [row[j] for j in new]
-    return parts_a_label or any(
-        all(kind.fullmatch(text) for text in texts) for kind in (_YEAR, _UNIT)
-    )
+    return parts_a_label or any(all(map(kind.fullmatch, texts)) for kind in (_YEAR, _UNIT))
 
 
 def _is_value(text: str) -> bool:

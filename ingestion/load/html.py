@@ -1,8 +1,8 @@
 """Saved web pages: the article without the site's furniture, paragraph by paragraph."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -167,19 +167,22 @@ def _leaf(element: "HtmlElement") -> list[str | int | Block] | None:
     if tag == "table":
         rows = _html_table_lines(element)
         return None if rows is None else [0, *(Block(row) for row in rows if row), 0]
-    if tag in ("sup", "sub"):
-        text = clean(element.text_content())
-        return [raised(text) if tag == "sup" else lowered(text)]
-    if tag == "mfrac" and len(element) == 2:
-        above, below = (clean(part.text_content()) for part in element)
-        return [f"({above})/({below})"]
-    if tag in ("msup", "msub") and len(element) == 2:
-        base, mark = (clean(part.text_content()) for part in element)
-        return [base + (raised(mark) if tag == "msup" else lowered(mark))]
+    if tag in _SCRIPTS:
+        return [_SCRIPTS[tag](clean(element.text_content()))]
+    if tag in _OF_TWO and len(element) == 2:
+        return [_OF_TWO[tag](*(clean(part.text_content()) for part in element))]
     if tag == "input":
         ticked = element.get("type", "").lower() in ("checkbox", "radio")
         return [("☑" if element.get("checked") is not None else "☐") if ticked else ""]
     return None
+
+
+_SCRIPTS: Mapping[str, Callable[[str], str]] = {"sup": raised, "sub": lowered}
+_OF_TWO: Mapping[str, Callable[[str, str], str]] = {  # of MathML
+    "mfrac": lambda above, below: f"({above})/({below})",
+    "msup": lambda base, mark: base + raised(mark),
+    "msub": lambda base, mark: base + lowered(mark),
+}
 
 
 class _Lists:
@@ -229,12 +232,10 @@ def _html_table_lines(table: "HtmlElement") -> list[str] | None:
     A layout has one column, or few rows with headings, tables or long text of several paragraphs
     in their cells, or text outside its cells.
     """
-    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in _rows(table)]
-    cells = [cell for row in rows for cell in row]
-    if (table.get("role") or "").lower() in ("presentation", "none") or _is_layout(rows, table):
-        return None
-    captions = [child for child in table if child.tag == "caption"]
-    if _length(table) != sum(map(_length, (*captions, *cells))):
+    rows = [list(row.iterchildren("td", "th")) for row in _rows(table)]
+    captions = list(table.iterchildren("caption"))
+    is_all = _length(table) == sum(map(_length, chain(captions, *rows)))
+    if _is_layout(rows, table) or not is_all:
         return None
     texts = [[_cell(cell) for cell in row] for row in rows]
     if len(rows) == 1 and any("\n" in cell.text for cell in texts[0]):
@@ -252,6 +253,8 @@ def _rows(table: "HtmlElement") -> "Iterator[HtmlElement]":
 
 
 def _is_layout(rows: "list[list[HtmlElement]]", table: "HtmlElement") -> bool:
+    if (table.get("role") or "").lower() in ("presentation", "none"):
+        return True
     if all(len(row) < 2 for row in rows):
         return True
     filled = [row for row in rows if any(_length(cell) for cell in row)]

@@ -4,6 +4,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
@@ -68,28 +69,17 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
     is_cut = len(data) - data.rfind(_END) > _AFTER_END if _END in data else True
     with _PDFIUM:
         try:
-            document = pypdfium2.PdfDocument(data)
-            try:
+            with closing(pypdfium2.PdfDocument(data)) as document:
                 found = [_page_items(document, i) for i in range(len(document))]
                 texts = [page_text(items) for items, _ in found]
-                unread = {
-                    number: problem
-                    for number, ((_, share), text) in enumerate(zip(found, texts, strict=True), 1)
-                    if (problem := _problem(text, share))
-                }
+                unread = _unread(texts, [share for _, share in found])
                 pictures = dict(recognised(document, list(unread)))
-            finally:
-                document.close()
         except pypdfium2.PdfiumError as exc:
             what = _remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024])
             raise IngestionError("{name}: {what}", name=name, what=what) from exc
-    pages = [items for items, _ in found]
-    for number, (lines, _) in list(pictures.items()):
-        if unread[number] == "garbage" or len(page_text(lines)) > len(texts[number - 1]):
-            pages[number - 1] = list(lines)
-            del unread[number]
-        else:
-            del pictures[number]
+    better = _better(pictures, texts, unread)
+    pages = [better[i][0] if i in better else items for i, (items, _) in enumerate(found, 1)]
+    unread = {number: problem for number, problem in unread.items() if number not in better}
     if list(unread.values()) == ["empty"] * len(pages):
         why = why_unread() or message("no text is found in them; scan them at 200 to 300 dpi")
         raise IngestionError(_NO_TEXT, name=name, n=len(pages), why=why)
@@ -101,8 +91,8 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         segments=segments,
         warnings=(
             *warnings,
-            *([_CUT] if is_cut else []),
-            *_recognised(pictures),
+            *[_CUT][: int(is_cut)],
+            *_recognised(better),
             *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
             *_listed(unread, "picture", ""),
         ),
@@ -115,6 +105,25 @@ def _remedy(error: str, *, is_cut: bool) -> Message:
     if is_cut:
         return message("is damaged: cut short ({error}); copy or download it again", error=error)
     return message("is damaged or no PDF ({error}); open it and save it again", error=error)
+
+
+def _better(
+    pictures: Mapping[int, tuple[list[Line], list[str]]],
+    texts: Sequence[str],
+    unread: Mapping[int, str],
+) -> dict[int, tuple[list[Line], list[str]]]:
+    """Return the pages whose pictures tell more than their text layers."""
+    return {
+        number: picture
+        for number, picture in pictures.items()
+        if unread[number] == "garbage" or len(page_text(picture[0])) > len(texts[number - 1])
+    }
+
+
+def _unread(texts: Sequence[str], shares: Sequence[float]) -> dict[int, str]:
+    """Return the problems of pages by number, for those that have one."""
+    problems = map(_problem, texts, shares)
+    return {number: problem for number, problem in enumerate(problems, 1) if problem}
 
 
 def _problem(text: str, share: float) -> str:

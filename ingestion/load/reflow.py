@@ -139,13 +139,18 @@ def _between(previous: Line, line: Line, column: _Column) -> str:
 def _continues(previous: Line, line: Line, column: _Column) -> bool:
     if previous.stands in ("alone", "row") or line.stands != "running":
         return False
-    if is_row(previous.text) or is_row(line.text):
-        return False
     size = max(previous.height, line.height)
     if abs(previous.height - line.height) > 0.25 * size:
         return False  # another type size: a heading or a note
-    if "\t" in previous.text and "\t" in line.text:
-        return False  # two rows of a table
+    if any(map(is_row, (previous.text, line.text))) or all(
+        "\t" in x.text for x in (previous, line)
+    ):
+        return False  # rows of a table
+    return _runs_on(previous, line, column, size)
+
+
+def _runs_on(previous: Line, line: Line, column: _Column, size: float) -> bool:
+    """Return whether a line of running text goes on with the paragraph above it."""
     if line.text[0] in _CLOSING or previous.text[-1] in "，、":
         return True
     if previous.right < column.right - 2.2 * size or _LEADERS.search(previous.text):

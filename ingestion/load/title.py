@@ -220,24 +220,28 @@ def _run_on(line: str) -> str | None:
 
 def _joined(lines: list[str], first: int) -> str | None:
     """Return the lines from `first` on that make a complete title."""
-    following = lines[first + 1] if first + 1 < len(lines) else ""
+    following = "".join(lines[first + 1 : first + 2])
     if _is_issuer(lines[first]) and (_is_issuer(following) or _ACT.match(following)):
         return None  # the title begins below; `_issuers_before` puts this line in front
     title = ""
-    for i in range(first, min(first + _MAX_LINES, len(lines))):
-        line = lines[i]
+    for i, line in enumerate(lines[first : first + _MAX_LINES], first):
         if i > first and (_is_furniture(line) or _is_body(line)):
             return None
         title += line if not title or _cjk_meet(title, line) else " " + line
         if len(title) > _MAX_TITLE:
             return None
-        following = lines[i + 1] if i + 1 < len(lines) else ""
-        unnumbered = _NUMBER_BEHIND.sub("", title)
-        if unnumbered != title and _ACT_END.search(unnumbered) and _closed(unnumbered):
+        if unnumbered := _unnumbered(title):
             return unnumbered
         if _is_whole(title) and not _goes_on(title, lines[i + 1 : i + 3]):
+            following = "".join(lines[i + 1 : i + 2])
             return title + following if _BRACKET_LINE.fullmatch(following) else title
     return None
+
+
+def _unnumbered(title: str) -> str:
+    """Return a title without the number behind it; empty where none stands there."""
+    bare = _NUMBER_BEHIND.sub("", title)
+    return bare if bare != title and _ACT_END.search(bare) and _closed(bare) else ""
 
 
 def _goes_on(title: str, following: Sequence[str]) -> bool:

@@ -126,13 +126,17 @@ def _chained(found: Sequence[Line], lines: Lines) -> list[Line]:
                 continue
             last = number
         elif line.family.startswith("decimal"):
-            begins = all(part == 1 for part in number[1:]) and (*number[:-1], 2) in numbers
-            begins = begins and (not last or number[0] <= last[0] + _MOST_SKIPPED)
-            if not (begins or (last and 0 <= number[0] - last[0] <= 1)):
+            if not (_begins(number, numbers, last) or (last and 0 <= number[0] - last[0] <= 1)):
                 continue
             last = number
         kept.append(line)
     return kept
+
+
+def _begins(number: tuple[int, ...], numbers: set[tuple[int, ...]], last: tuple[int, ...]) -> bool:
+    """Return whether a decimal number begins a numbering: 3.1, before a 3.2."""
+    is_first = all(part == 1 for part in number[1:]) and (*number[:-1], 2) in numbers
+    return is_first and (not last or number[0] <= last[0] + _MOST_SKIPPED)
 
 
 def _opens_section(i: int, found: Sequence[Line], lines: Lines) -> bool:
@@ -280,16 +284,16 @@ def _titles_of(run: Sequence[int], found: Sequence[Line], lines: Lines) -> list[
     if items >= max(1, _LISTS * (len(run) - 1)):
         return []
     has_text = {i: _has_text(i, found, lines) for i in run}
-    kept = [
-        i
-        for i in run
-        if found[i].form in ("title", "lead")
-        or (found[i].form == "sentence" and has_text[i] and len(found[i].title) <= _SHORT)
-    ]
+    kept = [i for i in run if _may_head(found[i], has_text[i])]
     is_bare = not any(found[i].form != "title" or has_text[i] for i in kept)
     if family in _SMALL and is_bare and not _holds(kept, found):
         return []  # a list of names without a word about any of them
     return kept if 2 * len(kept) >= len(run) else []  # else few would head the items behind them
+
+
+def _may_head(line: Line, has_text: bool) -> bool:
+    is_short = line.form == "sentence" and has_text and len(line.title) <= _SHORT
+    return is_short or line.form in ("title", "lead")
 
 
 def _holds(positions: Sequence[int], found: Sequence[Line]) -> bool:

@@ -136,48 +136,58 @@ def marked_lines(
         mark = lines.marks[at]
         if not (mark or level) or (level and _OF_A_SITE.match(body)):
             continue
-        closing = body.find(emphasis, mark.end) if mark and emphasis else -1
         form: Form | None = "title"
         length, last = len(body), at
-        if mark and closing > mark.end and not level:
-            length = closing
-        elif mark and not level:
-            form, length, last = _read(lines, at, mark, contents)
+        if mark and not level:
+            form, length, last = _read(lines, at, mark, contents, emphasis)
         if form is None:
             continue
         taken = last
         start, end = lines.starts[at], lines.starts[at] + length if last == at else lines.end(last)
-        title = _BLANKS.sub(" ", lines.text[start:end].lstrip("#")).strip()
-        title = title.strip("*_").strip() if title[:1] in "*_" else title
+        title = _bare_title(lines.text[start:end])
         family, number = (mark.family, mark.number) if mark else ("", (0,))
         yield Line(at, last, family, number, level, form, start, end, title)
 
 
+def _bare_title(text: str) -> str:
+    """Return a heading on one line, without the Markdown around it."""
+    title = _BLANKS.sub(" ", text.lstrip("#")).strip()
+    return title.strip("*_").strip() if title[:1] in "*_" else title
+
+
 def _read(
-    lines: Lines, at: int, mark: Numbering, contents: Collection[int]
+    lines: Lines, at: int, mark: Numbering, contents: Collection[int], emphasis: str
 ) -> tuple[Form | None, int, int]:
     """Return the kind of a line, the length of its heading and its last line."""
     body = lines.bodies[at]
+    closing = body.find(emphasis, mark.end) if emphasis else -1
+    if closing > mark.end:
+        return "title", closing, at
+    if mark.family == OPENING:
+        return "title", len(body), at
     if mark.family == ARTICLE:
         # an English article has its title on its line
         is_title = body.isascii() and _form(body, mark.end)[0] == "title"
         return "title", len(body) if is_title else len(body[: mark.end].rstrip()), at
-    if mark.family == OPENING:
-        return "title", len(body), at
+    return _read_rest(lines, at, mark, contents)
+
+
+def _read_rest(
+    lines: Lines, at: int, mark: Numbering, contents: Collection[int]
+) -> tuple[Form | None, int, int]:
+    """Return the same of a caption, or of a line with the number of an item."""
+    body = lines.bodies[at]
     rest = body[mark.end :].strip(" 　：:．.、】]")
     if mark.family in CAPTIONED:
-        if len(body) > _LONGEST_TITLE or _SENTENCE_MARKS.search(body):
-            return None, 0, at
-        most = 0 if rest else 1 if mark.family == BOX else _MOST_TITLE_LINES
-        return "title", len(body), _title_below(lines, at, contents, most=most)
+        is_text = len(body) > _LONGEST_TITLE or _SENTENCE_MARKS.search(body) is not None
+        most = 0 if rest or is_text else 1 if mark.family == BOX else _MOST_TITLE_LINES
+        last = _title_below(lines, at, contents, most=most)
+        return (None if is_text else "title"), len(body), last
     if not rest:
         last = _title_below(lines, at, contents, most=1) if mark.family in _ALONE else at
         return ("title" if last > at else None), len(body), last
-    if _FIGURES.search(body):
-        return None, 0, at
-    if is_contents_line(body) or not _WORDS.search(body, mark.end):
-        return None, 0, at
-    return *_form(body, mark.end), at
+    is_none = _FIGURES.search(body) or is_contents_line(body) or not _WORDS.search(body, mark.end)
+    return (None, 0, at) if is_none else (*_form(body, mark.end), at)
 
 
 def _form(body: str, begin: int) -> tuple[Form, int]:
@@ -187,20 +197,26 @@ def _form(body: str, begin: int) -> tuple[Form, int]:
     if body.isascii():
         longest = longest_lead = 2 * _LONGEST_TITLE
     stop = _STOP.search(body, begin)
-    if stop and stop.group() in "；;":
-        return "item", stop.start()
-    colon = _COLON.search(body, begin, stop.start() if stop else len(body))
     if stop is None:
-        if colon and colon.end() == len(body):
-            return ("title" if len(body) <= longest else "text"), colon.start()
-        if colon and len(body) - colon.end() > max(colon.start() - begin, _LEAST_TEXT):
-            return "text", colon.start()
-        return ("title" if len(body) <= longest else "text"), len(body)
+        return _form_of_line(body, begin, longest)
+    end = stop.start()
+    if stop.group() in "；;":
+        return "item", end
+    colon = _COLON.search(body, begin, end)
     if colon and colon.start() <= longest_lead:
         return "text", colon.start()
     if stop.end() >= len(body):
-        return ("sentence" if stop.start() <= longest else "text"), stop.start()
-    return ("lead" if stop.start() <= longest_lead else "text"), stop.start()
+        return ("sentence" if end <= longest else "text"), end
+    return ("lead" if end <= longest_lead else "text"), end
+
+
+def _form_of_line(body: str, begin: int, longest: int) -> tuple[Form, int]:
+    """Return the same of a line without the mark of a sentence's end."""
+    colon = _COLON.search(body, begin)
+    at, behind = (colon.start(), len(body) - colon.end()) if colon else (len(body), 0)
+    if behind > max(at - begin, _LEAST_TEXT):
+        return "text", at
+    return ("title" if len(body) <= longest else "text"), len(body) if behind else at
 
 
 def _title_below(lines: Lines, at: int, contents: Collection[int], *, most: int) -> int:

@@ -248,29 +248,35 @@ def _lines(ink: "Picture", size: float) -> tuple["Picture", "Picture"]:
     return (across > 0).astype(np.uint8), kept[labels]
 
 
-def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGrid | None:
+def _places(mask: "Picture", axis: int) -> list[tuple[float, int, int]]:
+    """Return (middle, start, end) of every rule in a mask."""
     import cv2
 
-    def places(mask: "Picture", axis: int) -> list[tuple[float, int, int]]:
-        """Return (middle, start, end) of every rule in a mask."""
-        count, _, stats, _ = cv2.connectedComponentsWithStats(mask)
-        return [
-            (stat[axis] + stat[axis + 2] / 2, stat[1 - axis], stat[1 - axis] + stat[3 - axis])
-            for stat in stats[1:count].tolist()
-        ]
+    count, _, stats, _ = cv2.connectedComponentsWithStats(mask)
+    return [
+        (stat[axis] + stat[axis + 2] / 2, stat[1 - axis], stat[1 - axis] + stat[3 - axis])
+        for stat in stats[1:count].tolist()
+    ]
 
+
+def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
+    """Return the length of the rules at a place."""
+    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
+
+
+def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGrid | None:
     same = max(3.0, 1.6 * _SAME * size)
-    rows, columns = places(across, 1), places(down, 0)
+    rows, columns = _places(across, 1), _places(down, 0)
     if not rows or not columns or len(rows) + len(columns) > _MOST_RULES:
         return None
     # Tables are often open at the sides: there the rules across end.
-    ends = [min(r[1] for r in rows), max(r[2] for r in rows)]
-    xs = grouped([*(c[0] for c in columns), *ends], same)
-    ys = grouped([r[0] for r in rows], same)
+    at, starts, ends = zip(*rows, strict=True)
+    xs = grouped([*(c[0] for c in columns), min(starts), max(ends)], same)
+    ys = grouped(at, same)
     if len(xs) < 3 or len(ys) < 2:
         return None
-    drawn = [sum(end - start for y, start, end in rows if abs(y - at) <= same) for at in ys]
-    if sum(length >= _WHOLE * (xs[-1] - xs[0]) for length in drawn) < 2:
+    whole = _WHOLE * (xs[-1] - xs[0])
+    if sum(_drawn(rows, y, same) >= whole for y in ys) < 2:
         return None
     cells = _cells(xs, ys, across, down, round(same))
     if len({cell.column for cell in cells}) < 2:

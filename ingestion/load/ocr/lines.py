@@ -147,17 +147,16 @@ def _gutter(pieces: Sequence[Piece], width: float) -> float | None:
     fewest = min(crossed)
     free = [x for x, n in zip(middle, crossed, strict=True) if n == fewest]
     gutter = statistics.median_low(free)
-    sides = (
-        [p for p in pieces if p.box.right <= gutter],
-        [p for p in pieces if p.box.left >= gutter],
-    )
-    if fewest > 0.3 * len(pieces) or any(len(side) < _LEAST_ROWS for side in sides):
-        return None
-    return gutter if all(_is_prose(side, size) for side in sides) else None
+    left = [p for p in pieces if p.box.right <= gutter]
+    right = [p for p in pieces if p.box.left >= gutter]
+    is_free = fewest <= 0.3 * len(pieces)
+    return gutter if is_free and _is_prose(left, size) and _is_prose(right, size) else None
 
 
 def _is_prose(side: Sequence[Piece], size: float) -> bool:
-    """Return whether most lines of a column fill most of its width."""
+    """Return whether there are lines in a column, and most fill most of its width."""
+    if len(side) < _LEAST_ROWS:
+        return False
     left = statistics.median_low(piece.box.left for piece in side)
     right = statistics.median_high(piece.box.right for piece in side)
     whole = right - left

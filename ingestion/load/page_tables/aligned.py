@@ -2,9 +2,9 @@
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 
 from kgrag.ingestion.load.page_tables.ruled import straightened
 from kgrag.ingestion.load.page_tables.shapes import (
@@ -131,7 +131,7 @@ def _between_rules(rows: Sequence[_Row], run: Sequence[float]) -> list[Table]:
 
 
 def _ruled_across(bands: Sequence[Sequence[_Row]]) -> Table | None:
-    rows = [row for band in bands for row in band]
+    rows = list(chain(*bands))
     tabular = [row for row in rows if len(row.pieces) > 1]
     body = [row for row in tabular if row.is_body] or tabular
     if len(tabular) < 2 or 2 * len(tabular) < len(rows):
@@ -141,12 +141,16 @@ def _ruled_across(bands: Sequence[Sequence[_Row]]) -> Table | None:
         return None
     if len(bands) < 3 and _is_long(rows):
         return None
-    bands = [[_parted(row, columns) for row in band] for band in bands]
-    groups: list[list[_Row]] = []
-    for band in bands:
-        split = sum(row.is_body for row in band) > 1 or (len(bands) < 3 and band is bands[-1])
-        groups += _whole_rows(band, columns) if split else [list(band)]
+    groups = list(_groups(bands, columns))
     return _table(groups, columns) if len(groups) > 1 else None
+
+
+def _groups(bands: Sequence[Sequence[_Row]], columns: Sequence[Span]) -> Iterator[list[_Row]]:
+    """Yield the rows between rulings: a band is one, but for several rows of a body in it."""
+    for i, told in enumerate(bands, 1):
+        band = [_parted(row, columns) for row in told]
+        is_split = sum(row.is_body for row in band) > 1 or (len(bands) < 3 and i == len(bands))
+        yield from _whole_rows(band, columns) if is_split else [band]
 
 
 def _blocks(rows: Sequence[_Row]) -> list[list[_Row]]:
@@ -174,12 +178,10 @@ def _unruled(block: Sequence[_Row]) -> Table | None:
     if len(columns) < 2 or _is_no_table(body) or not _has_figures(body, columns):
         return None
     rows = [_parted(row, columns) for row in _trimmed(block, columns)]
-    head = rows[: next(i for i, row in enumerate(rows) if row.line is body[0].line)]
-    figures = [text for text in body[0].texts[1:] if is_figure(text)]
-    years = all(_YEAR.fullmatch(text) for text in figures)
-    if not years and not any(len(row.pieces) > 1 for row in head):
-        return None
-    if _is_long(rows) or _is_across(rows, columns):
+    head = takewhile(lambda row: row.line is not body[0].line, rows)
+    figures = filter(is_figure, body[0].texts[1:])
+    is_headed = all(map(_YEAR.fullmatch, figures)) or any(len(row.pieces) > 1 for row in head)
+    if not is_headed or _is_long(rows) or _is_across(rows, columns):
         return None
     return _table(_whole_rows(rows, columns), columns)
 
@@ -231,14 +233,10 @@ def _is_no_table(rows: Sequence[_Row]) -> bool:
         return True
     last = [row.texts[-1] for row in rows if len(row.pieces) == 2]
     pages = [int(text) for text in last if text.isdecimal()]
+    if len(pages) <= max(3, 0.8 * len(rows)):
+        return False
     # Page numbers of a contents page rise by small steps.
-    return (
-        len(pages) > 0.8 * len(rows)
-        and len(pages) > 3
-        and pages == sorted(pages)
-        and pages[-1] - pages[0] < 20 * len(pages)
-        and max(pages) < 1000
-    )
+    return pages == sorted(pages) and pages[-1] < min(1000, pages[0] + 20 * len(pages))
 
 
 def _is_long(rows: Sequence[_Row]) -> bool:

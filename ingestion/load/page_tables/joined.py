@@ -83,7 +83,7 @@ class Whole:
         if self.ruled != table.ruled or not self._fit(edges, near):
             return False
         places = _places(self.edges, edges, near)
-        fresh = 1 + max(cell for line in self.cells for cell in line)
+        fresh = 1 + max(map(max, self.cells))
         rows = [tuple(row[i] for i in places) for row in table.rows]
         cells = [tuple(fresh + line[i] for i in places) for line in table.cells]
         n_repeated = self._repeated(rows)
@@ -91,12 +91,10 @@ class Whole:
         if not rows:
             return True
         if self._is_cut(rows, cells):
-            self.rows[-1] = tuple(
-                f"{a}\n{b}" if a and b else a or b
-                for a, b in zip(self.rows[-1], rows[0], strict=True)
-            )
+            pairs = zip(self.rows[-1], rows[0], strict=True)
+            self.rows[-1] = tuple("\n".join(filter(None, pair)) for pair in pairs)
             rows, cells = rows[1:], cells[1:]
-        elif rows:
+        else:
             rows, cells = self._labelled(rows, cells)
         self.rows += rows
         self.cells += cells
@@ -135,13 +133,18 @@ class Whole:
         above, below = self.rows[-1], rows[0]
         tall = len(rows) > 1 and cells[0][0] == cells[1][0]
         key = 1 if tall and not below[0] else 0
-        if below[key] or not above[key]:
-            return False
         said = [i for i, text in enumerate(below) if text]
-        if not said or any(not above[i] or is_figure(below[i]) for i in said):
+        if below[key] or not above[key] or not said:
             return False
-        broken = any(self.last_full[i] and not _CLOSED.search(above[i]) for i in said)
-        return broken or (len(self.rows) > 2 and all(row[key] for row in self.rows))
+        if any(not above[i] or is_figure(below[i]) for i in said):
+            return False
+        return any(map(self._is_open, said)) or (
+            len(self.rows) > 2 and all(row[key] for row in self.rows)
+        )
+
+    def _is_open(self, column: int) -> bool:
+        """Return whether the last row's text fills its cell without ending a sentence."""
+        return self.last_full[column] and not _CLOSED.search(self.rows[-1][column])
 
     def _labelled(
         self, rows: list[Cells], cells: list[Numbers]

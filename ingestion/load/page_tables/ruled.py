@@ -264,12 +264,8 @@ def _rows(
     """Return a row of the grid, as several if its rows are lines of text without rulings."""
     cells = grid.cells[number]
     whole = tuple(_text(lines.get(cell, [])) for cell in cells)
-    own = {
-        cell
-        for cell in cells
-        if (number == 0 or cell not in grid.cells[number - 1])
-        and (number + 1 == len(grid.cells) or cell not in grid.cells[number + 1])
-    }
+    beside = (*grid.cells[max(number - 1, 0) : number], *grid.cells[number + 1 : number + 2])
+    own = set(cells).difference(*beside)
     heights = _common_heights(
         [lines[cell] for cell in dict.fromkeys(cells) if cell in own & set(lines)]
     )

@@ -169,18 +169,20 @@ def text_of(chars: Sequence[Char]) -> str:
     for i, char in enumerate(chars):
         before = chars[i - 1] if i else char
         code = ord(char.text) if len(char.text) == 1 else 0
-        if i and code in POWERS and (power or out.endswith(("10", "m"))):
-            power = power or is_raised(before[2:], char[2:])
-        else:
-            power = False
-        if i and not power:
-            apart = char.left - before.right > _WORD_GAP * min(char.size, before.size)
-            said = char.position > before.position + 1 and char.left > before.right + 0.5
-            if apart or said:
-                out += " "
+        may_be_power = i and code in POWERS and (power or out.endswith(("10", "m")))
+        power = bool(may_be_power and (power or is_raised(before[2:], char[2:])))
+        if i and not power and _is_apart(before, char):
+            out += " "
         out += chr(POWERS[code]) if power else char.text
     out = _GAP.sub("", out.strip())
     return out.replace(" ", "") if _SPREAD.fullmatch(out) else out
+
+
+def _is_apart(before: Char, char: Char) -> bool:
+    """Return whether a blank stands between two characters of a line."""
+    is_far = char.left - before.right > _WORD_GAP * min(char.size, before.size)
+    is_said = char.position > before.position + 1 and char.left > before.right + 0.5
+    return is_far or is_said
 
 
 def is_raised(before: Box, box: Box) -> bool:
