@@ -577,7 +577,8 @@ def item_before(
     if item < opens:
         first = text[item:end].partition("\n")[0]
         return item, _run_in_title(first) or lead(first)
-    for begin, close in reversed(headings[: last + 1]):
+    for i in range(last, -1, -1):
+        begin, close = headings[i]
         if begin < since:
             break
         if named := lead(text[begin:close]):
