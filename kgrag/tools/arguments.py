@@ -69,8 +69,10 @@ class Arguments:
 class Rows(Arguments):
     """Which rows of a table are given."""
 
-    limit: int = argument("Rows at most; 0 for all.", "最多几行；0 为全部。", default=0, ge=0)
-    offset: int = argument("Rows left out before.", "略过前面几行。", default=0, ge=0)
+    limit: int = argument(
+        "Rows at most; 0 for all.", "最多几行；0 为全部。", default=0, ge=0, le=1_000_000
+    )
+    offset: int = argument("Rows left out before.", "略过前面几行。", default=0, ge=0, le=1_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
 from kgrag.tools.tool import tool
 
@@ -337,11 +336,11 @@ def overview(base: "KnowledgeBase", given: Arguments) -> "Overview":
 class Around(Rows):
     """Whose surroundings are shown."""
 
-    entity: str = argument(
-        "Organ, document or indicator.", "单位、文件或指标的名称。", max_length=MOST_QUESTION_CHARS
-    )
+    entity: str = argument("Organ, document or indicator.", "单位、文件或指标的名称。")
     hops: int = argument("Steps at most.", "最多几步。", default=1, ge=1, le=3)
-    limit: int = argument("Rows at most; 0 for all.", "最多几行；0 为全部。", default=50, ge=0)
+    limit: int = argument(
+        "Rows at most; 0 for all.", "最多几行；0 为全部。", default=50, ge=0, le=1_000_000
+    )
 
 
 @tool("列出与某一实体有关的事实，附原文。")

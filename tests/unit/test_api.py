@@ -351,7 +351,6 @@ def test_numbers_that_make_no_sense_are_errors_of_usage(small, value):
         ("search", "绿色", "--top-k", value),
         ("ask", "绿色", "--top-k", value),
         ("graph", "绿色", "--hops", value),
-        ("graph", "绿色", "--limit", value),
         ("query", "SELECT 1", "--limit", value),
     ):
         assert run(small, *words).exit_code == 2, words
