@@ -70,7 +70,7 @@ class Document(JsonReady):
         return next((page.number for page in pages), None)
 
     def card_dict(self) -> dict[str, object]:
-        """Return what a list of documents shows, as `kgrag docs --json` prints it: no text."""
+        """Return a JSON-ready mapping without the text."""
         return {
             "doc_id": self.doc_id,
             "title": self.title,

@@ -106,7 +106,7 @@ def _record_offline(recorder: Recorder, data: Path) -> None:
     run("ingest", "ingest", "docs", "--json")
     run("ingest-again", "ingest", "docs", "--json")
     run("import-facts", "import-facts", "facts.jsonl")
-    for command in ("docs", "stats", "verify"):
+    for command in ("documents", "stats", "verify"):
         run(f"{command}-json", command, "--json")
         run(command, command)
     run("export", "export", "--out", "export.jsonl")
@@ -114,8 +114,8 @@ def _record_offline(recorder: Recorder, data: Path) -> None:
     for name in QUESTION_FILES:
         for system in SYSTEMS:
             out = f"run-{Path(name).stem}-{system}.jsonl"
-            batch = ("--batch", str(data / name), "--out", out)
-            run(f"batch-{Path(name).stem}-{system}", "search", *batch, "--system", system)
+            batch = (str(data / name), "--out", out, "--system", system)
+            run(f"batch-{Path(name).stem}-{system}", "eval", "run", *batch)
             recorder.keep(out)
     run("convert", "convert", "docs/docx/" + _first(data, "docx"), "--json")
     run("reembed-dry", "reembed", "--model", "hash", "--dry-run", "--json")

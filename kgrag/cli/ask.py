@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
@@ -18,10 +18,8 @@ from kgrag.cli.options import (
     FILE,
     JSON,
     KB,
-    FilterOptions,
     argument,
     command,
-    day,
     option,
 )
 from kgrag.cli.printing import (
@@ -33,17 +31,15 @@ from kgrag.cli.printing import (
     progress_bar,
     say,
 )
-from kgrag.cli.show import remember
-from kgrag.config import Template, VerifyMethod, Writer
+from kgrag.cli.read import remember
 from kgrag.errors import GarbledTextError, OutOfRangeError
-from kgrag.limits import MOST_CHARS
 from kgrag.text.visible import shortened
+from kgrag.tools.ask import Asked, Asking, answered
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
     from kgrag.answer.citation import Citation
     from kgrag.answering.conversation import Reply
-    from kgrag.api import KnowledgeBase
 
 _MOST_BYTES = 1_000_000  # of a file of questions
 _HEADING = 30  # characters of a heading shown: some are complete provisions
@@ -65,60 +61,22 @@ _SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
 _EXPLAIN: Any = option("Show every step.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AnswerOptions:
-    """Options of all commands."""
-
-    kb: str = KB
-    system: str | None = option("Retrieval preset; grim by default.")
-    writer: Writer | None = option(
-        "A model, or clauses quoted by rule; the model where one is configured."
-    )
-    template: Template | None = option("Form of a model's answer; normal by default.")
-    verify: VerifyMethod | None = option("How a model's answer is verified; cov by default.")
-    max_chars: int | None = option(
-        "Characters of clauses at most, where rules answer; 1080 by default.",
-        type=click.IntRange(100, MOST_CHARS),
-    )
-    as_of: str | None = day()
-
-    def asking(self, base: "KnowledgeBase", only: FilterOptions) -> "partial[Answer]":
-        """Return a function that answers a question with these options."""
-        return partial(
-            base.ask,
-            system=self.system,
-            writer=self.writer,
-            template=self.template,
-            verify=self.verify,
-            within=only.filter,
-            as_of=self.as_of,
-            max_chars=self.max_chars,
-        )
-
-    def warn_of_ignored(self) -> None:
-        """Print a note for options without effect on the writer, a model or rules."""
-        configured = click.get_current_context().obj.model_of("answer").is_configured
-        by_model = self.writer == "model" or (not self.writer and configured)
-        option = self.template or self.verify
-        if option and not by_model:
-            say(
-                "note: {option} is for models; clauses are quoted by rule",
-                option=option,
-                err=True,
-            )
-        if self.max_chars and by_model:
-            say("note: --max-chars is for answers by rule; a model writes this one", err=True)
+def _warn_of_ignored(given: Asking) -> None:
+    """Print a note for options without effect on the writer, a model or rules."""
+    configured = click.get_current_context().obj.model_of("answer").is_configured
+    by_model = given.writer == "model" or (not given.writer and configured)
+    option = given.template or given.verify
+    if option and not by_model:
+        say("note: {option} is for models; clauses are quoted by rule", option=option, err=True)
+    if given.max_chars and by_model:
+        say("note: --max-chars is for answers by rule; a model writes this one", err=True)
 
 
-@command(served=True)
+@command()
 def ask(
     *,
-    question: str = argument(),
-    given: _AnswerOptions,
-    top_k: int | None = option(
-        "Chunks that the answer may draw from.", type=click.IntRange(1, 200)
-    ),
-    only: FilterOptions,
+    given: Asked,
+    kb: str = KB,
     form: Literal["text", "markdown", "html"] = option(
         "Of what is printed; Markdown has its citations as footnotes.", "--format", default="text"
     ),
@@ -127,17 +85,16 @@ def ask(
     as_json: bool = JSON,
 ) -> int:
     """Answer a question; every sentence cites document, section and place."""
-    if not question.strip():
-        raise click.UsageError(told("the question is empty"))
-    given.warn_of_ignored()
-    on_text = None if as_json or docx or form != "text" else _stream(question)
-    with opened(given.kb) as base:
-        answer = given.asking(base, only)(question, top_k=top_k, on_text=on_text)
-    remember(given.kb, answer)
+    _warn_of_ignored(given)
+    on_text = None if as_json or docx or form != "text" else _stream(given.question)
+    with opened(kb) as base:
+        found = answered(base, given, on_text)
+    answer = found.answer
+    remember(kb, answer)
     if docx:
         _write_docx(docx, answer, explain=explain)
     if as_json:
-        print_json(answer.to_dict())
+        print_json(found.to_dict())
     elif form != "text":
         echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
     elif not docx:
@@ -146,14 +103,14 @@ def ask(
 
 
 @command()
-def chat(given: _AnswerOptions, only: FilterOptions, explain: bool = _EXPLAIN) -> int:
+def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
     """Answer questions that may lean on the ones before, a line each; /help tells how."""
     from kgrag.answering.conversation import Conversation
 
     all_done = True
-    given.warn_of_ignored()
-    with opened(given.kb) as base:
-        asking = given.asking(base, only)
+    _warn_of_ignored(given)
+    with opened(kb) as base:
+        asking = partial(given.answer, base)
         talk = Conversation(
             lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
             lambda: base.store,
@@ -168,7 +125,7 @@ def chat(given: _AnswerOptions, only: FilterOptions, explain: bool = _EXPLAIN) -
             if reply.ends:
                 break
             if reply.answer is not None:
-                remember(given.kb, reply.answer)
+                remember(kb, reply.answer)
             _print_reply(line, reply, explain=explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)
@@ -201,8 +158,8 @@ def report(
     out: Path = option(
         "A Word file, a page or a workbook: .docx, .html, .xlsx.", type=FILE, required=True
     ),
-    given: _AnswerOptions,
-    only: FilterOptions,
+    given: Asking,
+    kb: str = KB,
 ) -> int:
     """Answer questions, a line each, in one file with all their sources.
 
@@ -219,10 +176,10 @@ def report(
     lines = _read_questions(questions)
     if not lines:
         raise click.UsageError(told("there is no question in {questions}", questions=questions))
-    given.warn_of_ignored()
+    _warn_of_ignored(given)
     sections: list[Section] = []
-    with written_whole(out) as file, opened(given.kb) as base, progress_bar("report") as progress:
-        asking = given.asking(base, only)
+    with written_whole(out) as file, opened(kb) as base, progress_bar("report") as progress:
+        asking = partial(given.answer, base)
         for line, number in lines.items():
             progress(line, len(sections), len(lines))
             try:
@@ -236,7 +193,7 @@ def report(
                     err=True,
                 )
                 sections.append(Section(line, problem=in_words(exc)))
-        file.write(form(Report(tuple(sections), as_of=given.as_of or ""), language()))
+        file.write(form(Report(tuple(sections), as_of=given.day or ""), language()))
     echo(f"{out}: {amount(len(sections), 'question')}", err=True)
     return int(not all(s.answer is not None and is_done(s.answer) for s in sections))
 

@@ -6,13 +6,13 @@ English texts are in the code, their translations in `chinese.toml`.
 import inspect
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
 from copy import copy
 
 import click
 
-from kgrag.cli.outlet import OUTLET, encoding_of
 from kgrag.text.messages import catalogue, in_language, message
 from kgrag.text.visible import carried
 from kgrag.types import Language
@@ -24,6 +24,7 @@ _NAME = re.compile(r"[A-Z]{2,}(?: RANGE)?")  # of a value: FILE, INTEGER RANGE
 # Without line breaks: a word in Latin letters, a character with the punctuation after it.
 _UNBROKEN = re.compile(r"[“《（]*(?:[!-~…]+|.)[，。；：、）》”]*", re.DOTALL)
 _COLUMN = 32  # maximum columns of names of options
+_OF_TOOLS: dict[str, str] = {}  # what tools say of themselves: English, Chinese
 
 
 def choose(ctx: click.Context, _: click.Parameter, chosen: str | None) -> None:
@@ -32,12 +33,15 @@ def choose(ctx: click.Context, _: click.Parameter, chosen: str | None) -> None:
         ctx.meta[_CHOSEN] = chosen
 
 
+def encoding_of(*, err: bool) -> str:
+    """Return the encoding of stderr, or of stdout."""
+    return getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
+
+
 def language() -> Language:
     """Return the language of help and tables: that of `--lang`, or of the environment."""
     context = click.get_current_context(silent=True)
     chosen = context.meta.get(_CHOSEN, "") if context else ""
-    if not chosen and (outlet := OUTLET.get()):
-        return outlet.language
     told = chosen or next(filter(None, map(os.environ.get, _VARIABLES)), "")
     return "zh" if told.lower().startswith("zh") else "en"
 
@@ -51,7 +55,13 @@ def said(kind: str, text: str) -> str:
     """
     if language() == "en":
         return text
-    return str(catalogue("kgrag.cli")[kind].get(text, text))
+    return str(catalogue("kgrag.cli")[kind].get(text) or _OF_TOOLS.get(text, text))
+
+
+def translated(english: str, chinese: str) -> str:
+    """Return a text of a tool, which help shows in Chinese from now on where it is in Chinese."""
+    _OF_TOOLS[english] = chinese
+    return english
 
 
 def told(template: str, /, **values: object) -> str:

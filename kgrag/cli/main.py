@@ -14,18 +14,17 @@ import click
 from kgrag.cli import (
     ask,
     browser,
+    correct,
     dataset,
-    docs,
     eval,
     ingest,
     manage,
     models,
-    overview,
+    next_steps,
     query,
-    search,
+    read,
     serve,
-    show,
-    tables,
+    tools,
 )
 from kgrag.cli.chinese import choose, encode_help, in_words, translate_click
 from kgrag.cli.failures import (
@@ -135,19 +134,17 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)
     if ctx.invoked_subcommand is None:
-        overview.print_next_steps(os.environ.get("KGRAG_KB") or "kb")
+        next_steps.print_next_steps(os.environ.get("KGRAG_KB") or "kb")
 
 
 for _module in (
     ingest,
     ask,
-    show,
-    search,
+    read,
+    tools,
     query,
     browser,
-    docs,
-    overview,
-    tables,
+    correct,
     manage,
     eval,
     dataset,

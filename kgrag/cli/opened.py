@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.chinese import amount, told
-from kgrag.cli.outlet import OUTLET
 from kgrag.cli.printing import say
 from kgrag.errors import KgragError, StoreError
 
@@ -30,12 +29,8 @@ def opened(
 ) -> Iterator["KnowledgeBase"]:
     """Open the knowledge base of the current command, and close it at the end.
 
-    `config` overrides the command's settings, `model` the model of every stage. What `kgrag serve`
-    runs for a client has its knowledge base.
+    `config` overrides the command's settings, `model` the model of every stage.
     """
-    if outlet := OUTLET.get():
-        yield outlet.base
-        return
     from kgrag.api import KnowledgeBase
 
     settings = config or click.get_current_context().obj

@@ -17,18 +17,18 @@ False, or an empty string, tuple or 0, unless it has a `default`, which help sho
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import MISSING, dataclass, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 
-from kgrag.cli.chinese import in_words
-from kgrag.cli.client import ServedCommand
+from kgrag.cli.chinese import in_words, translated
+from kgrag.errors import OutOfRangeError
+from kgrag.tools.arguments import Arguments, checked, parameters
 
-if TYPE_CHECKING:
-    from kgrag.retrieval.filter import Filter
+_A = TypeVar("_A", bound=Arguments)
 
 EXISTING = click.Path(exists=True, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -70,16 +70,6 @@ def argument(**settings: Any) -> Any:
     return _Declared(made)
 
 
-def flags(**values: str) -> Any:
-    """Declare a flag for each value of a field, with its help; the last one given counts."""
-    return _Declared(
-        lambda field, _: [
-            click.Option([f"--{value}", field], flag_value=value, help=help)
-            for value, help in values.items()
-        ]
-    )
-
-
 def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of an option that its field's type determines."""
     if kind is bool:
@@ -93,23 +83,22 @@ def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         settings["multiple"] = True
         kind = get_args(kind)[0]
     if get_origin(kind) is Literal:
-        settings["type"] = click.Choice(get_args(kind))
+        settings["type"] = click.Choice([value for value in get_args(kind) if value])
     return settings
 
 
 def command(
-    name: str | None = None, *, under: click.Group | None = None, served: bool = False
+    name: str | None = None, *, under: click.Group | None = None
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Make a function a command with the options of its parameters.
 
     It returns its exit code, or None for 0. The name is the function's by default; `under` is the
-    command's group; `served` ones are run by a running `kgrag serve`, see `ServedCommand`.
+    command's group.
     """
 
     def decorate(function: Callable[..., int | None]) -> click.Command:
-        kind = ServedCommand if served else click.Command
         params = list(_parameters(function))
-        made = click.command(name, kind, params=params)(_called_by_click(function))
+        made = click.command(name, params=params)(_called_by_click(function))
         if under is not None:
             under.add_command(made)
         return made
@@ -133,8 +122,54 @@ def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
         kind: Any = parameter.annotation
         if isinstance(parameter.default, _Declared):
             yield from parameter.default.parameters(name, kind)
+        elif isinstance(kind, type) and issubclass(kind, Arguments):
+            yield from parameters_of(kind)
         elif isinstance(kind, type) and is_dataclass(kind):
             yield from _parameters(kind)
+
+
+def parameters_of(kind: type[Arguments]) -> Iterator[click.Parameter]:
+    """Yield the parameters of a command for the arguments of a tool.
+
+    A text that is required, or an argument with `positional`, is given without a name.
+    """
+    for name, (field, kind_) in parameters(kind).items():
+        about, is_required = field.metadata, field.default is MISSING
+        told = translated(about["description"], about["title"])
+        if name == "lang":
+            yield click.Option(["--english", "lang"], flag_value="en", help=told)
+        elif about.get("positional") or (is_required and kind_ is str):
+            yield click.Argument([name], required=is_required)
+        elif not is_dataclass(next(iter(get_args(kind_)), None)):  # which only a program can give
+            shown: dict[str, Any] = {"required": is_required} if is_required else {}
+            if isinstance(field.default, int) and field.default and kind_ is not bool:
+                shown = {"default": field.default, "show_default": True}
+            yield click.Option(
+                [f"--{name.replace('_', '-')}", name],
+                help=told,
+                **{"default": None}
+                | _settings_of(kind_, {"required": True})
+                | _range(about)
+                | shown,
+            )
+
+
+def _range(about: Mapping[str, Any]) -> dict[str, Any]:
+    limited = "ge" in about or "le" in about
+    return {"type": click.IntRange(about.get("ge"), about.get("le"))} if limited else {}
+
+
+def given_to(kind: type[_A], values: Mapping[str, object]) -> _A:
+    """Return what a command was given as the arguments of a tool.
+
+    Raises:
+        UsageError: If something in it is not allowed.
+    """
+    known = parameters(kind)
+    try:
+        return checked(kind, {name: value for name, value in values.items() if name in known})
+    except OutOfRangeError as exc:
+        raise click.UsageError(in_words(exc)) from exc
 
 
 def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,6 +182,8 @@ def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
             kind: Any = parameter.annotation
             if kind is click.Context:
                 given[name] = click.get_current_context()
+            elif isinstance(kind, type) and issubclass(kind, Arguments):
+                given[name] = given_to(kind, values)
             elif isinstance(kind, type) and is_dataclass(kind):
                 given[name] = _called_by_click(kind)(**values)
             else:
@@ -156,28 +193,6 @@ def _called_by_click(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def year_span(
-    _: click.Context, option: click.Parameter, text: str | None
-) -> tuple[int, int] | None:
-    """Parse a range of years; a callback for click."""
-    from kgrag.retrieval.filter import parse_years
-
-    try:
-        return parse_years(text) if text else None
-    except ValueError as exc:
-        raise click.BadParameter(in_words(exc), param_hint=option.opts[0]) from exc
-
-
-def _day(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """Parse a day to ISO 8601; a callback for click."""
-    from kgrag.text.as_of import parse_as_of
-
-    try:
-        return None if text is None else parse_as_of(text)
-    except ValueError as exc:
-        raise click.BadParameter(in_words(exc)) from exc
-
-
 KB: Any = option(
     "Folder of the knowledge base, or its address: bolt://HOST:7687[#NAME], neo4j://….",
     default="kb",
@@ -185,58 +200,3 @@ KB: Any = option(
     show_envvar=True,
 )
 JSON: Any = option("Print JSON.", "--json")
-
-
-def day(
-    help: str = "As of 2022, 2022-03 or 2022-03-05 (of a year or month its last day): documents "
-    "that were issued later are left out; those repealed, expired, replaced or drafts then come "
-    "last, marked, unless the question quotes their title. Without it all are marked as of today.",
-) -> Any:
-    """Declare an option for a day in ISO 8601."""
-    return option(help, metavar="DATE", callback=_day)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilterOptions:
-    """Which documents to search; all options must match, each with one of its values."""
-
-    documents: tuple[str, ...] = option(
-        "Only this document: id, file, number, title or words of it.", "--doc", metavar="NAME"
-    )
-    regions: tuple[str, ...] = option(
-        "Only documents about this place, a province with its cities; 全国 for those about none.",
-        "--region",
-        metavar="PLACE",
-    )
-    kinds: tuple[str, ...] = option(
-        "Only documents whose title ends so: 通知, 意见, 实施方案.", "--kind", metavar="WORD"
-    )
-    years: tuple[int, int] | None = option(
-        "Only issued in 2022, or 2020-2023, or in a year that is only inferred.",
-        "--year",
-        metavar="YEARS",
-        callback=year_span,
-    )
-    issuers: tuple[str, ...] = option(
-        "Only by this organ: 四川省人民政府, or words of its name: '四川 生态环境厅'.",
-        "--issuer",
-        metavar="AGENCY",
-    )
-    in_force: bool = option(
-        "Only what is in force, today or as of the question's day; what has no date is kept."
-    )
-
-    @property
-    def filter(self) -> "Filter | None":
-        """The filter; None without options."""
-        from kgrag.retrieval.filter import Filter
-
-        wanted = Filter(
-            self.documents,
-            self.regions,
-            self.kinds,
-            self.years,
-            issuers=self.issuers,
-            in_force=self.in_force,
-        )
-        return wanted or None

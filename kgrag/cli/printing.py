@@ -14,8 +14,7 @@ from pathlib import Path
 
 import click
 
-from kgrag.cli.chinese import in_words, told, with_names
-from kgrag.cli.outlet import OUTLET, encoding_of
+from kgrag.cli.chinese import encoding_of, in_words, told, with_names
 from kgrag.text.messages import Message
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
@@ -110,8 +109,6 @@ def progress_bar(label: str) -> Iterator[Callable[[str, int, int], None]]:
 
 def on_terminal() -> bool:
     """Return whether stderr is a terminal."""
-    if outlet := OUTLET.get():
-        return outlet.terminal
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -157,9 +154,6 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
     """Print a text as it is, but for characters that the encoding lacks."""
-    if outlet := OUTLET.get():
-        outlet.write(text, err, dim)
-        return
     encoding = encoding_of(err=err)
     if lost := n_lost(text, encoding):
         counts = _counts().setdefault(_LOST, {})

@@ -69,10 +69,6 @@ def serve(
         for name, place in places.items():
             base = stack.enter_context(opened(place))
             desks.append(Desk(base, name, lang, folders.get(name)))
-            if os.name == "posix":  # there are no Unix sockets elsewhere
-                from kgrag.cli.for_clients import running_for_clients
-
-                stack.enter_context(running_for_clients(place, base))
 
         def ready() -> None:
             say("{address} (Ctrl-C ends it)", address=address, err=True)

@@ -316,7 +316,7 @@ def _shared_problem(pair: _Pair) -> ReadingProblem:
             name=other.file,
         )
         remedy = message(
-            "kgrag docs set {id} --title …, with its year behind it", id=document.doc_id
+            "kgrag correct {id} --title …, with its year behind it", id=document.doc_id
         )
     return ReadingProblem(pair.kind, document.file, detail, remedy, document.doc_id, document.title)
 
@@ -371,7 +371,7 @@ def _card_problems(document: Document, *, of_text: bool = True) -> Iterator[Read
         yield _problem(document, "illegible" if is_illegible else "warning", warning, remedy)
     for kind, check, template in _CHECKS:
         if (of_text or check is not _title) and (detail := check(document)):
-            told = message(template, set=f"kgrag docs set {document.doc_id}")
+            told = message(template, set=f"kgrag correct {document.doc_id}")
             yield _problem(document, kind, detail, told)
 
 

@@ -184,7 +184,9 @@ def _one_called(
             raise NotFoundError(text, name=name, nearest=[*named][:_MEANT])
     is_number = _bare(name).endswith("号")
     held = [c.metadata.number if is_number else c.title for c in cards]
-    raise not_called(message("document"), name, held, remedy=message("`kgrag docs` lists them"))
+    raise not_called(
+        message("document"), name, held, remedy=message("`kgrag documents` lists them")
+    )
 
 
 def _bare(name: str) -> str:

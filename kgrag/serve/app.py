@@ -29,8 +29,9 @@ from kgrag.errors import ConfigError
 from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
-from kgrag.serve.inputs import Given, body_of
+from kgrag.serve.inputs import body_of
 from kgrag.serve.rendering import page
+from kgrag.tools.arguments import Arguments
 
 _GRACE_S = 2  # for requests under way at the end
 _HEAD_S = 10  # within which the head of a request is sent
@@ -106,7 +107,7 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         return Response(status_code=405, headers={"allow": "POST"})
 
     routes += [
-        api.Endpoint("/mcp", "", Given, posted, "POST").route(desk),
+        api.Endpoint("/mcp", "", Arguments, posted, "POST").route(desk),
         # The protocol permits it (2025-06-18, Streamable HTTP); a stream would never end.
         Route("/mcp", no_stream, methods=["GET", "DELETE"]),
     ]

@@ -19,14 +19,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from kgrag.answer.address import Address
-from kgrag.answer.answer import Answer
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.retrieval.filter import Filter
-from kgrag.serve.answers import answered, cited_in, place_url
 from kgrag.serve.api import Json, failure, root_of, status_of
 from kgrag.serve.desk import Desk, Emit, EventStream
-from kgrag.serve.inputs import Asked, Given, Turned, Within, read
+from kgrag.serve.inputs import read
+from kgrag.tools.arguments import Dated, check_names
+from kgrag.tools.ask import Asked, Earlier, answered
+from kgrag.tools.results import Answered, place_url, with_urls
 from kgrag.types import Document
 
 _MOST_MESSAGES = 100
@@ -70,21 +71,23 @@ _UNUSED = {
 }  # fmt: skip
 
 
-class Chat(Given):
-    """A request for a chat completion; as at OpenAI, a field of none of both is refused."""
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+
+class Chat(_Lenient):
+    """A request for a chat completion; as at OpenAI, a field of none of both is refused."""
 
     model: str = ""
     messages: tuple[_Message, ...] = Field(min_length=1, max_length=_MOST_MESSAGES)
     stream: bool = False
-    kgrag: Within = Field(default=Within(), description="Which documents are looked at.")
+    kgrag: Dated = Field(default=Dated(), description="Which documents are looked at.")
 
     @model_validator(mode="before")
     @classmethod
     def _names(cls, told: object) -> object:
         if isinstance(told, dict):
-            cls.check_names(map(str, told), _UNUSED)
+            check_names({*cls.model_fields, *_UNUSED}, map(str, told))
         return told
 
     def asked(self) -> Asked:
@@ -98,24 +101,24 @@ class Chat(Given):
         said = [m for m in self.messages if m.role in ("user", "assistant")]
         if not said or said[-1].role != "user" or not said[-1].words.strip():
             raise OutOfRangeError("messages: the last one is to be a user's, with text")
-        turns: list[Turned] = []
+        turns: list[Earlier] = []
         for message, following in pairwise(said):
             if message.role == "user" and following.role == "assistant":
                 question = message.words[:MOST_QUESTION_CHARS]
                 text = following.words[:100_000]
                 cited = tuple(dict.fromkeys(_CITED.findall(text)))[:200]
-                turns.append(Turned(question=question, answer=text, cited=cited))
+                turns.append(Earlier(question=question, answer=text, cited=cited))
         last = said[-1].words
         if len(last) > MOST_QUESTION_CHARS:
             raise OutOfRangeError(f"a question has at most {MOST_QUESTION_CHARS:,} characters")
         history = tuple(turns[-_REMEMBERED:])
-        return Asked(question=last, history=history, **self.kgrag.model_dump())
+        return Asked(question=last, history=history, **vars(self.kgrag))
 
 
-def _completion(desk: Desk, root: str, answer: Answer) -> tuple[str, list[dict[str, object]]]:
+def _completion(root: str, found: Answered) -> tuple[str, list[dict[str, object]]]:
     """Return the text of an answer with its sources as a list below, and its citations."""
-    cited = cited_in(desk.base, answer)
-    citations = [one.shown(root, answer.language) for one in cited]
+    answer, cited = found.answer, found.cited
+    citations = [with_urls(one.to_dict(), root) for one in cited]
     parts = [answer.text]
     if cited:
         lines = [
@@ -152,7 +155,7 @@ async def _chat(desk: Desk, request: Request) -> Response:
 
 
 def _whole(desk: Desk, asked: Asked, root: str, head: Mapping[str, object]) -> Response:
-    text, citations = _completion(desk, root, answered(desk.base, asked))
+    text, citations = _completion(root, answered(desk.base, asked))
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": text},
@@ -179,7 +182,7 @@ def _chunks(desk: Desk, asked: Asked, root: str, head: Mapping[str, object], emi
 
     chunk({"role": "assistant", "content": ""})
     try:
-        text, citations = _completion(desk, root, answered(desk.base, asked))
+        text, citations = _completion(root, answered(desk.base, asked))
     except KgragError as exc:
         emit("", {"error": {"type": type(exc).__name__, "message": str(exc)}})
         return
@@ -201,7 +204,7 @@ Comparison = Literal[
 _Value = str | float | tuple[str, ...] | None
 
 
-class _Condition(Given):
+class _Condition(_Strict):
     name: str | tuple[str, ...]
     comparison_operator: Comparison
     value: _Value = None
@@ -218,17 +221,21 @@ class _Condition(Given):
                 f"no metadata is called {', '.join(unknown)}; there are {', '.join(fields)}"
             )
         held = [value for name in names for value in fields[name]]
-        wanted = self.value if isinstance(self.value, tuple) else (str(self.value or ""),)
-        kind = self.comparison_operator
-        if kind in ("empty", "null"):
-            return not held
-        if kind in ("not empty", "not null"):
-            return bool(held)
-        if kind in _COMPARED:
-            return any(_COMPARED[kind](one, wanted[0]) for one in held)
-        negative = kind.startswith("not ") or kind == "is not"
-        compare = _WORDS[kind.removeprefix("not ").replace("is not", "is")]
-        return any(compare(one, other) for one in held for other in wanted) != negative
+        return _compared(self.comparison_operator, held, self.value)
+
+
+def _compared(kind: Comparison, held: Sequence[str], value: _Value) -> bool:
+    """Say whether a comparison holds of any of the values of a document."""
+    wanted = value if isinstance(value, tuple) else (str(value or ""),)
+    if kind in ("empty", "null"):
+        return not held
+    if kind in ("not empty", "not null"):
+        return bool(held)
+    if kind in _COMPARED:
+        return any(_COMPARED[kind](one, wanted[0]) for one in held)
+    negative = kind.startswith("not ") or kind == "is not"
+    compare = _WORDS[kind.removeprefix("not ").replace("is not", "is")]
+    return any(compare(one, other) for one in held for other in wanted) != negative
 
 
 def _number(compare: Callable[[float, float], bool]) -> Callable[[str, str], bool]:
@@ -260,7 +267,7 @@ _COMPARED: Mapping[str, Callable[[str, str], bool]] = {
 }
 
 
-class _Conditions(Given):
+class _Conditions(_Strict):
     logical_operator: Literal["and", "or"] = "and"
     conditions: tuple[_Condition, ...] = Field(default=(), max_length=50)
 
@@ -270,12 +277,12 @@ class _Conditions(Given):
         return all(met) if self.logical_operator == "and" or not met else any(met)
 
 
-class _Setting(Given):
+class _Setting(_Strict):
     top_k: int = Field(default=5, ge=1, le=200)
     score_threshold: float | None = Field(default=0.0, ge=0, le=1)
 
 
-class Retrieval(Given):
+class Retrieval(_Strict):
     """A request of Dify."""
 
     knowledge_id: str

@@ -15,11 +15,11 @@ from kgrag.answer.address import Address
 from kgrag.answer.excerpt import Excerpt
 from kgrag.errors import NotFoundError
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Given
 from kgrag.serve.rendering import page
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message
 from kgrag.text.visible import visible
+from kgrag.tools.arguments import Arguments
 from kgrag.types import Document
 
 _LOCK = threading.Lock()  # PDFium works for one thread at a time
@@ -34,7 +34,7 @@ def file_of(desk: Desk, document: Document) -> Path | None:
     return next(originals(document, store.sources(), store.get_meta(FOLDERS)), None)
 
 
-def original(desk: Desk, request: Request, given: Given) -> Response:
+def original(desk: Desk, request: Request, given: Arguments) -> Response:
     """Return the file of a document: a PDF to be shown, others to be saved."""
     document = desk.base.document(str(request.path_params["doc_id"]))
     file = file_of(desk, document)
@@ -50,7 +50,7 @@ def original(desk: Desk, request: Request, given: Given) -> Response:
     )
 
 
-def picture(desk: Desk, request: Request, given: Given) -> Response:
+def picture(desk: Desk, request: Request, given: Arguments) -> Response:
     """Return the page of a PDF with a place as a picture."""
     file, number, _ = _page_of(desk, request)
     return Response(page_png(file, number), media_type="image/png")
@@ -67,7 +67,7 @@ def _page_of(desk: Desk, request: Request) -> tuple[Path, int, str]:
     return file, found.page, found.quote
 
 
-def page_view(desk: Desk, request: Request, given: Given) -> Response:
+def page_view(desk: Desk, request: Request, given: Arguments) -> Response:
     """Return the page of a PDF with rectangles around the quote."""
     file, number, text = _page_of(desk, request)
     size, boxes = rectangles(file, number, text)

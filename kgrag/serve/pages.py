@@ -1,58 +1,43 @@
 """The pages: asking, documents, tables, entities; rendered on the server."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from html import escape
-from itertools import pairwise
-from typing import Any, Literal
+from itertools import chain, pairwise
+from typing import Any, Literal, get_args, get_origin
+from urllib.parse import urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
-from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote, leaves
-from kgrag.answer.excerpt import Excerpt
-from kgrag.answer.reasons import explained
 from kgrag.answer.render import html
 from kgrag.answering.clauses import METHOD
-from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
+from kgrag.errors import KgragError, NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
-from kgrag.serve.answers import answered, cited_in, place_url
 from kgrag.serve.api import (
     Endpoint,
     exported,
     failure,
     language_of,
-    listed,
     saved,
     status_of,
-    table_of,
+    with_form,
 )
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
-from kgrag.serve.inputs import (
-    Around,
-    Asked,
-    Given,
-    Listed,
-    Panel,
-    Searched,
-    Tabled,
-    body_of,
-    read,
-)
+from kgrag.serve.inputs import body_of, check_pairs, of_pairs, read
 from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Besides, Graphed, beside_page, entity, examples, graph
+from kgrag.serve.views import Besides, Graphed, Named, Panel, beside_page, entity, examples, graph
 from kgrag.statements.overview import Facet, facets
 from kgrag.statements.selection import Event, Selection
 from kgrag.statements.table import Row, Table, shown, worded
@@ -61,16 +46,23 @@ from kgrag.store.likeness import not_called
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
 from kgrag.text.visible import visible
+from kgrag.tools import TOOLS
+from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
+from kgrag.tools.ask import Asked, answered
+from kgrag.tools.reading import Listed, Read, Searched, listed
+from kgrag.tools.results import Answered, Reading, place_url
+from kgrag.tools.tool import Tool
 from kgrag.types import Document, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Home(Asked):
     """The first page: with a question it is answered, `whole` without a script."""
 
-    question: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+    question: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
     whole: str = ""
 
 
@@ -84,9 +76,19 @@ def _home(desk: Desk, request: Request, given: _Home) -> Response:
     return page(desk, request, "ask.html", **values)
 
 
-def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> str:
+def _address(asked: Asked, question: str) -> str:
+    """Return the query by which a question is asked so without the ones before it."""
+    told: dict[str, object] = {
+        name: getattr(asked, name)
+        for name, (field, _) in parameters(Asked).items()
+        if name not in ("history", "lang") and getattr(asked, name) != field.default
+    }
+    return urlencode(told | {"question": question}, doseq=True)
+
+
+def _answer_html(desk: Desk, request: Request, asked: Asked, found: Answered) -> str:
     """Return the answer to a question with its citations as HTML."""
-    cited = cited_in(desk.base, answer)
+    answer, cited = found.answer, found.cited
     root = request.scope.get("root_path", "")
     by_number = {one.citation.number: one for one in cited}
 
@@ -106,10 +108,11 @@ def _answer_html(desk: Desk, request: Request, asked: Asked, answer: Answer) -> 
         quoted=quoted,
         body=Markup(visible(body)),
         cited=cited,
-        fields=asked.address(answer.question),
+        fields=_address(asked, answer.question),
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Saved(Asked):
     """An answer as a file."""
 
@@ -118,7 +121,7 @@ class _Saved(Asked):
 
 def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
     """Return an answer as a file."""
-    answer = answered(desk.base, given)
+    answer = answered(desk.base, given).answer
     make: Mapping[str, Callable[[], bytes]] = {
         "docx": answer.to_docx,
         "html": lambda: answer.to_html().encode(),
@@ -129,50 +132,56 @@ def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
 
 async def _stream(desk: Desk, request: Request) -> Response:
     """Answer the form of the page as events: the draft's text, then the answer's HTML."""
+    language = language_of(desk, request)
     try:
-        given = await read(Asked, request)
+        given = await read(Asked, request, language)
         return EventStream(desk, partial(_streamed, desk, request, given))
     except (KgragError, ValueError) as exc:
-        return HTMLResponse(
-            escape(visible(in_language(exc, language_of(desk, request)))), status_of(exc)
-        )
+        return HTMLResponse(escape(visible(in_language(exc, language))), status_of(exc))
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
     try:
-        answer = answered(desk.base, given, emit)
+        found = answered(desk.base, given, lambda text: emit("text", {"text": text}))
     except KgragError as exc:
         language = language_of(desk, request)
         told = f"{said(type(exc).__name__, language)} {in_language(exc, language)}"
         emit("error", {"type": type(exc).__name__, "message": told})
         return
-    shown = _answer_html(desk, request, given, answer)
+    answer = found.answer
+    shown = _answer_html(desk, request, given, found)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
-    address = given.address(answer.question)
+    address = _address(given, answer.question)
     emit("answer", {"html": shown, **turn, "address": address})
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Search(Searched):
     """The page of a search, which may be empty."""
 
-    question: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+    question: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
 
 
 def _search(desk: Desk, request: Request, given: _Search) -> Response:
     results: Sequence[object] = ()
     if given.question:
-        found = desk.base.search(given.question, **given.options)
-        told = explained(given.question, found, language_of(desk, request))
-        at = [str(Address(h.chunk.doc_id, h.chunk.start, h.chunk.end)) for h in found]
-        results = list(zip(found, told, at, strict=True))
+        found = TOOLS["search"].run(desk.base, given)
+        at = [str(Address(h.chunk.doc_id, h.chunk.start, h.chunk.end)) for h in found.hits]
+        results = list(zip(found.hits, found.reasons, at, strict=True))
     return page(desk, request, "search.html", results=results)
 
 
+# Facets by which documents are filtered; the arguments have their names.
+_FACETS: Mapping[Facet, Facet] = {
+    name: name for name in ("status", "year", "region", "kind", "issuer")
+}
+
+
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    cards, statuses = listed(desk, given)
+    cards, statuses = listed(desk.base, given)
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
-    unknown = not cards and given.words.strip()
+    unknown = not cards and given.words
     return page(
         desk,
         request,
@@ -180,27 +189,17 @@ def _documents(desk: Desk, request: Request, given: Listed) -> Response:
         cards=cards,
         statuses=statuses,
         found=facets(cards, statuses),
-        fields=_FACET_FIELDS,
+        fields=_FACETS,
         nearest=not_called(message("document"), given.words, names).nearest if unknown else (),
     )
 
 
-# The field of a request that filters by a facet.
-_FACET_FIELDS: Mapping[Facet, str] = {
-    "status": "status",
-    "year": "years",
-    "region": "regions",
-    "kind": "kinds",
-    "issuer": "issuers",
-}
-
-
-def _overview(desk: Desk, request: Request, given: Given) -> Response:
-    language = language_of(desk, request)
+def _overview(desk: Desk, request: Request, given: Arguments) -> Response:
+    found = TOOLS["overview"].run(desk.base, given)
     tables = [
-        (table, worded(table.notes, language))
-        for table in desk.base.overview(language=language)
-        if table.name not in _FACET_FIELDS
+        (table, worded(table.notes, given.lang))
+        for table in found.tables
+        if table.name not in _FACETS
     ]
     return page(
         desk,
@@ -209,7 +208,7 @@ def _overview(desk: Desk, request: Request, given: Given) -> Response:
         tables=tables,
         counts=desk.base.counts(),
         found=desk.known().facets,
-        fields=_FACET_FIELDS,
+        fields=_FACETS,
         shown=shown,
     )
 
@@ -298,52 +297,32 @@ def document_page(
         NotFoundError: If there is none.
     """
     base = desk.base
-    span = None
-    try:
-        card = base.find_document(name)
-    except NotFoundError:
-        if not (at := _address(name)):
-            raise
-        card, span = base.find_document(at.document), (at.start, at.end)
-    document = base.document(card.doc_id)
-    headings = base.store.headings([card.doc_id]).get(card.doc_id, [])
-    known = desk.known()
-    status = known.statuses.get(card.doc_id) or base.statuses()[card.doc_id]
-    excerpt = (
-        Excerpt.of(document, headings, span or (0, len(document.text)), paragraphs=1, status=status)
-        if document.text
-        else None
-    )
+    found: Reading = TOOLS["read"].run(base, Read(document=name, characters=10**9))
+    document, excerpt = found.card, found.excerpt
+    at = excerpt.citation if excerpt and not found.is_whole else None
     values = {
         "document": document,
-        "status": status,
-        "excerpt": excerpt if span else None,
+        "status": found.status,
+        "excerpt": excerpt if at else None,
         "file": file_of(desk, document),
     }
     if "panel" in request.query_params:
-        return page(desk, request, "panel.html", **values)
-    cites = base.rows(Selection(kind="cites", document=card.doc_id))
+        return page(desk, request, "panel.html", **values | {"excerpt": excerpt})
+    known = desk.known()
     return page(
         desk,
         request,
         "document.html",
         **values,
-        headings=headings,
-        paragraphs=paragraphs(document.text, headings, span or (0, 0)),
-        cites=cites,
-        cited_by=_cited_by(desk, card),
-        others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == card.doc_id],
+        headings=found.headings,
+        paragraphs=paragraphs(document.text, found.headings, (at.start, at.end) if at else (0, 0)),
+        cites=base.rows(Selection(kind="cites", document=document.doc_id)),
+        cited_by=_cited_by(desk, document),
+        others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == document.doc_id],
         problems=document.warnings,
-        node=_entity_of(desk, card),
-        corrections=_corrections(desk, card, typed or {}, wrong or {}),
+        node=_entity_of(desk, document),
+        corrections=_corrections(desk, document, typed or {}, wrong or {}),
     )
-
-
-def _address(text: str) -> Address | None:
-    try:
-        return Address.parse(text)
-    except OutOfRangeError:
-        return None
 
 
 def _entity_of(desk: Desk, card: Document) -> str:
@@ -373,26 +352,51 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
         return None
 
 
-def _table(desk: Desk, request: Request, given: Tabled) -> Response:
-    name, language = str(request.path_params["name"]), language_of(desk, request)
-    given.check_table(name)
-    asked = any(v for k, v in request.query_params.items() if k not in ("lang", "by"))
+def _tables() -> dict[str, Tool]:
+    """Return the tools whose tables have no page of their own, by name."""
+    own = ("documents", "problems", "graph")
+    return {tool.name: tool for tool in TOOLS.values() if tool.is_table and tool.name not in own}
+
+
+async def _table(desk: Desk, request: Request) -> Response:
+    """Return a table with the form for its arguments; it is made where something is asked for."""
+    tools, name = _tables(), str(request.path_params["name"])
+    if name not in tools:
+        told = message("no table is called {name!r}: {names}", name=name, names=", ".join(tools))
+        raise NotFoundError(told)
+    tool, pairs = tools[name], request.query_params
+    kind = with_form(tool)
+    check_pairs(parameters(kind), pairs)
+    is_asked = name in _AT_ONCE or any(v for k, v in pairs.items() if k not in ("lang", "by"))
+    given = of_pairs(kind, pairs, language_of(desk, request)) if is_asked else None
+    return await desk.kept(request, partial(_table_page, desk, request, tool, given))
+
+
+def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Response:
     values: dict[str, Any] = {"notes": None, "axis": None, "n": 0}
-    if asked or name in _AT_ONCE:
+    if given:
         if given.form != "json":
-            return exported(table_of(desk, name, given), given.form, language)
-        values |= _rows(desk, name, given)
-        if name == "timeline" and values["n"]:
-            values |= _axis(values["table"])
-        values["notes"] = worded(values["notes"], language)
+            return exported(tool.run(desk.base, given), given.form, given.lang)
+        values |= _rows(desk, tool, given)
+        values["notes"] = worded(values["notes"], given.lang)
+    is_within = issubclass(tool.arguments, Within)
+    beside = {*parameters(Within if is_within else Arguments), *parameters(Rows)}
+    fields = {
+        name: get_args(kind) if get_origin(kind) is Literal else ()
+        for name, (_, kind) in parameters(tool.arguments).items()
+        if name not in beside and not (get_origin(kind) is tuple and kind != tuple[str, ...])
+    }
+    typed = (request.query_params.getlist(name) for name in fields if not fields[name])
     return page(
         desk,
         request,
         "table.html",
-        name=name,
+        name=tool.name,
         examples=partial(examples, desk.base, desk.base.store.change_counter()),
-        names=list(given.forms),
-        fields=given.forms[name],
+        names=list(_tables()),
+        fields=fields,
+        is_within=is_within,
+        asked="、".join(chain.from_iterable(typed)),
         given=given,
         shown=shown,
         most=_SHOWN_ROWS,
@@ -400,10 +404,10 @@ def _table(desk: Desk, request: Request, given: Tabled) -> Response:
     )
 
 
-def _rows(desk: Desk, name: str, given: Tabled) -> dict[str, Any]:
-    table = table_of(desk, name, given)
-    n = len(table.rows)
-    return {"table": table, "columns": table.filled, "notes": table.notes, "n": n}
+def _rows(desk: Desk, tool: Tool, given: Arguments) -> dict[str, Any]:
+    table = tool.run(desk.base, given)
+    values = {"table": table, "columns": table.filled, "notes": table.notes, "n": table.total}
+    return values | (_axis(table) if tool.name == "timeline" and table.rows else {})
 
 
 # Lanes of a timeline, with the events of each.
@@ -448,18 +452,19 @@ def _axis(table: Table) -> dict[str, Any]:
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition
 
 
-def _problems(desk: Desk, request: Request, given: Given) -> Response:
+def _problems(desk: Desk, request: Request, given: Arguments) -> Response:
     found = desk.base.problems()
     kinds = Counter(problem.kind for problem in found).most_common()
     return page(desk, request, "problems.html", problems=found, kinds=kinds)
 
 
-def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Given) -> Response:
-    described = [(end, end.given.model_json_schema()) for end in endpoints]
+def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Arguments) -> Response:
+    described = [(end, adapter(end.given).json_schema()) for end in endpoints]
     return page(desk, request, "api.html", described=described)
 
 
-class _Login(Given):
+@dataclass(frozen=True, kw_only=True)
+class _Login(Arguments):
     """The form for the key."""
 
     wrong: str = ""
@@ -486,22 +491,24 @@ async def _enter(request: Request) -> Response:
     return response
 
 
-_PAGES: tuple[tuple[str, type[Given], Page], ...] = (
+_PAGES: tuple[tuple[str, type, Page], ...] = (
     ("/", _Home, _home),
     ("/answer", _Saved, _saved),
     ("/search", _Search, _search),
-    ("/overview", Given, _overview),
-    ("/documents", Listed, _documents),
+    ("/overview", Arguments, _overview),
     ("/documents/{address:path}", Panel, _document),
-    ("/original/{doc_id:path}", Given, original),
-    ("/picture/{address:path}", Given, picture),
-    ("/page/{address:path}", Given, page_view),
-    ("/tables/{name}", Tabled, _table),
+    ("/original/{doc_id:path}", Arguments, original),
+    ("/picture/{address:path}", Arguments, picture),
+    ("/page/{address:path}", Arguments, page_view),
     ("/graph", Graphed, graph),
-    ("/entity", Around, entity),
-    ("/beside", Besides, beside_page),
-    ("/problems", Given, _problems),
+    ("/problems", Arguments, _problems),
     (LOGIN, _Login, _login),
+)
+# Those that depend on the address and the state only.
+_KEPT: tuple[tuple[str, type, Page], ...] = (
+    ("/documents", Listed, _documents),
+    ("/entity", Named, entity),
+    ("/beside", Besides, beside_page),
 )
 
 
@@ -531,22 +538,35 @@ STATIC = Mount(
 )
 
 
-def page_route(desk: Desk, path: str, kind: type[Given], make: Page, method: str = "GET") -> Route:
+def page_route(
+    desk: Desk, path: str, kind: type, make: Page, method: str = "GET", *, is_kept: bool = False
+) -> Route:
     """Return the route of a page; an error is a page, too."""
 
     async def respond(request: Request) -> Response:
+        given: Any = await read(kind, request, language_of(desk, request))
+        work = partial(make, desk, request, given)
+        if is_kept:
+            return await desk.kept(request, work)
+        if isinstance(given, _Home | _Login) and not getattr(given, "question", ""):
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        return await desk.run(work)
+
+    return Route(path, _with_error_pages(desk, respond), methods=[method])
+
+
+def _with_error_pages(
+    desk: Desk, respond: Callable[[Request], Awaitable[Response]]
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler of requests whose errors are pages, too."""
+
+    async def responding(request: Request) -> Response:
         try:
-            given = await read(kind, request)
-            work = partial(make, desk, request, given)
-            if given.is_kept:
-                return await desk.kept(request, work)
-            if isinstance(given, _Home | _Login) and not getattr(given, "question", ""):
-                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-            return await desk.run(work)
+            return await respond(request)
         except (KgragError, ValueError) as exc:
             return failed_page(desk, request, exc)
 
-    return Route(path, respond, methods=[method])
+    return responding
 
 
 def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
@@ -557,7 +577,9 @@ def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
 
     return [
         *(page_route(desk, *one) for one in _PAGES),
-        page_route(desk, "/api", Given, partial(_api, endpoints)),
+        *(page_route(desk, *one, is_kept=True) for one in _KEPT),
+        Route("/tables/{name}", _with_error_pages(desk, partial(_table, desk))),
+        page_route(desk, "/api", Arguments, partial(_api, endpoints)),
         Route("/ask", stream, methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
         STATIC,

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kgrag.errors import NotFoundError
-from kgrag.serve.answers import place_url
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
 from kgrag.status import mark
 from kgrag.text.messages import catalogue, in_language
 from kgrag.text.visible import visible, without_folders
+from kgrag.tools.results import place_url
 from kgrag.types import Language
 
 _NAME = re.compile("[a-z_]+")  # of a status or table
@@ -73,7 +73,7 @@ def said(text: str, language: Language) -> str:
 
 def entity_url(root: str, name: str) -> str:
     """Return where an entity is shown."""
-    return f"{root}/entity?{urlencode({'name': name})}"
+    return f"{root}/entity?{urlencode({'entity': name})}"
 
 
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:

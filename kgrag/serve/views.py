@@ -2,13 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from urllib.parse import urlencode
 
 from markupsafe import Markup
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,13 +19,13 @@ from kgrag.maintenance.corrections import spellings
 from kgrag.retrieval.filter import document_meant
 from kgrag.serve.api import language_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Around, Given, Panel
 from kgrag.serve.rendering import entity_url, page, rendered, said
 from kgrag.statements.beside import alike, beside
 from kgrag.statements.digest import SHORTEST
 from kgrag.statements.references import by_node
 from kgrag.text.messages import message
 from kgrag.text.words import normalize_name
+from kgrag.tools.arguments import Arguments, argument, names
 from kgrag.types import Document, Entity, Fact
 
 _MOST_FACTS = 300  # of an entity's page
@@ -36,20 +35,37 @@ _MOST_OF_PLACES = 120  # of the graph of an answer
 Stated = tuple[Fact, list[tuple[str, str, str]]]
 
 
-class Graphed(Around, Panel):
+@dataclass(frozen=True, kw_only=True)
+class Panel(Arguments):
+    """A page, or with `panel` the part of it that is put in another one."""
+
+    panel: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(Arguments):
+    """An entity."""
+
+    entity: str = argument("", "", max_length=MOST_QUESTION_CHARS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graphed(Panel):
     """The neighbourhood of an entity, or what is stated at places in documents."""
 
-    name: str = Field(default="", max_length=MOST_QUESTION_CHARS)
-    at: tuple[str, ...] = Field(default=(), max_length=200, description="DOCUMENT:START-END.")
-    of: str = Field(default="", max_length=MOST_QUESTION_CHARS, description="What they answer.")
+    entity: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
+    hops: int = argument("", "", default=1, ge=1, le=3)
+    limit: int = argument("", "", default=60, ge=1, le=1000)
+    at: tuple[str, ...] = names("Places: DOCUMENT:START-END.", "各处：文件:起-止。")
+    of: str = argument("What they answer.", "所答的问题。", default="")
 
 
-class Besides(Given):
+@dataclass(frozen=True, kw_only=True)
+class Besides(Arguments):
     """Two documents."""
 
-    is_kept = True
-    old: str = Field(max_length=MOST_QUESTION_CHARS)
-    new: str = Field(default="", max_length=MOST_QUESTION_CHARS)
+    old: str = argument("", "", max_length=MOST_QUESTION_CHARS)
+    new: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
 
 
 @lru_cache(maxsize=8)
@@ -63,26 +79,33 @@ def examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[
         Counter(c.doc_id for s, c in cited if c.doc_id != s.doc_id),
     )
     titles = [[{"document": cards[d].title} for d, _ in n.most_common(6)] for n in counts]
-    near = ((card, alike(card, list(cards.values()))) for card in cards.values())
-    pairs = ({"old": card.title, "new": others[0].title} for card, others in near if others)
     most = base.entities(limit=200)
-    return {
-        "indicator": [{"indicator": e.name} for e in most if e.type == "target"][:6],
-        "organ": [{"organ": e.name} for e in most if e.type == "agency"][:6],
-        "document": titles[0],
-        "cited_by": titles[1],
-        "digest": [*islice(pairs, 3)],
+    named = {
+        field: [{field: one.name} for one in most if one.type == type_][:6]
+        for field, type_ in (("indicator", "target"), ("agency", "agency"))
     }
+    return named | {
+        "document": titles[0],
+        "cited-by": titles[1],
+        "digest": [*islice(_pairs(list(cards.values())), 3)],
+    }
+
+
+def _pairs(cards: Sequence[Document]) -> Iterator[Mapping[str, str]]:
+    """Yield documents with one that is called alike."""
+    for card in cards:
+        if others := alike(card, cards):
+            yield {"old": card.title, "new": others[0].title}
 
 
 def graph(desk: Desk, request: Request, given: Graphed) -> Response:
     """Return the page of the facts around an entity, or of those that are stated at places."""
     if given.at:
         return _graph_of_places(desk, request, given)
-    if not given.name:
+    if not given.entity:
         named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
         return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
-    center, around = desk.base.graph(given.name, hops=given.hops, limit=given.limit)
+    center, around = desk.base.graph(given.entity, hops=given.hops, limit=given.limit)
     values = _drawn(desk, request, center, around)
     return page(desk, request, "graph.html", title=center.name, center=center, **values)
 
@@ -169,12 +192,12 @@ def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[Stated]:
         )
 
 
-def entity(desk: Desk, request: Request, given: Around) -> Response:
+def entity(desk: Desk, request: Request, given: Named) -> Response:
     """Return the page of an entity: names, statements by relation, documents that name it."""
     from kgrag.drawing.page import in_order, places
 
     store = desk.base.store
-    center, facts = desk.base.graph(given.name, limit=_MOST_FACTS)
+    center, facts = desk.base.graph(given.entity, limit=_MOST_FACTS)
     groups: dict[tuple[str, bool], list[Stated]] = {}
     for fact, stated in _stated(desk, in_order(center, facts)):
         outward = fact.subject.entity_id == center.entity_id
@@ -193,7 +216,7 @@ def entity(desk: Desk, request: Request, given: Around) -> Response:
         n=store.entity_degrees([center.entity_id]).get(center.entity_id, 0),
         shown=len(facts),
         documents=[cards[doc_id] for doc_id in naming if doc_id in cards],
-        address=urlencode({"name": center.name}),
+        address=urlencode({"entity": center.name}),
     )
 
 

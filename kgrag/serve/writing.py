@@ -5,17 +5,17 @@ import re
 import shutil
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import parse_qsl, quote
 
 import anyio
 import anyio.to_thread
 import python_multipart  # noqa: F401 - starlette's parser needs it
-from pydantic import Field
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
@@ -28,15 +28,17 @@ from kgrag.ingestion.load.source import unsupported_reason
 from kgrag.ingestion.report import Outcome
 from kgrag.maintenance.corrections import checked_corrections
 from kgrag.retrieval.filter import document_called
-from kgrag.serve.answers import place_url
 from kgrag.serve.api import Endpoint, Json, status_of
 from kgrag.serve.desk import Desk
-from kgrag.serve.inputs import Given, Panel, body_of
+from kgrag.serve.inputs import body_of
 from kgrag.serve.pages import CORRECTABLE, correctable_of, document_page, failed_page, page_route
 from kgrag.serve.rendering import page
+from kgrag.serve.views import Panel
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message, said_by
 from kgrag.text.visible import is_hidden, parted, shown_path, visible
+from kgrag.tools.arguments import Arguments, argument
+from kgrag.tools.results import place_url
 from kgrag.types import Document
 
 _MOST_FILES = 200  # of an upload
@@ -53,44 +55,66 @@ _Words = tuple[str, ...]
 _READS_ONLY = message("this server only reads: start it with --allow-ingest")
 
 
-class Uploaded(Given):
+@dataclass(frozen=True, kw_only=True)
+class Uploaded(Arguments):
     """Files to be added."""
 
-    files: tuple[Annotated[str, Field(json_schema_extra={"format": "binary"})], ...] = Field(
-        description="One or several, of any name of field."
+    files: tuple[str, ...] = argument(
+        "One or several, of any name of field.",
+        "一份或多份文件。",
+        json_schema_extra={"items": {"type": "string", "format": "binary"}},
     )
 
 
-class Corrected(Given):
+def _corrected_field(english: str, chinese: str) -> Any:
+    return argument(english, chinese, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrected(Arguments):
     """What is corrected of a document; an empty text says that there is none."""
 
-    title: str | None = Field(default=None, description="Title of the body.")
-    issuers: str | None = Field(default=None, description="Organs that issued it, by 、.")
-    number: str | None = Field(default=None, description="文号.")
-    issued: str | None = Field(default=None, description="Date of issue: 2022-03-05.")
-    written: str | None = Field(default=None, description="When it was signed.")
-    effective: str | None = Field(default=None, description="From when it is in force.")
-    expires: str | None = Field(default=None, description="Until when.")
-    regions: str | None = Field(default=None, description="That it governs: 四川省、成都市; 全国.")
-    level: str | None = Field(default=None, description="国家, 部门, 省, 市, 县.")
-    kind: str | None = Field(default=None, description="文种: 通知, 实施方案.")
-    status: str | None = Field(default=None, description="试行, 征求意见稿, 废止.")
-    recipients: str | None = Field(default=None, description="To whom it is addressed, by ；.")
-    reset: _Words = Field(default=(), description="Fields whose correction is taken back.")
+    title: str | None = _corrected_field("Title of the body.", "正文标题。")
+    issuers: str | None = _corrected_field("Organs that issued it, by 、.", "发文机关，用、分隔。")
+    number: str | None = _corrected_field("文号.", "文号。")
+    issued: str | None = _corrected_field("Date of issue: 2022-03-05.", "发文日期：2022-03-05。")
+    written: str | None = _corrected_field("When it was signed.", "成文日期。")
+    effective: str | None = _corrected_field("From when it is in force.", "施行日期。")
+    expires: str | None = _corrected_field("Until when.", "有效期截止日期。")
+    regions: str | None = _corrected_field(
+        "That it governs: 四川省、成都市; 全国.", "适用地区：四川省、成都市；全国。"
+    )
+    level: str | None = _corrected_field(
+        "国家, 部门, 省, 市, 县.", "层级：国家、部门、省、市、县。"
+    )
+    kind: str | None = _corrected_field("文种: 通知, 实施方案.", "文种：通知、实施方案。")
+    status: str | None = _corrected_field(
+        "试行, 征求意见稿, 废止.", "效力状态：试行、征求意见稿、废止。"
+    )
+    recipients: str | None = _corrected_field(
+        "To whom it is addressed, by ；.", "主送机关，用；分隔。"
+    )
+    reset: _Words = argument(
+        "Fields whose correction is taken back.", "撤销更正的项目。", default=()
+    )
 
 
-class Merged(Given):
+@dataclass(frozen=True, kw_only=True)
+class Merged(Arguments):
     """Entities that are one."""
 
-    names: _Words = Field(min_length=1, max_length=_MOST_NAMES)
-    into: str = Field(description="What they are called from now on.")
+    names: _Words = argument(
+        "What they are called.", "各名称。", min_length=1, max_length=_MOST_NAMES
+    )
+    into: str = argument("What they are called from now on.", "合并后的名称。")
 
 
-class Parted(Given):
+@dataclass(frozen=True, kw_only=True)
+class Parted(Arguments):
     """A name that is no longer an entity's."""
 
-    name: str = Field(description="As documents write it, or as it was merged.")
-    entity: str = Field(description="What it is part of now.")
+    name: str = argument("As documents write it, or as it was merged.", "要拆出的名称。")
+    entity: str = argument("What it is part of now.", "该名称目前所属的实体。")
 
 
 def safe_name(name: str) -> str:
@@ -297,7 +321,7 @@ def _correct(desk: Desk, name: str, told: dict[str, str], reset: Sequence[str]) 
 # The API
 
 
-def _state(desk: Desk, _request: Request, _given: Given) -> Response:
+def _state(desk: Desk, _request: Request, _given: Arguments) -> Response:
     return Json(_state_dict(desk))
 
 
@@ -312,11 +336,12 @@ async def _added(desk: Desk, request: Request) -> Response:
 
 
 def _corrected(desk: Desk, request: Request, given: Corrected) -> Response:
-    told = given.model_dump(exclude={"reset"}, exclude_none=True)
+    told = {f.name: getattr(given, f.name) for f in fields(given) if f.name in CORRECTABLE}
+    told = {name: text for name, text in told.items() if text is not None}
     return Json(_correct(desk, request.path_params["doc_id"], told, given.reset).card_dict())
 
 
-def _deleted(desk: Desk, request: Request, _given: Given) -> Response:
+def _deleted(desk: Desk, request: Request, _given: Arguments) -> Response:
     return Json({"deleted": _delete(desk, request.path_params["doc_id"]).card_dict()})
 
 
@@ -330,14 +355,16 @@ def _parted(desk: Desk, _request: Request, given: Parted) -> Response:
 
 ENDPOINTS = (
     Endpoint(
-        "/api/documents",
+        "/api/ingest",
         "Adds files, in a thread: 202, and GET /api/ingest tells how far it is.",
         Uploaded,
         _added,
         "POST",
         "multipart/form-data",
     ),
-    Endpoint("/api/ingest", "How far the adding of files is, and the last outcome.", Given, _state),
+    Endpoint(
+        "/api/ingest", "How far the adding of files is, and the last outcome.", Arguments, _state
+    ),
     Endpoint(
         "/api/documents/{doc_id:path}/metadata",
         "Corrects what was read of a document.",
@@ -345,7 +372,7 @@ ENDPOINTS = (
         _corrected,
         "POST",
     ),
-    Endpoint("/api/documents/{doc_id:path}", "Deletes a document.", Given, _deleted, "DELETE"),
+    Endpoint("/api/documents/{doc_id:path}", "Deletes a document.", Arguments, _deleted, "DELETE"),
     Endpoint("/api/entities/merge", "Has entities be one.", Merged, _merged, "POST"),
     Endpoint(
         "/api/entities/split", "Has a name be no longer an entity's.", Parted, _parted, "POST"
@@ -422,17 +449,17 @@ def _wrong_with(name: str, text: str) -> str:
     return ""
 
 
-def _ask_to_delete(desk: Desk, request: Request, _given: Given) -> Response:
+def _ask_to_delete(desk: Desk, request: Request, _given: Arguments) -> Response:
     card = desk.base.find_document(request.path_params["doc_id"])
     return page(desk, request, "delete.html", document=card)
 
 
-def _deleted_page(desk: Desk, request: Request, _given: Given) -> Response:
+def _deleted_page(desk: Desk, request: Request, _given: Arguments) -> Response:
     _delete(desk, request.path_params["doc_id"])
     return RedirectResponse(f"{_root(request)}/documents", 303)
 
 
-def _duplicates(desk: Desk, request: Request, _given: Given) -> Response:
+def _duplicates(desk: Desk, request: Request, _given: Arguments) -> Response:
     return page(
         desk,
         request,
@@ -453,7 +480,7 @@ def _parted_page(desk: Desk, request: Request, given: Parted) -> Response:
 
 
 def _back(request: Request, name: str) -> Response:
-    at = "duplicates" if "back" in request.query_params else f"graph?name={quote(name)}"
+    at = "duplicates" if "back" in request.query_params else f"graph?entity={quote(name)}"
     return RedirectResponse(f"{_root(request)}/{at}", 303)
 
 
@@ -462,11 +489,11 @@ def _root(request: Request) -> str:
 
 
 _CORRECTION = "/correct/{doc_id:path}"
-_PAGES: tuple[tuple[str, type[Given], Callable[[Desk, Request, Any], Response], str], ...] = (
+_PAGES: tuple[tuple[str, type, Callable[[Desk, Request, Any], Response], str], ...] = (
     ("/upload", Panel, _upload, "GET"),
-    ("/delete/{doc_id:path}", Given, _ask_to_delete, "GET"),
-    ("/delete/{doc_id:path}", Given, _deleted_page, "POST"),
-    ("/duplicates", Given, _duplicates, "GET"),
+    ("/delete/{doc_id:path}", Arguments, _ask_to_delete, "GET"),
+    ("/delete/{doc_id:path}", Arguments, _deleted_page, "POST"),
+    ("/duplicates", Arguments, _duplicates, "GET"),
     ("/entities/merge", Merged, _merged_page, "POST"),
     ("/entities/split", Parted, _parted_page, "POST"),
 )
@@ -487,7 +514,6 @@ def routes(desk: Desk) -> list[BaseRoute]:
         return await _corrected_page(desk, request)
 
     return [
-        *(end.route(desk) for end in ENDPOINTS),
         *(page_route(desk, *one) for one in _PAGES),
         Route("/upload", uploaded, methods=["POST"]),
         Route(_CORRECTION, corrected, methods=["POST"]),

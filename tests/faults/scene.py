@@ -76,7 +76,7 @@ class Scene:
             "reembed": Case(("reembed", "--model", "hash-128")),
             "delete": Case(("delete", "r3")),
             "docs set": Case(
-                ("docs", "set", "r3", "--title", "云岭省第3号规划", "--date", "2024-03-05"),
+                ("correct", "r3", "--title", "云岭省第3号规划", "--date", "2024-03-05"),
                 decides=True,
             ),
             "entities merge": Case(
@@ -90,7 +90,7 @@ class Scene:
             "copy": Case(("copy", "--from", self.out, "--to", self.kb), begins_empty=True),
             "search": Case(("search", QUESTION, "--json"), only_reads=True),
             "ask": Case(("ask", QUESTION, "--json"), only_reads=True),
-            "migrate": Case(("docs", "--json"), only_reads=True, is_older=True),
+            "migrate": Case(("documents", "--json"), only_reads=True, is_older=True),
             "repair": Case(("repair",), is_damaged=True, shut=True),
         }
         must(self.place.run("ingest", *corpus, "--kb", self.out))

@@ -88,7 +88,7 @@ def _commands(kb: Path, files: list[Path], chance: random.Random) -> list[list[s
         ["search", "绿色工厂", *at],
         ["search", "绿色工厂", "--system", "bm25", *at],
         ["ask", "绿色工厂达到多少家？", *at],
-        *([name, *at] for name in ("verify", "stats", "docs", "export")),
+        *([name, *at] for name in ("verify", "stats", "documents", "export")),
     ]
     writing = [
         ["ingest", *map(str, files), *at],

@@ -233,7 +233,7 @@ def _refused(_: Body) -> Reply:
 
 
 _WAITING = ("--retry-failed",)
-_QUOTED = ("sentences are quoted by rule instead",)
+_QUOTED = ("clauses are quoted by rule instead",)
 
 
 # Those whose turn came after the endpoint was given up count as unavailable, not as the fault.

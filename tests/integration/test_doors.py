@@ -28,18 +28,18 @@ PATHS = (
     "/overview",
     "/api/overview",
     "/documents",
-    "/documents?regions=云岭省",
+    "/documents?region=云岭省",
     "/documents?in_force=yes",
-    "/documents?kinds=实施方案",
+    "/documents?kind=实施方案",
     "/api/documents",
     "/problems",
-    f"/graph?name={PLAN}",
+    f"/graph?entity={PLAN}",
     f"/tables/targets?indicator={SHARE}",
     f"/tables/compare?indicator={SHARE}",
-    "/tables/duties?organ=云岭省发展和改革委员会",
+    "/tables/who?agency=云岭省发展和改革委员会",
     f"/tables/cites?document={PLAN}",
-    f"/tables/cited_by?document={PLAN}",
-    f"/tables/timeline?documents={PLAN}",
+    f"/tables/cited-by?document={PLAN}",
+    f"/tables/timeline?document={PLAN}",
     f"/tables/timeline?indicator={SHARE}",
     "/tables/conflicts",
     f"/?question=各省2025年{SHARE}目标分别是多少",
@@ -61,7 +61,7 @@ def by_mcp(address) -> list[dict[str, Any]]:
 
     async def search():
         async with Client(streamable_http_client(f"{address}mcp")) as client:
-            return await client.call_tool("search", {"query": QUESTION, "limit": TOP})
+            return await client.call_tool("search", {"question": QUESTION, "top_k": TOP})
 
     found: list[dict[str, Any]] = asyncio.run(search()).structured_content["results"]
     return found

@@ -40,11 +40,11 @@ def test_a_batch_with_names_in_gbk_is_taken_in_and_named_in_chinese(folder, tmp_
     shown = [str(tmp_path / "政策" / (NAME + suffix)) for suffix in (".html", ".txt")]
     assert [file["file"] for file in report["files"]] == shown
     assert "2 unchanged" in run("ingest", folder)
-    listed = run("docs")
+    listed = run("documents")
     assert all(f"政策/{NAME}{suffix}" in listed for suffix in (".html", ".txt"))
     assert "绿色工厂通知" in listed
     run("delete", f"{NAME}.html")
-    assert f"{NAME}.html" not in run("docs")
+    assert f"{NAME}.html" not in run("documents")
     assert "hold" in run("verify")
 
 

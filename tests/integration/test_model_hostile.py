@@ -105,7 +105,7 @@ def test_search_gives_results_however_the_question_is_read(mode, healthy, tmp_pa
         shutil.copytree(kb, hostile.kb)
         row = {"id": "q1", "question": question_of(mode)}
         questions.write_text(json.dumps(row, ensure_ascii=False), "utf-8")
-        batch = ("search", "--batch", questions, "--out", out)
+        batch = ("eval", "run", questions, "--out", out)
         plain = hostile.kgrag(*batch)
         (by_rules,) = map(json.loads, out.read_text("utf-8").splitlines())
         said = hostile.kgrag(*batch, "--analyse")

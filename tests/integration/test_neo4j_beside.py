@@ -53,7 +53,7 @@ def every_command(kb, tmp_path):
     ):  # fmt: skip
         kgrag(arguments[0], "--kb", kb, *arguments[1:])
     kgrag("copy", "--from", kb, "--to", tmp_path / "copy", "--check")
-    first = json.loads(kgrag("docs", "--kb", kb, "--json").stdout.splitlines()[0])
+    first = json.loads(kgrag("documents", "--kb", kb, "--json").stdout.splitlines()[0])
     doc_id = (first["documents"][0] if "documents" in first else first)["doc_id"]
     kgrag("delete", "--kb", kb, doc_id)
     kgrag("verify", "--kb", kb)
@@ -145,7 +145,7 @@ def test_every_command_works_on_a_named_knowledge_base(empty_neo4j, session, tmp
 
 
 def test_queries_show_no_path_of_the_machine(empty_neo4j, tmp_path):
-    """Sources and settings are nodes, too: paths in them are as `kgrag docs` shows them."""
+    """Sources and settings are nodes, too: paths in them are as `kgrag documents` shows them."""
     (tmp_path / "policies").mkdir()
     write(tmp_path / "policies", {"a": "节能办法\n第一条 节能。\n"})
     kgrag("ingest", "--kb", empty_neo4j, tmp_path / "policies")

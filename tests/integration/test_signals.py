@@ -113,7 +113,7 @@ CASES = {
     "chat": (("chat",), ("kgrag.api", "KnowledgeBase.ask"), 1, NOTHING),
     "verify": (("verify",), ("kgrag.api", "KnowledgeBase.verify"), 1, NOTHING),
     "batch": (
-        ("search", "--batch", "q.jsonl", "--out", "old.jsonl"),
+        ("eval", "run", "q.jsonl", "--out", "old.jsonl"),
         SEARCH,
         1,
         NOTHING,

@@ -306,7 +306,7 @@ def test_the_line_of_a_batch_that_is_too_long_fails_and_the_rest_goes_on(small):
     rows = [{"id": "long", "question": TOO_LONG}, {"id": "good", "question": "绿色工厂"}]
     lines = [json.dumps(row) for row in rows]
     batch.write_text("\n".join([lines[0], "{", "[" * 100_000, lines[1]]), "utf-8")
-    done = run(small, "search", "--batch", batch, "--out", out)
+    done = run(small, "eval", "run", batch, "--out", out)
     assert done.exit_code == 1
     for number in (1, 2, 3):
         assert f"not searched: {batch}:{number}: " in done.stderr
@@ -351,7 +351,6 @@ def test_numbers_that_make_no_sense_are_errors_of_usage(small, value):
         ("search", "绿色", "--top-k", value),
         ("ask", "绿色", "--top-k", value),
         ("graph", "绿色", "--hops", value),
-        ("graph", "绿色", "--limit", value),
         ("query", "SELECT 1", "--limit", value),
     ):
         assert run(small, *words).exit_code == 2, words

@@ -16,7 +16,7 @@ import click
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.show import _open
+from kgrag.cli.read import _open
 from kgrag.embedding.add import add_model, copy_safetensors, unpacked
 from kgrag.embedding.catalog import is_name, name_from
 from kgrag.embedding.model_folder import remove_model
@@ -25,6 +25,7 @@ from kgrag.ingestion.renew import reread
 from kgrag.serve.desk import Desk
 from kgrag.store.contents import SourceState
 from kgrag.store.folders import FOLDERS, originals
+from kgrag.tools import TOOLS
 from tests.fixtures.hostile_names import hostile_names
 from tests.fixtures.kit import kgrag, knowledge_base
 from tests.fixtures.served import client
@@ -97,7 +98,7 @@ class Place:
 
     def add(self, *files):
         """Upload files and return their outcomes."""
-        told = self.client.post("/api/documents", files=[("files", file) for file in files])
+        told = self.client.post("/api/ingest", files=[("files", file) for file in files])
         assert told.status_code == 202, told.text
         self.desk.ingesting.wait()
         return self.client.get("/api/ingest").json()["files"]
@@ -202,7 +203,7 @@ def test_a_request_for_a_name_finds_nothing(site_of_all, n):
         assert told.status_code in (200, 400)
         assert told.status_code == 400 or not name.strip()
         table = {"indicator": name, "form": "csv"}
-        told = site_of_all.client.get("/api/tables/targets", params=table)
+        told = site_of_all.client.get("/api/targets", params=table)
         if told.status_code == 200:
             header = told.headers["content-disposition"]
             assert header == 'attachment; filename="kgrag-targets.csv"'
@@ -240,7 +241,7 @@ def test_uploads_stay_in_their_folder(site):
     names = [name for name in site.names if "\ud800" not in name and len(name) < 1000]
     names = [name for plain in names for name in (plain, f"{plain}.txt")]
     with untouched(site.top, site.desk.uploads):
-        told = site.client.post("/api/documents", files=[("files", ("x" * 5000, b"x"))])
+        told = site.client.post("/api/ingest", files=[("files", ("x" * 5000, b"x"))])
         assert (told.status_code, "cannot be read" in told.text) == (400, True)
         for at in range(0, len(names), 100):
             site.add(*((name, f"正文{at}".encode()) for name in names[at : at + 100]))
@@ -313,13 +314,13 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
 
 
 def test_the_program_for_a_file_gets_the_file_of_the_record(full, monkeypatch):
-    """`kgrag show --open`."""
+    """`kgrag read --open`."""
     launched: list[str] = []
     monkeypatch.setattr(click, "launch", launched.append)
     cards = [card for card in full.base.documents() if "r.jsonl#" in card.file]
     with untouched(full.top):
         for card in cards:
-            _open(full.base, full.base.excerpt(card.doc_id, 0, 2))
+            _open(full.base, TOOLS["read"](full.base, document=card.doc_id))
     assert launched == [str(full.records)] * len(cards)
     assert len(cards) > 100
 

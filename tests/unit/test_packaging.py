@@ -191,7 +191,8 @@ assert "kgrag.ingestion.load.load" in sys.modules
 COMMANDS = """
 from kgrag.cli.main import main
 for words in (
-    ["ingest", "a.txt"], ["docs"], ["search", "绿色工厂"], ["ask", "绿色工厂有几家？"], ["stats"],
+    ["ingest", "a.txt"], ["documents"], ["search", "绿色工厂"], ["ask", "绿色工厂有几家？"],
+    ["stats"],
     ["graph", "甲方案"], ["verify"], ["export", "--out", "e.jsonl"],
     ["ingest", "a.txt", "--dry-run"], ["ingest", "a.txt", "--dry-run", "--kb", "none"],
     ["copy", "--from", "kb", "--to", "other"], ["models", "list"], ["reembed", "--dry-run"],

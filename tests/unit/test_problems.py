@@ -160,7 +160,7 @@ def test_twins_and_editions_of_a_title_are_listed():
         ("twin", "p/scan.pdf"),
     ]
     assert told[0][3] == "kgrag delete d-1"
-    assert told[1][3].startswith("kgrag docs set d-4 --title")
+    assert told[1][3].startswith("kgrag correct d-4 --title")
 
 
 def test_the_title_with_a_year_behind_it_tells_editions_apart():

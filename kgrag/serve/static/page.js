@@ -18,7 +18,7 @@ function told(kind, text) {
 // Earlier questions go along, so that a question may lean on them, and stand above it with their
 // answers. They are kept by the browser, as long as the tab.
 
-const MANY = ["documents", "regions", "kinds", "issuers"], KEPT = "kgrag-thread:" + root;
+const MANY = ["document", "region", "kind", "issuer"], KEPT = "kgrag-thread:" + root;
 let { turns, latest } = JSON.parse(sessionStorage.getItem(KEPT) ?? '{"turns": [], "latest": null}');
 
 function begin(question) {  // the answer before becomes an earlier one; a question asked again is not

@@ -97,7 +97,7 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
 
 
 def _files(database: Database) -> dict[str, str]:
-    """Return the files of documents by id, as `kgrag docs` shows them."""
+    """Return the files of documents by id, as `kgrag documents` shows them."""
     with database.read() as connection:
         rows = run(connection, "shown_sources").fetchall()
     return {doc_id: shown_from(note)(source) for doc_id, source, note in rows}

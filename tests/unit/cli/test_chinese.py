@@ -10,11 +10,13 @@ from typing import get_args
 import click
 import pytest
 
-from kgrag.cli.chinese import language, width
+from kgrag.cli.chinese import _OF_TOOLS, language, width
 from kgrag.cli.main import main
 from kgrag.metadata import Metadata
 from kgrag.store.contents import Counts
 from kgrag.text.messages import catalogue
+from kgrag.tools import TOOLS
+from kgrag.tools.arguments import parameters
 from tests.fixtures.kit import kgrag, write
 
 TABLES = catalogue("kgrag.cli")
@@ -57,7 +59,14 @@ def written(*files):
 
 
 def test_every_help_text_is_there_in_chinese_and_no_other():
-    assert set(TABLES["help"]) == set(help_texts())
+    """Those of tools stand beside them."""
+    of_tools = {tool.text for tool in TOOLS.values()} - {TOOLS["ask"].text}
+    of_tools |= {
+        field.metadata["description"]
+        for tool in TOOLS.values()
+        for field, _ in parameters(tool.arguments).values()
+    }
+    assert set(TABLES["help"]) == set(help_texts()) - of_tools
     assert set(TABLES["names"]) == set(names())
 
 
@@ -65,7 +74,7 @@ def test_no_other_text_of_the_catalogue_is_stale():
     fields_shown = {field.name for kind in (Counts, Metadata) for field in fields(kind)}
     assert fields_shown <= set(TABLES["words"])
     assert set(TABLES["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
-    assert set(TABLES["next"]) <= set(written(SOURCES / "overview.py"))
+    assert set(TABLES["next"]) <= set(written(SOURCES / "next_steps.py"))
 
 
 def test_texts_are_chinese_and_end_as_theirs():
@@ -108,13 +117,12 @@ def chinese_help(*words):
 
 def test_help_is_in_chinese_with_what_click_says():
     said = chinese_help("search")
-    assert said.startswith(
-        "用法：main search [选项] [问题]\n\n  检索最能回答问题的片段。\n\n选项：\n"
-    )
-    assert "\n  --top-k 整数    [默认：10；1<=x<=1000]\n" in said
+    begins = "用法：main search [选项] 问题", "  检索最能回答问题的片段，附标题、章节和位置。"
+    assert said.startswith("\n\n".join((*begins, "选项：\n")))
+    assert re.search(r"\n  --top-k 整数 +最多几个片段。  \[默认：10；1<=x<=1000\]\n", said)
     assert "neo4j://…。  [环境变量：KGRAG_KB；默认：kb]\n" in said
-    assert said.endswith("\n  -h, --help      显示本帮助。\n")
-    assert "\n  who               列出某单位承担的任务，" in chinese_help()
+    assert re.search(r"\n  -h, --help +显示本帮助。\n$", said)
+    assert "\n  who               列出某单位承担的任务：" in chinese_help()
     assert "  --from 地点  从哪里复制。  [必填]\n" in chinese_help("copy")
 
 
@@ -126,7 +134,7 @@ def test_summaries_of_commands_are_whole(language):
         bare = re.sub(r"\s", "", kgrag(*words, "--help", language=language).stdout)
         for below in getattr(context.command, "commands", {}).values():
             text = inspect.cleandoc(below.help)
-            told = TABLES["help"][text] if language == "zh" else text
+            told = (TABLES["help"] | _OF_TOOLS)[text] if language == "zh" else text
             assert re.sub(r"\s", "", told.partition("\n\n")[0]) in bare
 
 
@@ -134,7 +142,7 @@ def test_help_in_chinese_leaves_the_commands_as_they_are():
     before = kgrag("search", "--help").stdout
     chinese_help("search")
     assert kgrag("search", "--help").stdout == before
-    assert before.startswith("Usage: main search [OPTIONS] [QUESTION]\n")
+    assert before.startswith("Usage: main search [OPTIONS] QUESTION\n")
 
 
 @pytest.mark.parametrize("context", list(contexts()), ids=lambda c: c.command_path)
@@ -144,7 +152,8 @@ def test_lines_of_help_fit_a_terminal_and_words_stay_whole(monkeypatch, context)
     lines = context.get_help().splitlines()
     assert max(map(width, lines)) <= 80
     assert not [line for line in lines if line.strip()[:1] in set("，。；：、）》”")]
-    words = set(re.findall(r"[a-z.]{4,}", " ".join(TABLES["help"].values())))
+    told = [*TABLES["help"].values(), *_OF_TOOLS.values()]
+    words = set(re.findall(r"[a-z.]{4,}", " ".join(told)))
     assert set(re.findall(r"(?<= )[a-z]{4,}(?=[ 。，、])", "\n".join(lines))) <= words | {
         *context.command_path.split(), *getattr(context.command, "commands", {})
     }  # fmt: skip
@@ -164,7 +173,7 @@ def test_lines_of_help_fit_a_terminal_and_words_stay_whole(monkeypatch, context)
         (("ask", "x", "--as-of", "y"), "日期应写成 2022"),
         (("convert", "nowhere"), "nowhere 不存在。"),
         (("report", "nowhere", "--out", "a.docx"), "nowhere 不存在。"),
-        (("search",), "请给出问题，或同时用 --batch 和 --out"),
+        (("search",), "缺少参数 '问题'."),
     ],
 )
 def test_an_error_of_usage_is_in_chinese(words, told):
@@ -182,7 +191,7 @@ def test_an_error_of_usage_is_in_chinese(words, told):
         ("ask",),
         ("ask", "x", "--top-k", "a"),
         ("ask", "x", "--top-k", "0"),
-        ("docs", "--problem"),
+        ("documents", "--problem"),
         ("search", "--region"),
         ("compare",),
     ],
@@ -252,29 +261,33 @@ def test_what_ingest_prints_is_chinese_and_json_is_english(hostile, tmp_path):
         "略过：{}/表.xlsx：不能读取 .xlsx 文件；请把表格存为 .docx 或 .txt",
     ):
         assert told.format(hostile) in done.stderr
-    problems = ("docs", "--problems", "--kb", tmp_path / "kb")
-    shown = kgrag(*problems, language="zh", code=0).stdout
-    assert "未能读取：in/空.docx：是空文件（0 字节）；请检查是否复制完整；然后重新读入\n" in shown
-    assert "没有印发日期；kgrag docs set d-" in shown
-    in_json = kgrag(*problems, "--json", language="zh", code=0).stdout
-    assert "is empty (0 bytes); check that it was copied whole" in in_json
-    assert "\\u001e" not in in_json
-    assert "空文件" not in in_json
-    in_english = kgrag(*problems, language="en", code=0).stdout
-    assert "unread: in/空.docx: is empty (0 bytes); check that" in in_english
+    problems = ("problems", "--json", "--kb", tmp_path / "kb")
+    shown = kgrag(*problems, code=0).stdout
+    assert (
+        '"未能读取", "file": "in/空.docx", "detail": "是空文件（0 字节）；请检查是否复制完整"'
+        in shown
+    )
+    assert "kgrag correct d-" in shown
+    assert "\\u001e" not in shown
+    in_english = kgrag(*problems, "--english", code=0).stdout
+    assert "is empty (0 bytes); check that it was copied whole" in in_english
+    assert "空文件" not in in_english
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("ask", "x", "--region", "火星"), "kgrag: 没有关于“火星”的文件；现有地区："),
-        (("ask", "x", "--doc", "无此"), "kgrag: 没有名为“无此”的文件；`kgrag docs` 可列出"),
+        (
+            ("ask", "x", "--document", "无此"),
+            "kgrag: 没有名为“无此”的文件；`kgrag documents` 可列出",
+        ),
         (("ask", "x" * 5000), "kgrag: 问题有 5,000 个字符（“xxx"),
-        (("show", "a.txt:1-2"), "kgrag: 没有名为“a.txt”的文件"),
+        (("read", "a.txt:1-2"), "kgrag: 没有名为“a.txt”的文件"),
         (("graph", "无此"), "kgrag: 没有名为“无此”的实体"),
         (("cites", "无此文件"), "kgrag: 没有名为“无此文件”的文件"),
         (("delete", "无此"), "kgrag: 没有名为“无此”的文件"),
-        (("docs", "set", "无此", "--title", "x"), "kgrag: 没有名为“无此”的文件"),
+        (("correct", "无此", "--title", "x"), "kgrag: 没有名为“无此”的文件"),
         (("ask", "x", "--kb", "nowhere"), "kgrag: nowhere 中没有知识库（缺少 kgrag.db）"),
     ],
 )

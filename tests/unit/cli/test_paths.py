@@ -25,8 +25,8 @@ def archive(tmp_path, monkeypatch):
 
 
 def files():
-    lines = kgrag("docs", "--json", code=0).stdout.splitlines()
-    return sorted(json.loads(line)["file"] for line in lines)
+    told = json.loads(kgrag("documents", "--json", code=0).stdout)
+    return sorted(row["file"] for row in told["rows"])
 
 
 def test_files_of_one_name_are_told_apart(archive):
@@ -36,12 +36,12 @@ def test_files_of_one_name_are_told_apart(archive):
 
     question = "到2025年，广东省创建绿色工厂多少家？"
     assert "policies/gd/a.txt，第" in kgrag("ask", question, code=0).stdout
-    assert "policies/gd/a.txt, characters" in kgrag("show", "1", code=0).stdout
+    assert "policies/gd/a.txt, characters" in kgrag("read", "1", code=0).stdout
     assert "policies/sc/a.txt" in kgrag("search", "四川 绿色工厂", code=0).stdout
     kgrag("targets", "--csv", "targets.csv", code=0)
     assert "policies/gd/a.txt" in (archive / "targets.csv").read_text("utf-8-sig")
     for named in ("gd/a.txt", "policies/gd/a.txt", archive / "policies/gd/a.txt"):
-        found = kgrag("search", "绿色工厂", "--doc", named, code=0).stdout
+        found = kgrag("search", "绿色工厂", "--document", named, code=0).stdout
         assert "policies/gd/a.txt" in found
         assert "policies/sc/a.txt" not in found
     kgrag("ask", question, "--docx", "answer.docx", code=0)
@@ -75,9 +75,9 @@ def test_a_copy_shows_the_same_paths(archive):
     """The note of the folders is copied, too."""
     kgrag("ingest", "policies", code=0)
     kgrag("copy", "--from", "kb", "--to", "copied", code=0)
-    copied = kgrag("docs", "--json", "--kb", "copied", code=0).stdout
+    copied = kgrag("documents", "--json", "--kb", "copied", code=0).stdout
     assert "policies/gd/a.txt" in copied
-    assert copied == kgrag("docs", "--json", code=0).stdout
+    assert copied == kgrag("documents", "--json", code=0).stdout
 
 
 def test_an_older_knowledge_base_shows_absolute_paths_until_something_is_ingested(archive):
@@ -93,10 +93,10 @@ def test_an_older_knowledge_base_shows_absolute_paths_until_something_is_ingeste
 
 
 def test_files_that_could_not_be_read_are_shown_alike(archive):
-    """`docs --problems` says where in the archive they are."""
+    """`problems` says where in the archive they are."""
     (archive / "policies/gd/b.pdf").write_bytes(b"none")
     kgrag("ingest", "policies", code=1)
-    assert "unread: policies/gd/b.pdf: " in kgrag("docs", "--problems", code=0).stdout
+    assert "policies/gd/b.pdf" in kgrag("problems", code=0).stdout
 
 
 def test_a_path_with_parents_that_an_older_kgrag_stored_is_the_same_source(archive):

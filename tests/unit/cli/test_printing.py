@@ -202,16 +202,16 @@ def commands(folder):
         (("ingest", "docs", "--dry-run"), 0),
         (("ask", QUESTION), 0),
         (("ask", QUESTION, "--json"), 0),
-        (("ask", QUESTION, "--explain", "--doc", "none\x1b"), 1),
+        (("ask", QUESTION, "--explain", "--document", "none\x1b"), 1),
         (("ask", " "), 2),
         (("search", QUESTION, "--explain"), 0),
         (("search", QUESTION, "--json"), 0),
-        (("search", "--batch", "q.jsonl", "--out", "run.jsonl"), 0),
+        (("eval", "run", "q.jsonl", "--out", "run.jsonl"), 0),
         (("search", "--help"), 0),
         (("eval", "retrieval", "--queries", "q.jsonl", "--systems", "bm25"), 0),
         (("eval", "retrieval", "--queries", "q.jsonl", "--systems", "bm25", "--json"), 0),
-        (("docs",), 0),
-        (("docs", "--json"), 0),
+        (("documents",), 0),
+        (("documents", "--json"), 0),
         (("graph", "乙规划"), 0),
         (("graph", "乙规划", "--html", "page.html"), 0),
         (("graph", "none\x1b[31m\u202e"), 1),
@@ -239,7 +239,7 @@ def commands(folder):
         (("delete", "none\x1b[31m"), 1),
         (("browser", "--out", "pack"), 0),
         (("copy", "--from", "kb", "--to", "copy", "--check"), 0),
-        (("--config", "docs", "docs"), 2),
+        (("--config", "docs", "documents"), 2),
         (("nothing\x1b[31m",), 2),
     ]
 
@@ -315,7 +315,7 @@ def test_output_is_of_use(all_done, encoding):
     assert "\\x1b[31m" in out
     assert ("绿色工厂500家" in out) == (encoding in ("gbk", "utf-8"))
     assert ("PYTHONIOENCODING=utf-8" in err) == (encoding not in ("gbk", "utf-8"))
-    held = by_words["docs",].out.decode(encoding)
+    held = by_words["documents",].out.decode(encoding)
     assert ("/乙.txt" in held) == (encoding in ("gbk", "utf-8"))
     assert "/乙.txt" in held or "/?.txt" in held
     answer = json.loads(by_words["ask", QUESTION, "--json"].out)

@@ -128,7 +128,7 @@ def test_a_report_as_a_workbook_has_answers_and_sources(
     assert [(row[0], row[2]) for row in sources[1:]] == [(1, "[1]"), (1, "[2]"), (2, "[1]")]
     reference, place = sources[1][3], sources[1][-1]
     assert reference == "《四川省绿色发展实施方案》（川府发〔2022〕3号）二"
-    assert run(folder, "show", place, "--cite", code=0).stdout.strip() == reference
+    assert run(folder, "read", place, "--cite", code=0).stdout.strip() == reference
 
 
 def test_a_report_takes_filters_and_a_day(folder, tmp_path):
@@ -139,7 +139,7 @@ def test_a_report_takes_filters_and_a_day(folder, tmp_path):
     run(folder, *words, language="zh", code=0)
     assert told(Document(out))[1][1].endswith("，效力以2022-04-30为准")
     whole = out.read_bytes()
-    done = run(folder, *words, "--doc", "没有", code=1)
+    done = run(folder, *words, "--document", "没有", code=1)
     assert done.stderr.startswith("kgrag: no document")
     assert out.read_bytes() == whole
     assert sorted(p.name for p in tmp_path.iterdir()) == ["q.txt", "r.docx"]

@@ -78,7 +78,7 @@ def test_earlier_messages_are_the_history(sdk):
 def test_documents_can_be_restricted(sdk):
     said = [{"role": "user", "content": "到2025年森林覆盖率达到多少？"}]
     done = sdk.chat.completions.create(
-        model="kgrag", messages=said, extra_body={"kgrag": {"regions": ["四川"]}, "top_p": 1}
+        model="kgrag", messages=said, extra_body={"kgrag": {"region": ["四川"]}, "top_p": 1}
     )
     assert "24%" not in done.choices[0].message.content
 
@@ -105,7 +105,7 @@ def test_the_sdk_gets_its_own_errors(sdk, body, error):
 
 def test_an_error_in_a_stream_reaches_the_sdk(sdk):
     said = [{"role": "user", "content": "森林"}]
-    more = {"kgrag": {"regions": ["火星"]}}
+    more = {"kgrag": {"region": ["火星"]}}
     with pytest.raises(openai.APIError, match="火星"):
         list(
             sdk.chat.completions.create(model="kgrag", messages=said, stream=True, extra_body=more)

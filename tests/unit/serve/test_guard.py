@@ -199,7 +199,7 @@ def test_a_key_of_one_knowledge_base_opens_no_other(policies):
         links = re.findall('href="(/[a-z]+[^"?]*)', index.text)
         assert set(links) == {"/static/page.css", "/north/", "/south/"}
         url = both.get("/north/api/documents", headers={"authorization": "Bearer n"}).json()
-        assert url["documents"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
+        assert url["rows"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
 
 
 def test_every_response_forbids_scripts_of_others(open_desk):

@@ -38,7 +38,7 @@ def test_only_the_protocol_goes_to_standard_output(sample_kb):
     """Word lists, encoders and warnings write to standard error; --url begins the links."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {},
              "clientInfo": {"name": "test", "version": "1"}}  # fmt: skip
-    call = {"name": "search", "arguments": {"query": QUESTION}}
+    call = {"name": "search", "arguments": {"question": QUESTION}}
     sent = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},

@@ -18,10 +18,11 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.ingestion.samples import sample_folder
 from kgrag.metadata import Metadata
-from kgrag.serve import inputs, pages, rendering
-from kgrag.serve.inputs import Tabled
+from kgrag.serve import pages, rendering
 from kgrag.serve.pages import paragraphs
 from kgrag.text.messages import catalogue
+from kgrag.tools import TOOLS
+from kgrag.tools.arguments import parameters
 from kgrag.types import Heading
 from tests.fixtures.kit import knowledge_base, write
 from tests.fixtures.served import events, served
@@ -29,9 +30,11 @@ from tests.fixtures.served import events, served
 QUESTION = "到2025年四川省森林覆盖率达到多少？"
 PATHS = (
     "/", "/search", "/documents", "/graph", "/problems", "/api", "/login", "/tables/targets",
-    "/tables/compare", "/tables/duties", "/tables/timeline", "/tables/conflicts", "/tables/cites",
-    "/tables/cited_by", "/tables/basis", "/tables/digest",
+    "/tables/compare", "/tables/who", "/tables/timeline", "/tables/conflicts", "/tables/cites",
+    "/tables/cited-by", "/tables/basis", "/tables/digest",
 )  # fmt: skip
+# Tables with examples of what to ask for on a line each.
+ASKING = [p for p in PATHS if p.startswith("/tables/") and p[8:] not in ("conflicts", "digest")]
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +72,12 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
         said |= {m[2] for m in re.finditer(r"""_\((["'])((?:(?!\1).)+)\1(?! \+)""", text)}
         named |= set(re.findall(r'"([a-z_]+)"', text))
     # Statuses, problems, tables and fields have their names in Python.
-    tree = ast.parse(inspect.getsource(pages) + inspect.getsource(inputs))
+    tree = ast.parse(inspect.getsource(pages))
+    named |= set(TOOLS) | {name for one in TOOLS.values() for name in parameters(one.arguments)}
     named |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
-    named |= {f"by {by}" for by in ("province", "region", "document", "year")}
+    named |= {"planned", "achieved"} | {
+        f"by {by}" for by in ("province", "region", "document", "year")
+    }
     missing = {words for words in said if words not in catalogue("kgrag.serve")}
     assert not missing
     kinds = {
@@ -90,7 +96,7 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
 
 @pytest.mark.parametrize(
     "path",
-    ["/", *(f"/tables/{name}" for name in Tabled.forms if name not in ("conflicts", "digest"))],
+    ["/", *ASKING],
 )
 def test_an_empty_page_gives_examples_from_the_archive_that_find_something(site, path):
     tree = html.fromstring(site.get(path).text)
@@ -155,7 +161,7 @@ def test_a_follow_up_means_the_document_cited(site):
 def test_the_address_of_a_follow_up_asks_the_same_again(site):
     """Reloaded, sent to others and saved: by the question as it was understood."""
     turn = {"question": "云南省森林覆盖率达到多少？", "answer": "", "cited": ["云南省意见"]}
-    asked = {"question": "那四川呢？", "regions": ["四川"], "in_force": True, "history": [turn]}
+    asked = {"question": "那四川呢？", "region": ["四川"], "in_force": True, "history": [turn]}
     ((_, data),) = events(site.post("/ask", json=asked).text)
     told = json.loads(data)
     assert told["question"] == "四川森林覆盖率达到多少？"
@@ -164,7 +170,7 @@ def test_the_address_of_a_follow_up_asks_the_same_again(site):
     assert answer.xpath("//div[@class='body']")
     again, first = (tree.xpath("string(//div[@class='body'])") for tree in (reloaded, answer))
     assert again == first
-    assert reloaded.xpath("//input[@name='regions']/@value") == ["四川"]
+    assert reloaded.xpath("//input[@name='region']/@value") == ["四川"]
     links = answer.xpath("//p[@class='actions']/a/@href")
     assert len(links) == 3
     for link in links:
@@ -176,18 +182,17 @@ def test_the_address_of_a_follow_up_asks_the_same_again(site):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/tables/targets?place=四川", "没有名为“place”的条件；相近的有：places"),
-        ("/documents?region=四川", "没有名为“region”的条件；相近的有：regions"),
+        ("/tables/targets?places=四川", "没有名为“places”的条件；相近的有：place"),
+        ("/documents?regions=四川", "没有名为“regions”的条件；相近的有：region"),
         ("/tables/compare?indicatr=森林", "没有名为“indicatr”的条件；相近的有：indicator"),
-        ("/tables/timeline?document=四川", "没有名为“document”的条件；相近的有：documents"),
-        ("/?question=森林&region=云南", "没有名为“region”的条件；相近的有：regions"),
-        ("/search?question=森林&region=云南", "没有名为“region”的条件；相近的有：regions"),
-        ("/graph?nam=森林覆盖率", "没有名为“nam”的条件；相近的有：name"),
-        ("/entity?name=森林覆盖率&limits=1", "没有名为“limits”的条件；相近的有：limit"),
+        ("/?question=森林&regions=云南", "没有名为“regions”的条件；相近的有：region"),
+        ("/search?question=森林&regions=云南", "没有名为“regions”的条件；相近的有：region"),
+        ("/graph?entit=森林覆盖率", "没有名为“entit”的条件；相近的有：entity"),
+        ("/graph?entity=森林覆盖率&limits=1", "没有名为“limits”的条件；相近的有：limit"),
         ("/overview?years=2022", "没有名为“years”的条件"),
         ("/problems?kind=unread", "没有名为“kind”的条件"),
-        ("/tables/targets?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
-        ("/tables/timeline?places=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
+        ("/tables/targets?place=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
+        ("/tables/timeline?place=川四省", "没有名为“川四省”的地区；相近的有：四川省"),
     ],
 )
 def test_an_unknown_condition_is_refused_with_the_nearest(site, path, said):
@@ -198,7 +203,7 @@ def test_an_unknown_condition_is_refused_with_the_nearest(site, path, said):
 
 
 def test_an_error_in_the_stream_is_told_in_the_language_asked_for(site):
-    asked = {"question": QUESTION, "regions": ["火星"]}
+    asked = {"question": QUESTION, "region": ["火星"]}
     ((name, data),) = events(site.post("/ask", json=asked).text)
     assert name == "error"
     assert json.loads(data)["message"].startswith("没有找到")
@@ -230,7 +235,7 @@ def test_what_is_not_found_is_said(site):
         ("/nothing", 404, "没有找到"),
         ("/tables/none", 404, "没有找到"),
         ("/documents/none", 404, "没有找到"),
-        ("/documents?regions=火星", 404, "没有找到"),
+        ("/documents?region=火星", 404, "没有找到"),
         ("/search?question=林&top_k=0", 400, "不符合要求"),
         ("/?question=" + "林" * 5000, 400, "不符合要求"),
     ],
@@ -255,7 +260,7 @@ def test_a_name_that_is_not_held_leads_to_the_nearest_one(site):
         shown = site.get(urljoin(path, link))
         assert shown.status_code == 200
         assert name in text_of(shown)
-    error = site.get("/api/tables/targets", params={"indicator": "森林复盖率"}).json()["error"]
+    error = site.get("/api/targets", params={"indicator": "森林复盖率"}).json()["error"]
     assert error["nearest"][0] == "森林覆盖率"
 
 
@@ -270,9 +275,9 @@ def test_words_that_no_document_has_lead_to_the_nearest(site):
 def test_documents_are_filtered_and_counted(site, policies):
     n = policies.counts().documents
     assert f"{n} / {n}" in text_of(site.get("/documents"))
-    few = site.get("/documents", params={"regions": "成都"})
+    few = site.get("/documents", params={"region": "成都"})
     assert f"1 / {n}" in text_of(few)
-    assert site.get("/documents", params={"regions": "火星"}).status_code == 404
+    assert site.get("/documents", params={"region": "火星"}).status_code == 404
 
 
 def test_a_document_shows_outline_citations_and_standing(site, policies):
@@ -305,7 +310,7 @@ def test_citations_of_a_document_are_titles_that_lead_there_with_the_quote(site,
         assert role in said
         assert not re.search("d-[0-9a-f]{8}", said)
         assert title not in said.replace(quote.text, "")
-    listed = html.fromstring(site.get("/tables/cited_by", params={"document": title}).text)
+    listed = html.fromstring(site.get("/tables/cited-by", params={"document": title}).text)
     (row,) = listed.xpath("//tbody/tr")
     assert row.xpath("./td[2]/a/text()") == ["《成都市绿色发展工作方案》"]
     assert "d-" not in row.text_content()
@@ -365,7 +370,7 @@ def test_every_year_of_a_long_timeline_is_drawn(policies, monkeypatch):
     most = 6
     monkeypatch.setattr(pages, "_SHOWN_ROWS", most)
     with served(policies) as site:  # pages are kept by a server
-        listed = site.get("/api/tables/timeline", params={"since": "2000"}).json()["rows"]
+        listed = site.get("/api/timeline", params={"since": "2000"}).json()["rows"]
         shown = site.get("/tables/timeline", params={"since": "2000"})
         tree = html.fromstring(shown.text)
         bars = tree.xpath("//*[contains(@class,'event bar')]")
@@ -383,7 +388,7 @@ def test_every_year_of_a_long_timeline_is_drawn(policies, monkeypatch):
 
 
 def test_the_graph_shows_the_sentence_of_every_fact(site):
-    tree = html.fromstring(site.get("/graph", params={"name": "森林覆盖率"}).text)
+    tree = html.fromstring(site.get("/graph", params={"entity": "森林覆盖率"}).text)
     edges = tree.xpath("//*[contains(@class,'edge')]")
     rows = tree.xpath("//li[starts-with(@id,'fact-')]")
     assert len(edges) == len(rows) > 0
@@ -415,7 +420,7 @@ def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_p
     )
     text = f"云岭省生态保护方案\n一、重点任务\n{duties}"
     with knowledge_base(tmp_path, {"plan": text}, "hash-32") as base, served(base) as one:
-        tree = html.fromstring(one.get("/graph", params={"name": "云岭省生态环境厅"}).text)
+        tree = html.fromstring(one.get("/graph", params={"entity": "云岭省生态环境厅"}).text)
     listed = tree.xpath("//div[@class='relations']//summary")
     assert [" ".join(part.text_content().split()) for part in listed] == [
         "牵头 2", "负责 1", "配合 1",
@@ -433,7 +438,7 @@ def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_p
 
 def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
     """A figure's place stands below it; the kind of an entity is told in the reader's language."""
-    tree = html.fromstring(site.get("/graph", params={"name": "森林覆盖率"}).text)
+    tree = html.fromstring(site.get("/graph", params={"entity": "森林覆盖率"}).text)
     nodes = tree.xpath("//*[contains(@class,'node')]")
     told = {"".join(n.xpath("./title/text()")): n.xpath("string(.//text)") for n in nodes}
     assert "森林覆盖率 (指标)" in told
@@ -442,7 +447,7 @@ def test_the_graph_names_places_and_kinds_and_leads_to_entities(site):
     links = tree.xpath("//*[contains(@class,'node')]/a[not(@class)]/@href")
     assert len(links) == len(nodes)
     assert {site.get(link).status_code for link in links} == {200}
-    assert "(target)" in site.get("/graph", params={"name": "森林覆盖率", "lang": "en"}).text
+    assert "(target)" in site.get("/graph", params={"entity": "森林覆盖率", "lang": "en"}).text
     site.cookies.clear()
 
 
@@ -488,7 +493,7 @@ def test_an_entity_has_its_statements_by_relation_and_its_documents(site):
     assert "森林覆盖率" in clause.get("title")
     assert site.get(clause.get("href").partition("#")[0]).status_code == 200
     assert "成都市绿色发展工作方案" in tree.xpath("string(//ul[@class='names'])")
-    assert site.get("/entity?name=没有的东西", headers={"accept": "text/html"}).status_code == 404
+    assert site.get("/entity?entity=没有的东西", headers={"accept": "text/html"}).status_code == 404
 
 
 def test_documents_stand_beside_each_other(site, policies):
@@ -553,8 +558,8 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
         "/tables/timeline?since=2000",
         f"/tables/cites?document={card.doc_id}",
         f"/documents?words={quote(EVIL)}",
-        *(f"/graph?name={quote(name)}" for name in names),
-        *(f"/entity?name={quote(name)}" for name in names),
+        *(f"/graph?entity={quote(name)}" for name in names),
+        *(f"/entity?entity={quote(name)}" for name in names),
         f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&of={quote(EVIL)}",
         f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&panel=1",
         f"/beside?old={card.doc_id}&new={other.doc_id}",

@@ -147,7 +147,7 @@ def test_readers_add_a_document_to_a_running_server(sample_kb, tmp_path):
     kb = shutil.copytree(sample_kb, tmp_path / "kb")
     text = "甘南州湿地保护方案\n到2025年，甘南州湿地保护率达到63%。\n"
     with serving(kb, "--allow-ingest", "--uploads", tmp_path / "up") as (address, process):
-        sent = httpx.post(f"{address}api/documents", files={"files": ("a.txt", text.encode())})
+        sent = httpx.post(f"{address}api/ingest", files={"files": ("a.txt", text.encode())})
         assert sent.status_code == 202
         deadline = time.monotonic() + 60
         while (state := httpx.get(f"{address}api/ingest").json())["state"] == "running":
@@ -167,7 +167,7 @@ def test_an_upload_that_is_too_large_is_refused_before_it_is_sent(sample_kb, tmp
         port = int(address.rstrip("/").rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=20) as asked:
             asked.sendall(
-                f"POST /api/documents HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+                f"POST /api/ingest HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
                 "content-type: multipart/form-data; boundary=x\r\n"
                 "content-length: 9000000000\r\n\r\n".encode()
             )

@@ -28,8 +28,8 @@ SAYING = {"message", "Message", "told", "say"}
 # Where what users are told is still an English text: commands that analysts hardly use, plugins,
 # settings, stores, and the API's inputs.
 LEFT = {
-    "kgrag/cli": {"browser", "dataset", "eval", "for_clients", "models"},
-    "kgrag/serve": {"api", "compatible", "guard", "inputs", "mcp_server", "mcp_tools", "writing"},
+    "kgrag/cli": {"browser", "dataset", "eval", "models"},
+    "kgrag/serve": {"api", "compatible", "guard", "inputs", "mcp_server", "writing"},
     "kgrag/statements": set(),
     "kgrag/files": {"cache_folder", "encoding", "foreign_json"},
     "ingestion/load": {"formats"},

@@ -1,67 +1,62 @@
-"""The command that shows a place of a document, and the citations of the last answer."""
+"""The command that reads documents, places of them, and the citations of the last answer."""
 
 import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.answer.address import Address
-from kgrag.cli.chinese import language, told
+from kgrag.cli.chinese import language
 from kgrag.cli.opened import opened
-from kgrag.cli.options import JSON, KB, argument, command, option
+from kgrag.cli.options import JSON, KB, command, option
 from kgrag.cli.printing import echo, echo_text, print_json
-from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
+from kgrag.errors import KgragError, NotFoundError
 from kgrag.text.messages import message
+from kgrag.tools import TOOLS
+from kgrag.tools.arguments import argument
+from kgrag.tools.reading import Read
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer
-    from kgrag.answer.excerpt import Excerpt
     from kgrag.api import KnowledgeBase
+    from kgrag.tools.results import Reading
 
 _NUMBER = re.compile(r"\[(\d{1,4})\]|(\d{1,4})")
 _QUOTE = "〖{}〗"  # around the quote; also in the character sets of Chinese terminals
 
 
-@command(served=True)
-def show(
+@dataclass(frozen=True, kw_only=True)
+class _Place(Read):
+    """What is read; without it the citations of the last answer."""
+
+    document: str = argument("", "", default="", positional=True)
+
+
+@command()
+def read(
     *,
-    place: str = argument(required=False),
+    given: _Place,
     kb: str = KB,
-    context: int = option("Paragraphs before and behind.", type=click.IntRange(0, 100), default=1),
     cite: bool = option("Only how it is cited: 《title》（文号）第X条."),
     open_: bool = option("Open the file, too.", "--open"),
     as_json: bool = JSON,
 ) -> None:
-    """Show a place in its document: [n] of the last answer, or DOCUMENT:START-END.
+    """Read a document with its outline, or a place in it with the text around it.
 
-    Without either, the citations of the last answer, as officials write them.
+    DOCUMENT is an id, file, number or title, a place DOCUMENT:START-END, or [n] of the last answer;
+    without it the citations of the last answer are listed, as officials write them.
     """
-    numbered = _NUMBER.fullmatch(place or "")
-    spans: dict[int, Address] = {}
-    if place and not numbered:
-        try:
-            spans[0] = Address.parse(place)
-        except OutOfRangeError:
-            raise click.UsageError(told("a place is n, [n] or DOCUMENT:START-END")) from None
     with opened(kb) as base:
-        if not spans:
-            spans = _of_last_answer(kb)
-            if numbered:
-                chosen = int(numbered[1] or numbered[2])
-                spans = {n: span for n, span in spans.items() if n == chosen}
-        if not spans:
-            raise NotFoundError(f"the last answer has no citation {place or ''}".rstrip())
-        for number, at in spans.items():
-            found = base.excerpt(at.document, at.start, at.end, paragraphs=context)
+        for number, place in _places(kb, given.document).items():
+            found = TOOLS["read"].run(base, replace(given, document=place))
             if as_json:
-                cited = replace(found.citation, number=number)
-                print_json(replace(found, citation=cited).to_dict())
-            elif cite or not place:
+                print_json({"number": number} | found.to_dict())
+            elif cite or not given.document:
                 echo((f"[{number}] " if number and not cite else "") + found.reference)
             else:
                 _print(found, number)
@@ -69,20 +64,42 @@ def show(
                 _open(base, found)
 
 
-def _print(found: "Excerpt", number: int) -> None:
-    from kgrag.status import mark
+def _places(kb: str, name: str) -> dict[int, str]:
+    """Return what is read by its number in the last answer; 0 for what is no citation of it.
 
-    shown, cited = language(), found.citation
-    head = found.reference + mark(cited.status, shown)
-    echo(f"[{number}] {head}" if number else head)
+    Raises:
+        NotFoundError: If there is no last answer, or it has no such citation.
+    """
+    numbered = _NUMBER.fullmatch(name)
+    if name and not numbered:
+        return {0: name}
+    chosen = int(numbered[1] or numbered[2]) if numbered else 0
+    cited = {n: str(at) for n, at in _of_last_answer(kb).items() if chosen in (0, n)}
+    if not cited:
+        raise NotFoundError(f"the last answer has no citation {name}".rstrip())
+    return cited
+
+
+def _print(found: "Reading", number: int) -> None:
+    shown, excerpt = language(), found.excerpt
+    echo(f"[{number}] {found.title}" if number else found.title)
+    if excerpt is None:
+        return
+    cited = excerpt.citation
     if cited.heading_path:
         echo(f"    {' › '.join(cited.heading_path)}")
     echo(f"    {cited.place(shown)}")
     echo()
-    echo_text(f"{found.before}{_QUOTE.format(cited.quote)}{found.after}".strip("\n"))
+    for heading in found.headings if found.is_whole else ():
+        at = Address(cited.doc_id, heading.start, heading.end)
+        echo(f"{'  ' * (heading.level - 1)}{heading.text}  {at}")
+    quote = cited.quote if found.is_whole else _QUOTE.format(cited.quote)
+    echo_text(f"{excerpt.before}{quote}{excerpt.after}".strip("\n"))
+    if found.next:
+        echo(f"→ {found.next}", err=True)
 
 
-def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
+def _open(base: "KnowledgeBase", found: "Reading") -> None:
     """Open the file of a document with the program for it.
 
     Raises:
@@ -90,16 +107,16 @@ def _open(base: "KnowledgeBase", found: "Excerpt") -> None:
     """
     from kgrag.store.folders import FOLDERS, originals
 
-    store, card = base.store, base.find_document(found.citation.doc_id)
+    store, card = base.store, found.card
     file = next(originals(card, store.sources(), store.get_meta(FOLDERS)), None)
     if file is None:
-        raise NotFoundError("{file} is not on this machine, or was moved", file=found.citation.file)
+        raise NotFoundError("{file} is not on this machine, or was moved", file=card.file)
     if click.launch(str(file)):
         raise NotFoundError("no program of this machine opens {file}", file=file)
 
 
 def remember(kb: str, answer: "Answer") -> None:
-    """Keep where the citations of an answer are, for `kgrag show`; nothing is told if it fails.
+    """Keep where the citations of an answer are, for `kgrag read`; nothing is told if it fails.
 
     Kept are documents and offsets, no text, in the user's cache folder.
     """
@@ -144,4 +161,4 @@ def _called(kb: str) -> str:
     return kb if "://" in kb else os.path.realpath(kb)
 
 
-COMMANDS = (show,)
+COMMANDS = (read,)

@@ -1,25 +1,18 @@
-"""Commands that list documents and entities, and correct them: docs, entities."""
+"""Commands that correct what was read: of documents, and which entities are one."""
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, language, said, told
+from kgrag.cli.chinese import amount, said, told
 from kgrag.cli.opened import opened
-from kgrag.cli.options import JSON, KB, argument, command, day, group, option
+from kgrag.cli.options import JSON, KB, argument, command, group, option
 from kgrag.cli.printing import echo, print_json, say
-from kgrag.text.messages import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from kgrag.maintenance.corrections import Named
-    from kgrag.maintenance.problems import ReadingProblem
-    from kgrag.status import Status
     from kgrag.store.decisions import Decision
-    from kgrag.types import Document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,64 +37,8 @@ class _Corrections:
     recipients: str | None = option("To whom it is addressed; '' for none.", metavar="NAMES")
 
 
-@group()
-def docs(
-    ctx: click.Context,
-    kb: str = KB,
-    problems: bool = option("List what was read badly or not at all."),
-    as_of: str | None = day(
-        "Say what was in force in 2022, 2022-03 or on 2022-03-05 (of a year or month its last "
-        "day); today by default."
-    ),
-    as_json: bool = JSON,
-) -> None:
-    """List the documents, with a mark where one is not in force, or is amended."""
-    if ctx.invoked_subcommand is not None:
-        return
-    with opened(kb) as base:
-        if problems:
-            _print_problems(base.problems(), as_json)
-        else:
-            _print_cards(base.documents(), base.statuses(as_of), as_json)
-
-
-def _print_cards(
-    cards: "Sequence[Document]", statuses: "Mapping[str, Status]", as_json: bool
-) -> None:
-    from kgrag.statements.naming import day_of_issue
-    from kgrag.status import mark
-
-    for card in cards:
-        status = statuses[card.doc_id]
-        if as_json:
-            print_json(card.card_dict() | {"status": status.to_dict()})
-        else:
-            day = day_of_issue(card) or "?"
-            echo(f"{card.doc_id}  {day}  {card.title}{mark(status)}  ({card.file})")
-
-
-def _print_problems(problems: "Sequence[ReadingProblem]", as_json: bool) -> None:
-    """Print a line for each, and counts by kind."""
-    for problem in problems:
-        if as_json:
-            print_json(problem.to_dict())
-        else:
-            kind = _kind(problem.kind)
-            say(
-                "{kind}: {file}: {detail}; {remedy}",
-                kind=kind,
-                file=problem.file,
-                detail=problem.detail,
-                remedy=problem.remedy,
-            )
-    counts = Counter(problem.kind for problem in problems)
-    shown = told(", ").join(told("{n} {kind}", n=n, kind=_kind(k)) for k, n in counts.items())
-    n = amount(len(problems), "problem")
-    echo(told("{n}: {kinds}", n=n, kinds=shown) if problems else told("all was read"), err=as_json)
-
-
-@command("set", under=docs)
-def set_(
+@command()
+def correct(
     *,
     document: str = argument(),
     corrections: _Corrections,
@@ -128,11 +65,6 @@ def set_(
         guessed = "（推断）" if name in card.metadata.inferred else ""
         shown = "、".join(value) if isinstance(value, list) else value
         echo(f"  {said('words', name)}: {shown}{guessed}")
-
-
-def _kind(kind: str) -> str:
-    """Return a kind of problem in the user's language, as pages call it."""
-    return str(catalogue("kgrag.serve")[kind]) if language() == "zh" else kind
 
 
 @group()
@@ -218,4 +150,4 @@ def _print_decision(decision: "Decision", *, as_json: bool) -> None:
         say("{name} is not {into}", name=decision.name, into=decision.into)
 
 
-COMMANDS = (docs, entities)
+COMMANDS = (correct, entities)

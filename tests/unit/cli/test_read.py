@@ -1,6 +1,7 @@
-"""`kgrag show`: a place in its document, citations of the last answer."""
+"""`kgrag read`: a place in its document, citations of the last answer."""
 
 import json
+import re
 
 import click
 import pytest
@@ -35,7 +36,7 @@ def asked(kb):
 @pytest.mark.parametrize("place", ["1", "[1]"])
 def test_a_citation_of_the_last_answer_is_shown_in_its_document(asked, place):
     """Reference, sections, place, and the quote between the paragraphs around it."""
-    lines = kgrag("show", place, "--kb", asked, code=0).stdout.splitlines()
+    lines = kgrag("read", place, "--kb", asked, code=0).stdout.splitlines()
     assert lines[0] == "[1] 《云岭省节能条例》第二条"
     assert lines[1] == "    第二条"
     assert lines[2].endswith(f"节能条例.txt, characters {START}-{START + len(QUOTE)}")
@@ -43,22 +44,19 @@ def test_a_citation_of_the_last_answer_is_shown_in_its_document(asked, place):
 
 
 def test_without_a_place_all_citations_are_listed_as_officials_write_them(asked):
-    assert kgrag("show", "--kb", asked, code=0).stdout == "[1] 《云岭省节能条例》第二条\n"
+    assert kgrag("read", "--kb", asked, code=0).stdout == "[1] 《云岭省节能条例》第二条\n"
     assert (
-        kgrag("show", "1", "--cite", "--kb", asked, code=0).stdout == "《云岭省节能条例》第二条\n"
+        kgrag("read", "1", "--cite", "--kb", asked, code=0).stdout == "《云岭省节能条例》第二条\n"
     )
 
 
 def test_a_place_may_be_given_by_document_and_characters(kb):
     """With more or fewer paragraphs; no answer is needed."""
     place = f"节能条例.txt:{START}-{START + 6}"
-    shown = kgrag("show", place, "--context", 0, "--kb", kb, code=0).stdout
+    shown = kgrag("read", place, "--paragraphs", 0, "--kb", kb, code=0).stdout
     assert shown.splitlines()[-1] == "〖到2025年〗，创建绿色工厂500家。"
-    shown = json.loads(kgrag("show", place, "--json", "--kb", kb, code=0).stdout)
-    assert (shown["citation"]["quote"], shown["reference"]) == (
-        "到2025年",
-        "《云岭省节能条例》第二条",
-    )
+    shown = json.loads(kgrag("read", place, "--json", "--kb", kb, code=0).stdout)
+    assert (shown["text"], shown["reference"]) == ("到2025年", "《云岭省节能条例》第二条")
 
 
 @pytest.mark.parametrize(
@@ -70,25 +68,29 @@ def test_a_place_may_be_given_by_document_and_characters(kb):
     ],
 )
 def test_a_place_that_is_not_there_is_an_error(asked, place, message):
-    done = kgrag("show", place, "--kb", asked, code=1)
+    done = kgrag("read", place, "--kb", asked, code=1)
     assert message in done.stderr
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("place", ["x", "[1", "a:5", "a:9-", "-3"])
-def test_what_is_no_place_is_a_matter_of_usage(kb, place):
-    assert "n, [n] or DOCUMENT:START-END" in kgrag("show", "--kb", kb, "--", place, code=2).stderr
+def test_a_document_is_read_with_its_outline_and_says_where_it_goes_on(kb):
+    done = kgrag("read", "节能条例", "--characters", 9, "--kb", kb, code=0)
+    assert "第二条  " in done.stdout
+    assert QUOTE not in done.stdout
+    (rest,) = re.findall(r"→ (\S+)", done.stderr)
+    assert QUOTE in kgrag("read", rest, "--kb", kb, code=0).stdout
+    assert "no document is called '[1'" in kgrag("read", "--kb", kb, "[1", code=1).stderr
 
 
 def test_there_may_be_no_last_answer_or_one_from_elsewhere(asked, tmp_path, monkeypatch):
     """A damaged file of it is none; nothing of it is shown from another knowledge base."""
     kgrag("ingest", "--kb", tmp_path / "other", tmp_path / "节能条例.txt", code=0)
-    done = kgrag("show", "--kb", tmp_path / "other", code=1)
+    done = kgrag("read", "--kb", tmp_path / "other", code=1)
     assert f"came from another knowledge base: --kb {asked.resolve()}" in done.stderr
     (tmp_path / "cache" / "last_answer.json").write_text('{"kb": 5, "citations": [1]}')
-    assert "there is no last answer" in kgrag("show", "--kb", asked, code=1).stderr
+    assert "there is no last answer" in kgrag("read", "--kb", asked, code=1).stderr
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "empty"))
-    assert "there is no last answer" in kgrag("show", "--kb", asked, code=1).stderr
+    assert "there is no last answer" in kgrag("read", "--kb", asked, code=1).stderr
 
 
 def test_no_text_is_kept_and_a_cache_that_cannot_be_written_hinders_no_answer(
@@ -111,12 +113,12 @@ def test_the_file_is_opened_where_it_is_on_this_machine(asked, tmp_path, monkeyp
         return 0
 
     monkeypatch.setattr(click, "launch", launch)
-    kgrag("show", "1", "--open", "--kb", asked, code=0)
+    kgrag("read", "1", "--open", "--kb", asked, code=0)
     assert opened == [str(tmp_path / "节能条例.txt")]
     monkeypatch.setattr(click, "launch", lambda path: 1)
     assert (
         "no program of this machine opens"
-        in kgrag("show", "1", "--open", "--kb", asked, code=1).stderr
+        in kgrag("read", "1", "--open", "--kb", asked, code=1).stderr
     )
     (tmp_path / "节能条例.txt").unlink()
-    assert "not on this machine" in kgrag("show", "1", "--open", "--kb", asked, code=1).stderr
+    assert "not on this machine" in kgrag("read", "1", "--open", "--kb", asked, code=1).stderr

@@ -1,0 +1,214 @@
+"""A command for each tool, with options for its arguments, and how its results are shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgrag.cli.chinese import amount, language, said, told, translated
+from kgrag.cli.opened import opened
+from kgrag.cli.options import FILE, JSON, KB, given_to, option, parameters_of
+from kgrag.cli.printing import echo, echo_text, print_json, say
+from kgrag.cli.query import table as aligned
+from kgrag.tools import TOOLS
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.statements.table import Source, Table
+    from kgrag.tools.arguments import Arguments
+    from kgrag.tools.results import Found, Overview, Page
+    from kgrag.tools.tool import Tool
+    from kgrag.types import Language
+
+_OWN = ("ask", "read")  # tools with a command that does more
+_MOST = 12  # rows of each table of an overview
+_WRITTEN: Mapping[str, Any] = {
+    "csv": option("Write CSV to this file.", type=FILE),
+    "xlsx": option("Write a workbook to this file.", type=FILE),
+    "html": option("Write a page to this file.", type=FILE),
+    "docx": option("Write a Word file; sources are footnotes.", type=FILE),
+}
+_EXPLAIN = option("Say how each result came.")
+
+
+def _command(tool: "Tool") -> click.Command:
+    """Return the command of a tool."""
+    forms: Sequence[str] = ()
+    if tool.is_table or tool.name == "overview":
+        forms = [*_WRITTEN] if tool.is_table else ["xlsx", "html"]
+    params = [*parameters_of(tool.arguments)]
+    for name, kind, declared in (
+        ("kb", str, KB),
+        *((form, Path, _WRITTEN[form]) for form in forms),
+        *((("explain", bool, _EXPLAIN),) if tool.name == "search" else ()),
+        ("as_json", bool, JSON),
+    ):
+        params += declared.parameters(name, kind)
+
+    def run(*, kb: str, as_json: bool, explain: bool = False, **values: Any) -> None:
+        paths = {form: values.pop(form) for form in forms if values.get(form)}
+        if tool.name == "search":
+            values["lang"] = values.get("lang") or language()
+        given = given_to(tool.arguments, values)
+        with opened(kb) as base:
+            found = tool.run(base, given)
+            if as_json:
+                print_json(found.to_dict())
+            elif not paths:
+                _show(found, explain=explain)
+            for form, path in paths.items():
+                _write(path, _file(base, tool, given, form, found), found)
+
+    return click.Command(tool.name, callback=run, params=params, help=_help(tool))
+
+
+def _help(tool: "Tool") -> str:
+    return translated(tool.text, tool.chinese)
+
+
+def _show(found: Any, *, explain: bool) -> None:
+    """Print what a tool returned."""
+    from kgrag.tools.results import Found, Overview, Page
+
+    if isinstance(found, Page):
+        _print_page(found)
+    elif isinstance(found, Overview):
+        _print_overview(found)
+    elif isinstance(found, Found):
+        _print_found(found, explain=explain)
+    else:
+        print_json(found.to_dict())
+
+
+def _file(
+    base: "KnowledgeBase", tool: "Tool", given: "Arguments", form: str, found: Any
+) -> Callable[[], bytes]:
+    """Return what makes a file of what a tool returned."""
+    from kgrag.answer.notes import note
+    from kgrag.statements.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
+
+    if tool.name == "graph" and form == "html":
+        return partial(_drawing, base, given)
+    if tool.name == "overview":
+        title = note("overview-title", given.lang)
+        page = partial(as_page, found.tables, title, given.lang)
+        return page if form == "html" else partial(as_workbook, found.tables, given.lang)
+    forms = {"csv": as_csv, "xlsx": as_xlsx, "html": as_html, "docx": as_docx}
+    return partial(forms[form], found, given.lang)
+
+
+def _drawing(base: "KnowledgeBase", given: Any) -> bytes:
+    """Return a page that draws the neighbourhood of an entity."""
+    from kgrag.drawing.page import graph_page
+
+    center, facts = base.graph(given.entity, hops=given.hops, limit=given.limit or 1_000)
+    titles = {card.doc_id: card.title for card in base.documents()}
+    return graph_page(center, facts, titles).encode()
+
+
+def _write(path: Path, make: Callable[[], bytes], found: Any) -> None:
+    """Write a file atomically; its size, and notes, go to stderr."""
+    from kgrag.files.whole_file import written_whole
+    from kgrag.tools.results import Page
+
+    with written_whole(path) as file:
+        file.write(make())
+    if isinstance(found, Page):
+        echo(f"{path}: {amount(len(found.rows), 'row')}", err=True)
+        _print_notes(found, found.language)
+    else:
+        say("{path}: {n} tables", path=path, n=len(found.tables), err=True)
+
+
+def _print_page(found: "Page") -> None:
+    """Print rows, then the sources of each, and notes on stderr."""
+    if found.rows:
+        echo_text(_aligned(found, found.language))
+        echo()
+    elif not found.notes:
+        say("no rows", err=True)
+    for number, row in enumerate(found.rows, start=found.offset + 1):
+        for n, source in enumerate(row.sources, start=1):
+            mark = f"{number}.{n}" if len(row.sources) > 1 else f"{number}"
+            echo(f"[{mark}] {_place(source, found.language)}")
+    _print_notes(found, found.language)
+    after = found.offset + len(found.rows)
+    if after < found.total:
+        say("{n} of {total} rows; more: --offset {after}", n=len(found.rows), total=found.total,
+            after=after, err=True)  # fmt: skip
+
+
+def _aligned(found: "Table", language: "Language", first: int = 1) -> str:
+    from kgrag.statements.table import shown
+
+    heads = {at: found.columns[at].heading(language) for at in found.filled}
+    return aligned(
+        [
+            {"#": number, **{head: shown(row.cells[at]) for at, head in heads.items()}}
+            for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + first)
+        ]
+    )
+
+
+def _print_notes(found: "Table", language: "Language") -> None:
+    from kgrag.statements.table import worded
+
+    for note in worded(found.notes, language):
+        echo(note, err=True)
+
+
+def _place(source: "Source", language: "Language") -> str:
+    from kgrag.status import mark
+
+    title = f"《{source.title}》{mark(source.status, language)}"
+    where = " › ".join((title, *source.heading_path))
+    return f"{where}（{source.file} {source.start}-{source.end}）：{source.quote}"
+
+
+def _print_overview(found: "Overview") -> None:
+    """Print the first rows of each table, and what to do next."""
+    from dataclasses import replace
+
+    from kgrag.answer.notes import note
+    from kgrag.statements.table import worded
+
+    for one in found.tables:
+        if not (one.rows or one.notes):
+            continue
+        heading = one.heading.heading(found.language) if one.heading else one.name
+        more = f" ({_MOST}/{len(one.rows)})" if len(one.rows) > _MOST else ""
+        echo(heading + more)
+        for line in worded(one.notes, found.language):
+            echo(line)
+        if one.rows:
+            rows = one.rows[-_MOST:] if one.name == "year" else one.rows[:_MOST]
+            echo_text(_aligned(replace(one, rows=rows), found.language))
+        echo()
+    echo_text(str(note("overview-next", found.language)))
+
+
+def _print_found(found: "Found", *, explain: bool) -> None:
+    """Print passages, best first; notes go to stderr."""
+    from kgrag.answering.copies import ALSO_IN
+    from kgrag.status import mark
+
+    if not found.hits:
+        echo(said("words", "nothing found"))
+    for number, (hit, reason) in enumerate(zip(found.hits, found.reasons, strict=True), 1):
+        chunk = hit.chunk
+        where = " › ".join((hit.title + mark(hit.status, found.language), *chunk.heading_path))
+        echo(f"{number}. {where}")
+        span = said("words", "characters {}-{}").format(chunk.start, chunk.end)
+        echo(f"   {hit.score:.3f}  {hit.file}, {span}")
+        if hit.also_in:
+            echo(f"   {ALSO_IN[found.language]}{', '.join(hit.also_in)}")
+        if explain:
+            echo(f"   {reason}")
+        echo(f"   {' '.join(chunk.text.split())[:160]}")
+    for note in found.notes:
+        echo(told("note: {note}", note=note), err=True)
+
+
+COMMANDS = tuple(_command(tool) for tool in TOOLS.values() if tool.name not in _OWN)

@@ -1,0 +1,370 @@
+"""Tools that find and read what documents say, and list what is held."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
+from kgrag.tools.tool import tool
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.statements.table import Table
+    from kgrag.status import Status
+    from kgrag.tools.results import Found, Overview, Reading
+    from kgrag.types import Document
+
+_TEXTS = {"id": "string", "title": "string", "text": "string", "next": "string"}
+_FOUND = {
+    "type": "object",
+    "required": ["results", "notes"],
+    "properties": {
+        "results": {"type": "array", "items": {"type": "object", "required": ["id", "title"]}},
+        "notes": {"type": "array"},
+    },
+}
+_READING = {
+    "type": "object",
+    "required": [*_TEXTS, "document", "outline"],
+    "properties": {name: {"type": kind} for name, kind in _TEXTS.items()},
+}
+_TABLES = {"type": "object", "required": ["tables"], "properties": {"tables": {"type": "array"}}}
+_AROUND = 1_000  # facts around an entity, 50 of each where more steps are taken
+_SOURCES = 3  # of a fact
+_MOST_PLACES = 1_000  # that are listed of a text
+_LINE = 60  # characters of text on each side of it
+_BATCH = 64  # documents whose texts are held at once
+_SECONDS = 5.0  # for one look through all texts
+# Full-width forms and capitals as what they are forms of; offsets stay.
+_NARROW = str.maketrans(
+    {0xFF01 + n: chr(0x21 + n).lower() for n in range(94)}
+    | {0x3000: " "}
+    | {chr(n): chr(n + 32) for n in range(ord("A"), ord("Z") + 1)}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched(Dated):
+    """What is searched."""
+
+    question: str = argument("Words, or a title in 《》.", "问题或词语；标题加《》。")
+    top_k: int = argument("Passages at most.", "最多几个片段。", default=10, ge=1, le=1000)
+    system: str = argument(
+        "Retrieval preset; grim by default.", "检索方案；默认为 grim。", default=""
+    )
+    analysis: Literal["rules", "model"] = argument(
+        "Who reads the question first: rules, or a model as for ask.",
+        "由规则（rules）还是由模型（model）先理解问题，后者与 ask 相同。",
+        default="rules",
+    )
+
+
+@tool("检索最能回答问题的片段，附标题、章节和位置。", gives=_FOUND, is_kept=False)
+def search(base: "KnowledgeBase", given: Searched) -> "Found":
+    """Find the passages that a question is best answered from, best first."""
+    from kgrag.answer.reasons import explained
+    from kgrag.answering.notes import search_notes
+    from kgrag.text.words import question_language
+    from kgrag.tools.results import Found
+
+    question, within = given.question, given.filter
+    hits = base.search(
+        question,
+        system=given.system or None,
+        top_k=given.top_k,
+        analysis=given.analysis,
+        within=within,
+        as_of=given.day,
+    )
+    about = base.store, base.config, base.sizes
+    numbers = {card.doc_id: card.metadata.number for card in base.store.document_cards()}
+    return Found(
+        hits,
+        explained(question, hits, given.lang),
+        [numbers.get(hit.chunk.doc_id, "") for hit in hits],
+        search_notes(*about, within, given.day, question),
+        question_language(question),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read(Arguments):
+    """What is read."""
+
+    document: str = argument(
+        "Id, file, number or title of a document, or a place: DOCUMENT:START-END (characters).",
+        "文件的编号、路径、文号或标题，或其中一处：文件:起-止（字符）。",
+    )
+    paragraphs: int = argument(
+        "Paragraphs before and behind.", "前后各显示几段。", default=1, ge=0, le=100
+    )
+    characters: int = argument(
+        "Characters at most; `next` is the place of the rest.",
+        "最多几个字符；其余从 next 所指处续读。",
+        default=6_000,
+        ge=1,
+        le=1_000_000,
+    )
+
+
+@tool("读文件：其信息、标题层级和正文；或其中一处原文及其上下文。", gives=_READING)
+def read(base: "KnowledgeBase", given: Read) -> "Reading":
+    """Read a document with its outline, or a place in it with the text around it."""
+    from kgrag.answer.address import Address
+    from kgrag.answer.excerpt import Excerpt
+    from kgrag.errors import NotFoundError, OutOfRangeError
+    from kgrag.tools.results import Reading
+
+    at = None
+    try:
+        document = base.document(given.document)
+    except NotFoundError:
+        try:
+            at = Address.parse(given.document)
+        except OutOfRangeError:
+            at = None
+        if at is None:
+            raise
+        document = base.document(at.document)
+    start, end = (at.start, at.end) if at else (0, len(document.text))
+    headings = base.store.headings([document.doc_id]).get(document.doc_id, [])
+    status = base.statuses()[document.doc_id]
+    span = start, min(end, start + given.characters)
+    excerpt = None
+    if at or document.text:
+        around = given.paragraphs if at else 0
+        excerpt = Excerpt.of(document, headings, span, paragraphs=around, status=status)
+    return Reading(document, status, excerpt, end, headings, at is None, given.lang)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched(Arguments):
+    """What is fetched."""
+
+    id: str = argument("Of a result of `search`, or a document's.", "检索结果或文件的编号。")
+
+
+@tool("按编号取检索结果或文件的正文；供只认 search 和 fetch 的助手使用。", gives=_READING)
+def fetch(base: "KnowledgeBase", given: Fetched) -> "Reading":
+    """Return the text of a search result or document, for assistants that know this name only."""
+    asked = Read(document=given.id, paragraphs=2, characters=20_000, lang=given.lang)
+    found: Reading = read.run(base, asked)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked(Within, Rows):
+    """What is looked for, and where."""
+
+    text: str = argument(
+        "Two characters or more; no regular expression.",
+        "两个字以上；不是正则表达式。",
+        max_length=200,
+    )
+
+
+@tool("在全部文件中查找原文，全半角、大小写、空白和换行不论；最多列一千处。")
+def grep(base: "KnowledgeBase", given: Looked) -> "Table":
+    """Find a literal text in all documents; width, capitals, blanks and line breaks do not matter.
+
+    Use it to check that words or a number stand anywhere, or nowhere.
+    """
+    from kgrag.answer.notes import note
+    from kgrag.retrieval.filter import documents_within
+    from kgrag.statements.sources import Spot, quoted
+    from kgrag.statements.table import Column, Row, Table
+    from kgrag.text.visible import shortened
+
+    looked_for, cards, within = _literal(given.text), base.documents(), given.filter
+    chosen = documents_within(within, cards) if within else {card.doc_id for card in cards}
+    ids = [card.doc_id for card in cards if card.doc_id in chosen]
+    stop, lines, hits, seen = time.monotonic() + _SECONDS, dict[Spot, str](), 0, 0
+    for document in _texts(base, ids):
+        for match in looked_for.finditer(document.text.translate(_NARROW)):
+            hits += 1
+            if len(lines) < _MOST_PLACES:
+                start, end = match.span()
+                around = document.text[max(start - _LINE, 0) : end + _LINE]
+                lines[document.doc_id, start, end] = shortened(around, len(around))
+        seen += 1
+        if time.monotonic() > stop:
+            break
+    sources = quoted(base.store, lines)
+    return Table(
+        "grep",
+        (Column("line", "原文", "text"),),
+        tuple(Row((lines[spot],), (sources[spot],)) for spot in lines if spot in sources),
+        (note("looked-through", given.lang, hits=hits, n=seen, all=len(ids)),),
+    )
+
+
+def _literal(text: str) -> re.Pattern[str]:
+    """Return a pattern for a text as it is, between whose characters blanks may stand.
+
+    Raises:
+        OutOfRangeError: If it has fewer than two characters.
+    """
+    from kgrag.errors import OutOfRangeError
+
+    plain = "".join(text.translate(_NARROW).split())
+    if len(plain) < 2:
+        raise OutOfRangeError("{where} is of two characters or more", where="text")
+    return re.compile(r"\s*".join(map(re.escape, plain)))
+
+
+def _texts(base: "KnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
+    for at in range(0, len(ids), _BATCH):
+        yield from base.store.documents(ids[at : at + _BATCH])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Dated, Rows):
+    """Which documents are listed."""
+
+    words: str = argument(
+        "Words of the title, number, issuer or file.",
+        "标题、文号、发文机关或路径中的词。",
+        default="",
+    )
+    status: str = argument(
+        "in_force, repealed, draft …", "效力：in_force、repealed、draft 等。", default=""
+    )
+
+
+@tool("列出文件：标题、文号、日期、发文机关、地区和效力。")
+def documents(base: "KnowledgeBase", given: Listed) -> "Table":
+    """List the documents: title, number, date, issuers, region, and whether it is in force."""
+    from kgrag.statements.naming import day_of_issue
+    from kgrag.statements.table import Column, Row, Table
+
+    cards, statuses = listed(base, given)
+    columns = (
+        Column("doc_id", "编号", "id"),
+        Column("date", "日期", "date"),
+        Column("title", "标题", "title"),
+        Column("number", "文号", "number"),
+        Column("issuers", "发文机关", "issuers"),
+        Column("regions", "地区", "regions"),
+        Column("status", "状态", "status"),
+        Column("standing", "效力", "in force"),
+        Column("replaced_by", "替代文件", "replaced by"),
+        Column("file", "文件路径", "file"),
+    )
+    rows = [
+        Row(
+            (
+                card.doc_id,
+                day_of_issue(card),
+                card.title,
+                card.metadata.number,
+                "、".join(card.metadata.issuers),
+                "、".join(card.metadata.regions),
+                statuses[card.doc_id].kind,
+                statuses[card.doc_id].told(given.lang),
+                statuses[card.doc_id].doc_id,
+                card.file,
+            )
+        )
+        for card in cards
+    ]
+    return Table("documents", columns, tuple(rows))
+
+
+def listed(base: "KnowledgeBase", given: Listed) -> "tuple[list[Document], Mapping[str, Status]]":
+    """Return the documents that a list asks for, and the statuses of all documents.
+
+    Raises:
+        NotFoundError: If no document has what is asked for.
+    """
+    from kgrag.retrieval.filter import documents_within
+    from kgrag.text.words import normalize_name
+
+    statuses = base.statuses(given.day)
+    cards = [card for card in base.documents() if card.doc_id in statuses]
+    counting = frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
+    if wanted := given.filter:
+        within = documents_within(wanted, cards, in_force=lambda: counting)
+        cards = [card for card in cards if card.doc_id in within]
+    words = [normalize_name(word) for word in given.words.split()]
+    return [
+        card
+        for card in cards
+        if (not given.status or statuses[card.doc_id].kind == given.status)
+        and all(word in _words_of(card) for word in words)
+    ], statuses
+
+
+def _words_of(card: "Document") -> str:
+    from kgrag.text.words import normalize_name
+
+    told = card.metadata
+    return "\n".join(map(normalize_name, (card.title, told.number, *told.issuers, card.file)))
+
+
+@tool("列出未能读取或读取有误的文件，附处理办法。")
+def problems(base: "KnowledgeBase", given: Rows) -> "Table":
+    """List what was read badly or not at all, with what can be done about it."""
+    from kgrag.statements.table import Column, Row, Table
+    from kgrag.text.messages import catalogue, in_language
+
+    columns = (
+        Column("kind", "问题", "problem"),
+        Column("file", "文件", "file"),
+        Column("detail", "说明", "detail"),
+        Column("remedy", "处理办法", "remedy"),
+        Column("doc_id", "编号", "id"),
+    )
+    said = catalogue("kgrag.serve") if given.lang == "zh" else {}
+    rows = []
+    for one in base.problems():
+        told = (in_language(text, given.lang) for text in (one.detail, one.remedy))
+        rows.append(Row((str(said.get(one.kind, one.kind)), one.file, *told, one.doc_id)))
+    return Table("problems", columns, tuple(rows))
+
+
+@tool("概览：有什么、缺什么。按年份、地区、发文机关计数，列出各地空缺、引用和效力。", gives=_TABLES)
+def overview(base: "KnowledgeBase", given: Arguments) -> "Overview":
+    """Say what is held and what is missing: by year, region, issuer; gaps, citations, validity."""
+    from kgrag.tools.results import Overview
+
+    return Overview(base.overview(language=given.lang), given.lang)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around(Rows):
+    """Whose surroundings are shown."""
+
+    entity: str = argument("Organ, document or indicator.", "单位、文件或指标的名称。")
+    hops: int = argument("Steps at most.", "最多几步。", default=1, ge=1, le=3)
+    limit: int = argument(
+        "Rows at most; 0 for all.", "最多几行；0 为全部。", default=50, ge=0, le=1_000_000
+    )
+
+
+@tool("列出与某一实体有关的事实，附原文。")
+def graph(base: "KnowledgeBase", given: Around) -> "Table":
+    """List the facts around an entity, with where they are stated."""
+    from kgrag.statements.sources import quoted
+    from kgrag.statements.table import Column, Row, Table
+
+    _, facts = base.graph(given.entity, hops=given.hops, limit=_AROUND if given.hops == 1 else 50)
+    spots: list[Any] = [
+        [*dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence)][:_SOURCES]
+        for fact in facts
+    ]
+    sources = quoted(base.store, (spot for several in spots for spot in several))
+    rows = [
+        Row(
+            (fact.subject.name, fact.predicate, fact.object.name),
+            tuple(sources[spot] for spot in several if spot in sources),
+        )
+        for fact, several in zip(facts, spots, strict=True)
+    ]
+    columns = (
+        Column("subject", "主体", "subject"),
+        Column("predicate", "关系", "relation"),
+        Column("object", "客体", "object"),
+    )
+    return Table("graph", columns, tuple(rows))

@@ -1,0 +1,122 @@
+"""What a tool is, and the list of all of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from inspect import getdoc, signature
+from typing import TYPE_CHECKING, Any
+
+from kgrag.tools.arguments import Arguments, adapter, checked
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+
+TOOLS: "dict[str, Tool]" = {}
+_KEPT = ("type", "enum", "description", "items", "minimum", "maximum", "default")
+_ROWS: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["name", "columns", "rows", "notes", "total"],
+    "properties": {
+        "name": {"type": "string"},
+        "columns": {"type": "array", "items": {"type": "object", "required": ["key", "heading"]}},
+        "rows": {"type": "array", "items": {"type": "object", "required": ["sources"]}},
+        "notes": {"type": "array", "items": {"type": "string"}},
+        "total": {"type": "integer"},
+        "next_offset": {"type": "integer"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something that can be asked of a knowledge base.
+
+    Attributes:
+        name: At every door.
+        text: What it does, in English; the first paragraph is a summary.
+        chinese: The same in Chinese.
+        arguments: A dataclass of its arguments.
+        function: Takes a knowledge base and arguments, and returns a table, or what has `to_dict`.
+        gives: JSON schema of what it returns.
+        is_kept: Whether its result depends on arguments and state only, and is worth keeping.
+    """
+
+    name: str
+    text: str
+    chinese: str
+    arguments: type[Arguments]
+    function: "Callable[[KnowledgeBase, Any], Any]"
+    gives: Mapping[str, Any]
+    is_kept: bool
+
+    @property
+    def summary(self) -> str:
+        """What it does, in English on one line."""
+        return " ".join(self.text.split())
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it returns a table."""
+        return self.gives is _ROWS
+
+    def __call__(self, base: "KnowledgeBase", /, **given: object) -> Any:
+        """Return what a knowledge base gives.
+
+        Args:
+            base: It.
+            **given: Arguments by name; those that are None, empty or missing have their default.
+
+        Raises:
+            OutOfRangeError: If an argument is unknown, missing or not allowed.
+            NotFoundError: If what is asked about is not held.
+        """
+        return self.run(base, checked(self.arguments, given))
+
+    def run(self, base: "KnowledgeBase", given: Arguments) -> Any:
+        """Return what a knowledge base gives for checked arguments; see `__call__`."""
+        found = self.function(base, given)
+        if not self.is_table:
+            return found
+        from kgrag.tools.results import Page
+
+        offset, limit = getattr(given, "offset", 0), getattr(given, "limit", 0)
+        rows = found.rows[offset : offset + limit if limit else None]
+        told = {field.name: getattr(found, field.name) for field in fields(found)} | {"rows": rows}
+        return Page(**told, total=len(found.rows), offset=offset, language=given.lang)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of its arguments, short enough for a model."""
+        full = adapter(self.arguments).json_schema()
+        required = full.get("required", [])
+        ordered = sorted(full["properties"].items(), key=lambda one: one[0] not in required)
+        fields = {name: _short(field) for name, field in ordered}
+        made: dict[str, Any] = {"type": "object", "properties": fields}
+        return made | ({"required": required} if required else {})
+
+
+def _short(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an argument without titles, null and empty defaults."""
+    kinds = [one for one in field.get("anyOf", [field]) if one.get("type") != "null"]
+    told = {**kinds[0], **field}
+    return {key: told[key] for key in _KEPT if told.get(key) not in (None, "", [], False)}
+
+
+def tool(
+    chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, name: str = ""
+) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
+    """Make a function a tool of its name; its docstring says what it does.
+
+    Args:
+        chinese: The docstring in Chinese.
+        gives: JSON schema of what it returns; a table by default.
+        is_kept: Whether a server may keep its results until the knowledge base changes.
+        name: Another name than the function's.
+    """
+
+    def declare(function: "Callable[[KnowledgeBase, Any], Any]") -> Tool:
+        kind = signature(function).parameters["given"].annotation
+        called = name or function.__name__.replace("_", "-")
+        made = Tool(called, getdoc(function) or "", chinese, kind, function, gives, is_kept)
+        TOOLS[called] = made
+        return made
+
+    return declare

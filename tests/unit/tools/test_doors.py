@@ -1,0 +1,195 @@
+"""Every tool is found at every door, with the same arguments, and gives what it promises."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+from mcp import Client
+
+from kgrag.api import KnowledgeBase
+from kgrag.cli.main import main
+from kgrag.embedding.hashing import HashEmbedder
+from kgrag.errors import NotFoundError, OutOfRangeError
+from kgrag.serve.desk import Desk
+from kgrag.serve.mcp_server import mcp_server
+from kgrag.tools import TOOLS, schemas, tool
+from kgrag.tools.arguments import Arguments, argument, parameters
+from tests.fixtures.kit import kgrag
+from tests.fixtures.served import served
+
+PLAN = "云岭省碳达峰实施方案"
+ASKED: dict[str, dict[str, Any]] = {
+    "ask": {"question": "到2025年非化石能源消费比重达到多少"},
+    "search": {"question": "非化石能源消费比重", "top_k": 3},
+    "read": {"document": PLAN, "characters": 200},
+    "fetch": {"id": PLAN},
+    "grep": {"text": "非化石能源"},
+    "documents": {"words": "云岭", "limit": 2},
+    "problems": {"limit": 3},
+    "overview": {},
+    "graph": {"entity": PLAN, "limit": 2},
+    "targets": {"indicator": "非化石能源消费比重"},
+    "compare": {"indicator": ["非化石能源消费比重"], "by": "document"},
+    "who": {"agency": "省发展改革委"},
+    "cites": {"document": PLAN},
+    "cited-by": {"document": PLAN},
+    "basis": {"document": PLAN, "hops": 2},
+    "timeline": {"events": ["written"], "limit": 3},
+    "conflicts": {},
+    "digest": {"old": "云岭省碳达峰实施方案", "new": "青川市碳达峰行动计划"},
+}
+
+
+@pytest.fixture(scope="module")
+def base(sample_kb):
+    with KnowledgeBase.open(sample_kb, create=False, embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def api(base):
+    with served(base) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def assistant(base):
+    """What an assistant is told of the tools, and what each returns."""
+
+    async def asked():
+        async with Client(mcp_server(Desk(base), url="http://127.0.0.1:8080")) as client:
+            listed = (await client.list_tools()).tools
+            called = {name: await client.call_tool(name, given) for name, given in ASKED.items()}
+            return {one.name: one for one in listed}, called
+
+    return asyncio.run(asked())
+
+
+def words_of(name):
+    """Return the words of the command line that ask for what `ASKED` has."""
+    of = {one.name: one for one in main.commands[name].params}
+    for key, value in ASKED[name].items():
+        for one in value if isinstance(value, list) else [value]:
+            named = isinstance(of[key], click.Option)
+            yield from (f"--{key.replace('_', '-')}", one) if named else (one,)
+
+
+def test_every_tool_is_asked_here():
+    assert set(ASKED) == set(TOOLS)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_tool_is_the_same_at_every_door(base, api, assistant, sample_kb, name):
+    one, given = TOOLS[name], ASKED[name]
+    known = set(parameters(one.arguments))
+
+    made = json.loads(json.dumps(one(base, **given).to_dict()))
+    jsonschema.validate(made, dict(one.gives))
+
+    of_command = {parameter.name for parameter in main.commands[name].params}
+    assert known - {"history"} <= of_command
+    assert one.summary[:40] in " ".join(kgrag(name, "--help", code=0).output.split())
+    assert one.chinese[:10] in "".join(kgrag(name, "--help", language="zh").output.split())
+    done = kgrag(name, *words_of(name), "--kb", sample_kb, "--json")
+    printed = json.loads(done.stdout)
+    shown = kgrag(name, *words_of(name), "--kb", sample_kb)
+    assert shown.exit_code == done.exit_code == 0
+    assert shown.output.strip()
+
+    answers = (api.get(f"/api/{name}", params=given), api.post(f"/api/{name}", json=given))
+    described = api.get("/openapi.json").json()["paths"][f"/api/{name}"]
+    for method, answer in zip(("get", "post"), answers, strict=True):
+        content = described[method]["responses"]["200"]["content"]["application/json"]
+        jsonschema.validate(answer.json(), content["schema"])
+    assert known - {"history"} <= {p["name"] for p in described["get"]["parameters"]}
+    assert described["get"]["summary"] == one.summary
+    assert answers[0].json() == answers[1].json()
+
+    tools, called = assistant
+    assert set(tools[name].input_schema["properties"]) == known
+    assert not called[name].is_error, called[name].content
+    assert called[name].structured_content == json.loads(called[name].content[0].text)
+    (function,) = [f["function"] for f in schemas() if f["function"]["name"] == name]
+    assert function["parameters"] == one.schema()
+    for found in (printed, answers[0].json()):  # the doors add numbers and addresses only
+        for key, value in made.items():
+            if isinstance(value, str | int):
+                assert found[key] == value
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error"),
+    [
+        ("compare", {"indicator": "x", "plce": "四川"}, "plce"),
+        ("compare", {}, "indicator is missing"),
+        ("who", {"agency": "局", "role": "旁观"}, "role is one of"),
+        ("basis", {"document": PLAN, "hops": 21}, "hops is at most 20"),
+        ("targets", {"due": "明年"}, "years are given as"),
+        ("search", {"question": "x" * 5000}, "5,000 characters"),
+        ("grep", {"text": " 的 "}, "two characters"),
+        ("documents", {"limit": "many"}, "whole number"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_with_the_same_words(base, api, name, given, error):
+    with pytest.raises(OutOfRangeError, match=error):
+        TOOLS[name](base, **given)
+    refused = api.post(f"/api/{name}?", json=given, headers={"cookie": "kgrag-lang=en"})
+    assert refused.status_code == 400
+    assert error in refused.json()["error"]["message"]
+
+
+def test_what_is_not_held_is_not_found_with_near_names(base, api):
+    with pytest.raises(NotFoundError) as raised:
+        TOOLS["cites"](base, document="云岭省碳达峰方案")
+    assert PLAN in raised.value.nearest
+    told = api.get("/api/cites", params={"document": "云岭省碳达峰方案"})
+    assert (told.status_code, PLAN in told.json()["error"]["nearest"]) == (404, True)
+
+
+def test_names_may_come_in_one_text_and_a_year_as_a_number(base):
+    """As models write them."""
+    one = TOOLS["documents"](base, region="云岭省、青川市", year=2022, kind=None, words="")
+    other = TOOLS["documents"](base, region=["云岭省", "青川市"], year="2022")
+    assert one == other
+    assert one.rows
+
+
+def test_pages_of_rows_are_the_whole_table(base):
+    whole, offset, rows = TOOLS["documents"](base), 0, []
+    while offset is not None:
+        page = TOOLS["documents"](base, limit=3, offset=offset)
+        assert page.total == whole.total == len(whole.rows)
+        rows += page.rows
+        offset = page.to_dict().get("next_offset")
+    assert tuple(rows) == whole.rows
+
+
+def test_a_tool_is_added_by_one_declaration(base):
+    """Docs: a dataclass of arguments and a function; every door has it."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Counted(Arguments):
+        word: str = argument("What is counted.", "要数的词。")
+
+    @dataclass(frozen=True)
+    class Count:
+        n: int
+
+        def to_dict(self):
+            return {"n": self.n}
+
+    try:
+
+        @tool.tool("数词。", gives={"type": "object", "required": ["n"]})
+        def count(base, given: Counted):
+            """Count a word in titles."""
+            return Count(sum(given.word in card.title for card in base.documents()))
+
+        assert TOOLS["count"](base, word="方案").n > 0
+        assert "count" in [one["function"]["name"] for one in schemas()]
+    finally:
+        TOOLS.pop("count")
