@@ -244,51 +244,11 @@ STILL = {
     """,
     "kgrag.answering": """
         attempts._gaps copies._copies dated.years_first
-
         pack._beside
-    """,
-    "kgrag.cli": """
-        overview._lines show.show
-    """,
-    "kgrag.ingestion": """
-        citation_fit.fit facts._resolved facts.agreed load.grid._goes_on
-        load.grid.table_lines load.html._html_table_lines load.html._leaf
-        load.ocr.image._grid load.ocr.lines._gutter load.page_tables.aligned._is_no_table
-        load.page_tables.aligned._ruled_across load.page_tables.aligned._unruled
-        load.page_tables.joined.Whole._is_cut load.page_tables.joined.Whole.goes_on
-        load.page_tables.ruled._rows load.page_tables.shapes.text_of load.pdf.read_pdf
-        load.reflow._continues load.title._joined metadata.dates._begin
-        metadata.dates._effective metadata.dates._signed metadata.read.read_metadata
-        metadata.read.suggested_year metadata.regions._suggested
-        metadata.regions.read_region resolve._number statements.citation_roles._own_act
-        statements.duty_sentences._at statements.duty_sentences._read
-        statements.duty_sentences.item_before statements.prose._paragraphs
-        statements.provisions._items statements.provisions._of_sentence
-        statements.references._cited statements.target_grammar._is_value
-        statements.target_grammar.times statements.target_phrases.value_qualifiers
-        statements.target_sentences._Sentence._bare
-        statements.target_sentences._Sentence._built
-        statements.target_sentences._Sentence._counted
-        statements.target_sentences._Sentence._distribute
-        statements.target_sentences._Sentence._done_together
-        statements.target_sentences._Sentence._predicate
-        statements.target_sentences._Sentence._read_one
-        statements.target_sentences._Sentence._record
-        statements.target_tables._Numbered.read statements.target_tables._columns
-        statements.target_tables._named statements.target_tables._of_line
-        statements.targets._finding structure.contents._repeated structure.find._chained
-        structure.find._titles_of structure.lines._form structure.lines._read
-        structure.lines.marked_lines
-    """,
-    "kgrag.question": """
-        sides._beside_each_other
     """,
     "kgrag.retrieval": """
         dense.leaf_similarities filter.documents_within
         graph._scored_triples named.TitleIndex._fits sections.asked_parts
-    """,
-    "kgrag.serve": """
-        compatible._Condition.holds views.examples
     """,
 }
 
