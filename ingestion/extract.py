@@ -231,7 +231,8 @@ def _bare(value: str, unit: str) -> Qualifiers:
     if len(found) != 1 or found[0].start:
         return Qualifiers(value=value, unit=unit)
     (one,) = found
-    return Qualifiers(value=as_text(one.number), value_to=as_text(one.number_to), unit=one.unit)
+    to = as_text(one.number_to) if one.number_to is not None else ""
+    return Qualifiers(value=as_text(one.number), value_to=to, unit=one.unit)
 
 
 def _region(told: str, names: NameResolver) -> str:

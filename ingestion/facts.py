@@ -1,6 +1,6 @@
 """Make facts of what rules, imports and models state: names resolved, evidence gathered."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgrag.ids import fact_id
@@ -15,7 +15,7 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.quantities import dates
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.text.words import normalize_name
-from kgrag.types import Chunk, Entity, Evidence, Fact, Mention
+from kgrag.types import Chunk, Evidence, Fact, Mention
 
 BY_RULE = "rules"  # extractor of what rules find
 _ROLES = frozenset(["牵头", "负责", "配合"])
@@ -97,7 +97,11 @@ def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
         told: Of one document, as `facts_of` gives them.
         ruled: What rules found in it; what is not theirs is passed over.
     """
-    figures = _figures(ruled)
+    figures: dict[tuple[str, str, str], list[tuple[Fact, Evidence]]] = {}
+    for fact in ruled:
+        for e in fact.evidence:
+            if e.extractor == BY_RULE and e.qualifiers.kind == "target":
+                figures.setdefault(_figure(e), []).append((fact, e))
     found: dict[str, tuple[Fact, dict[Evidence, None]]] = {}
     for fact in told:
         for e in fact.evidence:
@@ -110,16 +114,6 @@ def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
             for one, evidence in called_so or both or [(fact, e)]:
                 found.setdefault(one.fact_id, (one, {}))[1][evidence] = None
     return [replace(f, evidence=tuple(sorted(at, key=_place))) for f, at in found.values()]
-
-
-def _figures(ruled: Iterable[Fact]) -> Mapping[tuple[str, str, str], list[tuple[Fact, Evidence]]]:
-    """Return the targets that rules found, by value and unit."""
-    figures: dict[tuple[str, str, str], list[tuple[Fact, Evidence]]] = {}
-    for fact in ruled:
-        for e in fact.evidence:
-            if e.extractor == BY_RULE and e.qualifiers.kind == "target":
-                figures.setdefault(_figure(e), []).append((fact, e))
-    return figures
 
 
 def _figure(evidence: Evidence) -> tuple[str, str, str]:
@@ -216,25 +210,21 @@ def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers,
     """Return a fact without evidence, its qualifiers, and how subject and object are written."""
     kept = next((e.qualifiers for e in stated.evidence if e.qualifiers.kind), NONE)
     by_rule = all(e.extractor == BY_RULE for e in stated.evidence)
-    is_silent = not (kept or by_rule)
-    value = _value(stated, resolver) if is_silent else NONE
+    value = NONE if kept or by_rule else _value(stated, resolver)
     unit = next((q.unit for q in (kept, value) if q.kind == "target"), None)
     subject, subject_written = resolver.entity(
         stated.subject, stated.subject_type, unit=unit, loosely=not by_rule
     )
-    is_duty = kept.kind == "duty" or (not by_rule and _is_role(stated.predicate, subject))
+    is_role = stated.predicate in _ROLES and subject.type == "agency"
+    is_duty = kept.kind == "duty" or (is_role and not by_rule)
     means = resolver.task if is_duty else resolver.entity
     object_, object_written = means(stated.object, stated.object_type, loosely=not by_rule)
     if subject == object_ == resolver.document and stated.predicate in _OF_ANOTHER:
         object_, object_written = resolver.other_document(stated.object)
     fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
     fact = Fact(fid, subject, stated.predicate, object_, ())
-    said = _said(fact, value, resolver) if is_silent else NONE
+    said = NONE if kept or by_rule else _said(fact, value, resolver)
     return fact, said, (subject_written, object_written)
-
-
-def _is_role(predicate: str, subject: Entity) -> bool:
-    return predicate in _ROLES and subject.type == "agency"
 
 
 def _value(stated: Stated, resolver: NameResolver) -> Qualifiers:
@@ -250,7 +240,7 @@ def _said(fact: Fact, value: Qualifiers, resolver: NameResolver) -> Qualifiers:
     They are read from its words: a value, the role of an organ, a condition, a time in force, a
     document that is named, which is connected as those are that rules find.
     """
-    if _is_role(fact.predicate, fact.subject):
+    if fact.predicate in _ROLES and fact.subject.type == "agency":
         return Qualifiers("duty", role=fact.predicate)
     if fact.predicate in CONDITIONS or (
         fact.predicate in TIMES and fact.subject == resolver.document

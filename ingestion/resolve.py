@@ -349,14 +349,13 @@ def _number(name: str) -> str:
         return "deadline"
     found = quantities(rest)
     left = _without(rest, [(q.start, q.end) for q in found])
-    is_value = any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left)
-    return "value" if is_value or _RATE.fullmatch(rest) or _ends_in_amount(name) else ""
-
-
-def _ends_in_amount(name: str) -> bool:
-    """Return whether a name ends in a number with its unit: 产值500亿元以上."""
+    if any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left):
+        return "value"
+    if _RATE.fullmatch(rest):
+        return "value"
     bare = re.sub(r"(?:以上|以下|以内|左右)$", "", name)
-    return any(q.end == len(bare) and q.unit and not q.is_word for q in quantities(bare))
+    ends = any(q.end == len(bare) and q.unit and not q.is_word for q in quantities(bare))
+    return "value" if ends else ""
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:

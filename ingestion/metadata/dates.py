@@ -51,9 +51,15 @@ _RUN_INTO_TITLE = re.compile(
     rf"{DAY}(?!\d|[，、。；：:]|印发|[发公颁]布|[第起前至以召审来])[^，。；：]{{4,80}}?"
     rf"(?:{DOCUMENT_KINDS}|附件)"
 )
-# Beside the number, as collections of laws have it.
+# Beside the number or before the organ, as collections of laws and pages of one line have it.
 _NUMBER = r"[〔\[](?:19|20)\d\d[〕\]]\d{1,5}号"
 _PRINTED = re.compile(rf"{DAY}印发(?:[）)。]?$|(?=[一-鿿]{{2,12}}{_NUMBER}$))")
+_AHEAD_OF_NUMBER = re.compile(
+    rf"{DAY}[，,]?(?:[一-鿿]{{2,12}}{_NUMBER}|(?<=[，,])[一-鿿]{{2,30}}(?:{ISSUER_ENDS}))$"
+)
+_BEHIND_NUMBER = re.compile(
+    rf"[^，。《》]{{2,100}}{_NUMBER}{DAY}(?![第起前至以召在审会]|印发|[发公颁]布)"
+)
 _MONTH_ALONE = re.compile(
     rf"(?:[（(]?|[（(]?[^，。；：《》（(]{{2,60}}?(?:{ISSUER_ENDS}))"
     rf"{MONTH}[）)]?"
@@ -71,9 +77,13 @@ _FROM_ISSUE = re.compile(
     rf"自?(?:发布|印发|公布|颁布|下发|发文|通过)之?日(?:起|后)?(?P<days>\d{{1,3}}|[{HAN_DIGITS[1:]}]?十)?(?:个?日|天)?(?:后|起)*"
     r"[^，。；]{0,4}?(?:施行|实施|执行|生效|试行)"
 )
+_FROM_NOW = re.compile(r"自(?:即日|今)起?[^，。；]{0,4}?(?:施行|实施|执行|生效)")
 _UNTIL = re.compile(
     rf"(?:有效期(?:限)?(?:为|至|到|截至)*|执行(?:至|到)|施行(?:至|到)|实施(?:至|到)|有效(?:至|到)|(?:试行|执行|实施)期(?:限)?(?:为|至|到)*"
     rf"|截至|起至){DAY}"
+)
+_UNTIL_MONTH = re.compile(
+    rf"(?:有效期?|试行|执行|施行|实施)(?:期限?)?(?:延长)?(?:至|到)(?P<when>{_YEAR}年(?:{_SMALL}月)?)(?!{_SMALL}[月日])"
 )
 _FIRST_DAY = re.sub(r"<(.)>", r"<\1_1>", DAY)
 _SPAN = re.compile(rf"{_FIRST_DAY}起?(?:至|—|-|到){DAY}")
@@ -88,6 +98,7 @@ _ITSELF = re.compile(
     r"|^(?:[（(]?自|(?:19|20)\d\d年)[^，]{1,16}(?:施行|实施|执行|生效|试行)(?=，)"
 )
 _FOR_HOW_LONG = re.compile(r"有效|试行|暂定|[执施]行|实施|期限|[截至到]")
+_PERIOD = re.compile(r"期限|有效期|执行期|试行期|实施期")
 _NEAR, _PUT_UP_AGAIN = 60, 366  # days
 _BOX = 300  # characters of a line that may be of a page's box
 _CLOCK = re.compile(r"\d{1,2}[:：]\d\d")
@@ -151,21 +162,23 @@ def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, 
     signed = _adopted(document.head) or _signed(document.lines)
     written = told.get("written") or _of_two(signed, told.get("sent", ""))
     issued = _printed(document.lines) or told.get("issued", "")
-    issued = issued or _unless_older(document, told.get("put up") or _published(document.head))
+    shown = told.get("put up") or _published(document.head)
+    if not issued and not _is_older(document, shown):
+        issued = shown
     if _days_between(written, issued) > _PUT_UP_AGAIN:
         issued = ""  # of a page that holds the document since then
-    if written or issued:
-        return written, issued, False
-    page = _unless_older(document, told.get("page", ""))
-    issued = page or told.get("month", "")
-    return "" if issued else _month(document.head), issued, bool(page)
+    page = told.get("page", "")
+    of_page = bool(page) and not (written or issued or _is_older(document, page))
+    if not written and not issued:
+        issued = page if of_page else told.get("month", "")
+    written = written or ("" if issued else _month(document.head))
+    return written, issued, of_page
 
 
-def _unless_older(document: DocumentLines, shown: str) -> str:
-    """Return the date of a page; empty if the document's number is of an earlier year."""
+def _is_older(document: DocumentLines, issued: str) -> bool:
+    """Return whether a document's number is of an earlier year than its page."""
     year = next((year for _, year in numbers_in(own_number(document))), 0)
-    is_older = year and shown and (int(shown[:4]), shown[5:7]) >= (year + 1, _LATE)
-    return "" if is_older else shown
+    return bool(year and issued) and (int(issued[:4]), issued[5:7]) >= (year + 1, _LATE)
 
 
 def _of_two(signed: str, labelled: str) -> str:
@@ -227,7 +240,12 @@ def _signed(lines: Sequence[str]) -> str:
         match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
         if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
             match = _RUN_INTO_TITLE.match(line)
-        if match and not _of_a_page(line[:_BOX]) and (value := _iso(match)):
+        if not match and i < HEAD:
+            match = _AHEAD_OF_NUMBER.match(line) or _BEHIND_NUMBER.match(line)
+        if not match or _of_a_page(line[:_BOX]):
+            continue
+        sure = i < HEAD or match.re is _SIGNED or _follows_signature(lines, i)
+        if sure and (value := _iso(match)):
             return value
     return ""
 
@@ -235,6 +253,11 @@ def _signed(lines: Sequence[str]) -> str:
 def _of_a_page(line: str) -> bool:
     """Return whether a line has a page's time stamp, not a date of signature."""
     return bool(re.search(r"\d[:：]\d|来源|时间", line))
+
+
+def _follows_signature(lines: Sequence[str], i: int) -> bool:
+    before = lines[i - 1]
+    return len(before) < 80 and not re.search(r"[。；：]$", before)
 
 
 def _adopted(head: Sequence[str]) -> str:
@@ -295,7 +318,8 @@ def _clauses(lines: Sequence[str]) -> Iterator[str]:
 
 def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
     for line in lines[:24]:
-        if (match := _IN_FORCE.match(line)) and (value := _iso(match)):
+        match = _IN_FORCE.match(line)
+        if match and (value := _iso(match)):
             return value
     for clause in _clauses(lines):
         if not (re.search(_SUBJECT, clause) or _BEGINS.match(clause) or _names(own, clause)):
@@ -303,8 +327,13 @@ def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
         match = _FROM_DAY.search(clause) or _FROM_BARE_DAY.search(clause)
         if match and (value := _iso(match)):
             return value
-        if now := _FROM_ISSUE.search(clause):
-            return _later(begin, whole_number(now["days"] or "") or 0)
+        span = _SPAN.search(clause)
+        told = span and _PERIOD.search(clause)
+        if told and (value := iso_date(span[0] if span else "")):
+            return value
+        now = _FROM_ISSUE.search(clause)
+        if now or _FROM_NOW.search(clause):
+            return _later(begin, (whole_number(now["days"] or "") or 0) if now else 0)
     return ""
 
 
@@ -330,6 +359,9 @@ def _expires(lines: Sequence[str], begin: str) -> str:
         for match in (_SPAN.search(told), _UNTIL.search(told)):
             if match and (value := _iso(match)):
                 return value
+        until = _UNTIL_MONTH.search(told)
+        if until and (value := iso_date(until["when"])):
+            return value
         years = _YEARS.search(told)
         if years and begin:
             n = whole_number(years["n"]) or 0

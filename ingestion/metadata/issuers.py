@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.metadata.dates import DAY
+from kgrag.ingestion.metadata.dates import DAY, MONTH
 from kgrag.ingestion.metadata.issuing_organs import is_organ_name, split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
 from kgrag.text.leading_region import leading_region
@@ -16,8 +16,10 @@ from kgrag.text.vocabulary import DOCUMENT_KINDS
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
+_DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
 _ETC = re.compile(rf"等(?:[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委))$")
+_AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委).{{0,6}}关于")
 _RED_HEAD = re.compile(r"^(?P<who>[^，。：《》]{2,120}?)文件(?:$|(?=[一-鿿]{1,12}[〔\[﹝]))")
 _ORDER = re.compile(
     r"^[^，。《》]{0,30}?(?P<who>[一-鿿]{2,30}?)(?:令|公告)(?:$|[（(]?(?:第|\d{4}年第))"
@@ -42,6 +44,9 @@ _BEHIND_SENTENCE = re.compile(
     r"[。！](?=[^。！；，：《》]{6,120}$)|^.*\.(?:docx?|xlsx?|pdf|rar|zip|wps|ofd)(?=[^。：《》]{6,400}$)"
 )
 _ENDS_TEXT = re.compile(r"[。：；:]$")
+_WRAPPED = 10  # characters; a shorter line was not broken by the width of a page
+_OWN_LEVEL = re.compile(r"自治区|[省市县区州盟旗](?!场|政)")
+_MOST_BROKEN = 8  # lines that belong together
 _FOR = re.compile(r"[（(].{2,20}代章[）)]?|[（(](?:盖章|公章|章)[）)]")
 # 2020年11月5日由云岭部部务会议审议通过, 已由…第三次会议通过, 经市政府第17次常务会议审议通过
 _ADOPTED = re.compile(
@@ -82,13 +87,18 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     ('云岭省财政厅', '云岭省能源局')
     """
     lines = document.lines
-    signed = _signature(lines) or _undated(lines)
+    signed = _signature(lines) or _of_month(lines) or _undated(lines)
     named = _of_title(title) or _beside_title(document, title)
     red = _red_head(document)
     best = max(signed, red, named, key=_n_placed)
-    told = best or _of_order(document) or _of_box(document) or _prepared(document)
-    if told:
-        return Issuers(tuple(dict.fromkeys(told)))
+    box = _of_box(document)
+    if _AND_OTHERS.search(title) and len(box) > len(best) == 1:
+        best = box
+    for found in (best, _of_order(document), box):
+        if found:
+            return Issuers(tuple(dict.fromkeys(found)))
+    if found := _prepared(document):
+        return Issuers(tuple(found))
     return Issuers(tuple(_explained(document) or _printed(document)), inferred=True)
 
 
@@ -119,18 +129,28 @@ def _signature(lines: Sequence[str]) -> list[str]:
             return above
         for match in _dates_of(line, i):
             before = _FOR.sub("", match["who"]).strip("（(，,")
-            found = split_organs(before) if before else []
+            found, first = _broken(lines, i, before) if before and line == whole else ([], i)
+            found = found or (split_organs(before) if before else [])
             if found or not before:
-                above = _above(lines, i) if line == whole else []
+                above = _above(lines, first) if line == whole else []
                 if found or above:
                     return [*above, *found]
+    return []
+
+
+def _of_month(lines: Sequence[str]) -> list[str]:
+    """Return the organs before a month below the title: （云岭省能源局2021年10月）."""
+    for line in lines[:10]:
+        match = _DATED_MONTH.fullmatch(line)
+        if match and (found := split_organs(match["who"])):
+            return found
     return []
 
 
 def _undated(lines: Sequence[str]) -> list[str]:
     """Return the organs on the last lines if their date is missing; at least two lines."""
     found = _above([*lines[-_MOST_LINES:], ""], min(len(lines), _MOST_LINES))
-    return found if len(found) > 1 else []
+    return found if len(found) > 1 and not any(map(is_bare_organ, found)) else []
 
 
 def _dates_of(line: str, i: int) -> Iterator[re.Match[str]]:
@@ -152,11 +172,36 @@ def _above(lines: Sequence[str], i: int) -> list[str]:
     while at >= first and not _ENDS_TEXT.search(lines[at]) and len(lines[at]) <= 200:
         line = _FOR.sub("", lines[at])
         organs = split_organs(line)
-        if not organs and line:
+        joined, begin = _broken(lines, at, line)
+        if joined:
+            organs, at = joined, begin
+        elif not organs and line:
             break
         found.insert(0, organs)
         at -= 1
     return [organ for organs in found for organ in organs]
+
+
+def _broken(lines: Sequence[str], at: int, rest: str) -> tuple[list[str], int]:
+    """Return the organs of lines broken within names, and the first of these lines.
+
+    Args:
+        lines: All.
+        at: The last of them.
+        rest: Its part of the organs.
+    """
+    found, first = ([], at)
+    organs = split_organs(rest)
+    for above in range(at - 1, max(at - _MOST_BROKEN, 0) - 1, -1):
+        if organs and (_OWN_LEVEL.match(organs[0]) or _names_place(organs[0])):
+            break  # nothing of its name is missing
+        line = lines[above]
+        if len(line) < _WRAPPED or _ENDS_TEXT.search(line) or split_organs(line):
+            break
+        rest = line + rest
+        if organs := split_organs(rest):
+            found, first = organs, above
+    return found, first
 
 
 def _of_title(title: str) -> list[str]:

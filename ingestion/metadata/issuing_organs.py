@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Iterator
 
+from kgrag.text import organs
 from kgrag.text.leading_region import leading_region
 from kgrag.text.numerals import HAN_SMALL
 from kgrag.text.organs import central_organs, is_central_organ
@@ -42,6 +43,11 @@ _NO_ORGAN = re.compile(
 @functools.cache
 def _central_names() -> frozenset[str]:
     return frozenset(name for name, _ in central_organs())
+
+
+@functools.cache
+def _national() -> tuple[str, ...]:
+    return tuple(organs.national_names())
 
 
 @functools.cache
@@ -93,11 +99,23 @@ def _cut(text: str) -> Iterator[str]:
     for match in _END.finditer(text):
         end = match.end()
         central = match[0] in ("银行", "委员会") or is_central_organ(text[start:end])
-        inner = central and not _central_at(text, end) and _BRANCH.match(text, end)
-        if end in starts and not inner:
+        inner = (
+            central
+            and not _central_at(text, end)
+            and (_BRANCH.match(text, end) or _is_seat(text, end))
+        )
+        # 工业和信息化部发展改革委: in a national document the second needs no 国家 before it.
+        next_one = match[0] in ("部", "局", "署", "委") and text.startswith(_national(), end)
+        if (end in starts or (central and next_one)) and end > start and not inner:
             yield text[start:end]
             start = end
     yield text[start:]
+
+
+def _is_seat(text: str, at: int) -> bool:
+    """Return whether a text is only a place and 局: 国家矿山安全监察局|山西局."""
+    start, name = next(names_in(text[at : at + 6]), (1, ""))
+    return start == 0 and text.startswith("局", at + len(name))
 
 
 def _starts(text: str) -> Iterator[int]:

@@ -41,12 +41,17 @@ _BRACKETED = re.compile(
 _ORDER = re.compile(
     rf"(?:^|(?<=[日（(:：]))(?P<who>(?:中华人民共和国)?(?:国|[一-鿿]{{2,30}}?))(?P<kind>令|公告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第[{HAN_WHOLE}\d]{{1,8}}号)"
 )
-# The same over two or three lines: organ, 公告, 2022年第3号.
+# The same over two or three lines: organ, 公告, 2022年第3号 or 〔2022〕3号.
 _ORDER_LINES = re.compile(
-    rf"(?P<who>[一-鿿、]{{2,120}}?)(?P<kind>令|公告|通告)[（(]?"
-    rf"(?P<no>(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号)[）)]?"
+    rf"(?P<who>[一-鿿、]{{2,120}}?)(?P<kind>令|公告|通告)[（(]?(?P<no>(?:(?:19|20)\d\d年)?第?[{HAN_WHOLE}\d]{{1,8}}号"
+    r"|[〔\[［（(](?P<year>(?:19|20)\d\d)[〕\]］)）]第?\d{1,5}号)[）)]?"
 )
-_MOST_LINES, _LONG_CODE = 7, 8
+# 云岭省能源局2022年3月5日印发, ahead of the number that ends the line.
+_SENT_AHEAD = re.compile(
+    r"^[^，。《》\d]{0,60}(?:19|20)\d\d年\d{1,2}月\d{1,2}日(?:印发|[发公颁]布)?"
+    r"(?=[一-鿿]{2,12}[〔\[【（(﹝]\d{4}[〕\]】）)﹞]第?\d{1,5}号[）)]?$)"
+)
+_MOST_LINES, _PRESIDENT, _LONG_CODE = 7, "主席", 8
 _LABEL = re.compile(r"(?:发文字号|发文文号|文件编号|文号|字号)[】\]]?[:：]$")
 _BEFORE = re.compile(rf"(?:{DOCUMENT_KINDS}|函|文件)(?:[（(][^（）()]*[）)])?[（(]?$")
 _CITED = re.compile(r"《[^》]*$|根据|按照|依据|依照|贯彻|落实|有关|转发")
@@ -67,7 +72,7 @@ def own_number(document: DocumentLines) -> str:
     """
     last = document.addressees + 1 if document.addressees >= 0 else HEAD
     head = document.lines[: min(last, HEAD)]
-    return next(_bracketed(head), "") or next(_orders(document.head), "")
+    return next(_bracketed(head), "") or next(_orders(document.head), "") or _alone(document)
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, int]]:
@@ -81,17 +86,16 @@ def numbers_in(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _bracketed(head: Sequence[str]) -> Iterator[str]:
-    for line in head:
+    for line in (_SENT_AHEAD.sub("", line) for line in head):
         for match in _BRACKETED.finditer(line):
             code = match["code"]
             title = _RUN_INTO.match(code)
             start = match.start() + (title.end() if title and title.end() < len(code) else 0)
             before = line[:start]
-            is_headed = before in ("", "（", "(", "〔") or _LABEL.search(before)
-            is_sentence = (
-                "。" in line[: match.end()] or "，" in before or _CITED.match(match["code"])
-            )
-            if not is_sentence and (is_headed or _after_title(before)):
+            sentence = "。" in line[: match.end()] or "，" in before or _CITED.match(match["code"])
+            if not sentence and (
+                before in ("", "（", "(", "〔") or _LABEL.search(before) or _after_title(before)
+            ):
                 yield _without_organs(_normal(match))
 
 
@@ -103,6 +107,15 @@ def _without_organs(number: str) -> str:
     return number if code[cut:] in ("公告", "通告") else number[cut:]
 
 
+def _alone(document: DocumentLines) -> str:
+    """Return the number on its own line after the addressees: below the body's title."""
+    for title, line in zip(document.head, document.head[1:], strict=False):
+        match = _BRACKETED.fullmatch(line.strip("（()）"))
+        if match and _BEFORE.search(title):
+            return _normal(match)
+    return ""
+
+
 def _after_title(before: str) -> bool:
     return bool(_BEFORE.search(before)) and not _CITED.match(before)
 
@@ -110,7 +123,7 @@ def _after_title(before: str) -> bool:
 def _normal(match: re.Match[str]) -> str:
     code = match["code"].strip("（(）)")
     title = _RUN_INTO.match(code)
-    if title:
+    if title and len(code) > title.end():
         code = code[title.end() :]
     return f"{code}〔{match['year']}〕{match['no']}号"
 
@@ -123,10 +136,17 @@ def _orders(head: Sequence[str]) -> Iterator[str]:
         for last in range(i + 2, min(i + _MOST_LINES, len(head)) + 1):
             match = _ORDER_LINES.fullmatch("".join(head[i:last]))
             whose = _of_whom(match["who"]) if match else ""
-            if match and (organs := split_organs(whose)):
+            organs = [whose] if whose == _PRESIDENT else split_organs(whose)
+            if match and organs:
                 joint = "" if match["kind"] == "令" else whose
-                number = match["no"] if "第" in match["no"] else f"第{match['no']}"
-                yield f"{joint or organs[0]}{match['kind']}{number}"
+                yield f"{joint or organs[0]}{match['kind']}{_order_number(match)}"
+
+
+def _order_number(match: re.Match[str]) -> str:
+    number = match["no"]
+    if match["year"]:
+        return f"〔{match['year']}〕{re.sub(r'^.*?[^0-9]第?(?=[0-9]+号$)', '', number)}"
+    return number if "第" in number else f"第{number}"
 
 
 def _of_whom(name: str) -> str:

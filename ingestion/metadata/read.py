@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from kgrag.ingestion.load.statement import with_stated
 from kgrag.ingestion.load.title import split_title
-from kgrag.ingestion.metadata.dates import Dates, iso_date, read_dates
+from kgrag.ingestion.metadata.dates import DAY, Dates, iso_date, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.issuing_organs import split_organs
-from kgrag.ingestion.metadata.lines import DocumentLines, narrowed, read_lines
+from kgrag.ingestion.metadata.lines import HEAD, DocumentLines, narrowed, read_lines
 from kgrag.ingestion.metadata.numbers import numbers_in, own_number
 from kgrag.ingestion.metadata.regions import Governed, read_region
 from kgrag.metadata import Metadata
@@ -17,6 +17,9 @@ from kgrag.text.leading_region import leading_region
 from kgrag.text.organs import full_organ_name, is_bare_organ
 from kgrag.text.regions import region_at
 from kgrag.text.titles import document_kinds, titles_within
+
+_DAY_AHEAD = re.compile(rf"^[（(]?{DAY}[）)]?[-_、，:：]?(?=[一-鿿《“])")
+_BEHIND = re.compile(r"[（(](?P<told>[^（）()]{6,80})[）)]$")
 
 _DASH = r"[—－−‐‑–~～至到-]"
 _TITLE_YEAR = re.compile(rf"(?<!\d)((?:19|20)\d\d)(?:年度?(?!前|底|远景)|年?(?={_DASH}))")
@@ -44,6 +47,10 @@ _NO_LONGER = re.compile(r"(?:已|全文)*(失效|废止)")
 # Ends of titles that `document_kinds` does not list.
 _KIND = re.compile(
     r"(决议|指导原则|通报|公报|公示|请示|答复|会议纪要|纪要|倡议书|大纲|工程|政策|安排|通则|技术要求|实施意见|体系|名录|预案|指引|手册|解读|规程|标准|细则|条例|法)$"
+)
+# What a text says that it is: 现将有关事项通告如下, 特此批复.
+_SAID_KIND = re.compile(
+    r"(?:特此|(?:^|[，。])现(?:将[^，。；：]{0,30})?)(通告|公告|通知|通报|批复)(?:如下)?[：:。！]?(?=$|[一-鿿（(])"
 )
 _TRAILER = re.compile(r"(?:[（(][^（）()]*[）)]|[》」”\"、—\-\s]){1,20}$")
 _CLAUSES = re.compile(r"[，,；;]")
@@ -84,16 +91,18 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     ('办法', '省', ('云岭省',), ('各市人民政府',), ('试行',))
     """
     document = read_lines(text)
-    body, notice = split_title(text, narrowed(properties.get("stated.title") or title))
+    given, day, behind = title_particulars(narrowed(properties.get("stated.title") or title))
+    body, notice = split_title(text, given)
     stated, page = _given(properties, "stated."), _given(properties, "")
-    number = stated.get("number") or own_number(document) or page.get("number", "")
+    number = stated.get("number") or own_number(document) or behind or page.get("number", "")
     issuers = _issuers(document, narrowed(notice) or body, stated, page)
     governed = _governed(document, body, issuers, number, stated, page)
-    known = iso_date(stated.get("issued") or page.get("issued", ""))
+    known = iso_date(stated.get("issued") or page.get("issued", "")) or day
     dates = read_dates(document, known=known, title=body)
     told = _days(dates, known, stated, page)
-    is_dated = told["written"] or told["issued"]
-    suggested = "" if is_dated else suggested_year(body, number, document, told["effective"])
+    suggested = ""
+    if not told["written"] and not told["issued"]:
+        suggested = suggested_year(body, number, document, effective=told["effective"])
     names = (full_organ_name(name, regions=governed.regions) for name in issuers.names)
     found = Metadata(
         issuers=tuple(dict.fromkeys(names)),
@@ -102,11 +111,11 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
         issued=told["issued"],
         effective=told["effective"],
         expires=told["expires"],
-        kind=stated.get("kind") or document_kind(body) or page.get("kind", ""),
+        kind=stated.get("kind") or document_kind(body) or page.get("kind") or _said_kind(document),
         level=governed.level,
         regions=governed.regions,
         recipients=tuple(filter(None, _CLAUSES.split(document.recipients))),
-        status=_status(document, body, stated=stated, page=page),
+        status=_status(document, body, notice, stated=stated, page=page),
         notice=notice,
         inferred=_inferred(issuers, governed, suggested, page_day=dates.of_page and not known),
     )
@@ -150,6 +159,14 @@ def document_kind(title: str) -> str:
             return kinds[0]
         if other:
             return other[1]
+    return ""
+
+
+def _said_kind(document: DocumentLines) -> str:
+    """Return the kind that a text without such a title calls itself; empty for none."""
+    for line in (*document.head, *document.lines[HEAD:][-_TITLE_LINES:]):
+        if match := _SAID_KIND.search(line):
+            return match[1]
     return ""
 
 
@@ -212,6 +229,7 @@ def _place(name: str) -> Governed:
 def _status(
     document: DocumentLines,
     title: str,
+    notice: str,
     *,
     stated: Mapping[str, str],
     page: Mapping[str, str],
@@ -219,7 +237,7 @@ def _status(
     """Return the limiting words of a document: in its title, the lines around it, the page."""
     if "status" in stated:
         return tuple(piece for piece in _MARKS.split(stated["status"]) if piece)
-    found = [word for word in _STATUS if word in title]
+    found = [word for word in _STATUS if word in title or (word != "草案" and word in notice)]
     for line in document.lines[:_TITLE_LINES]:
         if len(line) < _SHORT:
             found += [match[1] for match in _IN_BRACKETS.finditer(line)]
@@ -242,7 +260,7 @@ def _inferred(
     return tuple(filter(None, fields))
 
 
-def suggested_year(title: str, number: str, document: DocumentLines, effective: str) -> str:
+def suggested_year(title: str, number: str, document: DocumentLines, *, effective: str) -> str:
     r"""Return the year in which a document that has no date was probably issued.
 
     That of its number or of the day from which it is in force; else the latest of the first year
@@ -257,19 +275,48 @@ def suggested_year(title: str, number: str, document: DocumentLines, effective: 
 
     >>> from kgrag.ingestion.metadata.lines import read_lines
     >>> lines = read_lines("根据《办法》（云政发〔2020〕1号）")
-    >>> suggested_year("2022年节能工作要点", "", lines, "")
+    >>> suggested_year("2022年节能工作要点", "", lines, effective="")
     '2022'
     """
     own = [year for _, year in numbers_in(number)]
     if own or effective:
         return str(own[0]) if own else effective[:4]
+    named = [int(year) for year in _TITLE_YEAR.findall(title)]
     text = "\n".join(document.lines)
-    told = [*map(int, _TITLE_YEAR.findall(title))][:1]
-    told += [year for words, year in _SINCE.items() if words in text]
-    told += sorted(int(year) - 4 for year in _TARGET.findall(text))[:1]
-    told += [*(year for _, year in numbers_in(text)), *map(int, _EDITION.findall(text))]
+    since = [year for words, year in _SINCE.items() if words in text or words in title]
+    targets = [int(year) - 4 for year in _TARGET.findall(text)]
+    since += sorted(targets)[:1]
+    cited = [*(year for _, year in numbers_in(text)), *map(int, _EDITION.findall(text))]
     past = [int(a or b) for a, b in _PAST.findall(text)]
     # A year that nothing else comes near is a target.
-    latest = max(told, default=0)
-    told += [year for year in past if not latest or year <= latest + 1]
-    return str(max(told)) if told else ""
+    latest = max([*cited, *named[:1], *since], default=0)
+    done = [year for year in past if not latest or year <= latest + 1]
+    years = [*named[:1], *since, *cited, *done]
+    return str(max(years)) if years else ""
+
+
+def title_particulars(title: str) -> tuple[str, str, str]:
+    """Return a title without what stands ahead of it or behind it, and the day and number there.
+
+    Args:
+        title: Narrowed.
+
+    >>> title_particulars("2021-03-05云岭省能源局关于节能的通知")
+    ('云岭省能源局关于节能的通知', '2021-03-05', '')
+    >>> title_particulars("节能办法（云政发〔2021〕3号）")
+    ('节能办法', '', '云政发〔2021〕3号')
+    >>> title_particulars("节能办法（2021年3月5日云岭省人民政府令第3号公布）")
+    ('节能办法', '2021-03-05', '')
+    """
+    ahead = _DAY_AHEAD.match(title)
+    bare = title[ahead.end() :] if ahead else title
+    day = iso_date(ahead[0]) if ahead else ""
+    behind = _BEHIND.search(bare)
+    if not behind:
+        return bare, day, ""
+    told = behind["told"]
+    number = next((number for number, _ in numbers_in(told)), "")
+    later = re.search(DAY, told)
+    if not number and not later:
+        return bare, day, ""
+    return bare[: behind.start()], day or (iso_date(later[0]) if later else ""), number

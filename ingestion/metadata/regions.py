@@ -49,6 +49,9 @@ _AN_ORGAN = re.compile(
 _CENTRAL_CODE = re.compile(
     r"(?:国|中[发办]|发改|环|财|工信|建(?!政)|交|农|商|教|科|自然资|林[^政府]|银发|银保监|证监|水[^政府]|民[^政府]|人社部|市监|税总|应急|文旅|汇发|署|体)"
 )
+_ALL_PROVINCES = re.compile(
+    r"(?:各|有关)省、?(?:自治区|（自治区)|各省（|各省级|各直辖市|各中央企业"
+)
 _OWN_PROVINCE = re.compile(
     r"省(?:发展改革委|[一-鿿]{2,10}?厅)|[全我本](?:省|自治区)|省[委级直](?:[、，各有部])?|省政府|自治区(?:党委|人民政府|政府)|省人民政府"
 )
@@ -122,13 +125,8 @@ def read_region(
     if stated or titled:
         regions = _in_print(_deeper(stated, titled), document)
         return Governed(regions, _level(regions))
-    if _is_central(title, number):
+    if _is_central(document, title, number):
         return Governed((), "部门" if re.match(r"(?!国[发办]|中)", number) and number else "国家")
-    return _inferred(document, title, issuers, number)
-
-
-def _inferred(document: DocumentLines, title: str, issuers: Sequence[str], number: str) -> Governed:
-    """Return the same of a document of which neither issuers, title nor number tell it."""
     if _SUPPORTED.match(title):
         return Governed((), "国家", inferred=True)
     local = bool(issuers) and is_bare_organ(issuers[0])
@@ -192,6 +190,8 @@ def _deeper(stated: tuple[str, ...], titled: tuple[str, ...]) -> tuple[str, ...]
     """Return the issuers' place, or the title's if that is inside it."""
     if stated and titled[: len(stated)] == stated:
         return titled
+    if stated and titled and stated[-1] == titled[-1]:
+        return max(stated, titled, key=len)
     return stated or titled
 
 
@@ -209,8 +209,10 @@ def _in_print(regions: tuple[str, ...], document: DocumentLines) -> tuple[str, .
     return place if same and n > text.count(name) else regions
 
 
-def _is_central(title: str, number: str) -> bool:
-    if _CENTRAL_CODE.match(number):
+def _is_central(document: DocumentLines, title: str, number: str) -> bool:
+    if number and _CENTRAL_CODE.match(number):
+        return True
+    if _ALL_PROVINCES.search(document.recipients):
         return True
     return bool(_NATIONAL_TITLE.match(title))
 
@@ -224,14 +226,13 @@ def _suggested(document: DocumentLines, title: str, number: str, *, local: bool)
     text = "\n".join(document.lines)[:_READ]
     province, city, county = _own_words(text)
     mentions = Counter(path(m.region) for m in regions_in(text))
+    told = number or local
     own = len(_OWN.findall(text)) >= _SURELY or _speaks_of_one(mentions)
-    is_told = number or local or own
-    if not is_told and province + city + county <= len(_NATIONAL.findall(text)):
+    if not (told or own) and province + city + county <= len(_NATIONAL.findall(text)):
         return ()
     wanted = _allowed(number, mentions)
     named = [path(m.region) for m in regions_in(title)]
-    counts = {"省": province, "市": city, "县": county}
-    depth = max(counts, key=lambda level: counts[level])
+    depth = "省" if province >= max(city, county) else ("市" if city >= county else "县")
     candidates: Counter[tuple[str, ...]] = Counter()
     for names, n in mentions.items():
         for place in _at_level(names, depth):

@@ -97,32 +97,22 @@ def _governor(before: str) -> str:
     return "negated" if _has("not", code[: last.start()]) else last.lastgroup or ""
 
 
-# What the document does itself, by patterns of the words before titles and behind them.
-_ACTS = (
-    ("废止", (), ("repealed",)),
-    ("废止", ("repealing",), ()),
-    ("废止", ("replacing",), ("ended",)),
-    ("修订", ("amending",), ("amended",)),
-    ("修订", ("amending", "to_amend"), ()),
-    ("修订", ("decided",), ("amended",)),
-    ("转发", (), ("passed_on",)),
-    ("转发", ("now_passed",), ()),
-    ("印发", ("now",), ("issued",)),
-    ("印发", (), ("then_now", "issued")),
-    ("印发", ("now_sent",), ()),
-)
-
-
 def _own_act(led: str, behind: str) -> str:
     """Return 废止, 修订, 转发 or 印发 where the document itself does it here."""
     if _has("not", led) or _has("not_allowed", led):
         return ""
-    told = (
-        act
-        for act, before, after in _ACTS
-        if all(_has(name, led) for name in before) and all(_begins(name, behind) for name in after)
-    )
-    return next(told, "")
+    if _begins("repealed", behind) or _has("repealing", led):
+        return "废止"
+    if _begins("ended", behind) and _has("replacing", led):
+        return "废止"
+    if _has("amending", led) and (_begins("amended", behind) or _has("to_amend", led)):
+        return "修订"
+    if _begins("amended", behind) and _has("decided", led):
+        return "修订"
+    if _begins("passed_on", behind) or _has("now_passed", led):
+        return "转发"
+    now = _has("now", led) or _begins("then_now", behind)
+    return "印发" if (now and _begins("issued", behind)) or _has("now_sent", led) else ""
 
 
 def _carries_out(before: str, led: str, behind: str) -> bool:

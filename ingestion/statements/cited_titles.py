@@ -38,15 +38,20 @@ _OTHER_MARKS = re.compile(
 _PAGE = re.compile(r"\n\s{0,20}[-—–―－]{1,3}\s{0,9}\d{1,4}\s{0,9}[-—–―－]{1,3}\s{0,20}(?=\n)")
 
 _KIND = f"{DOCUMENT_KINDS}|函|建议"
+_BETWEEN = r"[^，。；：！？《》«»（）()“”\"、]"
 _UNMARKED = re.compile(
     rf"关于(?:[^，。；：！？《》«»（）()]|《[^《》]{{2,60}}》|[（(][^（）()]{{1,20}}[）)]){{3,90}}?(?:{_KIND})\s*$"
 )
-# 根据国务院关于加快节能工作的意见精神
-_SURE = re.compile(
-    r"(?<=根据|依据|依照|按照|遵照|落实|贯彻|执行)"
-    r"(?:中共中央[、\s]*|国务院(?:办公厅)?|[一-鿿]{2,12}人民政府(?:办公厅)?){1,3}"
-    r"关于[^，。；：！？《》«»（）()“”\"、]{4,60}?(?:意见|通知|决定)"
-    r"(?=精神|要求|部署|规定|等|，|。|、|（)"
+_CALLED_ON = r"(?<=根据|依据|依照|按照|遵照|落实|贯彻|执行)"
+_SURE = (
+    # 根据国务院关于加快节能工作的意见精神
+    re.compile(
+        rf"{_CALLED_ON}(?:中共中央[、\s]*|国务院(?:办公厅)?|[一-鿿]{{2,12}}人民政府(?:办公厅)?){{1,3}}"
+        rf"关于{_BETWEEN}{{4,60}}?(?:意见|通知|决定)(?=精神|要求|部署|规定|等|，|。|、|（)"
+    ),
+    re.compile(
+        rf"{_CALLED_ON}中华人民共和国[一-鿿]{{2,24}}?(?:法(?![律规制治院人定庭官])|条例)(?:实施条例)?"
+    ),
 )
 _NO_FURTHER_BACK = re.compile(rf"号\s*[）)]|[。；;：:]|(?:{_KIND})\s{{0,9}}[》）)]?\s{{0,9}}\n")
 _LEADING_WORD = re.compile(
@@ -70,6 +75,7 @@ class CitedTitle:
         number: 文号 that belongs to it, brackets as 〔〕; empty where none is told.
         tail: Offset after the brackets that belong to it: （国发〔2021〕4号）.
         marked: Whether it stands in marks.
+        whole: Whether both marks stand.
         inner: Where it stands inside another title: what that title does with it (印发, 修改);
             None otherwise.
     """
@@ -80,6 +86,7 @@ class CitedTitle:
     number: str = ""
     tail: int = 0
     marked: bool = True
+    whole: bool = True
     inner: str | None = None
 
 
@@ -91,7 +98,7 @@ def cited_titles(text: str) -> list[CitedTitle]:
     """
     found = [*_marked(text)]
     found += _clear_of(found, _in_other_marks(text))
-    found += _clear_of(found, _unmarked(text))
+    found += _clear_of(found, _unmarked(text, found))
     found += _clear_of(found, _numbers(text))
     return _nested(text, sorted(set(found), key=lambda told: (told.start, -told.end)))
 
@@ -125,14 +132,17 @@ def _marked(text: str) -> Iterator[CitedTitle]:
     for mark in _MARK.finditer(text):
         at = mark.start()
         if mark.group() in _OPEN:
-            is_near = opened and at - opened[-1] <= _LONGEST
-            if not (is_near and _NESTING.search(text, opened[-1] + 1, at)):
-                opened = []  # the one before lost its closing mark
+            kept = opened and at - opened[-1] <= _LONGEST
+            nests = kept and (_NESTING.search(text, opened[-1] + 1, at) or at == opened[-1] + 1)
+            if not nests:
+                yield from _cut_short(text, opened, at)
+                opened = []
             opened.append(at)
         elif opened:
             start = opened.pop()
             if not opened:
                 yield from _told(text, start, at + 1)
+    yield from _cut_short(text, opened, len(text))
 
 
 def _told(text: str, start: int, end: int) -> Iterator[CitedTitle]:
@@ -158,6 +168,20 @@ def _inside(title: str, at: int) -> Iterator[CitedTitle]:
         )
 
 
+def _cut_short(text: str, opened: list[int], limit: int) -> Iterator[CitedTitle]:
+    """Yield a title whose closing mark is lost: up to the kind that ends it before a bracket."""
+    if not opened:
+        return
+    start = opened[0]
+    match = re.compile(
+        rf"[^，。；：《》«»（(、\n]{{3,80}}?(?:{_KIND})(?=[（(、，。]|等|的?要求)"
+    ).match(text, start + 1, min(limit, start + 1 + _LONGEST))
+    if match:
+        number, tail = number_after(text, match.end())
+        title = clean_title(match.group())
+        yield CitedTitle(start, match.end(), title, number, tail, whole=False)
+
+
 def _in_other_marks(text: str) -> Iterator[CitedTitle]:
     for match in _OTHER_MARKS.finditer(text):
         title = clean_title(match.group(match.lastgroup or 0))
@@ -167,8 +191,9 @@ def _in_other_marks(text: str) -> Iterator[CitedTitle]:
         yield CitedTitle(match.start(), match.end(), title, number, tail)
 
 
-def _unmarked(text: str) -> Iterator[CitedTitle]:
-    """Yield titles without marks: those before a number in brackets, those called on."""
+def _unmarked(text: str, found: list[CitedTitle]) -> Iterator[CitedTitle]:
+    """Yield titles without marks: those before a number in brackets, laws and acts by name."""
+    known = {told.start for told in found}
     for match in BRACKETED.finditer(text):
         begin = _beginning(text, match.start())
         if begin is None:
@@ -177,10 +202,12 @@ def _unmarked(text: str) -> Iterator[CitedTitle]:
         number, tail = number_after(text, match.start())
         end = begin + len(title)
         yield CitedTitle(begin, end, clean_title(title), number, tail, marked=False)
-    for match in _SURE.finditer(text):
-        title = clean_title(match.group())
-        number, tail = number_after(text, match.end())
-        yield CitedTitle(match.start(), match.end(), title, number, tail, marked=False)
+        yield from (told for told in _inside(title, begin) if told.start not in known)
+    for pattern in _SURE:
+        for match in pattern.finditer(text):
+            title = clean_title(match.group())
+            number, tail = number_after(text, match.end())
+            yield CitedTitle(match.start(), match.end(), title, number, tail, marked=False)
 
 
 def _beginning(text: str, end: int) -> int | None:

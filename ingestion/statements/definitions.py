@@ -64,7 +64,7 @@ _LONGEST_SECTION = 34  # characters of a line that begins a section
 _ITEM = re.compile(r"^(?P<term>[^：:，。；]{2,40})[：:](?P<meaning>[^\n]{6,})$")
 _NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,3}(?P<term>[^，。；：:\d][^，。；：:]{1,50})$")
 _SAID = re.compile(r"^(?:是指|特指|系指|指|是|：|:)(?=.)")
-_LATIN = re.compile(r"(?<=.)[A-Za-z][A-Za-z\s,\-()（）]{0,99}$")  # behind a term: its translation
+_LATIN = re.compile(r"[A-Za-z][A-Za-z\s,\-()（）]{0,99}$")
 
 
 def definitions(text: str) -> list[Finding]:
@@ -131,7 +131,7 @@ def _term(words: str) -> str:
     """Return the term that stands before 是指; empty where it is none."""
     words = _ASIDE.sub("", _unmarked(words)).rstrip("，,：: ")
     called = list(_CALLED.finditer(words))
-    if called:
+    if called and called[-1].end() < len(words):
         words = words[called[-1].end() :]
     elif "，" in words or "：" in words:
         words = re.split("[，：:]", words)[-1] if len(words) > _LONGEST_TERM else words
@@ -172,11 +172,11 @@ def _listed(text: str) -> Iterator[tuple[int, int, str, str]]:
         if len(line) <= 40 and _TERMS.search(line.rstrip("：:。")):
             within, waiting = True, None
         elif within and numbered:
-            waiting = (start, _LATIN.sub("", _ASIDE.sub("", numbered["term"])).strip(_QUOTES))
+            waiting = (start, _bare(numbered["term"]))
         elif within and _begins_section(line):
             within, waiting = False, None
         elif within and waiting:
-            if 8 <= len(line) <= _LONGEST_MEANING:
+            if 8 <= len(line) <= _LONGEST_MEANING and not _MEANS.search(line):
                 yield waiting[0], end, waiting[1], _SAID.sub("", line).rstrip("。")
             waiting = None
         elif within and (item := _ITEM.match(_unmarked(line))):
@@ -189,6 +189,12 @@ def _item(item: re.Match[str], start: int, end: int) -> Iterator[tuple[int, int,
     meaning = _SAID.sub("", item["meaning"].split("。")[0].strip("，,：: "))
     if term and len(meaning) >= 4:
         yield start, end, term, meaning
+
+
+def _bare(term: str) -> str:
+    """Return a term without the same in Latin letters behind it."""
+    short = _LATIN.sub("", _ASIDE.sub("", term)).strip(_QUOTES)
+    return short or term
 
 
 @functools.cache
@@ -248,7 +254,7 @@ def _full(before: str, short: str) -> str:
     """Return the full name; empty where it cannot be told."""
     title = _TITLE.search(before)
     if title:
-        return title["title"]
+        return title["title"] if title["title"] != short else ""
     bare = _WITHIN.sub(lambda m: "口" * len(m[0]), before)  # 中国（云岭）自由贸易试验区
     at = max([0, *(m.end() for m in _STRONG.finditer(bare))])
     words = before[at:]

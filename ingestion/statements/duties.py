@@ -1,7 +1,6 @@
 """Read duties by rule: which organ leads, does or helps with which task, until when."""
 
 import bisect
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -90,14 +89,19 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     [('省工信厅', '牵头', '推进工业节能'), ('省财政厅', '负责', '推进工业节能')]
     """
     flat = unwrapped(text)
+    if not flat.text:
+        return []
     spots = _spots(flat, headings or structure(text))
     first_leads = _FIRST_LEADS.search(flat.text) is not None
     places = [*_read(flat, spots, first_leads), *_of_rows(text, flat, first_leads)]
     places.sort(key=lambda p: p.start)
-    of_all = list(_of_all(flat.text))
     taken = [(p.start, p.end) for p in places]
-    taken += [(p.start, p.end) for p in of_all if all(p.end <= a or b <= p.start for a, b in taken)]
-    said = list(stated(flat.text, sorted(taken)))
+    of_all = list(_of_all(flat.text))
+    apart = [
+        (p.start, p.end) for p in of_all if not any(a < p.end and p.start < b for a, b in taken)
+    ]
+    taken = sorted([*taken, *apart])
+    said = list(stated(flat.text, taken))
     found = [(place, CONFIDENCE) for place in (*_once(flat.text, places, said), *of_all)]
     found += [(place, IN_SENTENCES) for place in said]
     found.sort(key=lambda each: each[0].start)
@@ -106,8 +110,13 @@ def duties(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
 
 def _spots(flat: Unwrapped, headings: Sequence[Heading]) -> list[tuple[int, int]]:
     """Return where the headings stand in the unwrapped text."""
-    at = functools.partial(bisect.bisect_left, flat.offsets)
-    return sorted((at(heading.start), at(heading.end)) for heading in headings)
+    found = []
+    for heading in headings:
+        start = bisect.bisect_left(flat.offsets, heading.start)
+        end = bisect.bisect_left(flat.offsets, heading.end)
+        if start < end:
+            found.append((start, end))
+    return sorted(found)
 
 
 def _read(flat: Unwrapped, headings: list[tuple[int, int]], first_leads: bool) -> Iterator[Duty]:
@@ -143,7 +152,8 @@ def _of_all(text: str) -> Iterator[Duty]:
         said = next((m for p in _FOR_ALL if (m := p.match(text, low, match.start()))), None)
         names = organs(_NAMED_AS.sub("", said["who"])) if said else []
         if said and names:
-            yield Duty(low, match.end(), Roles(tuple((n, DOES) for n in names)), "以下各项任务")
+            task = "以下各项任务" if "以下" in text[low : match.end()] else "各项任务"
+            yield Duty(low, match.end(), Roles(tuple((n, DOES) for n in names)), task)
 
 
 def _once(text: str, places: Sequence[Duty], said: Sequence[Duty]) -> Iterator[Duty]:
@@ -160,11 +170,11 @@ def _once(text: str, places: Sequence[Duty], said: Sequence[Duty]) -> Iterator[D
             yield place
             continue
         named = {name for name, _ in duty.roles.holders}
-        left = tuple(h for h in place.roles.holders if h[0] not in named or h[1] != DOES)
+        left = tuple(h for h in place.roles.holders if h[0] not in named or h[1] not in ("", DOES))
+        deadline = duty.roles.deadline or place.roles.deadline
         if left:
-            deadline = duty.roles.deadline or place.roles.deadline
             held = replace(place.roles, holders=left, deadline=deadline)
-            yield replace(place, roles=held, task=duty.task)
+            yield replace(place, roles=held, task=place.task if title else duty.task)
 
 
 def _said_until(text: str, end: int) -> int:
@@ -203,9 +213,18 @@ def _tells(inside: str) -> bool:
 
 def _closes(text: str, start: int, end: int) -> bool:
     """Return whether a bracket stands behind a sentence or at the end of a paragraph."""
-    before, behind = text[start - 1 : start], text[end + 1 : end + 2]
-    ends = ("", "\n", "。", "；", ";")
-    return before in (*ends, *"！？：）)") or behind in ends
+    return (
+        start == 0
+        or text[start - 1] in "。；;！？\n：）)"
+        or text[end + 1 : end + 2]
+        in (
+            "",
+            "\n",
+            "。",
+            "；",
+            ";",
+        )
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, str]]:
@@ -215,12 +234,10 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
         start = line.start()
         if start < at:
             continue
-        at = _line_end(text, start)
-        while text[at : at + 1] == "\n" and (
-            LABEL.match(text, at + 1) or _LINE_DUE.match(text, at + 1)
-        ):
-            at = _line_end(text, at + 1)
-        end = at
+        end = _line_end(text, start)
+        while end + 1 < len(text) and text[end] == "\n" and _goes_on(text, end + 1):
+            end = _line_end(text, end + 1)
+        at = end
         inside = re.sub(r"\n", "；", text[start:end]).rstrip("。；）)〕】］")
         if len(inside) <= 2 * _LONGEST_BRACKET:
             yield start, end, inside
@@ -229,6 +246,10 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
 def _line_end(text: str, start: int) -> int:
     ends = [i for i in (text.find(m, start, start + _LONGEST_BRACKET) for m in "。\n") if i >= 0]
     return min(ends, default=min(len(text), start + _LONGEST_BRACKET))
+
+
+def _goes_on(text: str, start: int) -> bool:
+    return LABEL.match(text, start) is not None or _LINE_DUE.match(text, start) is not None
 
 
 def _body(name: str) -> str:
@@ -245,11 +266,11 @@ def _findings(flat: Unwrapped, place: Duty, confidence: float) -> Iterator[Findi
         organ = _body(named)
         yield Finding(
             organ,
-            role,
+            role or DOES,
             place.task,
             start,
             end,
-            Qualifiers("duty", role=role, deadline=place.roles.deadline),
+            Qualifiers("duty", role=role or DOES, deadline=place.roles.deadline),
             subject_type="agency",
             object_type="measure",
             confidence=confidence,

@@ -174,7 +174,7 @@ _DEADLINE_LABEL = re.compile(
 )
 _DUE_WORDS = re.compile(
     r"(?:(?:20\d\d|当|今|明|每)年(?:第?[一二三四]季度|\d{1,2}月(?:\d{1,2}日)?|上半年|下半年)?"
-    r"(?:年?底|末|上旬|下旬)?(?:之?前|以前|年内)?(?:基本|全面)?(?:完成|见效|取得.{0,4}成效))"
+    r"(?:年?底|末|中旬|上旬|下旬)?(?:之?前|以前|年内)?(?:基本|全面)?(?:完成|见效|取得.{0,4}成效))"
     r"|长期坚持|持续(?:推进|实施|开展|坚持)|长期推进"
 )
 _ONE_LEADS = re.compile(r"[（(](?:牵头|主办|负责牵头)(?:单位|部门)?[）)]")
@@ -251,6 +251,7 @@ _BY_WHAT = re.compile(
     r"(?:[要需]求|规定|需要|部署|情况|实际|精神|分工|职责|程序|权限|办法|方法|标准|条件|特[点色]|体系)，(?=.{4})"
 )
 _STOPS = ("", "，", ",")
+_HALF = frozenset("（(〔")
 
 
 class _Verb(NamedTuple):
@@ -276,13 +277,6 @@ class _Sentence:
             _Verb(match.lastgroup or "", self._read.at[match.start()], self._read.at[match.end()])
             for match in grammar().pattern("verb").finditer(self._read.code)
         ]
-
-    def near(self, start: int, *, is_by: bool) -> Iterator[_Verb]:
-        """Yield the verbs of a subject that begins at `start`, behind 由 those of `by`, too."""
-        for verb in self.verbs:
-            is_near = start <= verb.start and verb.end <= start + _LONGEST_SUBJECT
-            if is_near and (is_by or verb.kind != "by"):
-                yield verb
 
     def before(self, start: int, end: int) -> str:
         """Return the words between two offsets, without those at their end that only say how."""
@@ -379,8 +373,17 @@ def due_in(text: str) -> str:
     >>> due_in("推进节能。2023年底前完成100家企业诊断。到2025年，能耗下降14%。")
     '2023年底前完成100家企业诊断；到2025年，能耗下降14%'
     """
-    clauses = (text[due.start : due.end] for due in due_clauses(text))
-    return "；".join(dict.fromkeys(shortened(clause, most=_LONGEST_DUE) for clause in clauses))
+    told = (_short_due(text[due.start : due.end]) for due in due_clauses(text))
+    return "；".join(dict.fromkeys(told))
+
+
+def _short_due(clause: str) -> str:
+    """Return a clause cut at a comma, at most `_LONGEST_DUE` characters with its deadline."""
+    cut = shortened(clause, most=_LONGEST_DUE)
+    if due_words(cut):
+        return cut
+    tail = clause[-_LONGEST_DUE:]
+    return tail[tail.find("，") + 1 :].strip(_TRIM)
 
 
 def _whole(task: str, sentence: _Sentence, end: int) -> str:
@@ -389,7 +392,7 @@ def _whole(task: str, sentence: _Sentence, end: int) -> str:
     >>> _whole("组织实施", _Sentence("对登记未完成的，由甲牵头组织实施"), 7)
     '对登记未完成的，组织实施'
     """
-    before = lead(sentence.text[:end]) if end <= _REACH else ""
+    before = _before(sentence.text, end)
     is_done = 0 < len(task) <= _BARELY and f"对{task}" not in sentence.text
     if not (before and is_done) or before[:2] in task or before.endswith(_WHEN):
         return task or before
@@ -404,7 +407,10 @@ def _at(
     text = sentence.text
     begin = text[start : start + 40]
     start += len(begin) - len(_LED_IN.sub("", without_numbering(begin, ""), count=1))
-    for verb in sentence.near(start, is_by=is_by):
+    for verb in sentence.verbs:
+        near = start <= verb.start and verb.end <= start + _LONGEST_SUBJECT
+        if not near or (verb.kind == "by" and not is_by):
+            continue
         before = text[start : verb.start]
         is_answer = verb.kind == "does" and text[verb.end : verb.end + 1] in _STOPS
         if verb.kind == "whole" or is_answer:
@@ -469,37 +475,43 @@ def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str,
         if rest.startswith("会同"):
             helpers, rest = _helpers(rest[2:])
             return holders + helpers, shortened(rest), len(sentence)
-        if following := _NEXT.match(rest):
-            holders += [(name, HELPS) for name in organs(following["list"])]
+        following = _NEXT.match(rest)
+        helping = organs(following["list"]) if following else []
+        if following and helping and all(map(_is_subject, helping)):
+            role = DOES if "职责" in following["role"] or "分工" in following["role"] else HELPS
+            holders += [(name, role) for name in helping]
             rest = rest[following.end() :]
         return holders, _task(rest), len(sentence)
-    role, behind = _role(verb, rest)
-    holders, rest = [(name, role) for name in names], rest[behind:]
+    role = HELPS if verb.kind == "help" else DOES
+    if verb.kind == "does" and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
+        role = LEADS if more["lead"] else HELPS
+        rest = rest[more.end() :]
+    if _DONE.match(rest):
+        return [], "", verb.end
+    if verb.kind == "must":
+        role = LEADS if _LEADING.match(rest) else DOES
     explained = _EXPLAINED.search(sentence[:40])
     if explained and re.fullmatch(r"(?:解释|修订|修改|[和、与])+", rest):
-        return holders, f"{explained['what']}的{rest}", len(sentence)
+        return [(n, role) for n in names], f"{explained['what']}的{rest}", len(sentence)
     comma = re.search("[，,]", rest)
-    if verb.kind == "by" and (bare := _BARE.match(rest)):  # 本政策由甲组织实施
+    bare = _BARE.match(rest) if verb.kind == "by" else None
+    if bare:  # 本政策由甲组织实施
         what = lead(sentence[: sentence.rfind("由", 0, verb.start)])
-        rest = f"{what}的{bare['what']}"
-    return holders, _task(rest), verb.end + (comma.start() if comma else len(rest))
-
-
-def _role(verb: _Verb, rest: str) -> tuple[str, int]:
-    """Return the role that a verb gives with the words behind it, and how many of these tell it."""
-    if verb.kind == "does" and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
-        return LEADS if more["lead"] else HELPS, more.end()
-    if verb.kind == "must" and _LEADING.match(rest):
-        return LEADS, 0
-    return HELPS if verb.kind == "help" else DOES, 0
+        rest = f"{what}的{bare['what']}" if what else ""
+    return (
+        [(n, role) for n in names],
+        _task(rest),
+        verb.end + (comma.start() if comma else len(rest)),
+    )
 
 
 def _joined(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
     helpers, rest = _helpers(sentence[verb.end : verb.end + _REACH])
     if _DONE.match(rest) or _WHICH.match(rest):
         return [], "", verb.end
-    rest = re.sub(r"^(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", "", rest)
-    return [(name, LEADS) for name in names] + helpers, _task(rest), len(sentence)
+    glued = re.match(r"(?:，|,)?(?:共同|联合|分别|具体)?(?:负责|牵头)?", rest)
+    task = _task(rest[glued.end() :] if glued else rest)
+    return [(name, LEADS) for name in names] + helpers, task, len(sentence)
 
 
 def _helpers(rest: str) -> tuple[list[tuple[str, str]], str]:
@@ -523,7 +535,13 @@ def _helpers(rest: str) -> tuple[list[tuple[str, str]], str]:
 def _task(rest: str) -> str:
     rest = _BY_WHAT.sub("", rest.strip("，,、：:"))
     others = _OTHERS.search(rest)
-    return shortened(rest[: others.start()] if others else rest)
+    rest = rest[: others.start()] if others else rest
+    return "" if rest and rest[0] in _HALF else shortened(rest)
+
+
+def _before(sentence: str, end: int) -> str:
+    """Return what the sentence says before its organs, as their task."""
+    return lead(sentence[:end]) if end <= _REACH else ""
 
 
 def lead(text: str) -> str:
@@ -564,8 +582,11 @@ def item_before(
         headings: Where headings begin and end, in order.
     """
     since = max(since, start - _ITEM_REACH)
-    since = start - len(text[since:start].lstrip(_TRIM + "\n）)〕】"))
-    end = since + len(text[since:start].rstrip(_TRIM + "\n"))
+    while since < start and text[since] in _TRIM + "\n）)〕】":
+        since += 1
+    end = start
+    while end > since and text[end - 1] in _TRIM + "\n":
+        end -= 1
     opens = max(text.rfind("\n", since, end) + 1, since)
     last = bisect.bisect_left(headings, (end, 0)) - 1
     under = last >= 0 and headings[last][1] >= opens - 1  # a heading right above
@@ -577,13 +598,12 @@ def item_before(
     if item < opens:
         first = text[item:end].partition("\n")[0]
         return item, _run_in_title(first) or lead(first)
-    for i in range(last, -1, -1):
-        begin, close = headings[i]
-        if begin < since:
-            break
-        if named := lead(text[begin:close]):
-            return close, named
-    return opens, lead(text[opens:end])
+    while last >= 0 and headings[last][0] >= since:
+        if named := lead(text[headings[last][0] : headings[last][1]]):
+            return headings[last][1], named
+        last -= 1
+    first = lead(text[opens:end])
+    return (opens, first) if len(first) > 3 else (since, lead(text[since:end]))
 
 
 def _item(text: str, opens: int, since: int) -> int:
@@ -625,8 +645,12 @@ def roles(text: str, *, default: str = "") -> Roles:
     """
     text = _ASIDE.sub("", text)
     deadline = ""
-    if due := _DEADLINE_LABEL.search(text) or _DUE_WORDS.search(text):
-        deadline = due[due.lastgroup or 0]
+    labelled_due = _DEADLINE_LABEL.search(text)
+    if labelled_due:
+        deadline = labelled_due["due"]
+        text = text[: labelled_due.start()] + "；" + text[labelled_due.end() :]
+    elif due := _DUE_WORDS.search(text):
+        deadline = due[0]
         text = text[: due.start()] + "；" + text[due.end() :]
     text = "；".join(re.split(r"[。；;]", text))
     if _ONE_LEADS.search(text):
@@ -668,8 +692,11 @@ def _held(text: str, role: str) -> list[tuple[str, str]]:
 
 
 def _named(text: str, role: str) -> list[tuple[str, str]]:
-    told = ((name, _ONE_LEADS.sub("", name)) for name in organs(text))
-    return [(alone, role if alone == name else LEADS) for name, alone in told]
+    found = []
+    for name in organs(text):
+        alone = _ONE_LEADS.sub("", name)
+        found.append((alone, LEADS if alone != name else role))
+    return found
 
 
 def _bare_list(text: str) -> tuple[tuple[str, str], ...]:

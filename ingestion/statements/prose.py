@@ -91,8 +91,15 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
             yield from _sentences_of_cells(match, row) if above else ()
             continue
         start = match.start() + match[0].index(line[0])
-        is_near = 0 <= at > end - _LONGEST_PARAGRAPH and edges.isdisjoint((start, end))
-        if not (is_near and _goes_on(text, end, match)):
+        goes_on = (
+            at >= 0
+            and not _is_closed(text, end, match.start())
+            and start not in edges
+            and end not in edges
+            and not (item_end(line) or _ALSO_OPENS.match(line))
+            and end - at < _LONGEST_PARAGRAPH
+        )
+        if not goes_on:
             if at >= 0:
                 yield at, end
             at = start
@@ -102,13 +109,6 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
             at += _LONGEST_PARAGRAPH
     if at >= 0:
         yield at, end
-
-
-def _goes_on(text: str, end: int, match: re.Match[str]) -> bool:
-    """Return whether a line goes on with the paragraph of which the line before ends at `end`."""
-    line = match[0].strip()
-    begins = item_end(line) > 0 or _ALSO_OPENS.match(line) is not None
-    return not (begins or _is_closed(text, end, match.start()))
 
 
 def _sentences_of_cells(row: re.Match[str], above: Sequence[str]) -> Iterator[tuple[int, int]]:

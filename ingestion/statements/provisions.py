@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,11 +55,12 @@ _HEADING = re.compile(
 )
 _SENTENCE = re.compile(
     r"(?:^|[。；])(?:凡|其中|本办法所称)?(?P<who>[^，。；：\n]{2,50}?)(?:还?应当?|应该|须|需|必须)?(?:同时|还|均|当){0,3}(?:具备|符合|满足|达到)"
-    r"(?:以下|下列|如下)[^，。；：\n]{0,8}?条件(?:之一)?(?:的)?[^，。；：\n]{0,12}[：:]$"
+    r"(?:以下|下列|如下)[^，。；：\n]{0,8}?(?P<what>条件|要求)(?:之一)?(?:的)?[^，。；：\n]{0,12}[：:]$"
 )
 _APPLIES = re.compile(
     r"申[请报]|单位|企业|机构|个人|人员?$|项目|产品|技术|园区|主体|者|工厂|社区|城市|地区|公司|协会|组织|员$|法人|平台|基地|资金"
 )
+_ASKS = re.compile(r"申[请报]|机构$|单位$|主体$")
 
 
 def marked(line: str) -> tuple[int, str]:
@@ -136,7 +137,9 @@ def conditions(text: str) -> list[Finding]:
     """
     flat = unwrapped(text)
     found = [*applicants(flat), *provisions(flat), *validity(flat)]
-    return sorted(dict.fromkeys(found), key=lambda f: (f.start, f.end))
+    named = {(f.object, f.start) for f in found if f.subject != SELF}
+    told = [f for f in found if f.subject != SELF or (f.object, f.start) not in named]
+    return sorted(dict.fromkeys(told), key=lambda f: (f.start, f.end))
 
 
 def applicants(flat: Unwrapped) -> Iterator[Finding]:
@@ -153,7 +156,7 @@ def applicants(flat: Unwrapped) -> Iterator[Finding]:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     for i, line in enumerate(lines):
-        if "条件" not in line[:200]:
+        if "条件" not in line[:200] and "要求" not in line[:200]:
             continue
         rank, rest = marked(line[:200])
         subject = SELF if len(rest) <= _GROUP and _HEADING.match(unmarked(rest)) else _who(rest)
@@ -167,7 +170,8 @@ def _who(line: str) -> str:
     """Return of whom a line says that they must meet what is listed below; empty for none."""
     told = _SENTENCE.search(line)
     who = unmarked(told["who"]) if told else ""
-    return who if _APPLIES.search(who) else ""
+    applies = told and _APPLIES.search(who) and (told["what"] == "条件" or _ASKS.search(who))
+    return who if applies else ""
 
 
 def _items(lines: list[str], head: int, outer: int) -> Iterator[tuple[int, str, str]]:
@@ -176,26 +180,23 @@ def _items(lines: list[str], head: int, outer: int) -> Iterator[tuple[int, str, 
     group = ""
     for at in range(head + 1, min(head + 1 + _MOST_ITEMS, len(lines))):
         rank, rest = marked(lines[at][:_LONGEST_ITEM])
-        if rank == _NO_RANK and rest.endswith(("：", ":")):
-            continue
-        if rank not in INNER or rank <= outer < _NO_RANK:
+        if rank == _NO_RANK:
+            if rest.endswith(("：", ":")) or (at == head + 1 and "条件" in rest):
+                continue
+            return
+        if rank not in INNER or (outer < _NO_RANK and rank <= outer) or rank < first < _NO_RANK:
             return
         first = min(first, rank)
-        following = marked("".join(lines[at + 1 : at + 2])[:8])[0]
+        following = marked(lines[at + 1][:8])[0] if at + 1 < len(lines) else _NO_RANK
         item = unmarked(rest)
-        if _names_group(item, is_above=rank < following < _NO_RANK):
+        names_group = len(item) <= _GROUP // 2 and item.endswith(("要求", "条件"))
+        if names_group or (rank < following < _NO_RANK and len(item) <= _GROUP):
             group = item
             continue
         if rank == first and following <= rank:
             group = ""
         if len(item) >= 4 and not group.startswith("其他"):
             yield at, group, item
-
-
-def _names_group(item: str, *, is_above: bool) -> bool:
-    """Return whether an item only names a group of items, as those above inner ones do."""
-    is_named = len(item) <= _GROUP // 2 and item.endswith(("要求", "条件"))
-    return is_named or (is_above and len(item) <= _GROUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +213,17 @@ class Row:
     object: re.Pattern[str]
     subject: tuple[re.Pattern[str], ...]
     is_each: bool
-    condition: re.Pattern[str]
     unless: re.Pattern[str] | None = None
     elsewhere: re.Pattern[str] | None = None
     items: re.Pattern[str] | None = None
     carries: re.Pattern[str] | None = None
+    condition: re.Pattern[str] | None = None
 
     @classmethod
     def of(cls, told: Mapping[str, Any], grammar: Grammar) -> "Row":
         """Return a row as the file tells it."""
         predicate = told["predicate"]
-        optional = ("unless", "elsewhere", "items", "carries")
+        optional = ("unless", "elsewhere", "items", "carries", "condition")
         return cls(
             told["id"],
             predicate if isinstance(predicate, dict) else {"": predicate},
@@ -234,7 +235,6 @@ class Row:
             grammar.compile(told["object"]),
             tuple(map(grammar.compile, told["subject"])),
             told.get("values") == "each",
-            grammar.compile(told["condition"]),
             **{name: grammar.compile(told[name]) for name in optional if name in told},
         )
 
@@ -297,61 +297,37 @@ def _of_sentence(
     read = tagged(flat.narrowed[start:end])
     if row.unless and row.unless.search(read.code):
         return
-    said = functools.partial(_said, flat, start, read)
-    around, sure = _around(row, carried, heads, flat.text[start - 1 : start] + read.code)
+    goes_on = flat.text[start - 1 : start] != "。" or (row.carries and row.carries.match(read.code))
     for found in row.object.finditer(read.code):
         before = read.code[: found.start()]
         if row.elsewhere and row.elsewhere.search(before):
             continue
         slot = _last(row.subject, before)
-        subjects = _subjects(row, said, before, slot, _items_below(flat.text, end))
-        confidence = sure if subjects is None else row.confidence
-        asks = _asked(row, said, before, slot[1] if slot else 0)
-        for subject in filter(None, [around] if subjects is None else subjects):
-            told = "，".join(a for a in dict.fromkeys(asks) if a not in subject)[:LONGEST]
+        confidence = row.confidence
+        if row.items and (listed := row.items.search(before)):
+            who = _said(flat, start, read, *listed.span("slot")) if listed["slot"] else ""
+            items = _items_below(flat.text, end)
+            subjects = [item if who in item else f"{who}{item}"[:LONGEST] for item in items]
+        elif slot:
+            subjects = [_said(flat, start, read, *slot)]
+        elif carried and goes_on:
+            subjects = [carried]
+        else:
+            subjects = [heads.nearest()] if row.is_headed else []
+            confidence = row.headed_confidence
+        condition = _condition(row, read.code, slot[1] if slot else 0, found.start())
+        asks = [_said(flat, start, read, *each).lstrip("并或且") for each in condition]
+        for subject in filter(None, subjects):
+            told = "，".join(a for a in dict.fromkeys(asks) if a and a not in subject)[:LONGEST]
             for qualifiers in _amounts(row, read, found, told):
                 yield Finding(
                     subject,
                     _predicate(row, read, found),
-                    said(*found.span()).removeprefix("给予"),
+                    _said(flat, start, read, *found.span()).removeprefix("给予"),
                     *flat.span(*sentence.span()),
                     qualifiers,
                     confidence=confidence,
                 )
-
-
-def _around(row: Row, carried: str, heads: Heads, code: str) -> tuple[str, float]:
-    """Return of whom a sentence speaks that names nobody, and how sure that is.
-
-    Args:
-        row: Of the grammar.
-        carried: Of whom the sentence before speaks.
-        heads: What stands above.
-        code: The tagged sentence behind the mark before it.
-    """
-    if carried and (code[0] != "。" or (row.carries and row.carries.match(code, 1))):
-        return carried, row.confidence
-    return heads.nearest() if row.is_headed else "", row.headed_confidence
-
-
-def _subjects(
-    row: Row,
-    said: Callable[[int, int], str],
-    before: str,
-    slot: tuple[int, int] | None,
-    below: Iterator[str],
-) -> list[str] | None:
-    """Return of whom the words before an object speak; None where they name nobody."""
-    if row.items and (listed := row.items.search(before)):
-        who = said(*listed.span("slot")) if listed["slot"] else ""
-        return [item if who in item else f"{who}{item}"[:LONGEST] for item in below]
-    return [said(*slot)] if slot else None
-
-
-def _asked(row: Row, said: Callable[[int, int], str], before: str, since: int) -> list[str]:
-    """Return what is asked of them besides, as the words behind `since` say."""
-    found = (match.span("slot") for match in row.condition.finditer(before[since:]))
-    return [said(since + start, since + end).lstrip("并或且") for start, end in found]
 
 
 def _last(patterns: Sequence[re.Pattern[str]], code: str) -> tuple[int, int] | None:
@@ -366,6 +342,11 @@ def _said(flat: Unwrapped, base: int, read: Tagged, start: int, end: int) -> str
     """Return the words of a piece of a sentence as the document has them, marks at its ends out."""
     words = unmarked(flat.text[base + read.at[start] : base + read.at[end]])
     return words.removesuffix("的")[:LONGEST]
+
+
+def _condition(row: Row, code: str, since: int, until: int) -> list[tuple[int, int]]:
+    found = row.condition.finditer(code[since:until]) if row.condition else ()
+    return [(since + match.start("slot"), since + match.end("slot")) for match in found]
 
 
 def _predicate(row: Row, read: Tagged, found: re.Match[str]) -> str:
@@ -501,7 +482,7 @@ def _alone(text: str) -> Iterator[tuple[int, int, str, str, str]]:
     for pattern, predicate, group in ((_LASTS, LASTS, "span"), (_UNTIL, UNTIL, "until")):
         for match in pattern.finditer(text):
             before = re.split("[。；\n，,]", text[max(0, match.start() - 16) : match.start()])[-1]
-            if _OWN.search(before):
+            if _OWN.search(before) and before[:1] in ("本", "该"):
                 yield match.start() - len(before), match.end(), SELF, predicate, match[group]
 
 
@@ -513,7 +494,13 @@ def _subject_of_date(text: str, end: int) -> tuple[str, int]:
     last = re.split("[，,]", before)[-1]
     if title := _TITLE.search(before):
         return title["title"], start
-    return SELF if _OWN.search(last) or _ISSUED.search(last) else "", start
+    if (
+        _OWN.search(last)
+        or _ISSUED.search(last)
+        or re.search(r"(?:^|条)本[^，。]{1,12}[，,]", before)
+    ):
+        return SELF, start
+    return "", start
 
 
 def _end_of_sentence(text: str, start: int) -> int:

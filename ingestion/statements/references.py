@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kgrag.ingestion.metadata.numbers import clean_number
 from kgrag.ingestion.statements.citation_roles import (
     OWN,
     TITLE,
@@ -37,7 +38,9 @@ _GIVEN = re.compile(
     rf"[（(](?P<ahead>[^（）()《》]{{0,60}}?){SAID_SHORT}"
     r"(?P<names>[^（）()]{1,60}?)[）)]"
 )
-_NAME = re.compile(r"《([^《》]{1,40})》|[“\"]([^“”\"]{1,30})[”\"]|([一-鿿A-Za-z\d]{2,20})")
+_NAME = re.compile(
+    r"《([^《》]{1,40})》|[“\"]([^“”\"]{1,30})[”\"]([一-鿿]{0,6})|([一-鿿A-Za-z\d]{2,20})"
+)
 _BARE_KIND = re.compile(
     rf"(?:实施|指导|若干|工作|行动|总体|专项|管理|暂行|规划){{0,2}}(?:{DOCUMENT_KINDS}|建议)"
 )
@@ -68,6 +71,9 @@ _BETWEEN = re.compile(
     r"(?:[等和及与][^，,。；;：:]{0,16}|精神|要求|规定|部署|文件|有关|的){0,4}[、，,；;]?"
     r"(?:以及|[和及与或并暨])?[^，,。；;：:]{0,40}"
 )
+_LISTED = re.compile(
+    rf"[ \t]*{_NUMBERING}?[^\n《，。]{{0,16}}$"
+)  # between a line's start and its title
 # 《…》和省能源局等5部门印发《…》等文件精神: who sent the second, no verb of its own.
 _SENT_BY = re.compile(
     r"^((?:以及|[和及与、]).{2,40}?(?:[厅局部委府办院]|部门|单位))(?:联合)?(?:印发|[发公颁]布)$"
@@ -91,11 +97,21 @@ _PROGRAMME = re.compile(
 _MONTH = re.compile(r"(?<=[一-鿿])(?<![于在至度])(?:19|20)\d\d年\d{1,2}月(?=[一-鿿])")
 _WITH_COMMA = re.compile('关于|[以为“”"]')
 _OF_AN_ORGAN = re.compile("关于|印发|转发|发布|中共|实施[《〈<]")
+_WORD = re.compile(r"[一-鿿A-Za-z]{2}")
 _ENDED = re.compile(
     r"\s*+(?:[（(][^（）()]{0,60}[）)])?\s*+(?:同时|即行|自行|相应|予以)?(?:废止|失效)"
 )
 _MENTIONED = "提及"
 _SURE, _WITHOUT_KIND, _WITHOUT_MARKS = 0.98, 0.9, 0.9
+
+
+def own_names(title: str, *, notice: str = "", number: str = "") -> list[str]:
+    """Return the names of a document for `references`: what is told of title, notice and number.
+
+    >>> own_names("节能规划", number="云政发〔2021〕3号")
+    ['节能规划', '云政发〔2021〕3号']
+    """
+    return [name for name in (title, notice, number) if name]
 
 
 class _OwnNames:
@@ -104,17 +120,21 @@ class _OwnNames:
     def __init__(self, names: Sequence[str]) -> None:
         spelled = [*names, *(_YEARS.sub("", name) for name in names)]
         self._keys = {key for name in spelled for key in title_keys(name)}
+        self._numbers = {clean_number(name) for name in names}
         self._issuers = [issuer for name in names if (issuer := issuer_before(name))]
 
-    def holds(self, title: str, *, issuer: str = "") -> bool:
-        """Return whether a title at one place is the document's own.
+    def holds(self, title: str, *, number: str = "", issuer: str = "") -> bool:
+        """Return whether a title or number at one place is the document's own.
 
         A title that names another issuer than the document's is another's, whatever its words.
 
         Args:
             title: As told; empty for a number alone.
+            number: 文号 told with it.
             issuer: The organ that the text names right before the title; empty for none.
         """
+        if number in self._numbers:
+            return True
         if not title or self._keys.isdisjoint(title_keys(title)):
             return False
         told = issuer_before(title) or issuer
@@ -229,7 +249,10 @@ def _needs_no_marks(name: str) -> bool:
 
 
 def _written(match: re.Match[str]) -> str:
-    return clean_title(match[match.lastindex or 0])
+    marked, quoted, behind, plain = match.groups()
+    if quoted and behind:  # “双碳”意见: the quotation marks are part of it
+        return match.group()
+    return clean_title(marked or quoted or plain)
 
 
 def references(text: str, *, own_names: Sequence[str]) -> list[Finding]:
@@ -249,11 +272,7 @@ def references(text: str, *, own_names: Sequence[str]) -> list[Finding]:
     [('落实', '节能规划')]
     """
     read = _Reading.of(text, _OwnNames(own_names))
-    found = [
-        *_cited(text, read),
-        *_cited_in_titles(text, read),
-        *_short_names_without_marks(text, read),
-    ]
+    found = [*_cited(text, read), *_short_names_without_marks(text, read)]
     return sorted(found, key=lambda f: (f.start, -f.end))
 
 
@@ -298,19 +317,21 @@ class _Reading:
 def _cited(text: str, read: _Reading) -> Iterator[Finding]:
     others = [t for t in read.outer if not read.is_own[t.start]]
     issued = sum(read.roles[t.start] == "印发" for t in others)
-    for title in (told for told in others if _is_document(told, text)):
+    for title in others:
+        if not _is_document(title, text):
+            continue
         full = read.short.meaning(title) or title
         role = read.roles[title.start]
-        is_body = role == "印发" and issued == 1 and read.own.resembles(title.title)
-        if is_body or _is_bare_kind(full.title) or read.is_own.get(full.start, False):
+        if _is_bare_kind(full.title) or read.is_own.get(full.start, False):
             continue
+        if role == "印发" and issued == 1 and read.own.resembles(title.title):
+            continue  # its body, under a title in other words
         written = "" if full is title else title.title
         yield _finding(full, role, title.start, title.end, written=written)
-
-
-def _cited_in_titles(text: str, read: _Reading) -> Iterator[Finding]:
     for title in read.inner:
-        if _is_document(title, text) and not read.own.holds(title.title):
+        if _is_document(title, text) and not (
+            read.own.holds(title.title) or _is_bare_kind(title.title)
+        ):
             yield _cited_inside(title, read)
 
 
@@ -319,7 +340,9 @@ def _cited_inside(title: CitedTitle, read: _Reading) -> Finding:
     around = read.around(title.start)
     act = next((_ISSUING[verb] for verb in _ISSUING if title.inner and verb in title.inner), "")
     role, number = _MENTIONED, ""
-    if act in ("印发", "转发") or issuer_before(f"{title.inner}关于"):
+    if read.is_own.get(around.start, False):
+        role = act or _MENTIONED
+    elif act in ("印发", "转发") or issuer_before(f"{title.inner}关于"):
         role, number = read.roles.get(around.start, _MENTIONED), around.number
     return _finding(title, role, title.start, title.end, number=number)
 
@@ -340,7 +363,7 @@ def _is_own(title: CitedTitle, text: str, own: _OwnNames, short: _ShortNames) ->
     if _ENDED.match(text, title.tail or title.end):  # an earlier edition
         return False
     ahead = issuer_ahead(text[max(0, title.start - 60) : title.start])
-    return own.holds(title.title, issuer=ahead)
+    return own.holds(title.title, number=title.number, issuer=ahead)
 
 
 def _is_document(title: CitedTitle, text: str) -> bool:
@@ -351,13 +374,13 @@ def _is_document(title: CitedTitle, text: str) -> bool:
         return False
     if not document_kinds(name) and _PROGRAMME.match(text, title.end):
         return False
-    is_broken = "\n" in text[title.start : title.end]
-    return not _holds_two_cells(name, is_broken=is_broken)
+    broken = "\n" in text[title.start : title.end]
+    return _WORD.search(name) is not None and not _holds_two_cells(name, broken=broken)
 
 
-def _holds_two_cells(name: str, *, is_broken: bool) -> bool:
+def _holds_two_cells(name: str, *, broken: bool) -> bool:
     """Return whether columns of a table run together in a title: 云岭省标2021年3月准."""
-    if _MONTH.search(name) or (is_broken and "，" in name and not _WITH_COMMA.search(name)):
+    if _MONTH.search(name) or (broken and "，" in name and not _WITH_COMMA.search(name)):
         return True
     place = name[: leading_region(name)[1]] or name[:5]
     again = name.find(place, 5) if len(name) > 12 else -1
@@ -370,8 +393,9 @@ def _finding(
     title: CitedTitle, role: str, start: int, end: int, *, number: str = "", written: str = ""
 ) -> Finding:
     """Return the finding of one place, surer of what ends in a kind of document and has marks."""
-    confidence = _SURE if not title.title or document_kinds(title.title) else _WITHOUT_KIND
-    if not title.marked:
+    named = not title.title or document_kinds(title.title) or title.title.endswith("法")
+    confidence = _SURE if named else _WITHOUT_KIND
+    if not title.whole or not title.marked:
         confidence = min(confidence, _WITHOUT_MARKS)
     return Finding(
         SELF,
@@ -409,7 +433,7 @@ def _lists(
     """Return (first, last) of the runs of titles that one verb governs."""
     runs: list[tuple[int, int]] = []
     for i, told in enumerate(titles):
-        if runs and not is_own(told) and not is_own(titles[i - 1]):
+        if runs and runs[-1][1] == i - 1 and not is_own(told) and not is_own(titles[i - 1]):
             before = titles[i - 1]
             if _is_list(text[max(before.end, before.tail) : told.start]):
                 runs[-1] = (runs[-1][0], i)
@@ -440,7 +464,7 @@ class _Sentences:
 
     def role(self, first: int, last: int) -> str:
         head, tail = self._titles[first], self._titles[last]
-        if _lies_in(head.start, self._bases):  # a list below 编制依据
+        if self._is_among_bases(head.start):
             return "依据"
         end_of_list = max(tail.end, tail.tail)
         before = self._plain(self._sentence_start(head.start), head.start)
@@ -452,11 +476,11 @@ class _Sentences:
         headline = _HEADLINE.search(before)
         if not headline or not _HEADLINE_ENDS.match(after):
             return role(before, after, opening=at < _OPENING)
-        if headline.start() == 0 and at < _HEAD:
-            return _ISSUING[headline.group(1)]
         before = before[: headline.start()] + headline.group().split("关于")[0]
         after = _HEADLINE_ENDS.sub("", after, count=1)
-        return role(before, after, opening=at < _OPENING)
+        cited = role(before, after, opening=at < _OPENING)
+        is_heading = headline.start() == 0 and at < _HEAD
+        return _ISSUING[headline.group(1)] if is_heading and cited == "提及" else cited
 
     def _sentence_start(self, at: int) -> int:
         i = bisect_right(self._ends, at)
@@ -478,6 +502,13 @@ class _Sentences:
             at = max(at, told.end, told.tail)
         pieces.append(self._text[at:end])
         return _ASIDE.sub("", "".join("".join(pieces).split()))
+
+    def _is_among_bases(self, at: int) -> bool:
+        """Return whether a title stands in a list below 编制依据."""
+        if not _lies_in(at, self._bases):
+            return False
+        line = self._text.rfind("\n", 0, at) + 1
+        return at - line < _BEFORE and _LISTED.match(self._text[line:at]) is not None
 
 
 def _lies_in(at: int, sections: Sequence[tuple[int, int]]) -> bool:

@@ -70,15 +70,12 @@ _PER = {
 }
 _FOOTNOTE = re.compile(r"(?<=[一-鿿]\d)(?:达|提高|提升|控制|保持|稳定|下降|降低|增长)")
 SHARES = ("%", "个百分点")
-_NO_VALUE_BEFORE = {
-    "": re.compile("大(?:类|方面|领域|行动|工程|任务)"),
-    "项": re.compile("目"),  # 3.2项目建设
-    "千伏": re.compile("[一-鿿、和及与]"),  # 220千伏变电站29座
-    "条": re.compile("[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]"),
-}
-"""What stands behind numbers of these units that are no values."""
+_MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政策|内容|要求|标准|款)|$|[,;。]")
+_MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
 _LINES = re.compile(r"[河道路线渠沟溪涌街体管]$")  # 生态河道100条 are no articles
 _TIMES = ("家", "辆", "户", "台", "艘", "亩", "公顷")  # 检查企业120家次, 防治3万亩次
+_NAME_OF_LINE = re.compile(r"[一-鿿、和及与]")  # 220千伏变电站29座
+_LARGE_KINDS = ("大类", "大方面", "大领域", "大行动", "大工程", "大任务")
 _TIMES_SAID = re.compile("次(?!能源|生|级|要)")
 _FLOOD = "年一遇"
 _PAPERS = re.compile(r"证书?(?![一-鿿]{0,2}[的期])|床|绿证")
@@ -125,7 +122,8 @@ def values(text: str) -> list[Value]:
             last = following
             i += 1
         i += 1
-        if value := _value(text, first, last):
+        value = _value(text, first, last)
+        if value is not None and (not found or value.start >= found[-1].end):
             found.append(value)
     following_ones = [*found[1:], None][: len(found)]
     return [_completed(text, *pair) for pair in zip(found, following_ones, strict=True)]
@@ -142,7 +140,7 @@ def _completed(text: str, value: Value, following: Value | None) -> Value:
 def _range(text: str, first: Quantity, last: Quantity) -> bool:
     return (
         max(first.values) < max(last.values)
-        and first.unit in ("", last.unit)
+        and (first.unit == last.unit or not first.unit)
         and (last.unit not in _NOT_VALUES or _is_unit_here(text, last))
     )
 
@@ -156,7 +154,8 @@ def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
     after = _AFTER.match(text, unit_end)
     number, number_to = min(first.values), None
     if last is not first:
-        number, number_to = max(first.values), max(last.values)
+        number_to = max(last.values)
+        number = max(value for value in first.values if value <= number_to)
     return Value(
         first.start,
         unit_end,
@@ -173,9 +172,17 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     before = text[max(0, first.start - 2) : first.start]
     if before.endswith("第") or (last.unit in _NOT_VALUES and not _is_unit_here(text, last)):
         return False
-    if last.unit in _NO_VALUE_BEFORE and _NO_VALUE_BEFORE[last.unit].match(text, last.end):
-        return last.unit == "条" and _LINES.search(before) is not None
+    if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
+        return False
+    if last.unit == "项" and text.startswith("目", last.end):  # 3.2项目建设
+        return False
+    if not last.unit and text.startswith(_LARGE_KINDS, last.end):
+        return False
+    if last.unit == "千伏" and _NAME_OF_LINE.match(text, last.end):
+        return False
     if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
+        return False
+    if last.unit == "条" and _MEASURES.match(text, last.end) and not _LINES.search(before):
         return False
     return not last.is_word or last.unit in SHARES or max(last.values) >= _A_NUMBER
 
@@ -201,6 +208,8 @@ def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     tail = _OF_AND_PER.match(text, end)
     if not tail or not unit or unit in SHARES:
         return name, end, scale
+    if tail["of"] and name not in _MASSES:
+        return name, end, scale
     if tail["of"]:
         name += tail["of"].replace("标煤", "标准煤")
     if tail["per"]:
@@ -208,14 +217,12 @@ def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     return name, tail.end(), scale
 
 
-def as_text(number: Decimal | None) -> str:
-    """Return a decimal number without exponent or superfluous zeros; empty for none.
+def as_text(number: Decimal) -> str:
+    """Return a decimal number without exponent or superfluous zeros.
 
     >>> as_text(Decimal("2350000000.0")), as_text(Decimal("13.50"))
     ('2350000000', '13.5')
     """
-    if number is None:
-        return ""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -280,9 +287,18 @@ def times(text: str) -> list[Time]:
         lead, tail = match["lead"] or "", match["tail"] or match["part"] or ""
         before = text[max(0, match.start() - 3) : match.start()]
         after = text[match.end() : match.end() + 8]
-        begins = lead in ("从", "由", "自") and _FROM_VALUE.match(after)
-        is_base = bool(_BASE_BEFORE.search(before) or _BASE_AFTER.match(after) or begins)
-        period, year = _period(match)
+        is_base = bool(_BASE_BEFORE.search(before) or _BASE_AFTER.match(after)) or bool(
+            lead in ("在", "按") and _BASE_AFTER.search(after)
+        )
+        if lead in ("从", "由", "自") and _FROM_VALUE.match(after):
+            is_base = True
+        period = match["plan"] or ""
+        year = str(plan_years(period)[1]) if period else _digits(match["year"] or match["to"])
+        if match["from"]:
+            first = _digits(match["from"])
+            if first >= year:
+                continue
+            period = f"{first}-{year}"
         since = "以来" in tail
         found.append(
             Time(
@@ -297,14 +313,6 @@ def times(text: str) -> list[Time]:
             )
         )
     return found
-
-
-def _period(match: re.Match[str]) -> tuple[str, str]:
-    """Return (period, its last year) of a time that is matched; no period for a year."""
-    if plan := match["plan"]:
-        return plan, str(plan_years(plan)[1])
-    year = _digits(match["year"] or match["to"])
-    return (f"{_digits(match['from'])}-{year}" if match["from"] else "", year)
 
 
 def _digits(year: str) -> str:
@@ -328,7 +336,11 @@ def standing_of(time: Time, written: int) -> Standing:
     year = int(time.year)
     if not written:
         return "achieved" if time.is_until else "planned"
-    return "achieved" if year < written or (time.is_until and year == written) else "planned"
+    if time.is_until:
+        return "achieved" if year <= written or time.period else "planned"
+    if time.period and year == written and not time.is_due:
+        return "planned" if "-" in time.period else "achieved"
+    return "achieved" if year < written else "planned"
 
 
 def last_before(found: Sequence[Time], at: int, since: int = 0) -> Time | None:

@@ -173,7 +173,7 @@ def items(names: str, n: int) -> list[str]:
         if (counted := _COUNTED.search(last)) and counted.start():
             end = _shared_end(last[counted.end() :])
             found[-1] = last[: counted.start()] + end
-        elif others := _AND_OTHERS.search(last):
+        elif (others := _AND_OTHERS.search(last)) and ends(last, "heads"):
             end = others["end"]
             found[-1] = last[: others.start()] + end
         else:
@@ -182,7 +182,7 @@ def items(names: str, n: int) -> list[str]:
     if n == 2:
         for mark in reversed(list(re.finditer("[和与及]", names))):
             first, last = names[: mark.start()], names[mark.end() :]
-            if first[-2:] == last[-2:]:
+            if len(first) > 2 and first[-2:] == last[-2:]:
                 return [first, last]
     return []
 
@@ -209,14 +209,17 @@ def _shared_end(name: str) -> str:
     """Return the end of a list's last item that all of them share: 利用率."""
     if told := _OF_THOSE.search(name):
         return told[0]
-    return next(filter(name.endswith, words("shared_ends")), "")
+    for end in words("shared_ends"):
+        if name.endswith(end) and name != end:
+            return end
+    return ""
 
 
 def _whole(item: str, last: str, end: str) -> str:
     """Return an item of a list with the end that only the last has."""
     if item is last or (ends(item, "complete") and not item.endswith("需氧量")):
         return item
-    if item.endswith("排放"):
+    if item.endswith("排放") and "排放" not in end:
         return item
     level = _LEVEL.match(last)
     if level and _LEVEL.fullmatch(_OF_CITY.sub("", item)):  # 市、县污泥处理率

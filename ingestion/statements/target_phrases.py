@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from kgrag.ingestion.statements.target_grammar import (
     MONEY_FOR,
-    SHARES,
     Time,
     Value,
     as_text,
@@ -69,20 +68,27 @@ def value_qualifiers(predicate: str, phrase: str, *, written: int = 0) -> Qualif
     text = lead + said
     found = [value for value in values(text) if value.start >= len(lead) and value.unit]
     base, value = _first(text, found)
-    if value is None or _is_none(text, value):
+    if value is None or _is_granted(text, value):
+        return NONE
+    behind = re.split(r"[,;]", text[value.end :], maxsplit=1)[0]
+    if is_threshold(value, behind) or _is_of_another(value, behind):
+        return NONE
+    if ends(behind, "parts") and value.unit not in ("%", "个百分点"):
         return NONE
     dated = times(text)
     time = _time(dated, value.start)
+    since = next((t for t in dated if t.is_base and t.start < value.start), None)
+    first = _FROM.search(text[: base.start]) if base else None
     return Qualifiers(
         "target",
         value=as_text(value.number),
-        value_to=as_text(value.number_to),
+        value_to=as_text(value.number_to) if value.number_to is not None else "",
         unit=value.unit,
         comparator=_comparator(text, lead, value),
         year=time.year if time else "",
         period=time.period if time else "",
-        base_year=_base_year(text, dated, value, base),
-        base_value=as_text(base.number if base else None),
+        base_year=since.year if since else (first["year"] or "") if first else "",
+        base_value=as_text(base.number) if base else "",
         standing=_standing(lead, said, time, written),
     )
 
@@ -102,21 +108,13 @@ def _first(text: str, found: Sequence[Value]) -> tuple[Value | None, Value | Non
     return None, found[0] if found else None
 
 
-def _is_none(text: str, value: Value) -> bool:
-    """Return whether a number is granted, or only says which is meant: 3兆瓦的机组, 8%基础上."""
-    if value.unit in ("元", "%", "美元") and MONEY_FOR.search(text):
-        return True
-    behind = re.split(r"[,;]", text[value.end :], maxsplit=1)[0]
-    is_of_another = value.unit not in COUNTS and _OF_ANOTHER.match(behind) is not None
-    is_part = ends(behind, "parts") and value.unit not in SHARES
-    return is_threshold(value, behind) or is_of_another or is_part
+def _is_of_another(value: Value, behind: str) -> bool:
+    """Return whether a number only says which one is meant: 3兆瓦的机组, 8%基础上."""
+    return value.unit not in COUNTS and _OF_ANOTHER.match(behind) is not None
 
 
-def _base_year(text: str, dated: Sequence[Time], value: Value, base: Value | None) -> str:
-    """Return the year of what a value is compared with, or began with; empty for none."""
-    since = next((t.year for t in dated if t.is_base and t.start < value.start), "")
-    came = _FROM.search(text[: base.start]) if base else None
-    return since or (came["year"] if came else "") or ""
+def _is_granted(text: str, value: Value) -> bool:
+    return value.unit in ("元", "%", "美元") and MONEY_FOR.search(text) is not None
 
 
 def _time(dated: Sequence[Time], at: int) -> Time | None:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -129,17 +129,11 @@ def _lent_by(before: Statement, head: str) -> str:
     if head in _OF_A_VALUE and _WHOLE_VALUE.search(name):
         return name
     if before.value.unit in COUNTS and not ends(name, "heads"):
-        return _KINDS.sub("", name)
+        return _KINDS.sub("", name) if len(name) <= _LONGEST_OF else ""
     if not (own := _OWN_HEAD.search(name)):
         return ""
     of = name[: own.start()]
     return of if _SHORTEST <= len(of) <= _LONGEST_OF else ""
-
-
-def _is_size(value: Value, name: str) -> bool:
-    """Return whether a number says how large one of those is that are built: 2万千瓦机组."""
-    of_one = {"千瓦": "plants", "头": "farms", "只": "farms", "羽": "farms"}.get(value.unit)
-    return of_one is not None and any(word in name for word in words(of_one))
 
 
 def _work(found: Sequence[Statement], clause: tuple[int, int]) -> str:
@@ -214,6 +208,7 @@ class _Said:
         verb: The last verb of building, for the items that follow it.
         base: A year that values are compared with.
         from_value: Where the next value began: 由30%.
+        from_year: The year then.
         whole: The indicator of which a list behind 其中 gives the parts; empty outside of one.
         found: What was read.
     """
@@ -227,6 +222,7 @@ class _Said:
     verb: str = ""
     base: str = ""
     from_value: Value | None = None
+    from_year: str = ""
     whole: str = ""
     found: list[Statement] = field(default_factory=list)
 
@@ -316,16 +312,12 @@ class _Sentence:
             said.whole = said.indicator
         if start and self.code[start - 1] == ";":
             said.indicator = said.base = ""
-        said.from_value = None
+        said.from_value, said.from_year = None, ""
         numbers = [at for at in self.values if start <= at < end and not self._is_sum(at, end)]
         if not numbers:
             self._note_subject(start, end)
-        elif not (self._are_counted(numbers) and self._done_together((start, end), numbers)):
+        elif not self._done_together((start, end), numbers):
             self._read_numbers((start, end), numbers)
-
-    def _are_counted(self, numbers: list[int]) -> bool:
-        """Return whether several numbers count what is made or done."""
-        return len(numbers) > 1 and countable().issuperset(self.values[at].unit for at in numbers)
 
     def _is_sum(self, at: int, end: int) -> bool:
         """Return whether a number says how many a list has: 甲、乙等2项排放量分别…."""
@@ -392,6 +384,8 @@ class _Sentence:
             return False
         said = self.said
         said.from_value = self.values[at]
+        dated = [self.times[i].year for i in range(came.start(), at) if i in self.times]
+        said.from_year = dated[-1] if dated else ""
         if name := names.indicator(self.tagged, left, came.start()):
             said.indicator = names.of_before(name, said.indicator)
         return True
@@ -409,23 +403,19 @@ class _Sentence:
         result = pattern("result").fullmatch(self.code, at + 1, right) if is_counted else None
         if verb and noun[0] < noun[1] and is_counted and not (result and left == at):
             self._built(clause, verb, at, noun)
-        elif not (is_counted and self._result(clause, result, left, at, right)) and not (
+        elif (is_counted and self._result(clause, result, left, at, right)) or (
             value.unit == "%" and self._share(clause, left, start, at, right)
         ):
-            self._told(clause, left, start, at, right)
-
-    # --- forms ---
-
-    def _told(self, clause: tuple[int, int], left: int, start: int, at: int, right: int) -> None:
-        """X达到V, X占Y的V, X V."""
-        of = pattern("of").search(self.code, left, at) if self.values[at].unit in SHARES else None
-        if pattern("is_predicate").search(self.code, start, at):
+            pass
+        elif pattern("is_predicate").search(self.code, start, at):
             self._predicate(clause, left, start, at, right)
-        elif of:
+        elif value.unit in SHARES and (of := pattern("of").search(self.code, left, at)):
             end = at if self._starts("占", of.start()) else of.start()
             self._predicate(clause, left, end, at, right)
         else:
             self._bare(clause, left, start, at, right)
+
+    # --- forms ---
 
     def _built(self, clause: tuple[int, int], verb: str, at: int, noun: tuple[int, int]) -> None:
         """建成V X."""
@@ -433,7 +423,9 @@ class _Sentence:
         said.counted_to = noun[1]
         name = self._words(*noun)
         name = name.rsplit("的", 1)[-1] if len(name) > _LONGEST else name
-        if verb in ("有", "为") or ends(name, "parts") or _is_size(value, name):
+        of_one = {"千瓦": "plants", "头": "farms", "只": "farms", "羽": "farms"}.get(value.unit)
+        is_size = of_one and any(word in name for word in words(of_one))
+        if verb in ("有", "为") or ends(name, "parts") or is_size:
             return
         is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
         is_limited = verb.endswith((*words("at_least"), *words("above")))
@@ -442,22 +434,21 @@ class _Sentence:
         said.verb = verb
         n = len(said.found)
         self._record(clause, name, at, verb, verb)
-        shared = pattern("shared_work").fullmatch(self.code, *noun)
-        if shared and len(said.found) > n:
-            # to those before, too: 3个油库、5辆车的油气回收治理
-            clause_ = said.found[-1].clause
-            self._complete(self._words(*shared.span("done")), lambda one: one.clause == clause_)
-        if level := next(filter(name.startswith, words("levels")), ""):
-            rest = name.removeprefix(level)  # 2个市级、4个县级水源地保护区
-            self._complete(rest, lambda one: one.indicator in words("levels"), upto=n)
+        if (shared := pattern("shared_work").fullmatch(self.code, *noun)) and len(said.found) > n:
+            self._complete(self._words(*shared.span("done")))
+        level = next(filter(name.startswith, words("levels")), "")
+        for i in range(n - 1, -1, -1) if level else ():  # 2个市级、4个县级水源地保护区
+            if said.found[i].indicator not in words("levels"):
+                break
+            said.found[i] = replace(
+                said.found[i], indicator=said.found[i].indicator + name.removeprefix(level)
+            )
 
-    def _complete(
-        self, work: str, belongs: Callable[[Statement], bool], *, upto: int | None = None
-    ) -> None:
-        """Give the end of a list's last item to those right before that belong to it."""
+    def _complete(self, work: str) -> None:
+        """Give what is done to a list's last item to those before: 3个油库、5辆车的油气回收治理."""
         found = self.said.found
-        for i in reversed(range(len(found) - 1 if upto is None else upto)):
-            if not belongs(found[i]):
+        for i in range(len(found) - 2, -1, -1):
+            if found[i].clause != found[-1].clause or found[i].value.unit not in COUNTS:
                 break
             found[i] = replace(found[i], indicator=found[i].indicator + work)
 
@@ -500,7 +491,7 @@ class _Sentence:
         """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
         does = pattern("does").fullmatch(self.code, at + 1, right)
         value = self.values[at]
-        if not does or value.after not in ("", "以上"):
+        if not does or value.after not in ("", "以上") or self._starts("的目标", at + 1):
             return False
         following = pattern("chain").search(self.code, at + 1, right)
         if following and pattern("is_predicate").search(self.code, following.start(), right):
@@ -522,11 +513,17 @@ class _Sentence:
         """X达到V, X比2020年下降V."""
         value, chain = self.values[at], self._words(start, at)
         behind = self._words(at + 1, right)
-        if names.is_threshold(value, behind) or self._lacks_unit(value, left, start):
+        if names.is_threshold(value, behind):
             return
-        is_share = value.unit in SHARES
+        if not value.unit and not self._is_number(left, start):
+            return
         is_reached = pattern("is_reached").search(self.code, start, at) is not None
-        if not (is_share or is_reached) and behind[:1] not in ("", *"、和及与的并以其"):
+        if (
+            behind
+            and behind[0] not in "、和及与的并以其"
+            and value.unit not in SHARES
+            and not is_reached
+        ):
             return
         name = names.indicator(self.tagged, left, start)
         is_built = value.unit in COUNTS or not ends(name, "heads")
@@ -534,12 +531,12 @@ class _Sentence:
         if not is_reached and is_built and pattern("build_lead").match(self.code, first, start):
             self._bare(clause, left, start, at, right)
             return
-        if not name:
-            before = names.without_times(self.tagged, left, start)
-            if len(self._words(names.behind_lead(self.tagged, *before), before[1])) > 2:
-                return
-            name = self.said.referred if is_share and not self.said.indicator else ""
-        name = names.of_before(name, self.said.indicator, is_share=is_share)
+        before = names.without_times(self.tagged, left, start)
+        if not name and len(self._words(names.behind_lead(self.tagged, *before), before[1])) > 2:
+            return
+        if not name and not self.said.indicator and value.unit in SHARES:
+            name = self.said.referred
+        name = names.of_before(name, self.said.indicator, is_share=value.unit in SHARES)
         self._each(clause, name, at, chain, start)
 
     def _each(self, clause: tuple[int, int], name: str, at: int, chain: str, start: int) -> None:
@@ -555,8 +552,13 @@ class _Sentence:
         """X V, 新建X V, and V in a list that a verb or a sum opened, or behind 到2025年."""
         said, value = self.said, self.values[at]
         behind = self._words(at + 1, right)
-        goes_on = behind[:1] in ("", *"、和及与并其以") or behind.startswith(("的目标", "目标"))
-        if not goes_on or self._lacks_unit(value, left, start):
+        if (
+            behind
+            and behind[0] not in "、和及与并其以"
+            and not behind.startswith(("的目标", "目标"))
+        ):
+            return
+        if not value.unit and not self._is_number(left, start):
             return
         chain = self._words(start, at)
         first, end = names.bare(self.tagged, left, start)
@@ -565,99 +567,91 @@ class _Sentence:
         )
         name = self._words(first, end)
         if verb:
-            self._made(clause, name, verb, at, chain)
+            made = self._words(verb.end(), end) or (name if name in words("planted") else "")
+            in_all = "累计" if self._words(first - 1, first) == "累计" and first > left else ""
+            if made in words("general") or (value.unit in SHARES and not ends(name, "heads")):
+                self._record(clause, name if made else "", at, chain, "")
+            elif made:
+                said.verb = in_all + self._words(*verb.span())
+                self._record(clause, made, at, chain, said.verb)
+            elif said.verb:
+                self._record(clause, said.indicator, at, chain, self._words(*verb.span()))
         elif ends(name, "heads") or name.startswith(words("starts")):
             before = said.indicator if names.of_all(name) else ""
             self._each(clause, before + name, at, chain, start)
         elif value.unit in countable():
             self._counted(clause, name, left, at, chain)
-
-    def _made(
-        self, clause: tuple[int, int], name: str, verb: re.Match[str], at: int, chain: str
-    ) -> None:
-        """新建X V, and what a verb before it builds: V."""
-        said, first = self.said, verb.start()
-        made = name[len(self._words(*verb.span())) :] or (name if name in words("planted") else "")
-        is_share = self.values[at].unit in SHARES and not ends(name, "heads")
-        if made in words("general") or is_share:
-            self._record(clause, name if made else "", at, chain, "")
-        elif made:
-            in_all = "累计" if self._words(first - 1, first) == "累计" else ""
-            said.verb = in_all + self._words(*verb.span())
-            self._record(clause, made, at, chain, said.verb)
-        elif said.verb:
-            self._record(clause, said.indicator, at, chain, self._words(*verb.span()))
+        elif not name and any(left <= i < at for i in self.times) and said.found:
+            self._record(clause, said.indicator, at, chain, "")  # 占比2023年底达到30%, 2025年底40%
 
     def _counted(self, clause: tuple[int, int], name: str, left: int, at: int, chain: str) -> None:
         """X V, where what is counted is told by a verb before, by a sum or when it is due."""
         said = self.said
         if not name and any(left <= i < at for i in self.times):
-            self._record(clause, said.indicator, at, chain, "")
+            if said.found and said.found[-1].value.unit == self.values[at].unit:
+                self._record(clause, said.indicator, at, chain, "")
             return
         time = self._time(clause[0], at)
         is_due = time is not None and time.is_due
-        is_opened = said.verb or said.whole or is_due or ends(name, "work")
-        if is_opened or (self.code[left] == "、" and self._is_of_the_last(clause, at)):
+        before = said.found[-1] if said.found else None
+        is_next = (
+            before is not None
+            and before.value.unit == self.values[at].unit
+            and before.clause[0] == self.tagged.at[clause[0]]
+            and self.code[left] == "、"
+        )
+        if said.verb or said.whole or is_next or is_due or ends(name, "work"):
             self._record(clause, name, at, chain, said.verb)
         elif 2 < len(name) <= 20:
             self._record(clause, name, at, chain, "", is_bare=True)
 
-    def _is_of_the_last(self, clause: tuple[int, int], at: int) -> bool:
-        """Return whether a number has the unit of the one that its clause stated before."""
-        before = self.said.found[-1:]
-        is_same = bool(before) and before[0].value.unit == self.values[at].unit
-        return is_same and before[0].clause[0] == self.tagged.at[clause[0]]
-
     def _done_together(self, clause: tuple[int, int], numbers: list[int]) -> bool:
         """Keep several that are counted and have one thing done to them: 3座油库和5辆车完成治理."""
+        units = {self.values[at].unit for at in numbers}
+        if len(numbers) < 2 or not units <= countable():
+            return False
         start, end = names.without_times(self.tagged, clause[0], numbers[0])
         working = pattern("working").search(self.code, start, end)
         form = "object_done" if working else "result"
         done = pattern(form).fullmatch(self.code, numbers[-1] + 1, clause[1])
         if not done or not (working or pattern("result_lead").fullmatch(self.code, start, end)):
             return False
-        item = pattern("item")
-        nouns = [item.fullmatch(self.code, one + 1, other) for one, other in pairwise(numbers)]
+        nouns = [
+            pattern("item").fullmatch(self.code, one + 1, other) for one, other in pairwise(numbers)
+        ]
+        said = self._words(*done.span("said"))
         told = [self._words(*noun.span("noun")) if noun else "" for noun in (*nouns, done)]
         if not all(map(names.named, told)) or (working and any(ends(n, "work") for n in told)):
             return False
         for at, name in zip(numbers, told, strict=True):
-            name += self._words(*done.span("said"))
-            self._record(clause, name, at, "", "", is_dated_behind=True)
+            self._record(clause, name + said, at, "", "", is_dated_behind=True)
         return True
 
     def _distribute(self, clause: tuple[int, int], left: int, start: int, group: list[int]) -> None:
         """A、B分别达到V、W; 到2025年、2030年A分别达到V、W."""
         said, chain = self.said, self._words(start, group[0])
-        if self.code.endswith("的", left, start):
+        if self.code.endswith("的", left, start) and chain[:1] != "占":
             return
         first, end = names.bare(self.tagged, left, start)
         verb = pattern("build_lead").match(self.code, first, end)
-        is_strong = pattern("is_strong").search(self.code, start, group[0]) is not None
-        if verb and not is_strong and not ends(self._words(first, end), "heads"):
-            first = verb.end()
+        if verb and not pattern("is_strong").search(self.code, start, group[0]):
+            first = verb.end() if not ends(self._words(first, end), "heads") else first
         name = self._words(first, end)
         listed: Sequence[str] = names.items(name, len(group))
         if not listed and not names.named(name):
-            listed = self._listed_before(clause[0], len(group))
+            listed = self._listed_before(clause[0], len(group), chain)
         if listed:
             said.names = listed
             for item, at in zip(listed, group, strict=True):
                 self._record(clause, item, at, chain, "", after=self.values[group[-1]].after)
-        elif name and "分别" in chain:
-            self._distribute_times(clause, name, group, chain)
-
-    def _distribute_times(
-        self, clause: tuple[int, int], name: str, group: list[int], chain: str
-    ) -> None:
-        """到2025年、2030年A分别达到V、W."""
+            return
         dated = [time for i, time in self.times.items() if i < group[0] and not time.is_base]
-        dated = dated[0].each() if len(dated) == 1 else dated[-len(group) :]
-        if len(dated) == len(group):
+        dated = dated[0].each() or dated if len(dated) == 1 else dated[-len(group) :]
+        if "分别" in chain and len(dated) == len(group) and name:
             for time, at in zip(dated, group, strict=True):
                 self._record(clause, name, at, chain, "", time=time)
 
-    def _listed_before(self, start: int, n: int) -> Sequence[str]:
+    def _listed_before(self, start: int, n: int, chain: str) -> Sequence[str]:
         """Return the n indicators that what stands before has for a list of values."""
         if len(self.said.names) == n:
             return self.said.names
@@ -665,7 +659,7 @@ class _Sentence:
         marks = list(_CLAUSE_END.finditer(self.code, self.start, end))
         since = marks[-1].end() if marks else self.start
         found = [each.indicator for each in self.said.found]
-        told = found if len(found) == n == len(set(found)) else ()
+        told = found if len(found) == n == len(set(found)) and "分别" in chain else ()
         return names.items(self._words(*names.bare(self.tagged, since, end)), n) or told
 
     # --- pieces ---
@@ -676,9 +670,9 @@ class _Sentence:
     def _starts(self, words_: str, at: int) -> bool:
         return self.tagged.text.startswith(words_, self.tagged.at[at])
 
-    def _lacks_unit(self, value: Value, left: int, start: int) -> bool:
-        """Return whether a number has no unit, but for those of 指数, PUE."""
-        return not value.unit and not ends(self._words(left, start), "unitless")
+    def _is_number(self, left: int, start: int) -> bool:
+        """Return whether an indicator's values have no unit: 指数, PUE."""
+        return ends(self._words(left, start), "unitless")
 
     def _verb(self, start: int, left: int, at: int) -> str:
         """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
@@ -744,10 +738,12 @@ class _Sentence:
             return
         span = (where[clause[0]], where[clause[1]])
         name = whole(name, self.tagged.text, span, said.found)
-        bases = [t.year for i, t in self.times.items() if t.is_base and clause[0] <= i < at]
-        if is_dated_behind:
-            time = next((t for i, t in self.times.items() if at < i < clause[1]), None)
-        number = self._words(at, at + 1) + ("" if value.after else after)
+        comma = self.code.rfind(",", clause[0], at) + 1 or clause[0]
+        bases = [t for i, t in self.times.items() if t.is_base and clause[0] <= i < at]
+        if is_dated_behind and time is None:
+            behind = [t for i, t in self.times.items() if at < i < clause[1] and not t.is_base]
+            time = behind[0] if behind else None
+        number = self._words(at, at + 1) + (after if after and not value.after else "")
         between = names.spoken(chain) if chain != verb else ""
         said.found.append(
             Statement(
@@ -758,13 +754,13 @@ class _Sentence:
                 verb,
                 span,
                 time or self._time(clause[0], at),
-                (bases or [said.base])[0],
+                bases[0].year if bases else said.from_year or said.base,
                 said.from_value,
-                self._words(clause[0], at),
+                self._words(comma, at),
                 said.carried,
-                self._words(self.start, clause[0]),
+                self._words(self.start, comma),
                 is_bare,
             )
         )
         said.indicator = said.referred = name
-        said.from_value = None
+        said.from_value, said.from_year = None, ""

@@ -46,6 +46,10 @@ _BINDING = re.compile(r"(?:约束|预期|引导|指导|导向|引领|参考)性?
 _NAME_HEAD = re.compile(
     r"(?:主要|具体|核心|评价|考核)?(?:指标|名称|指标名称|项目|内容|指标内容|目标名称)(?:\(.{1,6}\))?"
 )
+_HEAD = re.compile(
+    r"序号?|编号|类别|分类|领域|(?:主要|具体)?指标(?:名称|内容|属性|性质|类型)?(?:\(.{1,6}\))?|名称|属性|性质|类型|(?:计量)?单位|备注"
+    r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
+)
 _NUMBER = (
     r"(?:[\[〔](?:-(?=\d))?)?(?:(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)[ \t]?)?\d++(?:\.\d+)?+"
     r"(?![\d.]{0,20}吨)%?"
@@ -59,7 +63,9 @@ _SIGNS = str.maketrans("≧≦﹥﹤", "≥≤><")
 _NOTES = re.compile(r"\([^()]*\)|(?<=[\]〕])\d\)|(?<=\d)[a-e]$|[\[\]〔〕①-⑳*\s]")
 _CELL_NUMBER = re.compile(rf"{_NUMBER}$")
 _ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考性"
+_TOKEN = re.compile(rf"{_NUMBER}|{_NOTHING}")
 _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
+_MOST_COLUMNS = 10
 _LONGEST_HEAD, _LONGEST_CAPTION = 24, 40  # characters
 _CAPTION_LINES = 3
 _PLAN = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
@@ -137,7 +143,7 @@ def table_cells(text: str) -> list[Cell]:
         for m in _LINE.finditer(legible(text))
         if m[0].strip()
     ]
-    return [*_of_cells(lines), *_of_flat_rows(lines)]
+    return [*_of_cells(lines), *_of_single_cells(lines), *_of_flat_rows(lines)]
 
 
 def _of_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
@@ -172,6 +178,27 @@ def _told_above(lines: Sequence[str]) -> tuple[str, str]:
         year = str(plan_years(plan[1])[1]) if plan and "指标" in line else year
         unit = named[1] if named else unit
     return year, unit
+
+
+def _of_single_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
+    """Yield from tables whose cells stand one a line."""
+    i = 0
+    while i < len(lines):
+        j = i
+        while j < len(lines) and j - i < _MOST_COLUMNS and _HEAD.fullmatch(lines[j].text):
+            j += 1
+        header = _header([line.text for line in lines[i:j]]) if j - i > 2 else None
+        if header is None:
+            i = max(i + 1, j - 1) if j - i < _MOST_COLUMNS else i + 1
+            continue
+        while j + header.n <= len(lines):
+            row = lines[j : j + header.n]
+            cells = list(_row(header, [line.text for line in row], row[0].start, row[-1].end))
+            if not cells or not _fits(header, [line.text for line in row]):
+                break
+            yield from cells
+            j += header.n
+        i = j
 
 
 def _header(cells: Sequence[str], above: tuple[str, str] = ("", "")) -> _Header | None:
@@ -237,6 +264,16 @@ def _name(header: _Header, cells: Sequence[str]) -> str:
 def _binding(cell: str) -> str:
     match = _BINDING.match(cell)
     return match[0][:2] + "性" if match else ""
+
+
+def _fits(header: _Header, cells: Sequence[str]) -> bool:
+    """Return whether the cells of a row are what their columns hold."""
+    for i, _, _ in header.years:
+        if not _TOKEN.fullmatch("".join(cells[i].split())):
+            return False
+    if header.binding >= 0 and not _BINDING.match(cells[header.binding]):
+        return False
+    return not re.search(r"\d{2}", cells[header.name][:2])
 
 
 def _cell_value(cell: str, unit: str) -> tuple[str, Value] | None:
@@ -353,30 +390,28 @@ def _columns(head: str, planned: str) -> Columns | None:
         planned: The year in which the aims of its caption's plan are due; empty.
     """
     head = _PLAN_AIM_VALUE.sub(lambda plan: f"{plan_years(plan[1])[1]}年", head)
-    years, has_past = YEAR.findall(head), _PAST.search(head) is not None
-    if not years and _AIM_VALUE.search(head) and not has_past:
-        years = [planned] if planned else []
-    bare = "".join(head.split())
-    more = [kind.search(bare) is not None for kind in _MORE]
-    has_binding = _HAS_BINDING.search(bare) is not None
-    told: Sequence[Standing] = [""] * len(years)
-    if len(years) != len(set(years)):
-        told = _told_of_each(head)
-    else:
-        years.sort()
-        told = ["achieved", *told[1:]] if has_past and len(years) > 1 else told
-    columns = list(zip(years, told, strict=False))
-    if not years or len(set(columns)) != len(years):
+    years = YEAR.findall(head)
+    if not years and _AIM_VALUE.search(head) and not _PAST.search(head) and planned:
+        years = [planned]
+    if not years:
         return None
-    if years[-1] == min(years):  # of a cell by itself, told last
-        columns.sort(key=lambda column: column[0])
-    return Columns(
-        tuple(year for year, _ in columns),
-        tuple(standing for _, standing in columns),
-        sum(more),
-        more[0],
-        has_binding,
-    )
+    told = _told_of_each(head) if len(years) != len(set(years)) else None
+    if told and years[-1] == min(years):  # of a cell by itself, told last
+        pairs = sorted(zip(years, told, strict=True), key=lambda pair: pair[0])
+        years, told = [year for year, _ in pairs], tuple(each for _, each in pairs)
+    if told is not None and len(set(zip(years, told, strict=False))) != len(years):
+        return None
+    has_binding = _HAS_BINDING.search("".join(head.split())) is not None
+    if len(years) == 1 and "指标" not in head:
+        return None
+    has_past = len(years) > 1 and _PAST.search(head) is not None
+    more = [kind.search("".join(head.split())) is not None for kind in _MORE]
+    if told is None:
+        years.sort()
+        first: Standing = "achieved" if has_past else ""
+        rest: list[Standing] = ["" for _ in years[1:]]
+        told = (first, *rest)
+    return Columns(tuple(years), told, sum(more), more[0], has_binding)
 
 
 def _told_of_each(head: str) -> tuple[Standing, ...]:
@@ -391,7 +426,7 @@ def _told_of_each(head: str) -> tuple[Standing, ...]:
     run = _KIND_RUN.search(bare, years[0].start())
     said = behind if len(behind) == len(years) else list(_KIND.finditer(run[0])) if run else []
     told: list[Standing] = ["planned" if _AIMED.search(kind[0]) else "achieved" for kind in said]
-    if told and len(told) == len(years) - 1:
+    if told and len(told) == len(years) - 1 and years[-1][1] == min(year[1] for year in years):
         told.append("achieved")  # a year by itself, ahead of those that have an aim and a result
     return tuple(told) if len(told) == len(years) else ()
 
@@ -445,6 +480,7 @@ _ENDS_NAME = re.compile(
 _ROW_BINDING = re.compile(_ATTRIBUTE)
 _NAME_PIECE = {-1: re.compile(r"[一-鿿]{1,3}"), 1: re.compile(r"[一-鿿]")}
 _SPLIT_UNIT = re.compile(r"(?P<name>[^。；;,%|\d()]{4,40})\((?P<unit>[^()]{1,8})\)")
+_UNIT_LIKE = re.compile(rf"(?:{_PLAIN}|[万亿]?[一-鿿μµugmk%‰/\d每³²]{{1,8}})$")
 _SINGLE = re.compile(
     rf"(?<![\d.])(?P<no>\d{{1,2}})[.、 ]?(?P<name>[一-鿿][^\n≥≤<>|]{{2,40}}?)"
     rf"[ \t]*+(?:\((?P<unit>[^()\n]{{1,14}})\)|(?P<plain>{_PLAIN}))?[ \t]*+(?P<cell>{_NUMBER})"
@@ -516,23 +552,22 @@ def _of_line(line: _Line, at: int, columns: Columns, *, is_first: bool) -> Itera
     """Yield the cells of the rows that stand whole on a line: 森林覆盖率（%）42 42.5约束性."""
     for match in _ROW.finditer(line.text, at):
         binding = match["first"] or match["last"] or ""
-        is_rest = is_first and not match["no"] and not _OF_GROUP.match(match["name"])
-        is_of_next = match["plain"] and match["first"]  # its values, as often
-        if is_rest or is_of_next or not (binding or _stands_alone(line, match, columns)):
+        if is_first and not match["no"] and not _OF_GROUP.match(match["name"]):
             continue
-        is_first = False
+        if not binding and not _stands_alone(line, match, columns):
+            continue
         cells = _ROW_CELL.findall(match["cells"])
+        is_numbered = len(cells) == len(columns.years) + 1 and re.fullmatch(r"\d\d?", cells[0])
+        if match["plain"] and match["first"] and not match["no"] and not is_numbered:
+            continue  # the values are as often those of the next row
+        is_first = False
         if match["first"] and len(cells) == len(columns.years) + columns.n_more + 1:
-            cells = cells[1:]
+            cells = cells[1:] if cells[0].isdigit() and not match["no"] else cells
+        unit = match["unit"] or match["plain"] or match["late"] or ""
+        unit = "%" if match["rate"] is not None else unit
         span = (line.start + match.start(), line.start + match.end())
         name = match["name"] + (match["part"] or "")
-        yield from _flat_row(name, _unit_of(match), cells, columns, binding, span)
-
-
-def _unit_of(match: re.Match[str]) -> str:
-    if match["rate"] is not None:
-        return "%"
-    return match["unit"] or match["plain"] or match["late"] or ""
+        yield from _flat_row(name, unit, cells, columns, binding, span)
 
 
 def _stands_alone(line: _Line, match: re.Match[str], columns: Columns) -> bool:
@@ -582,8 +617,8 @@ def _of_wrapped(lines: Sequence[_Line], i: int, columns: Columns) -> Iterator[Ce
         return
     cells = _ROW_CELL.findall(match["cells"] or match["more"])
     unit = match["unit"] or match["own"] or ""
-    tail = match["tail"] or ""
-    if before and (tail or behind) and (named := _named(before, tail, behind or line, unit)):
+    named = _named(before, match["tail"] or "", behind, unit)
+    if named:
         name, unit, start, end = named
         binding = match["first"] or match["last"]
         yield from _flat_row(name, unit, cells, columns, binding, (start, max(end, line.end)))
@@ -598,7 +633,9 @@ def _beside(lines: Sequence[_Line], i: int, step: int) -> _Line | None:
     return None
 
 
-def _named(before: _Line, tail: str, behind: _Line, unit: str) -> tuple[str, str, int, int] | None:
+def _named(
+    before: _Line | None, tail: str, behind: _Line | None, unit: str
+) -> tuple[str, str, int, int] | None:
     """Return (name, unit, start, end) of a row whose values stand between them; None for none.
 
     Args:
@@ -607,16 +644,21 @@ def _named(before: _Line, tail: str, behind: _Line, unit: str) -> tuple[str, str
         behind: The line below; read where there is no tail.
         unit: As the values' line tells it; empty.
     """
-    at = _behind_binding(before.text)
+    if before is None:
+        return None
+    at = max((found.end() for found in _ROW_BINDING.finditer(before.text)), default=0)
     opening = _OPENS_NAME.fullmatch(before.text, at)
     if not opening:
         return None
-    name, start = opening["name"], before.start + at
-    if not tail and len(behind.text) > len(before.text) - at + 8:
-        return None
-    rest, end = (tail, before.end) if tail else (behind.text, behind.end)
+    name, end = opening["name"], before.end
+    start = before.start + at
+    if not tail and behind:
+        if len(behind.text) > len(before.text) - at + 8:
+            return None
+        end = behind.end
+    rest = tail or (behind.text if behind else "")
     split = _SPLIT_UNIT.fullmatch(name + rest)  # 产值(亿 元)
-    if "(" in name and split:
+    if "(" in name and split and _UNIT_LIKE.match(split["unit"]):
         return split["name"], split["unit"], start, end
     ending = _ENDS_NAME.fullmatch(rest)
     if not ending or (ending["unit"] is None and not ends(name + rest, "heads")):
@@ -631,11 +673,6 @@ def _below(before: _Line, line: _Line, columns: Columns) -> Iterator[Cell]:
         cells = _ROW_CELL.findall(line.text)
         span = (before.start, line.end)
         yield from _flat_row(match["name"], match["unit"], cells, columns, match["first"], span)
-
-
-def _behind_binding(text: str) -> int:
-    """Return the offset behind the last 约束性 or 预期性 of a line."""
-    return max((found.end() for found in _ROW_BINDING.finditer(text)), default=0)
 
 
 class _Numbered:
@@ -663,7 +700,7 @@ class _Numbered:
         rest = line.text[named.end() if named else len(no) :]
         start = line.start
         if not named and before and line.text.startswith(no):
-            at = _behind_binding(before.text[:-1])
+            at = max((m.end() for m in _ROW_BINDING.finditer(before.text[:-1])), default=0)
             named = _WHOLE_NAME.fullmatch(before.text, at)
             start = before.start + at
             if before is lines[self._tail] and not at:
@@ -672,20 +709,18 @@ class _Numbered:
         self._is_named = named is not None
         if not named or not match:
             return
-        cells = _apart(match["cells"].strip(), line, named["unit"], is_apart=rest[0].isspace())
+        cells = [match["cells"].strip()]
+        is_apart = rest[0].isspace() or (line.is_wide and _SIGNED_SECOND.search(cells[0]))
+        if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and named.string != line.text:
+            cells = _ROW_CELL.findall(cells[0])
+        if len(cells) == 1 and line.is_wide and len(columns.years) == 2:
+            cells = parted_cells(cells[0], named["unit"])
         if len(cells) < len(columns.years):
             return
         self._last, self._tail = (int(no) if named.string != line.text else self._last), -1
-        binding = _binding(match["last"] or named["first"] or "")
+        binding = _binding(match["last"] or "") or _binding(named["first"] or "")
         span = start, line.end
         yield from _flat_row(named["name"], named["unit"], cells, columns, binding, span)
-
-
-def _apart(cells: str, line: _Line, unit: str, *, is_apart: bool) -> list[str]:
-    """Return the cells of a line that holds nothing else, where they can be told apart."""
-    is_apart = is_apart or (line.is_wide and _SIGNED_SECOND.search(cells) is not None)
-    found = _ROW_CELL.findall(cells) if is_apart and _ONLY_CELLS.fullmatch(cells) else [cells]
-    return parted_cells(cells, unit) if line.is_wide and len(found) == 1 else found
 
 
 def _of_one_column(

@@ -4,7 +4,7 @@ import bisect
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.prose import Passage, passages
@@ -54,6 +54,7 @@ _OF_NATION = re.compile(
     r"|国家(?:层面)?[^级。]{0,90}?(?:提出|宣布|明确提出|承诺)"
     r"|(?:习近平)?总书记[^。]{0,120}?(?:宣布|提出|承诺)|(?:随后|又|还|并|进一步){1,4}宣布)"
 )
+_OWN = re.compile(r"[我本全](?:自治区|[省市县区州盟旗])|自治区")
 # Where a clause, or a heading behind its number, begins to say of which place it is.
 _BEGINS = re.compile(
     rf"(?:^|[,，;；:：])(?:其中,?)?(?:{_TIME},?)?"
@@ -83,6 +84,7 @@ _RULES = re.compile(
     r"(?:申报|征集|推荐|遴选|揭榜|入库)[^\s。，]{0,24}(?:通知|公告)"
     r"|(?:办法|导则|细则|条例|规程|规范|标准|申报指南|申请指南)(?:》|\s|\(|（|$|的通知)"
 )
+_ALLOTTED = frozenset("项个家人名份")  # 每校不超过6项 limits what may be handed in
 _NEAR = 12  # rows of a table that a paragraph may have been read over
 _FEW = 3  # results without an aim, after which a section is taken to tell results
 _OF_APPLICATION = re.compile(
@@ -151,9 +153,7 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
         spoken_of = _spoken_of(found, passage) if passage.is_aside else ""
         around = _around(main, passage) if passage.is_aside and main else None
         for statement in statements(passage, spoken_of, around):
-            if is_rules and statement.time is None:
-                continue
-            finding = _finding(text, passage, statement, carry, written)
+            finding = _finding(text, passage, statement, carry, written, is_rules)
             if finding is not None:
                 found.append(finding)
                 _count(carry, statement, finding, written)
@@ -252,70 +252,63 @@ def _keep(carry: _Carry, passage: Passage) -> None:
 
 
 def _finding(
-    text: str, passage: Passage, statement: Statement, carry: _Carry, written: int
+    text: str, passage: Passage, statement: Statement, carry: _Carry, written: int, is_rules: bool
 ) -> Finding | None:
     value = statement.value
     start, end = statement.clause
     clause = passage.text[start:end]
     if _is_granted_or_asked(passage, statement, clause):
         return None
-    time = statement.time or statement.carried or carry.lead
-    standing = _standing(passage, statement, time, carry, written)
-    is_count = statement.is_bare or statement.verb in words("counts")
-    if standing == "planned" and is_count:
+    time = statement.time
+    if time is None:
+        if is_rules:
+            return None
+        time = statement.carried or carry.lead
+    if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
+        return None
+    standing = _standing(statement, time, _looks_back(passage, carry), written)
+    if _MET.search(passage.text, start, value.start) and _ITS_AIM.match(passage.text, value.end):
+        standing = "planned"
+    if standing == "planned" and (statement.is_bare or statement.verb in words("counts")):
         return None
     region, subject = _told_place(_as_written(text, passage, statement))
     region = region or _place_around(passage, statement, carry.titled)
     if region == _SEVERAL and value.unit == "%":  # 南京、苏州等三市…达到50%: not the province's
         return None
-    if statement.time is None and _is_at_odds(time, standing, written):
-        time = None
-    year = _year(time, standing)
+    starts = time is not None and time.is_since and standing == "achieved"
+    year = time.year if time and not starts else ""
+    if statement.time is None and time is not None and _is_at_odds(time, standing, written):
+        time, year = None, ""
+    spoken = statement.phrase
+    when = ""
+    if time is not None and year and year not in spoken:
+        when = f"“{time.period}”期间" if time.period and "-" not in time.period else f"{year}年"
+    first, last = passage.span(start, end)
     return Finding(
         subject,
         ACHIEVED if standing == "achieved" else PLANNED,
-        _when(time, year, statement.phrase) + statement.phrase,
-        *passage.span(start, end),
-        replace(
-            _qualifiers(statement),
+        when + spoken,
+        first,
+        last,
+        Qualifiers(
+            "target",
+            value=as_text(value.number),
+            value_to=as_text(value.number_to) if value.number_to is not None else "",
+            unit=value.unit,
+            **compared(
+                comparator_of(value, statement.chain, statement.verb, statement.indicator),
+                bound_of(value, statement.chain),
+            ),
             year=year,
             period=time.period if time else "",
+            base_year=statement.base,
+            base_value=as_text(statement.base_value.number) if statement.base_value else "",
             region=region.strip(_SEVERAL),  # 南京、苏州等地新建7个: so many in the province
             scope=_first(_SCOPE, clause),
             standing=standing,
         ),
         confidence=CONFIDENCE,
     )
-
-
-def _qualifiers(statement: Statement) -> Qualifiers:
-    """Return the value of a statement, and what it is compared with."""
-    value = statement.value
-    return Qualifiers(
-        "target",
-        value=as_text(value.number),
-        value_to=as_text(value.number_to),
-        unit=value.unit,
-        **compared(
-            comparator_of(value, statement.chain, statement.verb, statement.indicator),
-            bound_of(value, statement.chain),
-        ),
-        base_year=statement.base,
-        standing="",
-        base_value=as_text(statement.base_value.number if statement.base_value else None),
-    )
-
-
-def _year(time: Time | None, standing: Standing) -> str:
-    """Return the year of a time; empty for none, and for what has been so since then."""
-    return "" if time is None or (time.is_since and standing == "achieved") else time.year
-
-
-def _when(time: Time | None, year: str, phrase: str) -> str:
-    """Return the words for a year or a plan that a phrase does not tell."""
-    if time is None or not year or year in phrase:
-        return ""
-    return f"“{time.period}”期间" if time.period and "-" not in time.period else f"{year}年"
 
 
 def _is_granted_or_asked(passage: Passage, statement: Statement, clause: str) -> bool:
@@ -325,7 +318,13 @@ def _is_granted_or_asked(passage: Passage, statement: Statement, clause: str) ->
         return True
     if _OF_APPLICATION.search(clause) or any(map(_ASKED.search, passage.section[-1:])):
         return True
-    return passage.is_aside and statement.time is None and _is_size(statement)
+    return passage.is_aside and statement.time is None and _is_size(passage, statement)
+
+
+def _is_allotted(statement: Statement) -> bool:
+    """Return whether words limit what may be handed in, or say which staff is to be had."""
+    of_staff = statement.indicator.endswith("人员") and says("at_least").search(statement.chain)
+    return bool(of_staff or says("at_most").search(statement.chain))
 
 
 def _as_written(text: str, passage: Passage, statement: Statement) -> str:
@@ -353,13 +352,9 @@ def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
 
 
 def _standing(
-    passage: Passage, statement: Statement, time: Time | None, carry: _Carry, written: int
+    statement: Statement, time: Time | None, looks_back: bool | None, written: int
 ) -> Standing:
     """Return whether a statement is of an aim or a result."""
-    value, looks_back = statement.value, _looks_back(passage, carry)
-    met = _MET.search(passage.text, statement.clause[0], value.start)
-    if met and _ITS_AIM.match(passage.text, value.end):
-        return "planned"
     told = _told_standing(statement, time, looks_back, written)
     return told or ("achieved" if looks_back else "planned")
 
@@ -369,7 +364,7 @@ def _told_standing(
 ) -> Standing:
     """Return what the words and times of a statement tell; empty where they do not."""
     if statement.time is not None:
-        if looks_back and int(statement.time.year) <= written:
+        if looks_back and not statement.time.is_base and int(statement.time.year) <= written:
             return "achieved"
         if _DONE.search(statement.lead) and not statement.time.is_due:
             return "achieved"
@@ -390,18 +385,19 @@ def _is_now(statement: Statement) -> bool:
     return bool(told) and not _WILL.search(said, told[-1])
 
 
-def _is_at_odds(time: Time | None, standing: Standing, written: int) -> bool:
+def _is_at_odds(time: Time, standing: Standing, written: int) -> bool:
     """Return whether a time that a sentence before says cannot be when this holds."""
-    if time is None or standing_of(time, written) == standing:
+    if standing_of(time, written) == standing:
         return False
     return standing == "planned" or int(time.year) > written
 
 
-def _is_size(statement: Statement) -> bool:
+def _is_size(passage: Passage, statement: Statement) -> bool:
     """Return whether brackets only say which are meant: （单体建筑面积2万平方米以上）."""
     value = statement.value
     is_limit = value.after in AFTER_LOW or says("above").search(statement.chain)
-    return bool(is_limit and value.unit not in ("%", "个百分点", *COUNTS))
+    is_all = statement.clause[1] - statement.clause[0] == len(passage.text)
+    return bool(is_limit and is_all and value.unit not in ("%", "个百分点", *COUNTS))
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
@@ -450,7 +446,8 @@ def _place_around(passage: Passage, statement: Statement, titled: str = "") -> s
     if _place_at(statement.indicator) is not None:
         return ""  # several places, or one that is told by the indicator's name
     said = passage.text[passage.text.rfind("。", 0, start) + 1 : at]
-    if _OF_NATION.search(said, max(0, len(said) - _REACH)):
+    recalled = list(_OF_NATION.finditer(said, max(0, len(said) - _REACH)))
+    if recalled and not _OWN.search(said, recalled[-1].end()):
         return "全国"
     told: str | None = None
     for begins in _BEGINS.finditer(said, max(0, len(said) - _REACH)):

@@ -13,6 +13,7 @@ from kgrag.embedding.embedder import Embedder
 from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.search import Search
+from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import numbering_at
 from kgrag.text.table_rows import header_before
 from kgrag.text.words import normalize_name
@@ -186,7 +187,8 @@ def _marked(
     is asked for (money, a date); headings are left out.
 
     Returns:
-        The clauses, and the greatest likeness; 0 without a sentence.
+        The clauses, that with the mark under the headings of its sentence, and the greatest
+        likeness; 0 without a sentence.
     """
     spans = [
         (rank, c.start + a, c.start + b)
@@ -206,8 +208,10 @@ def _marked(
     ]
     scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]
     rank, start, end = spans[scores.index(max(scores))]
-    marked = [replace(c, marked=(start, end)) if n == rank else c for n, c in enumerate(cited)]
-    return marked, max(likeness)
+    best = cited[rank]
+    tree = HeadingTree(found.documents[best.doc_id].text, found.headings[best.doc_id])
+    best = replace(best, marked=(start, end), heading_path=tree.path(start, end))
+    return [*cited[:rank], best, *cited[rank + 1 :]], max(likeness)
 
 
 def _says_something(sentence: str, cited: Citation) -> bool:

@@ -46,10 +46,11 @@ class Selected(Within, Rows):
         from kgrag.statements.selection import Selection
 
         known = {*Selection.model_fields}
+        beside = {f.name for of in (Within, Rows) for f in fields(of)}
         asked: dict[str, Any] = {
             _FIELDS.get(f.name, f.name): getattr(self, f.name)
             for f in fields(self)
-            if _FIELDS.get(f.name, f.name) in known and not hasattr(Within, f.name)
+            if _FIELDS.get(f.name, f.name) in known and f.name not in beside
         }
         if due := getattr(self, "due", ""):
             asked["years"] = parse_years(due)

@@ -24,7 +24,7 @@ from kgrag.ingestion.metadata.dates import Dates, issue_year, read_dates
 from kgrag.ingestion.metadata.issuers import Issuers, read_issuers
 from kgrag.ingestion.metadata.lines import read_lines
 from kgrag.ingestion.metadata.numbers import own_number
-from kgrag.ingestion.metadata.read import read_metadata, suggested_year
+from kgrag.ingestion.metadata.read import read_metadata, suggested_year, title_particulars
 from kgrag.ingestion.metadata.regions import read_region
 from kgrag.ingestion.resolve import name_resolver
 from kgrag.ingestion.self_names import self_names
@@ -218,5 +218,6 @@ VIEWS: dict[str, Callable[..., Any]] = {
     "suggested_year": suggested_year_of,
     "table lines": lambda rows, n_header=None: table_lines(cells_of(rows), n_header),
     "title over blank lines": lambda text: guess_title(text.replace("\n", "\r\n\r\n"), "stem"),
+    "title_particulars": lambda title: [title_particulars(title)],
     "with_places_inside": lambda places: with_places_inside(set(places)),
 }
