@@ -150,7 +150,13 @@ def _quoted(
         answer = answer_by_clauses(search, found, embedder=embedder, max_chars=options.max_chars)
     answer = _with_broken_numbers(replace(answer, question=standing))
     read_as = read_in_chinese(query, knowledge.settings().chinese)
-    return replace(answer, notes=(*read_as, *answer.notes))
+    held = search.titled.values()
+    missing = [
+        note("title-missing", query.language, title=title)
+        for title in query.titles
+        if table is None and title not in held
+    ]
+    return replace(answer, notes=(*read_as, *missing, *answer.notes))
 
 
 class _Asking:

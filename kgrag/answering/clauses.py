@@ -157,7 +157,7 @@ def lead_in(text: str, start: int) -> str:
         text: Of the document.
         start: Where the item begins.
 
-    >>> lead_in("有下列情形之一的，处罚款：\n（一）甲；\n（二）乙。", 22)
+    >>> lead_in("有下列情形之一的，处罚款：\n（一）甲；\n（二）乙。", 20)
     '有下列情形之一的，处罚款：'
     """
     mark = numbering_at(text, start)

@@ -118,11 +118,12 @@ def _open(base: "KnowledgeBase", found: "Reading") -> None:
 def remember(kb: str, answer: "Answer") -> None:
     """Keep where the citations of an answer are, for `kgrag read`; nothing is told if it fails.
 
-    Kept are documents and offsets, no text, in the user's cache folder.
+    Kept are documents and offsets, of a clause those of its marked sentence, in the user's cache
+    folder; no text.
     """
     from kgrag.files.cache_folder import make_private
 
-    spans = {c.number: (c.doc_id, c.start, c.end) for c in answer.citations}
+    spans = {c.number: (c.doc_id, *(c.marked or (c.start, c.end))) for c in answer.citations}
     with suppress(OSError, KgragError):
         file = _last_answer()
         make_private(file)

@@ -156,12 +156,6 @@ class Changed(Rows):
     )
 
 
-def _rows(base: "KnowledgeBase", selection: "Selection") -> "Table":
-    from kgrag.statements.engine import rows
-
-    return rows(base.store, selection)
-
-
 def _about(kind: "Kind", **asked: Any) -> "Selection":
     from kgrag.statements.selection import Selection
 
@@ -171,53 +165,53 @@ def _about(kind: "Kind", **asked: Any) -> "Selection":
 @tool("列出文件中的指标数值，含目标值和完成值，逐条注明条款。")
 def targets(base: "KnowledgeBase", given: Figures) -> "Table":
     """List the figures that documents state, planned and achieved, each with its clause."""
-    return _rows(base, given.selection("targets"))
+    return base.rows(given.selection("targets"))
 
 
 @tool("并排对比指标的数值；未读出数值的一并列明。")
 def compare(base: "KnowledgeBase", given: Compared) -> "Table":
     """Set figures of indicators side by side; what states none is named."""
-    return _rows(base, given.selection("compare"))
+    return base.rows(given.selection("compare"))
 
 
 @tool("列出某单位承担的任务：角色、任务和时限。")
 def who(base: "KnowledgeBase", given: Responsible) -> "Table":
     """List what an organ is to do: role, task, deadline."""
-    return _rows(base, given.selection("duties"))
+    return base.rows(given.selection("duties"))
 
 
 @tool("列出某文件引用的文件及其作用（依据、落实、废止等）。")
 def cites(base: "KnowledgeBase", given: Citing) -> "Table":
     """List what a document cites, in which role (依据, 落实, 废止 …)."""
-    return _rows(base, _about("cites", document=given.document))
+    return base.rows(_about("cites", document=given.document))
 
 
 @tool("列出引用某文件的文件；被引文件不必在库。")
 def cited_by(base: "KnowledgeBase", given: Citing) -> "Table":
     """List the documents that cite one, which need not be held."""
-    return _rows(base, _about("cited_by", document=given.document))
+    return base.rows(_about("cited_by", document=given.document))
 
 
 @tool("逐级列出某文件的依据，以及依据的依据。")
 def basis(base: "KnowledgeBase", given: Resting) -> "Table":
     """List what a document rests on, and what that rests on, as a chain."""
-    return _rows(base, _about("basis", document=given.document, hops=given.hops))
+    return base.rows(_about("basis", document=given.document, hops=given.hops))
 
 
 @tool("按日期列出文件、时限和目标年份。")
 def timeline(base: "KnowledgeBase", given: Timed) -> "Table":
     """List what happens when: documents, deadlines, target years, in order of date."""
-    return _rows(base, given.selection("timeline"))
+    return base.rows(given.selection("timeline"))
 
 
 @tool("列出低于或晚于上级的目标，以及同一地区各文件之间的差异。")
 def conflicts(base: "KnowledgeBase", given: Conflicting) -> "Table":
     """List aims below or after those above, and documents of a place that differ."""
-    return _rows(base, given.selection("conflicts"))
+    return base.rows(given.selection("conflicts"))
 
 
 @tool("列出新文件相对旧文件的变化。")
 def digest(base: "KnowledgeBase", given: Changed) -> "Table":
     """List what a document changes of another: figures, duties, citations, clauses."""
     asked = {"document": given.old, "new": given.new, "parts": given.parts}
-    return _rows(base, _about("digest", **asked))
+    return base.rows(_about("digest", **asked))

@@ -247,7 +247,7 @@ STILL = {
         pack._beside
     """,
     "kgrag.ingestion": """
-        facts._resolved facts.agreed met...ag.ingestion.metadata.dates._signed
+        facts._resolved facts.agreed metadata.dates._signed
         metadata.dates._begin metadata.dates._effective
         metadata.read.read_metadata metadata.read.suggested_year metadata.regions._suggested
         metadata.regions.read_region resolve._number statements.citation_roles._own_act

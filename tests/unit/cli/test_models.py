@@ -78,7 +78,7 @@ def test_options_for_models_are_told_to_be_ignored_without_one(folder):
 def test_ask_for_quotes_asks_no_model(folder):
     """--writer quotes works as without a model."""
     done = run(folder, "ask", "A省创建绿色工厂多少家？", "--writer", "quotes")
-    assert "500家。[1]" in done.stdout
+    assert "500家。**[1]" in done.stdout
     assert "verified" not in done.stdout
 
 

@@ -225,7 +225,7 @@ def test_the_panel_of_a_citation_has_what_it_is_checked_by(site):
 
 
 def test_what_is_not_found_is_said(site):
-    said = text_of(site.get("/", params={"question": "火星移民基地的食堂由谁管？"}))
+    said = text_of(site.get("/", params={"question": "？"}))
     assert "未找到" in said
 
 
