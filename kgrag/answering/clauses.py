@@ -26,7 +26,7 @@ _MOST = 5  # clauses of an answer, and of each side of a comparison
 _AROUND = 400  # characters around a chunk in which its sentences begin and end
 _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
-_COMPARED = 2  # best clauses whose sentences are compared with the question
+_COMPARED = 2  # best clauses whose sentences are compared with the question; of a side the first
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
 _LACKING = 0.7  # of the cosine of one without the kind of thing that is asked for
 
@@ -53,7 +53,8 @@ def answer_by_clauses(
     best = 0.0
     for label, hits in sides.items():
         cited = _clauses(hits, found, max_chars=most)
-        marked, likeness = _marked(cited, found, search)
+        n_compared = _COMPARED if len(sides) == 1 else 1
+        marked, likeness = _marked(cited, found, search, n_compared=n_compared)
         best = max(best, likeness)
         quotes = tuple(map(Quote, marked))
         blocks += [Side(label, quotes)] if label else quotes
@@ -179,7 +180,11 @@ def lead_in(text: str, start: int) -> str:
 
 
 def _marked(
-    cited: Sequence[Citation], found: ResultsWithDocuments, search: Search
+    cited: Sequence[Citation],
+    found: ResultsWithDocuments,
+    search: Search,
+    *,
+    n_compared: int,
 ) -> tuple[list[Citation], float]:
     """Return clauses, the sentence of the best ones that is nearest to a question marked.
 
@@ -192,7 +197,7 @@ def _marked(
     """
     spans = [
         (rank, c.start + a, c.start + b)
-        for rank, c in enumerate(cited[:_COMPARED])
+        for rank, c in enumerate(cited[:n_compared])
         for a, b in joined_spans(c.quote)
         if _says_something(c.quote[a:b], c)
     ]

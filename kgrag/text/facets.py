@@ -34,6 +34,7 @@ class Facets:
     kinds: tuple[str, ...]
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def document_facets(title: str, metadata: Metadata) -> Facets:
     """Return the facets of a document with this title.
 
