@@ -46,7 +46,7 @@ def put(place, make, *names):
 def every_command(kb, tmp_path):
     """Use all that there is on a knowledge base of the samples; return what `stats` says."""
     for arguments in (
-        ("docs",), ("search", "绿色工厂"), ("search", "绿色工厂", "--system", "vector"),
+        ("documents",), ("search", "绿色工厂"), ("search", "绿色工厂", "--system", "vector"),
         ("ask", "云岭省计划创建多少家绿色工厂？"), ("graph", "碳达峰实施方案"),
         ("query", "MATCH (d:KgragDocument) RETURN count(d) AS n"), ("reembed",),
         ("export", "--out", tmp_path / "all.jsonl"),
