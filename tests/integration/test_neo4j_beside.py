@@ -53,9 +53,8 @@ def every_command(kb, tmp_path):
     ):  # fmt: skip
         kgrag(arguments[0], "--kb", kb, *arguments[1:])
     kgrag("copy", "--from", kb, "--to", tmp_path / "copy", "--check")
-    first = json.loads(kgrag("documents", "--kb", kb, "--json").stdout.splitlines()[0])
-    doc_id = (first["documents"][0] if "documents" in first else first)["doc_id"]
-    kgrag("delete", "--kb", kb, doc_id)
+    held = json.loads(kgrag("documents", "--kb", kb, "--json").stdout)
+    kgrag("delete", "--kb", kb, held["rows"][0]["doc_id"])
     kgrag("verify", "--kb", kb)
     return kgrag("stats", "--kb", kb)
 
