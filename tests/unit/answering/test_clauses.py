@@ -43,7 +43,7 @@ def test_clauses_are_whole_and_one_sentence_is_marked(base):
     assert "处一万元以上五万元以下罚款" in marked
     assert f"**{marked}**" in answer.text
     assert [c.marked is None for c in answer.citations[1:]] == [True] * (len(answer.citations) - 1)
-    assert answer.text.startswith("《青川市节能管理办法》\n青川市节能管理办法\n第一章 总则\n")
+    assert answer.text.startswith("《青川市节能管理办法》 › 第二章 处罚 › 第十条\n")
     assert "责令改正：\n（一）不报送" in answer.text
 
 
