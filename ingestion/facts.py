@@ -97,7 +97,7 @@ def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
         told: Of one document, as `facts_of` gives them.
         ruled: What rules found in it; what is not theirs is passed over.
     """
-    figures: dict[tuple[str, str, str], list[tuple[Fact, Evidence]]] = {}
+    figures: dict[tuple[str, ...], list[tuple[Fact, Evidence]]] = {}
     for fact in ruled:
         for e in fact.evidence:
             if e.extractor == BY_RULE and e.qualifiers.kind == "target":
@@ -108,7 +108,7 @@ def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
             both = [
                 (ruling, replace(own, extractor=e.extractor, confidence=e.confidence))
                 for ruling, own in figures.get(_figure(e), ())
-                if e.qualifiers.kind == "target" and _is_same(fact, e, ruling, own)
+                if _is_same(fact, e, ruling, own)
             ]
             called_so = [(one, own) for one, own in both if one.subject == fact.subject]
             for one, evidence in called_so or both or [(fact, e)]:
@@ -116,9 +116,9 @@ def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
     return [replace(f, evidence=tuple(sorted(at, key=_place))) for f, at in found.values()]
 
 
-def _figure(evidence: Evidence) -> tuple[str, str, str]:
+def _figure(evidence: Evidence) -> tuple[str, ...]:
     told = evidence.qualifiers
-    return told.value, told.value_to, told.unit
+    return told.kind, told.value, told.value_to, told.unit
 
 
 def _is_same(fact: Fact, there: Evidence, ruling: Fact, own: Evidence) -> bool:
@@ -210,7 +210,8 @@ def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers,
     """Return a fact without evidence, its qualifiers, and how subject and object are written."""
     kept = next((e.qualifiers for e in stated.evidence if e.qualifiers.kind), NONE)
     by_rule = all(e.extractor == BY_RULE for e in stated.evidence)
-    value = NONE if kept or by_rule else _value(stated, resolver)
+    is_typed = bool(kept) or by_rule
+    value = NONE if is_typed else _value(stated, resolver)
     unit = next((q.unit for q in (kept, value) if q.kind == "target"), None)
     subject, subject_written = resolver.entity(
         stated.subject, stated.subject_type, unit=unit, loosely=not by_rule
@@ -223,7 +224,7 @@ def _resolved(stated: Stated, resolver: NameResolver) -> tuple[Fact, Qualifiers,
         object_, object_written = resolver.other_document(stated.object)
     fid = fact_id(subject.entity_id, stated.predicate, object_.entity_id)
     fact = Fact(fid, subject, stated.predicate, object_, ())
-    said = NONE if kept or by_rule else _said(fact, value, resolver)
+    said = NONE if is_typed else _said(fact, value, resolver)
     return fact, said, (subject_written, object_written)
 
 

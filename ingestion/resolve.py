@@ -7,7 +7,7 @@ that the graph is the same whatever the order of ingestion.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kgrag.ids import entity_id, task_id
@@ -19,7 +19,7 @@ from kgrag.text.indicators import indicator_name, is_indicator, split_place
 from kgrag.text.leading_region import leading_region
 from kgrag.text.organs import canonical_organ, is_bare_organ, place_name
 from kgrag.text.places import names_place
-from kgrag.text.quantities import dates, narrow, quantities
+from kgrag.text.quantities import Date, Quantity, dates, narrow, quantities
 from kgrag.text.regions import level_of, own_region, regions_named
 from kgrag.text.short_titles import shortens
 from kgrag.text.title_keys import cited_name, title_key
@@ -80,8 +80,9 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _DOCUMENT_NUMBER = re.compile(r"[〔﹝\[【［(（]\d{4}[〕﹞\]】］)）].*号$")
-_PERIOD = re.compile(rf"“?{FIVE_YEAR_PLAN}”?(?:时期|期间|期末|末)?")
-_YEAR = re.compile(r"(?:1[89]|20)\d\d年?度?(?:底|末|初)?")
+_TIME = re.compile(
+    rf"“?{FIVE_YEAR_PLAN}”?(?:时期|期间|期末|末)?|(?:1[89]|20)\d\d年?度?(?:底|末|初)?"
+)
 # What stands around the number of a value: 2025年比2020年下降13.5%以上.
 _AROUND = re.compile(
     r"(?:不少于|不低于|不高于|不超过|不大于|不小于|超过|高于|低于|大于|小于|至少|最多|最高|约|近|平均"
@@ -342,13 +343,11 @@ def _number(name: str) -> str:
     """Return `deadline` or `value` where a name is nothing else; empty otherwise."""
     if _DOCUMENT_NUMBER.search(name):
         return ""
-    spans = [(d.start, d.end) for d in dates(name)]
-    spans += [m.span() for p in (_YEAR, _PERIOD) for m in p.finditer(name)]
-    rest = _without(name, spans)
-    if spans and not _AROUND.sub("", rest):
+    rest = _TIME.sub("", _without(name, dates(name)))
+    if rest != name and not _AROUND.sub("", rest):
         return "deadline"
     found = quantities(rest)
-    left = _without(rest, [(q.start, q.end) for q in found])
+    left = _without(rest, found)
     if any(q.unit or not q.is_word for q in found) and not _AROUND.sub("", left):
         return "value"
     if _RATE.fullmatch(rest):
@@ -358,6 +357,6 @@ def _number(name: str) -> str:
     return "value" if ends else ""
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    cut = {at for start, end in spans for at in range(start, end)}
+def _without(text: str, spans: Iterable[Date | Quantity]) -> str:
+    cut = {at for span in spans for at in range(span.start, span.end)}
     return "".join(c for at, c in enumerate(text) if at not in cut)

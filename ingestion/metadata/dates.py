@@ -168,8 +168,9 @@ def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, 
     if _days_between(written, issued) > _PUT_UP_AGAIN:
         issued = ""  # of a page that holds the document since then
     page = told.get("page", "")
-    of_page = bool(page) and not (written or issued or _is_older(document, page))
+    of_page = False
     if not written and not issued:
+        of_page = bool(page) and not _is_older(document, page)
         issued = page if of_page else told.get("month", "")
     written = written or ("" if issued else _month(document.head))
     return written, issued, of_page
@@ -201,14 +202,16 @@ def iso_date(text: str) -> str:
     ('2022-03-05', '2022-03', '2022', '2022')
     """
     for pattern in (_DAY, _MONTH):
-        match = pattern.search(text)
-        if match and (found := _iso(match)):
+        if found := _iso(pattern.search(text)):
             return found
     year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", text)
     return year[0] if year else ""
 
 
-def _iso(match: re.Match[str]) -> str:
+def _iso(match: re.Match[str] | None) -> str:
+    """Return the day or month of a match; empty for none, and where no calendar has it."""
+    if match is None:
+        return ""
     groups = match.groupdict()
     year = int(han_digits(groups["y"].replace("O", "0")))
     month, day = whole_number(groups["m"]) or 0, whole_number(groups.get("d") or "") or 0
@@ -225,11 +228,11 @@ def _iso(match: re.Match[str]) -> str:
 def _labelled(head: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in head:
-        for name, pattern in _LABELS:
-            match = pattern.search(line) if len(line) < _BOX else None
+        for name, pattern in _LABELS if len(line) < _BOX else ():
+            match = pattern.search(line)
             if match and name == "issued" and _CLOCK.match(line, match.end()):
                 name = "put up"
-            if match and name not in found and (value := _iso(match)):
+            if name not in found and (value := _iso(match)):
                 found[name] = value
     return found
 
@@ -237,17 +240,24 @@ def _labelled(head: Sequence[str]) -> dict[str, str]:
 def _signed(lines: Sequence[str]) -> str:
     """Return the date below or beside a signature, or below the title."""
     for i, line in enumerate(lines):
-        match = _SIGNED.search(line) or (_ALONE.match(line) if len(line) < 60 else None)
-        if not match and 0 < i < HEAD and len(lines[i - 1]) < 40:
-            match = _RUN_INTO_TITLE.match(line)
-        if not match and i < HEAD:
-            match = _AHEAD_OF_NUMBER.match(line) or _BEHIND_NUMBER.match(line)
-        if not match or _of_a_page(line[:_BOX]):
+        match = _signature(lines, i)
+        if match is None or _of_a_page(line[:_BOX]):
             continue
         sure = i < HEAD or match.re is _SIGNED or _follows_signature(lines, i)
         if sure and (value := _iso(match)):
             return value
     return ""
+
+
+def _signature(lines: Sequence[str], i: int) -> re.Match[str] | None:
+    """Return the date of a line in one of the forms of a signature; more of them in the head."""
+    line = lines[i]
+    forms = [_SIGNED.search, *([_ALONE.match] if len(line) < 60 else [])]
+    if 0 < i < HEAD and len(lines[i - 1]) < 40:
+        forms.append(_RUN_INTO_TITLE.match)
+    if i < HEAD:
+        forms += [_AHEAD_OF_NUMBER.match, _BEHIND_NUMBER.match]
+    return next((match for form in forms if (match := form(line))), None)
 
 
 def _of_a_page(line: str) -> bool:
@@ -293,18 +303,13 @@ def _printed(lines: Sequence[str]) -> str:
 
 def _published(head: Sequence[str]) -> str:
     for line in head[:12]:
-        match = _ALONE.match(line) if len(line) < 80 and _of_a_page(line) else None
-        if match and (value := _iso(match)):
+        if len(line) < 80 and _of_a_page(line) and (value := _iso(_ALONE.match(line))):
             return value
     return ""
 
 
 def _month(head: Sequence[str]) -> str:
-    for line in head:
-        match = _MONTH_ALONE.fullmatch(line)
-        if match and (value := _iso(match)):
-            return value
-    return ""
+    return next(filter(None, map(_iso, map(_MONTH_ALONE.fullmatch, head))), "")
 
 
 def _clauses(lines: Sequence[str]) -> Iterator[str]:
@@ -318,27 +323,27 @@ def _clauses(lines: Sequence[str]) -> Iterator[str]:
 
 def _effective(lines: Sequence[str], begin: str, own: Collection[str]) -> str:
     for line in lines[:24]:
-        match = _IN_FORCE.match(line)
-        if match and (value := _iso(match)):
+        if value := _iso(_IN_FORCE.match(line)):
             return value
     for clause in _clauses(lines):
-        if not (re.search(_SUBJECT, clause) or _BEGINS.match(clause) or _names(own, clause)):
+        if not _is_of_itself(clause, own):
             continue
-        match = _FROM_DAY.search(clause) or _FROM_BARE_DAY.search(clause)
-        if match and (value := _iso(match)):
+        if value := _iso(_FROM_DAY.search(clause) or _FROM_BARE_DAY.search(clause)):
             return value
         span = _SPAN.search(clause)
-        told = span and _PERIOD.search(clause)
-        if told and (value := iso_date(span[0] if span else "")):
+        if span and _PERIOD.search(clause) and (value := iso_date(span[0])):
             return value
-        now = _FROM_ISSUE.search(clause)
-        if now or _FROM_NOW.search(clause):
-            return _later(begin, (whole_number(now["days"] or "") or 0) if now else 0)
+        if now := _FROM_ISSUE.search(clause):
+            return _later(begin, whole_number(now["days"] or "") or 0)
+        if _FROM_NOW.search(clause):
+            return begin
     return ""
 
 
-def _names(own: Collection[str], clause: str) -> bool:
-    """Return whether a clause names the document itself."""
+def _is_of_itself(clause: str, own: Collection[str]) -> bool:
+    """Return whether a clause may say from when the document itself holds; `own` are its titles."""
+    if re.search(_SUBJECT, clause) or _BEGINS.match(clause):
+        return True
     named = _NAMED.match(clause)
     return named is not None and title_key(named["title"]) in own
 
@@ -357,7 +362,7 @@ def _expires(lines: Sequence[str], begin: str) -> str:
         first, *others = re.split("[，,]", clause[own.start() :])
         told = "，".join([first, *filter(_FOR_HOW_LONG.match, others)])
         for match in (_SPAN.search(told), _UNTIL.search(told)):
-            if match and (value := _iso(match)):
+            if value := _iso(match):
                 return value
         until = _UNTIL_MONTH.search(told)
         if until and (value := iso_date(until["when"])):

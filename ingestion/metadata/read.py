@@ -68,6 +68,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "region": ("region", "regions", "地区"),
     "status": ("status", "时效性"),
     "source": ("source", "来源"),
+    "title": ("title",),
     "site": ("site",),
 }
 
@@ -91,9 +92,9 @@ def read_metadata(text: str, *, title: str, properties: Mapping[str, str]) -> Me
     ('办法', '省', ('云岭省',), ('各市人民政府',), ('试行',))
     """
     document = read_lines(text)
-    given, day, behind = title_particulars(narrowed(properties.get("stated.title") or title))
-    body, notice = split_title(text, given)
     stated, page = _given(properties, "stated."), _given(properties, "")
+    given, day, behind = title_particulars(narrowed(stated.get("title", title)))
+    body, notice = split_title(text, given)
     number = stated.get("number") or own_number(document) or behind or page.get("number", "")
     issuers = _issuers(document, narrowed(notice) or body, stated, page)
     governed = _governed(document, body, issuers, number, stated, page)
@@ -283,7 +284,8 @@ def suggested_year(title: str, number: str, document: DocumentLines, *, effectiv
         return str(own[0]) if own else effective[:4]
     named = [int(year) for year in _TITLE_YEAR.findall(title)]
     text = "\n".join(document.lines)
-    since = [year for words, year in _SINCE.items() if words in text or words in title]
+    whole = f"{title}\n{text}"
+    since = [year for words, year in _SINCE.items() if words in whole]
     targets = [int(year) - 4 for year in _TARGET.findall(text)]
     since += sorted(targets)[:1]
     cited = [*(year for _, year in numbers_in(text)), *map(int, _EDITION.findall(text))]
@@ -291,8 +293,7 @@ def suggested_year(title: str, number: str, document: DocumentLines, *, effectiv
     # A year that nothing else comes near is a target.
     latest = max([*cited, *named[:1], *since], default=0)
     done = [year for year in past if not latest or year <= latest + 1]
-    years = [*named[:1], *since, *cited, *done]
-    return str(max(years)) if years else ""
+    return str(max([*named[:1], *since, *cited, *done], default=""))
 
 
 def title_particulars(title: str) -> tuple[str, str, str]:

@@ -116,9 +116,10 @@ def read_region(
     >>> read_region(lines, "省政府关于节能的通知", ["省政府"], "川府发〔2022〕3号").regions
     ('四川省',)
     """
-    if issuers and (is_central_organ(issuers[0]) or _MINISTRY.fullmatch(issuers[0])):
-        return Governed((), _central_level(issuers[0]))
-    if issuers and _of_the_centre(issuers[0]):
+    issuer = next(iter(issuers), "")
+    if is_central_organ(issuer) or _MINISTRY.fullmatch(issuer):
+        return Governed((), _central_level(issuer))
+    if _of_the_centre(issuer):
         return Governed((), "部门")
     stated = _of_issuers(issuers)
     titled = leading_region(title)[0] or _of_head(document)
@@ -126,10 +127,10 @@ def read_region(
         regions = _in_print(_deeper(stated, titled), document)
         return Governed(regions, _level(regions))
     if _is_central(document, title, number):
-        return Governed((), "部门" if re.match(r"(?!国[发办]|中)", number) and number else "国家")
+        return Governed((), "部门" if re.match(r"(?!国[发办]|中).", number) else "国家")
     if _SUPPORTED.match(title):
         return Governed((), "国家", inferred=True)
-    local = bool(issuers) and is_bare_organ(issuers[0])
+    local = is_bare_organ(issuer)
     regions = _suggested(document, title, number, local=local)
     if regions:
         return Governed(regions, _level(regions), inferred=not _tells(title, number))
@@ -137,7 +138,7 @@ def read_region(
     own = _own_words(text)
     levels: tuple[Level, ...] = ("省", "市", "县")
     if local:
-        return Governed((), _bare_level(issuers[0]), inferred=True)
+        return Governed((), _bare_level(issuer), inferred=True)
     if sum(own) > len(_NATIONAL.findall(text)):
         return Governed((), levels[own.index(max(own))], inferred=True)
     return Governed((), "国家" if _NATIONAL.search(text) else "", inferred=True)
@@ -224,22 +225,22 @@ def _tells(title: str, number: str) -> bool:
 def _suggested(document: DocumentLines, title: str, number: str, *, local: bool) -> tuple[str, ...]:
     """Return the place that fits the number, the title and 全省, 我市 in the text best."""
     text = "\n".join(document.lines)[:_READ]
-    province, city, county = _own_words(text)
+    spoken_of = dict(zip(("省", "市", "县"), _own_words(text), strict=True))
     mentions = Counter(path(m.region) for m in regions_in(text))
     told = number or local
     own = len(_OWN.findall(text)) >= _SURELY or _speaks_of_one(mentions)
-    if not (told or own) and province + city + county <= len(_NATIONAL.findall(text)):
+    if not (told or own) and sum(spoken_of.values()) <= len(_NATIONAL.findall(text)):
         return ()
     wanted = _allowed(number, mentions)
     named = [path(m.region) for m in regions_in(title)]
-    depth = "省" if province >= max(city, county) else ("市" if city >= county else "县")
+    depth = max(spoken_of, key=spoken_of.__getitem__)
     candidates: Counter[tuple[str, ...]] = Counter()
     for names, n in mentions.items():
         for place in _at_level(names, depth):
             if not wanted or wanted & set(place):
                 candidates[place] += n * (5 if names in named else 1)
     if candidates:
-        return max(candidates, key=lambda place: candidates[place])
+        return candidates.most_common(1)[0][0]
     return _only(wanted, depth)
 
 

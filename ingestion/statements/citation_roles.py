@@ -97,22 +97,33 @@ def _governor(before: str) -> str:
     return "negated" if _has("not", code[: last.start()]) else last.lastgroup or ""
 
 
+# What the document does itself: patterns of the words before a title that all must be there, and
+# of those behind it that must follow at once.
+_ACTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("废止", (), ("repealed",)),
+    ("废止", ("repealing",), ()),
+    ("废止", ("replacing",), ("ended",)),
+    ("修订", ("amending",), ("amended",)),
+    ("修订", ("amending", "to_amend"), ()),
+    ("修订", ("decided",), ("amended",)),
+    ("转发", (), ("passed_on",)),
+    ("转发", ("now_passed",), ()),
+    ("印发", ("now",), ("issued",)),
+    ("印发", (), ("then_now", "issued")),
+    ("印发", ("now_sent",), ()),
+)
+
+
 def _own_act(led: str, behind: str) -> str:
-    """Return 废止, 修订, 转发 or 印发 where the document itself does it here."""
+    """Return 废止, 修订, 转发 or 印发 where the document itself does it here; else nothing."""
     if _has("not", led) or _has("not_allowed", led):
         return ""
-    if _begins("repealed", behind) or _has("repealing", led):
-        return "废止"
-    if _begins("ended", behind) and _has("replacing", led):
-        return "废止"
-    if _has("amending", led) and (_begins("amended", behind) or _has("to_amend", led)):
-        return "修订"
-    if _begins("amended", behind) and _has("decided", led):
-        return "修订"
-    if _begins("passed_on", behind) or _has("now_passed", led):
-        return "转发"
-    now = _has("now", led) or _begins("then_now", behind)
-    return "印发" if (now and _begins("issued", behind)) or _has("now_sent", led) else ""
+    for act, ahead, following in _ACTS:
+        if all(_has(name, led) for name in ahead) and all(
+            _begins(name, behind) for name in following
+        ):
+            return act
+    return ""
 
 
 def _carries_out(before: str, led: str, behind: str) -> bool:

@@ -408,7 +408,7 @@ def _at(
     begin = text[start : start + 40]
     start += len(begin) - len(_LED_IN.sub("", without_numbering(begin, ""), count=1))
     for verb in sentence.verbs:
-        near = start <= verb.start and verb.end <= start + _LONGEST_SUBJECT
+        near = start <= verb.start < verb.end <= start + _LONGEST_SUBJECT
         if not near or (verb.kind == "by" and not is_by):
             continue
         before = text[start : verb.start]
@@ -418,7 +418,7 @@ def _at(
             if told or verb.kind == "whole":
                 return told
         subject = _introduced(sentence.before(start, verb.start))
-        first = _first_doer(before) if verb.kind in ("lead", "does", "joins") else ""
+        first = _first_doer(before, verb)
         if "，" in subject and not first and not _is_list(subject):
             return None
         names = _subjects(first or subject)
@@ -427,8 +427,10 @@ def _at(
     return None
 
 
-def _first_doer(before: str) -> str:
+def _first_doer(before: str, verb: _Verb) -> str:
     """Return who does one thing and, behind a comma, more: 甲 of 甲统筹…，具体 and 甲设在乙，."""
+    if verb.kind not in ("lead", "does", "joins"):
+        return ""
     cut = _DOES_MORE.fullmatch(before)
     return cut["organ"] if cut and _subjects(cut["organ"]) else ""
 
@@ -466,23 +468,13 @@ def _introduced(subject: str) -> str:
 
 
 def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
+    """Return (holders, task, where to go on) of what organs do, by the kind of their verb."""
     rest = sentence[verb.end : verb.end + _REACH]
     if verb.kind == "joins":
         return _joined(sentence, verb, names)
     if verb.kind == "lead":
-        holders = [(name, LEADS) for name in names]
-        rest = rest[_GLUED.match(rest).end() :]  # type: ignore[union-attr]  # it matches nothing, too
-        if rest.startswith("会同"):
-            helpers, rest = _helpers(rest[2:])
-            return holders + helpers, shortened(rest), len(sentence)
-        following = _NEXT.match(rest)
-        helping = organs(following["list"]) if following else []
-        if following and helping and all(map(_is_subject, helping)):
-            role = DOES if "职责" in following["role"] or "分工" in following["role"] else HELPS
-            holders += [(name, role) for name in helping]
-            rest = rest[following.end() :]
-        return holders, _task(rest), len(sentence)
-    role = HELPS if verb.kind == "help" else DOES
+        return *_led(rest, names), len(sentence)
+    role = {"help": HELPS}.get(verb.kind, DOES)
     if verb.kind == "does" and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
         role = LEADS if more["lead"] else HELPS
         rest = rest[more.end() :]
@@ -490,19 +482,32 @@ def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str,
         return [], "", verb.end
     if verb.kind == "must":
         role = LEADS if _LEADING.match(rest) else DOES
+    holders = [(name, role) for name in names]
     explained = _EXPLAINED.search(sentence[:40])
     if explained and re.fullmatch(r"(?:解释|修订|修改|[和、与])+", rest):
-        return [(n, role) for n in names], f"{explained['what']}的{rest}", len(sentence)
-    comma = re.search("[，,]", rest)
+        return holders, f"{explained['what']}的{rest}", len(sentence)
+    end = verb.end + len(re.split("[，,]", rest, maxsplit=1)[0])
     bare = _BARE.match(rest) if verb.kind == "by" else None
     if bare:  # 本政策由甲组织实施
         what = lead(sentence[: sentence.rfind("由", 0, verb.start)])
         rest = f"{what}的{bare['what']}" if what else ""
-    return (
-        [(n, role) for n in names],
-        _task(rest),
-        verb.end + (comma.start() if comma else len(rest)),
-    )
+    return holders, _task(rest), end
+
+
+def _led(rest: str, names: Sequence[str]) -> tuple[list[tuple[str, str]], str]:
+    """Return (holders, task) where organs lead: 牵头，乙配合, 牵头会同乙."""
+    holders = [(name, LEADS) for name in names]
+    rest = rest[_GLUED.match(rest).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+    if rest.startswith("会同"):
+        helpers, rest = _helpers(rest[2:])
+        return holders + helpers, shortened(rest)
+    following = _NEXT.match(rest)
+    helping = organs(following["list"]) if following else []
+    if following and helping and all(map(_is_subject, helping)):
+        role = DOES if "职责" in following["role"] or "分工" in following["role"] else HELPS
+        holders += [(name, role) for name in helping]
+        rest = rest[following.end() :]
+    return holders, _task(rest)
 
 
 def _joined(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str, str]], str, int]:
@@ -582,11 +587,8 @@ def item_before(
         headings: Where headings begin and end, in order.
     """
     since = max(since, start - _ITEM_REACH)
-    while since < start and text[since] in _TRIM + "\n）)〕】":
-        since += 1
-    end = start
-    while end > since and text[end - 1] in _TRIM + "\n":
-        end -= 1
+    since = start - len(text[since:start].lstrip(_TRIM + "\n）)〕】"))
+    end = since + len(text[since:start].rstrip(_TRIM + "\n"))
     opens = max(text.rfind("\n", since, end) + 1, since)
     last = bisect.bisect_left(headings, (end, 0)) - 1
     under = last >= 0 and headings[last][1] >= opens - 1  # a heading right above

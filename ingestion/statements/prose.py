@@ -78,21 +78,20 @@ def passages(text: str, headings: Sequence[Heading] = ()) -> Iterator[Passage]:
 
 
 def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of the paragraphs; none goes over the edge of a heading's line."""
-    at = end = -1
+    """Yield (start, end) of the paragraphs, and empty ones; none goes over a heading's edge."""
+    at = end = 0  # of the paragraph so far; empty before the first and behind a row
     above: list[str] = []  # the cells of the row before
     for match in _LINE.finditer(text):
         line = match[0].strip()
         if not line or holds_row(line) or _is_row(line):
-            if at >= 0:
-                yield at, end
-            at = -1
+            yield at, end
+            at = end
             row, above = above, cells_of(match[0]) if holds_row(line) else []
             yield from _sentences_of_cells(match, row) if above else ()
             continue
         start = match.start() + match[0].index(line[0])
         goes_on = (
-            at >= 0
+            at < end
             and not _is_closed(text, end, match.start())
             and start not in edges
             and end not in edges
@@ -100,15 +99,13 @@ def _paragraphs(text: str, edges: set[int]) -> Iterator[tuple[int, int]]:
             and end - at < _LONGEST_PARAGRAPH
         )
         if not goes_on:
-            if at >= 0:
-                yield at, end
+            yield at, end
             at = start
         end = start + len(line)
         while end - at > 2 * _LONGEST_PARAGRAPH:
             yield at, at + _LONGEST_PARAGRAPH
             at += _LONGEST_PARAGRAPH
-    if at >= 0:
-        yield at, end
+    yield at, end
 
 
 def _sentences_of_cells(row: re.Match[str], above: Sequence[str]) -> Iterator[tuple[int, int]]:

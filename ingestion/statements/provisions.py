@@ -44,6 +44,8 @@ _PER_BEFORE = re.compile(
     r"每([一-鿿]{1,6}?)(?:最高|不超过|最多|按|给予|一次性|奖励|补助|补贴|可)*$"
 )
 
+_NEVER = re.compile("(?!)")
+
 ASKS = "申请条件"
 CONFIDENCE = 0.93  # precision that was measured
 _LONGEST_ITEM = 400
@@ -160,7 +162,8 @@ def applicants(flat: Unwrapped) -> Iterator[Finding]:
             continue
         rank, rest = marked(line[:200])
         subject = SELF if len(rest) <= _GROUP and _HEADING.match(unmarked(rest)) else _who(rest)
-        for at, group, item in _items(lines, i, rank) if subject else ():
+        outer = rank if rank < _NO_RANK else 0
+        for at, group, item in _items(lines, i, outer) if subject else ():
             span = flat.span(starts[at], starts[at] + len(lines[at]))
             qualifiers = Qualifiers("condition", condition=group)
             yield Finding(subject, ASKS, item, *span, qualifiers, confidence=CONFIDENCE)
@@ -176,6 +179,7 @@ def _who(line: str) -> str:
 
 def _items(lines: list[str], head: int, outer: int) -> Iterator[tuple[int, str, str]]:
     """Yield (line, group, item) below a line, as far as their markers are of an inner rank."""
+    inner = range(max(INNER.start, outer + 1), _NO_RANK)
     first = _NO_RANK
     group = ""
     for at in range(head + 1, min(head + 1 + _MOST_ITEMS, len(lines))):
@@ -184,16 +188,16 @@ def _items(lines: list[str], head: int, outer: int) -> Iterator[tuple[int, str, 
             if rest.endswith(("：", ":")) or (at == head + 1 and "条件" in rest):
                 continue
             return
-        if rank not in INNER or (outer < _NO_RANK and rank <= outer) or rank < first < _NO_RANK:
+        if rank not in inner or rank < first < _NO_RANK:
             return
         first = min(first, rank)
-        following = marked(lines[at + 1][:8])[0] if at + 1 < len(lines) else _NO_RANK
+        following, _ = marked("".join(lines[at + 1 : at + 2])[:8])
         item = unmarked(rest)
         names_group = len(item) <= _GROUP // 2 and item.endswith(("要求", "条件"))
         if names_group or (rank < following < _NO_RANK and len(item) <= _GROUP):
             group = item
             continue
-        if rank == first and following <= rank:
+        if following <= rank == first:
             group = ""
         if len(item) >= 4 and not group.startswith("其他"):
             yield at, group, item
@@ -213,11 +217,11 @@ class Row:
     object: re.Pattern[str]
     subject: tuple[re.Pattern[str], ...]
     is_each: bool
-    unless: re.Pattern[str] | None = None
-    elsewhere: re.Pattern[str] | None = None
-    items: re.Pattern[str] | None = None
-    carries: re.Pattern[str] | None = None
-    condition: re.Pattern[str] | None = None
+    unless: re.Pattern[str] = _NEVER
+    elsewhere: re.Pattern[str] = _NEVER
+    items: re.Pattern[str] = _NEVER
+    carries: re.Pattern[str] = _NEVER
+    condition: re.Pattern[str] = _NEVER
 
     @classmethod
     def of(cls, told: Mapping[str, Any], grammar: Grammar) -> "Row":
@@ -288,46 +292,78 @@ def _of_row(row: Row, flat: Unwrapped) -> Iterator[Finding]:
         start += len(line) + 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a document, from `start` to `end`, with its amounts and words as spans."""
+
+    flat: Unwrapped
+    start: int
+    end: int
+    read: Tagged
+
+    def said(self, start: int, end: int) -> str:
+        """Return the words of a piece as the document has them, marks at its ends out."""
+        first, last = self.read.at[start], self.read.at[end]
+        words = unmarked(self.flat.text[self.start + first : self.start + last])
+        return words.removesuffix("的")[:LONGEST]
+
+
 def _of_sentence(
-    row: Row, flat: Unwrapped, sentence: re.Match[str], carried: str, heads: Heads
+    row: Row, flat: Unwrapped, match: re.Match[str], carried: str, heads: Heads
 ) -> Iterator[Finding]:
-    start, end = item_end(flat.text, sentence.start()), sentence.end()
+    start, end = item_end(flat.text, match.start()), match.end()
     if end - start > _LONGEST_SENTENCE:
         return
     read = tagged(flat.narrowed[start:end])
-    if row.unless and row.unless.search(read.code):
+    if row.unless.search(read.code):
         return
-    goes_on = flat.text[start - 1 : start] != "。" or (row.carries and row.carries.match(read.code))
+    sentence = _Sentence(flat, start, end, read)
+    if flat.text[start - 1 : start] == "。" and not row.carries.match(read.code):
+        carried = ""
     for found in row.object.finditer(read.code):
         before = read.code[: found.start()]
-        if row.elsewhere and row.elsewhere.search(before):
+        if row.elsewhere.search(before):
             continue
         slot = _last(row.subject, before)
-        confidence = row.confidence
-        if row.items and (listed := row.items.search(before)):
-            who = _said(flat, start, read, *listed.span("slot")) if listed["slot"] else ""
-            items = _items_below(flat.text, end)
-            subjects = [item if who in item else f"{who}{item}"[:LONGEST] for item in items]
-        elif slot:
-            subjects = [_said(flat, start, read, *slot)]
-        elif carried and goes_on:
+        subjects, confidence = _subjects(row, sentence, before, slot), row.confidence
+        if subjects is None and carried:
             subjects = [carried]
-        else:
+        elif subjects is None:
             subjects = [heads.nearest()] if row.is_headed else []
             confidence = row.headed_confidence
-        condition = _condition(row, read.code, slot[1] if slot else 0, found.start())
-        asks = [_said(flat, start, read, *each).lstrip("并或且") for each in condition]
+        asks = _conditions(row, sentence, slot, found.start())
         for subject in filter(None, subjects):
-            told = "，".join(a for a in dict.fromkeys(asks) if a and a not in subject)[:LONGEST]
+            told = "，".join(ask for ask in asks if ask not in subject)[:LONGEST]
             for qualifiers in _amounts(row, read, found, told):
                 yield Finding(
                     subject,
                     _predicate(row, read, found),
-                    _said(flat, start, read, *found.span()).removeprefix("给予"),
-                    *flat.span(*sentence.span()),
+                    sentence.said(*found.span()).removeprefix("给予"),
+                    *flat.span(*match.span()),
                     qualifiers,
                     confidence=confidence,
                 )
+
+
+def _subjects(
+    row: Row, sentence: _Sentence, before: str, slot: tuple[int, int] | None
+) -> list[str] | None:
+    """Return of whom or what the words before an amount are; None where they do not tell."""
+    if listed := row.items.search(before):
+        who = sentence.said(*listed.span("slot"))
+        items = _items_below(sentence.flat.text, sentence.end)
+        return [item if who in item else f"{who}{item}"[:LONGEST] for item in items]
+    return [sentence.said(*slot)] if slot else None
+
+
+def _conditions(
+    row: Row, sentence: _Sentence, slot: tuple[int, int] | None, until: int
+) -> list[str]:
+    """Return what else is asked between a subject, if there is one, and its amount."""
+    since = slot[1] if slot else 0
+    spans = (m.span("slot") for m in row.condition.finditer(sentence.read.code[since:until]))
+    asks = (sentence.said(since + start, since + end).lstrip("并或且") for start, end in spans)
+    return list(filter(None, dict.fromkeys(asks)))
 
 
 def _last(patterns: Sequence[re.Pattern[str]], code: str) -> tuple[int, int] | None:
@@ -336,17 +372,6 @@ def _last(patterns: Sequence[re.Pattern[str]], code: str) -> tuple[int, int] | N
         if found := list(pattern.finditer(code)):
             return found[-1].span("slot")
     return None
-
-
-def _said(flat: Unwrapped, base: int, read: Tagged, start: int, end: int) -> str:
-    """Return the words of a piece of a sentence as the document has them, marks at its ends out."""
-    words = unmarked(flat.text[base + read.at[start] : base + read.at[end]])
-    return words.removesuffix("的")[:LONGEST]
-
-
-def _condition(row: Row, code: str, since: int, until: int) -> list[tuple[int, int]]:
-    found = row.condition.finditer(code[since:until]) if row.condition else ()
-    return [(since + match.start("slot"), since + match.end("slot")) for match in found]
 
 
 def _predicate(row: Row, read: Tagged, found: re.Match[str]) -> str:

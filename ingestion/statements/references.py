@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 
 from kgrag.ingestion.metadata.numbers import clean_number
 from kgrag.ingestion.statements.citation_roles import (
@@ -272,8 +273,8 @@ def references(text: str, *, own_names: Sequence[str]) -> list[Finding]:
     [('落实', '节能规划')]
     """
     read = _Reading.of(text, _OwnNames(own_names))
-    found = [*_cited(text, read), *_short_names_without_marks(text, read)]
-    return sorted(found, key=lambda f: (f.start, -f.end))
+    found = (_cited(text, read), _cited_inside(text, read), _short_names_without_marks(text, read))
+    return sorted(chain(*found), key=lambda f: (f.start, -f.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,14 +329,17 @@ def _cited(text: str, read: _Reading) -> Iterator[Finding]:
             continue  # its body, under a title in other words
         written = "" if full is title else title.title
         yield _finding(full, role, title.start, title.end, written=written)
+
+
+def _cited_inside(text: str, read: _Reading) -> Iterator[Finding]:
+    """Yield the titles within others."""
     for title in read.inner:
-        if _is_document(title, text) and not (
-            read.own.holds(title.title) or _is_bare_kind(title.title)
-        ):
-            yield _cited_inside(title, read)
+        is_named = _is_document(title, text) and not _is_bare_kind(title.title)
+        if is_named and not read.own.holds(title.title):
+            yield _inside(title, read)
 
 
-def _cited_inside(title: CitedTitle, read: _Reading) -> Finding:
+def _inside(title: CitedTitle, read: _Reading) -> Finding:
     """Return what stands within a title: what a notice issues shares the notice's role."""
     around = read.around(title.start)
     act = next((_ISSUING[verb] for verb in _ISSUING if title.inner and verb in title.inner), "")

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from kgrag.ingestion.metadata.dates import issue_year
 from kgrag.ingestion.metadata.lines import read_lines
-from kgrag.qualifiers import Comparator, Standing
+from kgrag.qualifiers import Comparator, Qualifiers, Standing
 from kgrag.text.grammar import Grammar
 from kgrag.text.indicators import is_of_fall
 from kgrag.text.plan_periods import plan_years
@@ -74,8 +74,12 @@ _MEASURES = re.compile(r"[^,;。]{0,8}(?:措施|意见|建议|规定|举措|政�
 _MASSES = ("吨", "千克", "克", "立方米")  # of which it may be said what of: 吨标准煤
 _LINES = re.compile(r"[河道路线渠沟溪涌街体管]$")  # 生态河道100条 are no articles
 _TIMES = ("家", "辆", "户", "台", "艘", "亩", "公顷")  # 检查企业120家次, 防治3万亩次
-_NAME_OF_LINE = re.compile(r"[一-鿿、和及与]")  # 220千伏变电站29座
-_LARGE_KINDS = ("大类", "大方面", "大领域", "大行动", "大工程", "大任务")
+# What behind a number of a unit makes it no value: 220千伏变电站29座, 3.2项目建设.
+_NO_VALUE_BEHIND = {
+    "": re.compile("年|号|大(?:类|方面|领域|行动|工程|任务)"),
+    "项": re.compile("目"),
+    "千伏": re.compile("[一-鿿、和及与]"),
+}
 _TIMES_SAID = re.compile("次(?!能源|生|级|要)")
 _FLOOD = "年一遇"
 _PAPERS = re.compile(r"证书?(?![一-鿿]{0,2}[的期])|床|绿证")
@@ -172,13 +176,8 @@ def _is_value(text: str, first: Quantity, last: Quantity) -> bool:
     before = text[max(0, first.start - 2) : first.start]
     if before.endswith("第") or (last.unit in _NOT_VALUES and not _is_unit_here(text, last)):
         return False
-    if not last.unit and text[last.end : last.end + 1] in ("年", "号"):
-        return False
-    if last.unit == "项" and text.startswith("目", last.end):  # 3.2项目建设
-        return False
-    if not last.unit and text.startswith(_LARGE_KINDS, last.end):
-        return False
-    if last.unit == "千伏" and _NAME_OF_LINE.match(text, last.end):
+    behind = _NO_VALUE_BEHIND.get(last.unit)
+    if behind and behind.match(text, last.end):
         return False
     if not last.unit and last is first and _FOOTNOTE.match(text, last.end):
         return False
@@ -217,13 +216,44 @@ def _unit(text: str, quantity: Quantity) -> tuple[str, int, int]:
     return name, tail.end(), scale
 
 
-def as_text(number: Decimal) -> str:
-    """Return a decimal number without exponent or superfluous zeros.
+def stated(
+    value: Value,
+    time: "Time | None",
+    base: Value | None = None,
+    *,
+    comparator: Comparator,
+    bound: Comparator = "=",
+) -> Qualifiers:
+    """Return the qualifiers of a target that its numbers and times give.
+
+    Args:
+        value: Its value.
+        time: When it holds; None where that is not told.
+        base: The value at which it began; None where that is not told.
+        comparator: What the words around the value say of it.
+        bound: How exact it is; kept of what is added or taken away.
+    """
+    is_change = comparator in ("+", "-") and bound != "="
+    return Qualifiers(
+        "target",
+        value=as_text(value.number),
+        value_to=as_text(value.number_to),
+        unit=value.unit,
+        comparator=comparator,
+        bound=bound if is_change else "",
+        year=time.year if time else "",
+        period=time.period if time else "",
+        base_value=as_text(base.number) if base else "",
+    )
+
+
+def as_text(number: Decimal | None) -> str:
+    """Return a decimal number without exponent or superfluous zeros; empty for none.
 
     >>> as_text(Decimal("2350000000.0")), as_text(Decimal("13.50"))
     ('2350000000', '13.5')
     """
-    text = f"{number:f}"
+    text = "" if number is None else f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -284,21 +314,18 @@ def times(text: str) -> list[Time]:
     """Return the years and periods of a passage in order."""
     found = []
     for match in _TIME.finditer(text):
+        year, period = _years(match)
+        if not year:
+            continue
         lead, tail = match["lead"] or "", match["tail"] or match["part"] or ""
         before = text[max(0, match.start() - 3) : match.start()]
         after = text[match.end() : match.end() + 8]
-        is_base = bool(_BASE_BEFORE.search(before) or _BASE_AFTER.match(after)) or bool(
-            lead in ("在", "按") and _BASE_AFTER.search(after)
+        is_base = (
+            _BASE_BEFORE.search(before)
+            or _BASE_AFTER.match(after)
+            or (lead in ("在", "按") and _BASE_AFTER.search(after))
+            or (lead in ("从", "由", "自") and _FROM_VALUE.match(after))
         )
-        if lead in ("从", "由", "自") and _FROM_VALUE.match(after):
-            is_base = True
-        period = match["plan"] or ""
-        year = str(plan_years(period)[1]) if period else _digits(match["year"] or match["to"])
-        if match["from"]:
-            first = _digits(match["from"])
-            if first >= year:
-                continue
-            period = f"{first}-{year}"
         since = "以来" in tail
         found.append(
             Time(
@@ -306,13 +333,24 @@ def times(text: str) -> list[Time]:
                 match.end(),
                 year,
                 period,
-                is_base,
+                bool(is_base),
                 since or lead.startswith("截"),
                 (since or tail.endswith("起")) and not period,
                 lead in ("到", "至", "力争到"),
             )
         )
     return found
+
+
+def _years(match: re.Match[str]) -> tuple[str, str]:
+    """Return (year, period) of a time: its last year; none where that comes before its first."""
+    if plan := match["plan"]:
+        return str(plan_years(plan)[1]), plan
+    year = _digits(match["year"] or match["to"])
+    if not match["from"]:
+        return year, ""
+    first = _digits(match["from"])
+    return (year, f"{first}-{year}") if first < year else ("", "")
 
 
 def _digits(year: str) -> str:
@@ -513,13 +551,3 @@ def _bound(value: Value, sign: str) -> Comparator:
     if value.after in AFTER_HIGH or says("at_most").search(sign):
         return "<="
     return next((comparator for tag, comparator in _SAID if says(tag).search(sign)), "=")
-
-
-def compared(comparator: Comparator, bound: Comparator) -> dict[str, Comparator]:
-    """Return the fields of a value: of one that is added or taken away, how exact it is, too.
-
-    >>> compared("+", "~"), compared(">=", ">="), compared("-", "=")
-    ({'comparator': '+', 'bound': '~'}, {'comparator': '>='}, {'comparator': '-'})
-    """
-    is_change = comparator in ("+", "-") and bound != "="
-    return {"comparator": comparator, "bound": bound} if is_change else {"comparator": comparator}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgrag.ingestion.statements.target_grammar import (
     MONEY_FOR,
@@ -14,6 +15,7 @@ from kgrag.ingestion.statements.target_grammar import (
     moved,
     says,
     standing_of,
+    stated,
     times,
     values,
 )
@@ -68,29 +70,33 @@ def value_qualifiers(predicate: str, phrase: str, *, written: int = 0) -> Qualif
     text = lead + said
     found = [value for value in values(text) if value.start >= len(lead) and value.unit]
     base, value = _first(text, found)
-    if value is None or _is_granted(text, value):
-        return NONE
-    behind = re.split(r"[,;]", text[value.end :], maxsplit=1)[0]
-    if is_threshold(value, behind) or _is_of_another(value, behind):
-        return NONE
-    if ends(behind, "parts") and value.unit not in ("%", "个百分点"):
+    if value is None or _is_no_target(text, value):
         return NONE
     dated = times(text)
     time = _time(dated, value.start)
-    since = next((t for t in dated if t.is_base and t.start < value.start), None)
-    first = _FROM.search(text[: base.start]) if base else None
-    return Qualifiers(
-        "target",
-        value=as_text(value.number),
-        value_to=as_text(value.number_to) if value.number_to is not None else "",
-        unit=value.unit,
-        comparator=_comparator(text, lead, value),
-        year=time.year if time else "",
-        period=time.period if time else "",
-        base_year=since.year if since else (first["year"] or "") if first else "",
-        base_value=as_text(base.number) if base else "",
+    return replace(
+        stated(value, time, base, comparator=_comparator(text, lead, value)),
+        base_year=_base_year(text, dated, base, value),
         standing=_standing(lead, said, time, written),
     )
+
+
+def _is_no_target(text: str, value: Value) -> bool:
+    """Return whether a number is granted, or only says which is meant: 3兆瓦的机组, 8%基础上."""
+    behind = re.split(r"[,;]", text[value.end :], maxsplit=1)[0]
+    if value.unit in ("元", "%", "美元") and MONEY_FOR.search(text):
+        return True
+    if is_threshold(value, behind) or (value.unit not in COUNTS and _OF_ANOTHER.match(behind)):
+        return True
+    return ends(behind, "parts") and value.unit not in ("%", "个百分点")
+
+
+def _base_year(text: str, dated: Sequence[Time], base: Value | None, value: Value) -> str:
+    """Return the year that a value is compared with; empty where none is told."""
+    if since := next((t for t in dated if t.is_base and t.start < value.start), None):
+        return since.year
+    first = _FROM.search(text[: base.start]) if base else None
+    return first["year"] or "" if first else ""
 
 
 def _plain(text: str) -> str:
@@ -106,15 +112,6 @@ def _first(text: str, found: Sequence[Value]) -> tuple[Value | None, Value | Non
         if moved().search(between):
             return found[0], found[1]
     return None, found[0] if found else None
-
-
-def _is_of_another(value: Value, behind: str) -> bool:
-    """Return whether a number only says which one is meant: 3兆瓦的机组, 8%基础上."""
-    return value.unit not in COUNTS and _OF_ANOTHER.match(behind) is not None
-
-
-def _is_granted(text: str, value: Value) -> bool:
-    return value.unit in ("元", "%", "美元") and MONEY_FOR.search(text) is not None
 
 
 def _time(dated: Sequence[Time], at: int) -> Time | None:

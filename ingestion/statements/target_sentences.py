@@ -283,6 +283,39 @@ def _carried_on(
     return before if before and read.at[end] - before.start < _REACH else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number of a clause, and what stands around it.
+
+    Attributes:
+        read: The passage.
+        value: The number.
+        clause: (start, end) of its clause.
+        left: Where the words before that may be said of it begin.
+        start: Where those between its indicator and it begin.
+        at: Where it stands.
+        right: Where the words behind that may be said of it end.
+    """
+
+    read: Tagged
+    value: Value
+    clause: tuple[int, int]
+    left: int
+    start: int
+    at: int
+    right: int
+
+    @property
+    def chain(self) -> str:
+        """The words between its indicator and it."""
+        return self.read.words(self.start, self.at)
+
+    @property
+    def behind(self) -> str:
+        """The words behind it."""
+        return self.read.words(self.at + 1, self.right)
+
+
 class _Sentence:
     """Reads one sentence; all offsets are those of the tagged text."""
 
@@ -316,7 +349,7 @@ class _Sentence:
         numbers = [at for at in self.values if start <= at < end and not self._is_sum(at, end)]
         if not numbers:
             self._note_subject(start, end)
-        elif not self._done_together((start, end), numbers):
+        elif len(numbers) < 2 or not self._done_together((start, end), numbers):
             self._read_numbers((start, end), numbers)
 
     def _is_sum(self, at: int, end: int) -> bool:
@@ -375,7 +408,7 @@ class _Sentence:
         if len(group) > 1:
             self._distribute(clause, left, start, group)
         else:
-            self._read_one(clause, left, start, at, right)
+            self._read_one(_Number(self.tagged, self.values[at], clause, left, start, at, right))
 
     def _began_at(self, left: int, at: int, right: int) -> bool:
         """Keep the value at which another began: 由30%提高到. Return whether it is one."""
@@ -390,50 +423,54 @@ class _Sentence:
             said.indicator = names.of_before(name, said.indicator)
         return True
 
-    def _read_one(
-        self, clause: tuple[int, int], left: int, start: int, at: int, right: int
-    ) -> None:
+    def _read_one(self, number: _Number) -> None:
         """Read what a clause states with one number, by the first form that it has."""
-        value = self.values[at]
-        is_counted = value.unit in countable()
+        clause, left, at, right = number.clause, number.left, number.at, number.right
+        unit = number.value.unit
         verb = self._verb(clause[0], left, at)
         noun = names.counted_noun(self.tagged, at + 1, right, is_followed=right != clause[1])
-        if verb and noun[0] == noun[1] and value.unit not in COUNTS:
+        if verb and noun[0] == noun[1] and unit not in COUNTS:
             self.said.verb = verb  # 修建20吨/日处理设施10座
-        result = pattern("result").fullmatch(self.code, at + 1, right) if is_counted else None
-        if verb and noun[0] < noun[1] and is_counted and not (result and left == at):
-            self._built(clause, verb, at, noun)
-        elif (is_counted and self._result(clause, result, left, at, right)) or (
-            value.unit == "%" and self._share(clause, left, start, at, right)
-        ):
-            pass
-        elif pattern("is_predicate").search(self.code, start, at):
-            self._predicate(clause, left, start, at, right)
-        elif value.unit in SHARES and (of := pattern("of").search(self.code, left, at)):
-            end = at if self._starts("占", of.start()) else of.start()
-            self._predicate(clause, left, end, at, right)
+        if unit in countable():
+            result = pattern("result").fullmatch(self.code, at + 1, right)
+            if verb and noun[0] < noun[1] and not (result and left == at):
+                self._built(number, verb, noun)
+                return
+            if self._result(number, result):
+                return
+        elif unit == "%" and self._share(number):
+            return
+        if not unit and not ends(self._words(left, number.start), "unitless"):
+            return  # only indices have no unit: PUE
+        start = self._predicate_start(number)
+        if start < 0:
+            self._bare(number)
         else:
-            self._bare(clause, left, start, at, right)
+            self._predicate(replace(number, start=start))
+
+    def _predicate_start(self, number: _Number) -> int:
+        """Return where the predicate of a number begins; -1 where there is none."""
+        if pattern("is_predicate").search(self.code, number.start, number.at):
+            return number.start
+        is_share = number.value.unit in SHARES
+        of = pattern("of").search(self.code, number.left, number.at) if is_share else None
+        if of is None:
+            return -1
+        return number.at if self._starts("占", of.start()) else of.start()
 
     # --- forms ---
 
-    def _built(self, clause: tuple[int, int], verb: str, at: int, noun: tuple[int, int]) -> None:
+    def _built(self, number: _Number, verb: str, noun: tuple[int, int]) -> None:
         """建成V X."""
-        said, value = self.said, self.values[at]
+        said = self.said
         said.counted_to = noun[1]
         name = self._words(*noun)
         name = name.rsplit("的", 1)[-1] if len(name) > _LONGEST else name
-        of_one = {"千瓦": "plants", "头": "farms", "只": "farms", "羽": "farms"}.get(value.unit)
-        is_size = of_one and any(word in name for word in words(of_one))
-        if verb in ("有", "为") or ends(name, "parts") or is_size:
-            return
-        is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
-        is_limited = verb.endswith((*words("at_least"), *words("above")))
-        if is_small and not is_limited and (value.after or noun[0] > at + 1):
+        if not self._is_built(number, verb, name, noun[0]):
             return
         said.verb = verb
         n = len(said.found)
-        self._record(clause, name, at, verb, verb)
+        self._record(number.clause, name, number.at, verb, verb)
         if (shared := pattern("shared_work").fullmatch(self.code, *noun)) and len(said.found) > n:
             self._complete(self._words(*shared.span("done")))
         level = next(filter(name.startswith, words("levels")), "")
@@ -444,6 +481,18 @@ class _Sentence:
                 said.found[i], indicator=said.found[i].indicator + name.removeprefix(level)
             )
 
+    def _is_built(self, number: _Number, verb: str, name: str, start: int) -> bool:
+        """Return whether a number counts what is built, and is not the size of one of it."""
+        value = number.value
+        of_one = {"千瓦": "plants", "头": "farms", "只": "farms", "羽": "farms"}.get(value.unit)
+        is_size = of_one and any(word in name for word in words(of_one))
+        if verb in ("有", "为") or ends(name, "parts") or is_size:
+            return False
+        is_small = value.unit not in COUNTS and value.number < _NO_THRESHOLD
+        is_limited = verb.endswith((*words("at_least"), *words("above")))
+        is_meant = bool(value.after) or start > number.at + 1
+        return not (is_small and is_meant) or is_limited
+
     def _complete(self, work: str) -> None:
         """Give what is done to a list's last item to those before: 3个油库、5辆车的油气回收治理."""
         found = self.said.found
@@ -452,16 +501,10 @@ class _Sentence:
                 break
             found[i] = replace(found[i], indicator=found[i].indicator + work)
 
-    def _result(
-        self,
-        clause: tuple[int, int],
-        result: re.Match[str] | None,
-        left: int,
-        at: int,
-        right: int,
-    ) -> bool:
+    def _result(self, number: _Number, result: re.Match[str] | None) -> bool:
         """V X did what, or was done to V X: 12家企业完成整治. Return whether it was one."""
-        value = self.values[at]
+        clause, value, at = number.clause, number.value, number.at
+        left, right = number.left, number.right
         if right < clause[1] or (value.after and value.unit not in COUNTS):
             return False
         if result and pattern("result_lead").fullmatch(self.code, left, at):
@@ -487,16 +530,16 @@ class _Sentence:
         self._record(clause, name + self._words(*done.span()), at, said, said)
         return True
 
-    def _share(self, clause: tuple[int, int], left: int, start: int, at: int, right: int) -> bool:
+    def _share(self, number: _Number) -> bool:
         """V of X do: 70%以上新建建筑达到绿色建筑标准. Return whether it was one."""
+        start, at, right = number.start, number.at, number.right
         does = pattern("does").fullmatch(self.code, at + 1, right)
-        value = self.values[at]
-        if not does or value.after not in ("", "以上") or self._starts("的目标", at + 1):
+        if not does or number.value.after not in ("", "以上") or self._starts("的目标", at + 1):
             return False
         following = pattern("chain").search(self.code, at + 1, right)
         if following and pattern("is_predicate").search(self.code, following.start(), right):
             return False
-        before = names.indicator(self.tagged, left, start)
+        before = names.indicator(self.tagged, number.left, start)
         if before and pattern("is_strong").search(self.code, start, at):
             return False
         if ends(before, "heads") or (
@@ -504,101 +547,88 @@ class _Sentence:
         ):
             return False
         noun = self._words(*does.span("noun")) if does["noun"] else ""
-        self._record(clause, before + noun, at, self._words(start, at), "")
+        self._record(number.clause, before + noun, at, number.chain, "")
         return True
 
-    def _predicate(
-        self, clause: tuple[int, int], left: int, start: int, at: int, right: int
-    ) -> None:
+    def _predicate(self, number: _Number) -> None:
         """X达到V, X比2020年下降V."""
-        value, chain = self.values[at], self._words(start, at)
-        behind = self._words(at + 1, right)
+        value, left, start, behind = number.value, number.left, number.start, number.behind
         if names.is_threshold(value, behind):
             return
-        if not value.unit and not self._is_number(left, start):
-            return
-        is_reached = pattern("is_reached").search(self.code, start, at) is not None
-        if (
-            behind
-            and behind[0] not in "、和及与的并以其"
-            and value.unit not in SHARES
-            and not is_reached
-        ):
+        is_reached = pattern("is_reached").search(self.code, start, number.at) is not None
+        is_share = value.unit in SHARES
+        if behind[:1] not in "、和及与的并以其" and not is_share and not is_reached:
             return
         name = names.indicator(self.tagged, left, start)
         is_built = value.unit in COUNTS or not ends(name, "heads")
         first = names.bare(self.tagged, left, start)[0]
         if not is_reached and is_built and pattern("build_lead").match(self.code, first, start):
-            self._bare(clause, left, start, at, right)
+            self._bare(number)
             return
         before = names.without_times(self.tagged, left, start)
         if not name and len(self._words(names.behind_lead(self.tagged, *before), before[1])) > 2:
             return
-        if not name and not self.said.indicator and value.unit in SHARES:
+        if not name and not self.said.indicator and is_share:
             name = self.said.referred
-        name = names.of_before(name, self.said.indicator, is_share=value.unit in SHARES)
-        self._each(clause, name, at, chain, start)
+        self._each(number, names.of_before(name, self.said.indicator, is_share=is_share))
 
-    def _each(self, clause: tuple[int, int], name: str, at: int, chain: str, start: int) -> None:
+    def _each(self, number: _Number, name: str) -> None:
         """Keep one value of all that a name lists: A率、B率均达到100%, A率、B率100%."""
-        is_shared = pattern("shared").search(self.code, start, at) is not None
-        each = names.each_alone(name, self.values[at], is_shared=is_shared)
+        is_shared = pattern("shared").search(self.code, number.start, number.at) is not None
+        each = names.each_alone(name, number.value, is_shared=is_shared)
         for item in each or [name]:
-            self._record(clause, item, at, chain, "")
+            self._record(number.clause, item, number.at, number.chain, "")
         if each:
             self.said.names = each
 
-    def _bare(self, clause: tuple[int, int], left: int, start: int, at: int, right: int) -> None:
+    def _bare(self, number: _Number) -> None:
         """X V, 新建X V, and V in a list that a verb or a sum opened, or behind 到2025年."""
-        said, value = self.said, self.values[at]
-        behind = self._words(at + 1, right)
-        if (
-            behind
-            and behind[0] not in "、和及与并其以"
-            and not behind.startswith(("的目标", "目标"))
-        ):
+        said, clause, at = self.said, number.clause, number.at
+        unit, behind = number.value.unit, number.behind
+        if behind[:1] not in "、和及与并其以" and not behind.startswith(("的目标", "目标")):
             return
-        if not value.unit and not self._is_number(left, start):
-            return
-        chain = self._words(start, at)
-        first, end = names.bare(self.tagged, left, start)
-        verb = pattern("build_lead").match(self.code, first, end) or pattern("build_inside").match(
-            self.code, first, end
-        )
+        first, end = names.bare(self.tagged, number.left, number.start)
+        where = self.code, first, end
+        verb = pattern("build_lead").match(*where) or pattern("build_inside").match(*where)
         name = self._words(first, end)
         if verb:
-            made = self._words(verb.end(), end) or (name if name in words("planted") else "")
-            in_all = "累计" if self._words(first - 1, first) == "累计" and first > left else ""
-            if made in words("general") or (value.unit in SHARES and not ends(name, "heads")):
-                self._record(clause, name if made else "", at, chain, "")
-            elif made:
-                said.verb = in_all + self._words(*verb.span())
-                self._record(clause, made, at, chain, said.verb)
-            elif said.verb:
-                self._record(clause, said.indicator, at, chain, self._words(*verb.span()))
+            self._newly_built(number, verb, first, end)
         elif ends(name, "heads") or name.startswith(words("starts")):
             before = said.indicator if names.of_all(name) else ""
-            self._each(clause, before + name, at, chain, start)
-        elif value.unit in countable():
-            self._counted(clause, name, left, at, chain)
-        elif not name and any(left <= i < at for i in self.times) and said.found:
-            self._record(clause, said.indicator, at, chain, "")  # 占比2023年底达到30%, 2025年底40%
+            self._each(number, before + name)
+        elif not name and any(number.left <= i < at for i in self.times):
+            # 占比2023年底达到30%, 2025年底40%
+            for before in said.found[-1:]:
+                if before.value.unit == unit or unit not in countable():
+                    self._record(clause, said.indicator, at, number.chain, "")
+        elif unit in countable():
+            self._counted(number, name)
 
-    def _counted(self, clause: tuple[int, int], name: str, left: int, at: int, chain: str) -> None:
+    def _newly_built(self, number: _Number, verb: re.Match[str], first: int, end: int) -> None:
+        """新建X V; what is built was told before where X is only a verb."""
+        said, clause, at, chain = self.said, number.clause, number.at, number.chain
+        name = self._words(first, end)
+        made = self._words(verb.end(), end) or (name if name in words("planted") else "")
+        is_sum = self._words(first - 1, first) == "累计" and first > number.left
+        if made in words("general") or (number.value.unit in SHARES and not ends(name, "heads")):
+            self._record(clause, name if made else "", at, chain, "")
+        elif made:
+            said.verb = ("累计" if is_sum else "") + self._words(*verb.span())
+            self._record(clause, made, at, chain, said.verb)
+        elif said.verb:
+            self._record(clause, said.indicator, at, chain, self._words(*verb.span()))
+
+    def _counted(self, number: _Number, name: str) -> None:
         """X V, where what is counted is told by a verb before, by a sum or when it is due."""
-        said = self.said
-        if not name and any(left <= i < at for i in self.times):
-            if said.found and said.found[-1].value.unit == self.values[at].unit:
-                self._record(clause, said.indicator, at, chain, "")
-            return
+        said, clause, at, chain = self.said, number.clause, number.at, number.chain
+        before = said.found[-1] if said.found else None
         time = self._time(clause[0], at)
         is_due = time is not None and time.is_due
-        before = said.found[-1] if said.found else None
         is_next = (
             before is not None
-            and before.value.unit == self.values[at].unit
+            and before.value.unit == number.value.unit
             and before.clause[0] == self.tagged.at[clause[0]]
-            and self.code[left] == "、"
+            and self.code[number.left] == "、"
         )
         if said.verb or said.whole or is_next or is_due or ends(name, "work"):
             self._record(clause, name, at, chain, said.verb)
@@ -608,7 +638,7 @@ class _Sentence:
     def _done_together(self, clause: tuple[int, int], numbers: list[int]) -> bool:
         """Keep several that are counted and have one thing done to them: 3座油库和5辆车完成治理."""
         units = {self.values[at].unit for at in numbers}
-        if len(numbers) < 2 or not units <= countable():
+        if not units <= countable():
             return False
         start, end = names.without_times(self.tagged, clause[0], numbers[0])
         working = pattern("working").search(self.code, start, end)
@@ -645,9 +675,14 @@ class _Sentence:
             for item, at in zip(listed, group, strict=True):
                 self._record(clause, item, at, chain, "", after=self.values[group[-1]].after)
             return
-        dated = [time for i, time in self.times.items() if i < group[0] and not time.is_base]
+        if "分别" in chain and name:
+            self._dated(clause, name, group, chain)
+
+    def _dated(self, clause: tuple[int, int], name: str, group: list[int], chain: str) -> None:
+        """到2025年、2030年A分别达到V、W."""
+        dated = self._times(self.start, group[0])
         dated = dated[0].each() or dated if len(dated) == 1 else dated[-len(group) :]
-        if "分别" in chain and len(dated) == len(group) and name:
+        if len(dated) == len(group):
             for time, at in zip(dated, group, strict=True):
                 self._record(clause, name, at, chain, "", time=time)
 
@@ -670,9 +705,9 @@ class _Sentence:
     def _starts(self, words_: str, at: int) -> bool:
         return self.tagged.text.startswith(words_, self.tagged.at[at])
 
-    def _is_number(self, left: int, start: int) -> bool:
-        """Return whether an indicator's values have no unit: 指数, PUE."""
-        return ends(self._words(left, start), "unitless")
+    def _times(self, start: int, end: int, *, is_base: bool = False) -> list[Time]:
+        """Return the times between two places: those that something is compared with, or others."""
+        return [t for i, t in self.times.items() if start <= i < end and t.is_base is is_base]
 
     def _verb(self, start: int, left: int, at: int) -> str:
         """Return the verb that a number belongs to: 完成甲、乙等5个X, 建成3条X、5个Y."""
@@ -703,7 +738,7 @@ class _Sentence:
 
     def _time(self, start: int, at: int) -> Time | None:
         """Return the time that holds at a place of a clause that begins at `start`."""
-        told = [time for i, time in self.times.items() if start <= i < at and not time.is_base]
+        told = self._times(start, at)
         return told[-1] if told else self.said.time
 
     def _in_full(self, name: str, verb: str) -> str:
@@ -739,10 +774,9 @@ class _Sentence:
         span = (where[clause[0]], where[clause[1]])
         name = whole(name, self.tagged.text, span, said.found)
         comma = self.code.rfind(",", clause[0], at) + 1 or clause[0]
-        bases = [t for i, t in self.times.items() if t.is_base and clause[0] <= i < at]
+        bases = self._times(clause[0], at, is_base=True)
         if is_dated_behind and time is None:
-            behind = [t for i, t in self.times.items() if at < i < clause[1] and not t.is_base]
-            time = behind[0] if behind else None
+            time = next(iter(self._times(at, clause[1])), None)
         number = self._words(at, at + 1) + (after if after and not value.after else "")
         between = names.spoken(chain) if chain != verb else ""
         said.found.append(

@@ -261,8 +261,8 @@ def _name(header: _Header, cells: Sequence[str]) -> str:
     return name.removeprefix("其中:")
 
 
-def _binding(cell: str) -> str:
-    match = _BINDING.match(cell)
+def _binding(cell: str | None) -> str:
+    match = _BINDING.match(cell or "")
     return match[0][:2] + "性" if match else ""
 
 
@@ -393,25 +393,25 @@ def _columns(head: str, planned: str) -> Columns | None:
     years = YEAR.findall(head)
     if not years and _AIM_VALUE.search(head) and not _PAST.search(head) and planned:
         years = [planned]
-    if not years:
+    dated = _dated(years, head)
+    if not dated or (len(years) == 1 and "指标" not in head):
         return None
-    told = _told_of_each(head) if len(years) != len(set(years)) else None
-    if told and years[-1] == min(years):  # of a cell by itself, told last
-        pairs = sorted(zip(years, told, strict=True), key=lambda pair: pair[0])
-        years, told = [year for year, _ in pairs], tuple(each for _, each in pairs)
-    if told is not None and len(set(zip(years, told, strict=False))) != len(years):
-        return None
-    has_binding = _HAS_BINDING.search("".join(head.split())) is not None
-    if len(years) == 1 and "指标" not in head:
-        return None
-    has_past = len(years) > 1 and _PAST.search(head) is not None
-    more = [kind.search("".join(head.split())) is not None for kind in _MORE]
-    if told is None:
-        years.sort()
-        first: Standing = "achieved" if has_past else ""
-        rest: list[Standing] = ["" for _ in years[1:]]
-        told = (first, *rest)
-    return Columns(tuple(years), told, sum(more), more[0], has_binding)
+    bare = "".join(head.split())
+    more = [kind.search(bare) is not None for kind in _MORE]
+    has_binding = _HAS_BINDING.search(bare) is not None
+    told, standings = zip(*dated, strict=True)
+    return Columns(told, standings, sum(more), more[0], has_binding)
+
+
+def _dated(years: Sequence[str], head: str) -> list[tuple[str, Standing]]:
+    """Return the years of a header with what it says of each; none where it names one twice."""
+    if len(years) == len(set(years)):
+        first: Standing = "achieved" if len(years) > 1 and _PAST.search(head) else ""
+        return [(year, "" if i else first) for i, year in enumerate(sorted(years))]
+    pairs = list(zip(years, _told_of_each(head), strict=False))
+    if years[-1] == min(years):  # of a cell by itself, told last
+        pairs.sort(key=lambda pair: pair[0])
+    return pairs if len(set(pairs)) == len(years) else []
 
 
 def _told_of_each(head: str) -> tuple[Standing, ...]:
@@ -556,18 +556,26 @@ def _of_line(line: _Line, at: int, columns: Columns, *, is_first: bool) -> Itera
             continue
         if not binding and not _stands_alone(line, match, columns):
             continue
-        cells = _ROW_CELL.findall(match["cells"])
-        is_numbered = len(cells) == len(columns.years) + 1 and re.fullmatch(r"\d\d?", cells[0])
-        if match["plain"] and match["first"] and not match["no"] and not is_numbered:
-            continue  # the values are as often those of the next row
+        cells = _own_cells(match, columns)
+        if not cells:
+            continue
         is_first = False
-        if match["first"] and len(cells) == len(columns.years) + columns.n_more + 1:
-            cells = cells[1:] if cells[0].isdigit() and not match["no"] else cells
         unit = match["unit"] or match["plain"] or match["late"] or ""
         unit = "%" if match["rate"] is not None else unit
         span = (line.start + match.start(), line.start + match.end())
         name = match["name"] + (match["part"] or "")
         yield from _flat_row(name, unit, cells, columns, binding, span)
+
+
+def _own_cells(match: re.Match[str], columns: Columns) -> list[str]:
+    """Return the cells of a row without its number; none where they may be those of the next."""
+    cells = _ROW_CELL.findall(match["cells"])
+    n, opens, no = len(columns.years), match["first"], match["no"]
+    is_numbered = len(cells) == n + 1 and re.fullmatch(r"\d\d?", cells[0])
+    if match["plain"] and opens and not no and not is_numbered:
+        return []
+    has_number = opens and not no and len(cells) == n + columns.n_more + 1 and cells[0].isdigit()
+    return cells[1:] if has_number else cells
 
 
 def _stands_alone(line: _Line, match: re.Match[str], columns: Columns) -> bool:
@@ -617,7 +625,7 @@ def _of_wrapped(lines: Sequence[_Line], i: int, columns: Columns) -> Iterator[Ce
         return
     cells = _ROW_CELL.findall(match["cells"] or match["more"])
     unit = match["unit"] or match["own"] or ""
-    named = _named(before, match["tail"] or "", behind, unit)
+    named = before and _named(before, match["tail"] or "", behind, unit)
     if named:
         name, unit, start, end = named
         binding = match["first"] or match["last"]
@@ -634,7 +642,7 @@ def _beside(lines: Sequence[_Line], i: int, step: int) -> _Line | None:
 
 
 def _named(
-    before: _Line | None, tail: str, behind: _Line | None, unit: str
+    before: _Line, tail: str, behind: _Line | None, unit: str
 ) -> tuple[str, str, int, int] | None:
     """Return (name, unit, start, end) of a row whose values stand between them; None for none.
 
@@ -644,8 +652,6 @@ def _named(
         behind: The line below; read where there is no tail.
         unit: As the values' line tells it; empty.
     """
-    if before is None:
-        return None
     at = max((found.end() for found in _ROW_BINDING.finditer(before.text)), default=0)
     opening = _OPENS_NAME.fullmatch(before.text, at)
     if not opening:
@@ -695,32 +701,43 @@ class _Numbered:
 
     def read(self, lines: Sequence[_Line], i: int, columns: Columns) -> Iterator[Cell]:
         """Yield the cells of line `i`, or none where its number is not the next."""
-        line, before, no = lines[i], _beside(lines, i, -1), str(self._last + 1)
-        named = _WHOLE_NAME.match(line.text)
-        rest = line.text[named.end() if named else len(no) :]
-        start = line.start
-        if not named and before and line.text.startswith(no):
-            at = max((m.end() for m in _ROW_BINDING.finditer(before.text[:-1])), default=0)
-            named = _WHOLE_NAME.fullmatch(before.text, at)
-            start = before.start + at
-            if before is lines[self._tail] and not at:
-                return  # as likely the end of the name of the row before
+        line, no = lines[i], str(self._last + 1)
+        named, start, end = self._name(lines, i, no)
+        is_own_line, rest = start == line.start, line.text[end:]
         match = _VALUE_LINE.fullmatch(rest.strip())
         self._is_named = named is not None
         if not named or not match:
             return
         cells = [match["cells"].strip()]
         is_apart = rest[0].isspace() or (line.is_wide and _SIGNED_SECOND.search(cells[0]))
-        if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and named.string != line.text:
+        if _ONLY_CELLS.fullmatch(cells[0]) and is_apart and not is_own_line:
             cells = _ROW_CELL.findall(cells[0])
         if len(cells) == 1 and line.is_wide and len(columns.years) == 2:
             cells = parted_cells(cells[0], named["unit"])
         if len(cells) < len(columns.years):
             return
-        self._last, self._tail = (int(no) if named.string != line.text else self._last), -1
-        binding = _binding(match["last"] or "") or _binding(named["first"] or "")
-        span = start, line.end
-        yield from _flat_row(named["name"], named["unit"], cells, columns, binding, span)
+        self._last, self._tail = self._last + (not is_own_line), -1
+        binding = _binding(match["last"]) or _binding(named["first"])
+        yield from _flat_row(
+            named["name"], named["unit"], cells, columns, binding, (start, line.end)
+        )
+
+    def _name(
+        self, lines: Sequence[_Line], i: int, no: str
+    ) -> tuple[re.Match[str] | None, int, int]:
+        """Return (name of a row, where it starts, what of line `i` is ahead of its values).
+
+        It stands on the line, or above one that begins with the row's number.
+        """
+        line, before = lines[i], _beside(lines, i, -1)
+        if named := _WHOLE_NAME.match(line.text):
+            return named, line.start, named.end()
+        if before is None or not line.text.startswith(no):
+            return None, line.start, len(no)
+        at = max((m.end() for m in _ROW_BINDING.finditer(before.text[:-1])), default=0)
+        is_tail = before is lines[self._tail] and not at  # of the name of the row before
+        named = None if is_tail else _WHOLE_NAME.fullmatch(before.text, at)
+        return named, before.start + at, len(no)
 
 
 def _of_one_column(

@@ -4,7 +4,7 @@ import bisect
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.prose import Passage, passages
@@ -12,15 +12,14 @@ from kgrag.ingestion.statements.target_grammar import (
     AFTER_LOW,
     MONEY_FOR,
     Time,
-    as_text,
     bound_of,
     bound_of_cell,
     comparator_of,
     comparator_of_cell,
-    compared,
     last_before,
     says,
     standing_of,
+    stated,
     times,
     words,
     written_in,
@@ -122,7 +121,9 @@ _SCOPE = re.compile(
 class _Carry:
     """What holds for the sentences and paragraphs that follow."""
 
-    titled: str = ""  # the area that the title names
+    written: int  # the year from which the document looks back and ahead; 0 for unknown
+    is_rules: bool  # whether it rules who may apply, or how things are done
+    titled: str  # the area that the title names
     section: tuple[str, ...] = ()
     aims_in: str = ""  # the outermost section that has come to its aims
     lead: Time | None = None  # of a line that ends in a colon, or of a heading
@@ -140,9 +141,8 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
     >>> [(f.subject, f.predicate, f.object) for f in targets("到2025年，森林覆盖率达到39%。")]
     [('森林覆盖率', '目标为', '2025年达到39%')]
     """
-    written = written_in(text)
     is_rules = _RULES.search(text[:_RULES_HEAD]) is not None
-    carry = _Carry(titled=_titled_area(text))
+    carry = _Carry(written_in(text), is_rules, _titled_area(text))
     found: list[Finding] = []
     main: Passage | None = None  # that holds the brackets
     for passage in passages(text, headings or structure(text)):
@@ -153,14 +153,14 @@ def targets(text: str, *, headings: Sequence[Heading] = ()) -> list[Finding]:
         spoken_of = _spoken_of(found, passage) if passage.is_aside else ""
         around = _around(main, passage) if passage.is_aside and main else None
         for statement in statements(passage, spoken_of, around):
-            finding = _finding(text, passage, statement, carry, written, is_rules)
+            finding = _finding(text, passage, statement, carry)
             if finding is not None:
                 found.append(finding)
-                _count(carry, statement, finding, written)
+                _count(carry, statement, finding)
         if not passage.is_aside:
             main = passage
             _keep(carry, passage)
-    of_tables = [_of_cell(cell, written, carry.titled) for cell in table_cells(text)]
+    of_tables = [_of_cell(cell, carry) for cell in table_cells(text)]
     found = [*_beside(found, of_tables), *of_tables]
     return sorted(found, key=lambda finding: (finding.start, finding.end))
 
@@ -193,9 +193,9 @@ def _around(main: Passage, aside: Passage) -> Time | None:
     return last_before(times(main.text[:at]), at, since)
 
 
-def _of_cell(cell: Cell, written: int, titled: str) -> Finding:
+def _of_cell(cell: Cell, carry: _Carry) -> Finding:
     """Return what a cell of an indicator table states."""
-    standing = cell.standing or standing_of(Time(0, 0, cell.year), written)
+    standing = cell.standing or standing_of(Time(0, 0, cell.year), carry.written)
     region, subject = _told_place(cell.indicator)
     return Finding(
         subject,
@@ -203,13 +203,14 @@ def _of_cell(cell: Cell, written: int, titled: str) -> Finding:
         f"{cell.year}年{cell.text}",
         cell.start,
         cell.end,
-        Qualifiers(
-            "target",
-            value=as_text(cell.value.number),
-            unit=cell.value.unit,
-            **compared(comparator_of_cell(cell.text, cell.indicator), bound_of_cell(cell.text)),
-            year=cell.year,
-            region=region or titled,
+        replace(
+            stated(
+                replace(cell.value, number_to=None),
+                Time(0, 0, cell.year),
+                comparator=comparator_of_cell(cell.text, cell.indicator),
+                bound=bound_of_cell(cell.text),
+            ),
+            region=region or carry.titled,
             scope=_first(_SCOPE, cell.indicator),
             standing=standing,
             binding=cell.binding,
@@ -234,9 +235,9 @@ def _step(carry: _Carry, passage: Passage) -> None:
             carry.lead = said[-1]
 
 
-def _count(carry: _Carry, statement: Statement, finding: Finding, written: int) -> None:
+def _count(carry: _Carry, statement: Statement, finding: Finding) -> None:
     """Count what a section tells as done and as planned, where its words say so."""
-    standing = _told_standing(statement, None, None, written)
+    standing = _told_standing(statement, None, None, carry.written)
     carry.n_done += standing == "achieved" == finding.qualifiers.standing
     carry.n_planned += standing == "planned"
 
@@ -251,72 +252,66 @@ def _keep(carry: _Carry, passage: Passage) -> None:
         carry.lead = said[0] if is_aim else said[-1]
 
 
-def _finding(
-    text: str, passage: Passage, statement: Statement, carry: _Carry, written: int, is_rules: bool
-) -> Finding | None:
-    value = statement.value
-    start, end = statement.clause
-    clause = passage.text[start:end]
-    if _is_granted_or_asked(passage, statement, clause):
+def _finding(text: str, passage: Passage, statement: Statement, carry: _Carry) -> Finding | None:
+    value, (start, end) = statement.value, statement.clause
+    time = statement.time or statement.carried or carry.lead
+    if (statement.time is None and carry.is_rules) or _is_passed_over(passage, statement, time):
         return None
-    time = statement.time
-    if time is None:
-        if is_rules:
-            return None
-        time = statement.carried or carry.lead
-    if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
-        return None
-    standing = _standing(statement, time, _looks_back(passage, carry), written)
-    if _MET.search(passage.text, start, value.start) and _ITS_AIM.match(passage.text, value.end):
-        standing = "planned"
+    looks_back = _looks_back(passage, carry)
+    standing = _standing(passage, statement, time, looks_back, carry.written)
     if standing == "planned" and (statement.is_bare or statement.verb in words("counts")):
         return None
     region, subject = _told_place(_as_written(text, passage, statement))
     region = region or _place_around(passage, statement, carry.titled)
     if region == _SEVERAL and value.unit == "%":  # 南京、苏州等三市…达到50%: not the province's
         return None
-    starts = time is not None and time.is_since and standing == "achieved"
-    year = time.year if time and not starts else ""
-    if statement.time is None and time is not None and _is_at_odds(time, standing, written):
-        time, year = None, ""
-    spoken = statement.phrase
-    when = ""
-    if time is not None and year and year not in spoken:
-        when = f"“{time.period}”期间" if time.period and "-" not in time.period else f"{year}年"
-    first, last = passage.span(start, end)
+    typed = _typed(statement, time, standing, carry.written)
     return Finding(
         subject,
         ACHIEVED if standing == "achieved" else PLANNED,
-        when + spoken,
-        first,
-        last,
-        Qualifiers(
-            "target",
-            value=as_text(value.number),
-            value_to=as_text(value.number_to) if value.number_to is not None else "",
-            unit=value.unit,
-            **compared(
-                comparator_of(value, statement.chain, statement.verb, statement.indicator),
-                bound_of(value, statement.chain),
-            ),
-            year=year,
-            period=time.period if time else "",
+        _when(typed, statement.phrase) + statement.phrase,
+        *passage.span(start, end),
+        replace(
+            typed,
             base_year=statement.base,
-            base_value=as_text(statement.base_value.number) if statement.base_value else "",
             region=region.strip(_SEVERAL),  # 南京、苏州等地新建7个: so many in the province
-            scope=_first(_SCOPE, clause),
+            scope=_first(_SCOPE, passage.text[start:end]),
             standing=standing,
         ),
         confidence=CONFIDENCE,
     )
 
 
-def _is_granted_or_asked(passage: Passage, statement: Statement, clause: str) -> bool:
-    """Return whether a number is a grant, a condition of who may apply, or says which are meant."""
-    is_grant = MONEY_FOR.search(clause + statement.indicator)
-    if is_grant and statement.value.unit in ("元", "%", "美元"):
+def _typed(statement: Statement, time: Time | None, standing: Standing, written: int) -> Qualifiers:
+    """Return the value of a statement, with the time where that can be."""
+    value, chain = statement.value, statement.chain
+    typed = stated(
+        value,
+        None if statement.time is None and _is_at_odds(time, standing, written) else time,
+        statement.base_value,
+        comparator=comparator_of(value, chain, statement.verb, statement.indicator),
+        bound=bound_of(value, chain),
+    )
+    is_begun = time is not None and time.is_since and standing == "achieved"
+    return replace(typed, year="") if is_begun else typed
+
+
+def _when(typed: Qualifiers, phrase: str) -> str:
+    """Return when a value holds, where its phrase does not tell."""
+    if not typed.year or typed.year in phrase:
+        return ""
+    is_plan = typed.period and "-" not in typed.period
+    return f"“{typed.period}”期间" if is_plan else f"{typed.year}年"
+
+
+def _is_passed_over(passage: Passage, statement: Statement, time: Time | None) -> bool:
+    """Return whether a number is granted, asked for or allotted, or says which are meant."""
+    value, clause = statement.value, passage.text[slice(*statement.clause)]
+    if value.unit in ("元", "%", "美元") and MONEY_FOR.search(clause + statement.indicator):
         return True
     if _OF_APPLICATION.search(clause) or any(map(_ASKED.search, passage.section[-1:])):
+        return True
+    if time is None and value.unit in _ALLOTTED and _is_allotted(statement):
         return True
     return passage.is_aside and statement.time is None and _is_size(passage, statement)
 
@@ -352,9 +347,16 @@ def _looks_back(passage: Passage, carry: _Carry) -> bool | None:
 
 
 def _standing(
-    statement: Statement, time: Time | None, looks_back: bool | None, written: int
+    passage: Passage,
+    statement: Statement,
+    time: Time | None,
+    looks_back: bool | None,
+    written: int,
 ) -> Standing:
     """Return whether a statement is of an aim or a result."""
+    value, start = statement.value, statement.clause[0]
+    if _MET.search(passage.text, start, value.start) and _ITS_AIM.match(passage.text, value.end):
+        return "planned"
     told = _told_standing(statement, time, looks_back, written)
     return told or ("achieved" if looks_back else "planned")
 
@@ -385,9 +387,9 @@ def _is_now(statement: Statement) -> bool:
     return bool(told) and not _WILL.search(said, told[-1])
 
 
-def _is_at_odds(time: Time, standing: Standing, written: int) -> bool:
+def _is_at_odds(time: Time | None, standing: Standing, written: int) -> bool:
     """Return whether a time that a sentence before says cannot be when this holds."""
-    if standing_of(time, written) == standing:
+    if time is None or standing_of(time, written) == standing:
         return False
     return standing == "planned" or int(time.year) > written
 

@@ -246,26 +246,6 @@ STILL = {
         attempts._gaps copies._copies dated.years_first
         pack._beside
     """,
-    "kgrag.ingestion": """
-        facts._resolved facts.agreed metadata.dates._signed
-        metadata.dates._begin metadata.dates._effective
-        metadata.read.read_metadata metadata.read.suggested_year metadata.regions._suggested
-        metadata.regions.read_region resolve._number statements.citation_roles._own_act
-        statements.duty_sentences._at statements.duty_sentences._read
-        statements.duty_sentences.item_before statements.prose._paragraphs
-        statements.provisions._items statements.provisions._of_sentence
-        statements.references._cited statements.target_grammar._is_value
-        statements.target_grammar.times statements.target_phrases.value_qualifiers
-        statements.target_sentences._Sentence._bare statements.target_sentences._Sentence._built
-        statements.target_sentences._Sentence._counted
-        statements.target_sentences._Sentence._distribute
-        statements.target_sentences._Sentence._done_together
-        statements.target_sentences._Sentence._predicate
-        statements.target_sentences._Sentence._read_one
-        statements.target_sentences._Sentence._record statements.target_tables._Numbered.read
-        statements.target_tables._columns statements.target_tables._named
-        statements.target_tables._of_line statements.targets._finding
-    """,
     "kgrag.retrieval": """
         dense.leaf_similarities filter.documents_within
         graph._scored_triples named.TitleIndex._fits sections.asked_parts
