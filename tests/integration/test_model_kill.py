@@ -73,7 +73,7 @@ def folder(tmp_path):
     """Documents of some passages each, every sentence its own; too few for reading processes."""
     folder = tmp_path / "docs"
     folder.mkdir()
-    for i in range(4):
+    for i in range(8):
         lines = [f"第{i}号地区第{n}家企业减排二氧化碳{i * 1000 + n}吨。" for n in range(180)]
         (folder / f"{i}.txt").write_text(f"第{i}号地区减排方案\n" + "\n".join(lines), "utf-8")
     return folder
@@ -93,7 +93,7 @@ def test_ingest_with_a_model_killed_pays_no_kept_answer_again(tmp_path, folder):
         for _ in range(KILLS):
             kept = {server.request_of[text] for text in kept_answers(kb)}
             before = Counter(server.asked)
-            wanted = server.asked.total() + rng.randint(1, 2 * n_requests // KILLS)
+            wanted = server.asked.total() + rng.randint(CONCURRENCY + 1, 2 * n_requests // 5)
             process = start(kb, server.base_url, folder)
             while process.poll() is None and server.asked.total() < wanted:
                 time.sleep(0.005)
