@@ -56,11 +56,6 @@ _MOST = 0.7  # of a national one
 _ALL = 0.95  # of a title without its place
 _MARGIN = 0.1  # ahead of the next title
 _LEAST_WITH_PLACE, _LEAST_ALONE = 2, 6  # characters besides place, period and kind
-_NAMED, _LIKELY = 0.85, 0.3  # of a name that may mean a title; of what makes the title rare
-# What a question says ahead of a name.
-_LEADS_IN = re.compile(
-    r"^.*?(?:请问|请|列出|列举|说说|看看|查一下|想知道|根据|按照|哪些|什么)(?=.{4})"
-)
 _LEAST_CITED = 8  # characters of a title that is cited and not held
 _NUMBER, _NO_MARKS = re.compile(ISSUE_NUMBER), str.maketrans("", "", "《》")
 # What stands before the number of a document that is not held, and is no part of it.
@@ -218,33 +213,6 @@ class TitleIndex:
                 found[name] = tuple(dict.fromkeys(fit.title.doc_id for fit in fits))
         return dict(reversed(found.items()))
 
-    def likely(self, question: str, *, places: Collection[str]) -> tuple[str, ...]:
-        """Return the documents that a name in a question may mean, the likeliest first.
-
-        Words of the title may be omitted and the place moved; nearly all letters of the name must
-        be in the title.
-        """
-        letters, _ = _letters(question)
-        for kind in reversed(list(_KIND.finditer(letters))):
-            name = _LEADS_IN.sub("", letters[max(0, kind.end() - _WINDOW) : kind.end()])
-            for place in places:
-                name = re.sub(rf"{re.escape(place)}{_SUFFIX}", "", name)
-            least = len(kind[0]) + (_LEAST_WITH_PLACE if places else _LEAST_ALONE)
-            if len(name) < least:
-                continue
-            shares: dict[str, float] = {}
-            for title in self._like(name, kind[0], frozenset(places)):
-                about = title.bare[: -len(kind[0])]
-                weights, held = self._weights(about), _covered(about, name)
-                is_of = not places or bool(title.places & frozenset(places))
-                if is_of and len(_covered(name, title.bare)) >= _NAMED * len(name):
-                    share = sum(weights[i] for i in held) / (sum(weights) or 1.0)
-                    shares[title.doc_id] = max(share, shares.get(title.doc_id, 0.0))
-            found = [d for d in shares if shares[d] >= _LIKELY]
-            if found:
-                return tuple(sorted(found, key=lambda d: (-shares[d], d)))
-        return ()
-
     def _fits(self, text: str, kind: str, places: frozenset[str], *, national: bool) -> list[_Fit]:
         """Return the best matching title at the end of a text, with all documents that have it."""
         tried = [self._fit(text, kind, title) for title in self._like(text, kind, places)]
@@ -335,12 +303,6 @@ class TitleIndex:
             for pair in dict.fromkeys(_pairs(title.bare)):
                 found[pair].append(i)
         return dict(found)
-
-
-def _covered(text: str, other: str) -> set[int]:
-    """Return the positions of a text's characters in bigrams that another text shares."""
-    held = (i for i, pair in enumerate(_pairs(text)) if pair in other)
-    return {at for i in held for at in (i, i + 1)}
 
 
 def _identity(fit: _Fit) -> tuple[str, frozenset[str]]:

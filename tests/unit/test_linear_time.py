@@ -89,7 +89,7 @@ REACHED = {
     "kgrag.ingestion.statements.findings.findings": """
         all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of
         complete_levels complete_work counts_list done_together goes_on is_size is_threshold
-        is_within_name lent made_of roles_of said_before share_of item_before told_before whole
+        is_within_name lent made_of roles_of said_before item_before told_before whole
         with_amount without_sums""",
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
