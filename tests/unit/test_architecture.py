@@ -266,10 +266,6 @@ STILL = {
         statements.target_tables._columns statements.target_tables._named
         statements.target_tables._of_line statements.targets._finding
     """,
-    "kgrag.retrieval": """
-        dense.leaf_similarities filter.documents_within
-        graph._scored_triples named.TitleIndex._fits sections.asked_parts
-    """,
 }
 
 

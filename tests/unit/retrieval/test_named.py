@@ -30,7 +30,16 @@ TEXTS = {
     "nation": "氢能产业发展中长期规划（2021-2035年）\n国家发展改革委\n全国推进。\n" + FILLER,
     "green": "关于加快推进废旧纺织品循环利用的实施意见\n国家发展改革委\n" + FILLER,
     "sichuan-green": "四川省关于推进废旧纺织品循环利用工作的实施意见\n" + FILLER,
-}
+} | {  # what titles begin with is common
+    f"filler-{n}": f"{title}\n{FILLER}"
+    for n, title in enumerate(
+        (
+            "湖南省应对干旱规划", "湖北省应对洪水规划", "湖南省关于推进河湖治理的实施意见",
+            "关于加快推进节水的实施意见", "湖南省关于加快推进湿地保护的实施意见",
+            "湖北省关于加快推进垃圾分类的实施意见",
+        )
+    )
+}  # fmt: skip
 
 
 base = shared_base(TEXTS)
