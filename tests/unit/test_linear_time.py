@@ -183,8 +183,6 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.cited_titles.clean_title", "", "\n"),
     ("kgrag.ingestion.metadata.read.document_kind", "", " "),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
-    ("kgrag.answering.draft.without_courtesies", "", "\n"),
-    ("kgrag.answering.draft.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
     ("kgrag.text.answer_text.is_denial", "[1]文件未规定，", "a"),
     ("kgrag.text.official_terms.official_terms", "", "旧件翻新"),
     ("kgrag.text.words.words", "", "是指"),
