@@ -31,7 +31,6 @@ from kgrag.cli.printing import (
     progress_bar,
     say,
 )
-from kgrag.cli.read import remember
 from kgrag.errors import GarbledTextError, OutOfRangeError
 from kgrag.text.visible import shortened
 from kgrag.tools.ask import Asked, Asking, answered
@@ -90,7 +89,6 @@ def ask(
     with opened(kb) as base:
         found = answered(base, given, on_text)
     answer = found.answer
-    remember(kb, answer)
     if docx:
         _write_docx(docx, answer, explain=explain)
     if as_json:
@@ -124,8 +122,6 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
                 continue
             if reply.ends:
                 break
-            if reply.answer is not None:
-                remember(kb, reply.answer)
             _print_reply(line, reply, explain=explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)

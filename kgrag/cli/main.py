@@ -14,15 +14,12 @@ import click
 from kgrag.cli import (
     ask,
     browser,
-    correct,
     dataset,
     eval,
     ingest,
     manage,
     models,
-    next_steps,
     query,
-    read,
     serve,
     tools,
 )
@@ -38,6 +35,7 @@ from kgrag.cli.failures import (
 from kgrag.cli.options import FILE
 from kgrag.cli.printing import (
     echo,
+    echo_text,
     log_to_stderr,
     print_loss,
     print_usage_error,
@@ -134,17 +132,15 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)
     if ctx.invoked_subcommand is None:
-        next_steps.print_next_steps(os.environ.get("KGRAG_KB") or "kb")
+        echo_text(ctx.get_help())
 
 
 for _module in (
     ingest,
     ask,
-    read,
     tools,
     query,
     browser,
-    correct,
     manage,
     eval,
     dataset,

@@ -12,7 +12,7 @@ import click
 
 from kgrag.cli.chinese import amount, padded, said, told
 from kgrag.cli.opened import in_money, index_share, opened, print_foreign
-from kgrag.cli.options import FILE, JSON, KB, argument, command, option
+from kgrag.cli.options import FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
 from kgrag.cli.query import table
 from kgrag.files.whole_file import write_whole
@@ -46,14 +46,6 @@ def verify(kb: str = KB, as_json: bool = JSON) -> int:
     holds = told("all invariants hold")
     echo(amount(len(problems), "problem") if problems else holds, err=as_json)
     return int(bool(problems))
-
-
-@command()
-def delete(document: str = argument(), kb: str = KB) -> None:
-    """Delete a document (id, file, file name or title) and what only it supports."""
-    with opened(kb) as base:
-        card = base.delete(document)
-    say("deleted {doc_id}: {title}", doc_id=card.doc_id, title=card.title)
 
 
 @command()
@@ -356,4 +348,4 @@ def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> N
         )
 
 
-COMMANDS = (verify, delete, export, copy, repair, drop, stats)
+COMMANDS = (verify, export, copy, repair, drop, stats)

@@ -131,15 +131,15 @@ def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
 def parameters_of(kind: type[Arguments]) -> Iterator[click.Parameter]:
     """Yield the parameters of a command for the arguments of a tool.
 
-    A text that is required, or an argument with `positional`, is given without a name.
+    A text that is required is given without a name.
     """
     for name, (field, kind_) in parameters(kind).items():
         about, is_required = field.metadata, field.default is MISSING
         told = translated(about["description"], about["title"])
         if name == "lang":
             yield click.Option(["--english", "lang"], flag_value="en", help=told)
-        elif about.get("positional") or (is_required and kind_ is str):
-            yield click.Argument([name], required=is_required)
+        elif is_required and kind_ is str:
+            yield click.Argument([name])
         elif not is_dataclass(next(iter(get_args(kind_)), None)):  # which only a program can give
             shown: dict[str, Any] = {"required": is_required} if is_required else {}
             if isinstance(field.default, int) and field.default and kind_ is not bool:

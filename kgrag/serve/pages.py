@@ -49,6 +49,7 @@ from kgrag.text.visible import visible
 from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
 from kgrag.tools.ask import Asked, answered
+from kgrag.tools.curation import CORRECTABLE, correctable_of
 from kgrag.tools.reading import Listed, Read, Searched, listed
 from kgrag.tools.results import Answered, Reading, place_url
 from kgrag.tools.tool import Tool
@@ -246,58 +247,11 @@ def paragraphs(
         start = end
 
 
-# What can be corrected of a document, with its label.
-CORRECTABLE: Mapping[str, str] = {
-    "title": "Title",
-    "issuers": "Issuer",
-    "number": "Number",
-    "issued": "Date of issue",
-    "written": "Signed",
-    "effective": "In force from",
-    "expires": "In force until",
-    "regions": "Region",
-    "level": "Level",
-    "kind": "Kind",
-    "status": "Limiting words",
-    "recipients": "Addressees",
-}
-
-
-def correctable_of(card: Document) -> dict[str, str]:
-    """Return the fields of a document that can be corrected, as they are typed."""
-    told: dict[str, Any] = {**card.metadata.to_record(), "title": card.title}
-    between = {"recipients": "；"}
-    return {
-        name: value if isinstance(value, str) else between.get(name, "、").join(value)
-        for name, value in ((name, told.get(name, "")) for name in CORRECTABLE)
-    }
-
-
 def _document(desk: Desk, request: Request, given: Panel) -> Response:
-    return document_page(desk, request, str(request.path_params["address"]))
-
-
-def document_page(
-    desk: Desk,
-    request: Request,
-    name: str,
-    typed: Mapping[str, str] | None = None,
-    wrong: Mapping[str, str] | None = None,
-) -> Response:
-    """Return the page of a document, or of a place in it.
-
-    Args:
-        desk: Where it is.
-        request: Whose page it is.
-        name: Of the document, or DOCUMENT:START-END.
-        typed: By field what a reader typed as a correction, if it is shown again.
-        wrong: By field what is wrong with it.
-
-    Raises:
-        NotFoundError: If there is none.
-    """
+    """Return the page of a document, or of a place in it."""
     base = desk.base
-    found: Reading = TOOLS["read"].run(base, Read(document=name, characters=10**9))
+    asked = Read(document=str(request.path_params["address"]), characters=10**9)
+    found: Reading = TOOLS["read"].run(base, asked)
     document, excerpt = found.card, found.excerpt
     at = excerpt.citation if excerpt and not found.is_whole else None
     values = {
@@ -306,7 +260,7 @@ def document_page(
         "excerpt": excerpt if at else None,
         "file": file_of(desk, document),
     }
-    if "panel" in request.query_params:
+    if given.panel:
         return page(desk, request, "panel.html", **values | {"excerpt": excerpt})
     known = desk.known()
     return page(
@@ -321,7 +275,9 @@ def document_page(
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == document.doc_id],
         problems=document.warnings,
         node=_entity_of(desk, document),
-        corrections=_corrections(desk, document, typed or {}, wrong or {}),
+        corrected=base.store.corrections().get(document.doc_id, {}),
+        correctable=CORRECTABLE,
+        typed=correctable_of(document),
     )
 
 
@@ -329,20 +285,6 @@ def _entity_of(desk: Desk, card: Document) -> str:
     """Return the name of a document's entity; empty if nothing is stated about it."""
     found = desk.base.store.entities([node_id(card.title, card.metadata)])
     return found[0].name if found else ""
-
-
-def _corrections(
-    desk: Desk, card: Document, typed: Mapping[str, str], wrong: Mapping[str, str]
-) -> list[tuple[str, str, str, str, bool]]:
-    """Return name, label, value, what is wrong and whether it is corrected of each field."""
-    if not desk.writable:
-        return []
-    corrected = desk.base.store.corrections().get(card.doc_id, {})
-    values = {**correctable_of(card), **typed}
-    return [
-        (name, label, values[name], wrong.get(name, ""), name in corrected)
-        for name, label in CORRECTABLE.items()
-    ]
 
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:
@@ -355,7 +297,8 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 def _tables() -> dict[str, Tool]:
     """Return the tools whose tables have no page of their own, by name."""
     own = ("documents", "problems", "graph")
-    return {tool.name: tool for tool in TOOLS.values() if tool.is_table and tool.name not in own}
+    tables = (tool for tool in TOOLS.values() if tool.is_table and not tool.curates)
+    return {tool.name: tool for tool in tables if tool.name not in own}
 
 
 async def _table(desk: Desk, request: Request) -> Response:
@@ -538,12 +481,10 @@ STATIC = Mount(
 )
 
 
-def page_route(
-    desk: Desk, path: str, kind: type, make: Page, method: str = "GET", *, is_kept: bool = False
-) -> Route:
-    """Return the route of a page; an error is a page, too."""
+def page_route(desk: Desk, path: str, kind: type, make: Page, *, is_kept: bool = False) -> Route:
+    """Return the route of a page that is made in a thread of what a request asks for."""
 
-    async def respond(request: Request) -> Response:
+    async def respond(desk: Desk, request: Request) -> Response:
         given: Any = await read(kind, request, language_of(desk, request))
         work = partial(make, desk, request, given)
         if is_kept:
@@ -552,35 +493,34 @@ def page_route(
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         return await desk.run(work)
 
-    return Route(path, _with_error_pages(desk, respond), methods=[method])
+    return own_route(desk, path, respond)
 
 
-def _with_error_pages(
-    desk: Desk, respond: Callable[[Request], Awaitable[Response]]
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler of requests whose errors are pages, too."""
+def own_route(
+    desk: Desk,
+    path: str,
+    respond: Callable[[Desk, Request], Awaitable[Response]],
+    method: str = "GET",
+) -> Route:
+    """Return the route of a page that reads its request by itself; an error is a page, too."""
 
     async def responding(request: Request) -> Response:
         try:
-            return await respond(request)
+            return await respond(desk, request)
         except (KgragError, ValueError) as exc:
-            return failed_page(desk, request, exc)
+            return await desk.run(partial(failed_page, desk, request, exc))
 
-    return responding
+    return Route(path, responding, methods=[method])
 
 
 def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
     """Return the routes of the pages; that of the API tells of `endpoints`."""
-
-    async def stream(request: Request) -> Response:
-        return await _stream(desk, request)
-
     return [
         *(page_route(desk, *one) for one in _PAGES),
         *(page_route(desk, *one, is_kept=True) for one in _KEPT),
-        Route("/tables/{name}", _with_error_pages(desk, partial(_table, desk))),
+        own_route(desk, "/tables/{name}", _table),
         page_route(desk, "/api", Arguments, partial(_api, endpoints)),
-        Route("/ask", stream, methods=["POST"]),
+        Route("/ask", partial(_stream, desk), methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
         STATIC,
     ]

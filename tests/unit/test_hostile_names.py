@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import click
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.read import _open
 from kgrag.embedding.add import add_model, copy_safetensors, unpacked
 from kgrag.embedding.catalog import is_name, name_from
 from kgrag.embedding.model_folder import remove_model
@@ -25,7 +23,6 @@ from kgrag.ingestion.renew import reread
 from kgrag.serve.desk import Desk
 from kgrag.store.contents import SourceState
 from kgrag.store.folders import FOLDERS, originals
-from kgrag.tools import TOOLS
 from tests.fixtures.hostile_names import hostile_names
 from tests.fixtures.kit import kgrag, knowledge_base
 from tests.fixtures.served import client
@@ -309,20 +306,8 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
     with untouched(tmp_path):
         told = site.ask("GET", "/original/", doc_id)
         assert (told.status_code, SECRET in told.text) == (404, False)
-        assert site.ask("DELETE", "/api/documents/", doc_id).status_code == 200
+        assert site.post("/api/delete", json={"document": doc_id}).status_code == 200
     assert file.is_symlink()
-
-
-def test_the_program_for_a_file_gets_the_file_of_the_record(full, monkeypatch):
-    """`kgrag read --open`."""
-    launched: list[str] = []
-    monkeypatch.setattr(click, "launch", launched.append)
-    cards = [card for card in full.base.documents() if "r.jsonl#" in card.file]
-    with untouched(full.top):
-        for card in cards:
-            _open(full.base, TOOLS["read"](full.base, document=card.doc_id))
-    assert launched == [str(full.records)] * len(cards)
-    assert len(cards) > 100
 
 
 def test_a_report_is_one_file_whatever_is_asked_and_found(full, tmp_path):

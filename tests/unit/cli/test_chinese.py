@@ -74,7 +74,6 @@ def test_no_other_text_of_the_catalogue_is_stale():
     fields_shown = {field.name for kind in (Counts, Metadata) for field in fields(kind)}
     assert fields_shown <= set(TABLES["words"])
     assert set(TABLES["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
-    assert set(TABLES["next"]) <= set(written(SOURCES / "next_steps.py"))
 
 
 def test_texts_are_chinese_and_end_as_theirs():

@@ -78,7 +78,7 @@ def test_verify_names_what_is_wrong_and_fails(folder: Path) -> None:
 def test_delete_takes_a_document_out_and_names_it(folder: Path, name: str) -> None:
     """By title or file; a second time there is none."""
     doc_id = json.loads(run(folder, "documents", "--json").stdout)["rows"][0]["doc_id"]
-    assert run(folder, "delete", name).stdout == f"deleted {doc_id}: 甲方案\n"
+    assert doc_id in run(folder, "delete", name, code=0).stdout
     assert "甲方案" not in run(folder, "documents").stdout
     again = run(folder, "delete", name)
     assert again.exit_code != 0
@@ -387,13 +387,13 @@ def test_set_corrects_for_good_and_reset_takes_it_back(files: Path) -> None:
     state(files, "文件,地区,日期", "a,云岭省,2022")
     statuses(files)
     said = run(files, "correct", "a.txt", "--region", "四川省、成都市", "--date", "2021年5月")
-    assert (said.exit_code, "regions: 四川省、成都市" in said.stdout) == (0, True)
+    assert (said.exit_code, "四川省、成都市" in said.stdout) == (0, True)
     run(files, "delete", "a.txt")
     statuses(files)
     found = run(files, "search", "绿色工厂", "--region", "成都", "--year", "2021", "--json")
     assert (found.exit_code, "a.txt" in found.stdout, "b.txt" in found.stdout) == (0, True, False)
 
-    assert run(files, "correct", "a.txt", "--reset").exit_code == 0
+    assert run(files, "correct", "a.txt", "--reset", "all").exit_code == 0
     (metadata,) = (d["metadata"] for d in docs(files) if Path(str(d["file"])).name == "a.txt")
     assert (metadata["regions"], metadata["issued"]) == (["云岭省"], "2022")  # type: ignore[index]
 
@@ -411,7 +411,7 @@ def test_what_is_set_survives_that_the_file_changes(files: Path) -> None:
     assert after["doc_id"] != before["doc_id"]
     assert after["title"] == "节能规划新编"
     assert after["metadata"]["issuers"] == ["云岭省能源局"]  # type: ignore[index]
-    assert run(files, "correct", "a.txt", "--reset").exit_code == 0
+    assert run(files, "correct", "a.txt", "--reset", "all").exit_code == 0
     (last,) = (d for d in docs(files) if Path(str(d["file"])).name == "a.txt")
     assert last["title"] == before["title"]
 
@@ -435,9 +435,8 @@ def test_problems_list_a_copy_and_an_earlier_edition(files: Path) -> None:
     [
         (("--level", "乡"), 1, "国家, 部门, 省, 市"),
         (("--date", "去年"), 1, "date"),
-        ((), 2, "give fields to correct"),
-        (("--reset", "--number", "1"), 2, "give fields to correct"),
-        (("--field", "number"), 2, "give fields to correct"),
+        ((), 1, "give fields to correct"),
+        (("--reset", "colour"), 1, "there is no field"),
     ],
 )
 def test_set_refuses_what_cannot_be(
@@ -452,17 +451,15 @@ def test_entities_are_merged_and_kept_apart(files: Path) -> None:
     """What is decided is listed, and holds in the graph."""
     (files / "p/a.txt").write_text(PLAN + "由省工信厅牵头制定细则。\n", "utf-8")
     statuses(files)
-    listed = run(files, "entities", "--type", "agency", "--json").stdout.splitlines()
-    assert [json.loads(line)["written"] for line in listed] == [{"省工信厅": 1}]
-    full = json.loads(listed[0])["name"]
-
-    merged = run(files, "entities", "merge", full, "--into", "云岭省工业厅")
-    assert (merged.exit_code, "1 document renewed" in merged.stdout) == (0, True)
+    (one,) = json.loads(run(files, "entities", "--type", "agency", "--json").stdout)["rows"]
+    assert one["written"] == "省工信厅 ×1"
+    merged = run(files, "merge", "云岭省工业厅", "--names", one["name"], "--json", code=0)
+    assert json.loads(merged.stdout)["rows"][0]["documents"] == 1
     assert "云岭省工业厅  牵头" in run(files, "graph", "云岭省工业厅").stdout
-    assert run(files, "entities", "--decisions").stdout == f"{full} is 云岭省工业厅\n"
-    assert run(files, "entities", "split", full, "--from", "云岭省工业厅").exit_code == 0
-    assert run(files, "entities", "--decisions").stdout == ""
-    assert run(files, "entities", "--duplicates", "--merged").exit_code == 2
+    decided = run(files, "duplicates", "--english").stderr
+    assert decided == f"{one['name']} is 云岭省工业厅\n"
+    run(files, "split", one["name"], "云岭省工业厅", code=0)
+    assert one["name"] in run(files, "entities").stdout
 
 
 def test_an_answer_says_that_its_figure_is_of_another_year(files: Path) -> None:

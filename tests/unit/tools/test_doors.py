@@ -19,7 +19,7 @@ from kgrag.serve.mcp_server import mcp_server
 from kgrag.tools import TOOLS, schemas, tool
 from kgrag.tools.arguments import Arguments, argument, parameters
 from tests.fixtures.kit import kgrag
-from tests.fixtures.served import served
+from tests.fixtures.served import served, writable
 
 PLAN = "云岭省碳达峰实施方案"
 ASKED: dict[str, dict[str, Any]] = {
@@ -29,6 +29,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "fetch": {"id": PLAN},
     "grep": {"text": "非化石能源"},
     "documents": {"words": "云岭", "limit": 2},
+    "entities": {"type": "agency", "limit": 3},
     "problems": {"limit": 3},
     "overview": {},
     "graph": {"entity": PLAN, "limit": 2},
@@ -41,6 +42,14 @@ ASKED: dict[str, dict[str, Any]] = {
     "timeline": {"events": ["written"], "limit": 3},
     "conflicts": {},
     "digest": {"old": "云岭省碳达峰实施方案", "new": "青川市碳达峰行动计划"},
+}
+
+CURATES: dict[str, dict[str, Any]] = {  # one after the other, of another knowledge base
+    "duplicates": {},
+    "merge": {"into": "云岭省工业厅", "names": lambda name: [name]},
+    "split": {"name": str, "entity": "云岭省工业厅"},
+    "correct": {"document": "甲", "title": "乙", "kind": ""},
+    "delete": {"document": "乙"},
 }
 
 
@@ -79,7 +88,31 @@ def words_of(name):
 
 
 def test_every_tool_is_asked_here():
-    assert set(ASKED) == set(TOOLS)
+    assert {name for name, one in TOOLS.items() if not one.curates} == {*ASKED}
+    assert {name for name, one in TOOLS.items() if one.curates} == {*CURATES}
+
+
+def test_what_curates_is_at_the_doors_of_those_who_keep_the_base(base, api, assistant, tmp_path):
+    """The command line, and a server where readers may change something."""
+    text = "云岭省工业厅方案\n到2025年创建绿色工厂500家。\n"
+    with writable(tmp_path, {"甲": text}) as (site, desk):
+        desk.base.curator().correct("甲.txt", {"title": "甲"})
+        described = site.get("/openapi.json").json()["paths"]
+        name_of_one = desk.base.entities()[0].name
+        for name, asked in CURATES.items():
+            given = asked | {k: v(name_of_one) for k, v in asked.items() if callable(v)}
+            one, known = TOOLS[name], set(parameters(TOOLS[name].arguments))
+            told = site.post(f"/api/{name}", json=given)
+            assert told.status_code == 200, told.text
+            jsonschema.validate(told.json(), dict(one.gives))
+            assert described[f"/api/{name}"].keys() == {"post"}
+            assert site.get(f"/api/{name}").status_code in (404, 405)
+            assert known <= {parameter.name for parameter in main.commands[name].params}
+            assert one.chinese[:8] in "".join(kgrag(name, "--help", language="zh").output.split())
+            assert api.post(f"/api/{name}", json=given).status_code == 403
+            assert name not in assistant[0]
+            assert name not in [function["function"]["name"] for function in schemas()]
+        assert not desk.base.documents()
 
 
 @pytest.mark.parametrize("name", ASKED)
