@@ -2,7 +2,6 @@
 
 import logging
 import signal
-from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -23,7 +22,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgrag.errors import ConfigError
 from kgrag.serve import api, compatible, pages, writing
@@ -34,7 +32,6 @@ from kgrag.serve.rendering import page
 from kgrag.tools.arguments import Arguments
 
 _GRACE_S = 2  # for requests under way at the end
-_HEAD_S = 10  # within which the head of a request is sent
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
@@ -144,7 +141,6 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
     """
     config = uvicorn.Config(
         app,
-        http=_Protocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -152,30 +148,6 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
         ws="none",
     )
     _Server(config, ready).run(sockets=[listening])
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1 in which a client has `_HEAD_S` for the head of a request."""
-
-    _waiting: TimerHandle | None = None
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
-        super().data_received(data)
-        self._wait()
-
-    def _wait(self) -> None:
-        has_head = self.cycle is not None and not self.cycle.response_complete
-        if has_head and self._waiting:
-            self._waiting.cancel()
-            self._waiting = None
-        elif not has_head and not self._waiting:
-            self._waiting = self.loop.call_later(_HEAD_S, self.timeout_keep_alive_handler)
 
 
 class _Server(uvicorn.Server):

@@ -25,7 +25,7 @@ from kgrag.types import Document
 _LOCK = threading.Lock()  # PDFium works for one thread at a time
 _SCALE = 1.6  # pixels of the picture for a point of the page
 _MOST_PIXELS = 25_000_000
-_PAD, _OVERLAP = 1.0, 12.0  # points around characters; of characters of one line at most
+_PAD = 1.0  # points around characters
 
 
 def file_of(desk: Desk, document: Document) -> Path | None:
@@ -122,8 +122,10 @@ def rectangles(file: Path, number: int, quote: str) -> tuple[tuple[float, float]
             held, places = _bare(layer.get_text_range())
             wanted, _ = _bare(quote)
             at, length = _found(held, wanted)
-            boxes = [layer.get_charbox(places[i], loose=True) for i in range(at, at + length)]
-    return size, _merged(boxes, size[1])
+            ends = (places[at], places[at + length - 1] + 1) if length else (0, 0)
+            n = layer.count_rects(ends[0], ends[1] - ends[0]) if length else 0
+            boxes = [layer.get_rect(i) for i in range(n)]
+    return size, [_padded(box, size[1]) for box in boxes]
 
 
 @contextmanager
@@ -168,20 +170,9 @@ def _found(held: str, wanted: str) -> tuple[int, int]:
     return 0, 0
 
 
-def _merged(boxes: list[tuple[float, float, float, float]], height: float) -> list[Rectangle]:
-    """Return a rectangle for each line of characters: left, bottom, right and top of each."""
-    lines: list[tuple[float, float, float, float]] = []
-    for left, bottom, right, top in boxes:
-        if right <= left or top <= bottom:
-            continue
-        x, low, end, high = lines[-1] if lines else (left, top, left, bottom)
-        if bottom < high and top > low and left >= end - _OVERLAP:
-            lines[-1] = min(x, left), min(low, bottom), max(end, right), max(high, top)
-        else:
-            lines.append((left, bottom, right, top))
-    return [
-        Rectangle(
-            left - _PAD, height - top - _PAD, right - left + 2 * _PAD, top - bottom + 2 * _PAD
-        )
-        for left, bottom, right, top in lines
-    ]
+def _padded(box: tuple[float, float, float, float], height: float) -> Rectangle:
+    """Return what is around a box of left, bottom, right and top on a page of such a height."""
+    left, bottom, right, top = box
+    return Rectangle(
+        left - _PAD, height - top - _PAD, right - left + 2 * _PAD, top - bottom + 2 * _PAD
+    )

@@ -87,7 +87,10 @@ async def _received(desk: Desk, request: Request) -> list[UploadFile]:
         OutOfRangeError: If it has none, or too much, or breaks off.
     """
     most = max(_MOST_BYTES, desk.base.config.ingest.max_bytes)
-    n_bytes = 0
+    too_much = f"an upload has at most {most / 1e6:,.0f} MB: add the files in several"
+    told, n_bytes = request.headers.get("content-length", ""), 0
+    if told.isdigit() and int(told) > most:  # before it is sent
+        raise OutOfRangeError(too_much)
 
     async def receive() -> Message:
         nonlocal n_bytes
@@ -95,8 +98,7 @@ async def _received(desk: Desk, request: Request) -> list[UploadFile]:
             part = await request.receive()
         n_bytes += len(part.get("body", b""))
         if n_bytes > most:
-            told = f"an upload has at most {most / 1e6:,.0f} MB: add the files in several"
-            raise MultiPartException(told)  # for which the parser closes its files
+            raise MultiPartException(too_much)  # for which the parser closes its files
         return part
 
     sent = Request(request.scope, receive)

@@ -1,6 +1,5 @@
 """The server as a whole: what is kept, compressed, cut off, and answered beside slow work."""
 
-import asyncio
 import re
 import signal
 import subprocess
@@ -9,13 +8,10 @@ import threading
 
 import anyio
 import pytest
-import uvicorn
 from starlette.requests import Request
-from uvicorn.server import ServerState
 
 from kgrag.api import KnowledgeBase
 from kgrag.errors import OutOfRangeError
-from kgrag.serve import app as app_module
 from kgrag.serve import inputs
 from kgrag.serve.desk import Desk
 from tests.fixtures.kit import knowledge_base
@@ -206,36 +202,6 @@ def test_the_first_page_does_not_wait_for_slow_questions(policies, monkeypatch):
             go.set()
             for thread in asking:
                 thread.join()
-
-
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n", b"GET / HTTP/1.1\r\nx"])
-@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"])
-def test_a_head_that_does_not_end_is_given_up(monkeypatch, sent, before):
-    """Also where it follows another request on the same connection."""
-    monkeypatch.setattr(app_module, "_HEAD_S", 0.1)
-
-    async def answer(_scope, _receive, send):
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
-
-    async def asked():
-        config = uvicorn.Config(answer, log_config=None, timeout_keep_alive=1)
-        state = ServerState()
-        server = await asyncio.get_running_loop().create_server(
-            lambda: app_module._Protocol(config, state, {}), "127.0.0.1", 0
-        )
-        async with server:
-            port = server.sockets[0].getsockname()[1]
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(before)
-            if before:
-                assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")
-            writer.write(sent)
-            with anyio.fail_after(20):
-                assert await reader.read() == b""
-            writer.close()
-
-    asyncio.run(asked())
 
 
 def test_a_body_that_does_not_end_is_given_up(monkeypatch):
