@@ -1,8 +1,6 @@
 """`kgrag browser`: the pack that it writes, the address that it prints."""
 
 import re
-import webbrowser
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -46,14 +44,6 @@ def test_schema_is_what_our_own_model_is_told(tmp_path, language):
     assert "- kgrag_document_year: RANGE (n:KgragDocument) ON (n.year)" in result.output
     assert "- kgrag_chunk_text: FULLTEXT (n:" in result.output
     assert "$" not in result.output
-
-
-def test_pack_is_the_same_bytes_each_time(tmp_path):
-    """No date, no order of the file system."""
-    for out in ("a", "b"):
-        run("--out", tmp_path / out)
-    a, b = ((tmp_path / out / "kgrag-queries.zip").read_bytes() for out in ("a", "b"))
-    assert a == b
 
 
 def test_every_query_is_listed_with_both_titles(tmp_path):
@@ -109,13 +99,3 @@ def test_folder_and_password_are_refused(kb, tmp_path):
     assert done.exit_code == 1
     assert "secret" not in done.output
     assert not (tmp_path / "pack").exists()
-
-
-def test_page_is_opened_only_when_asked(tmp_path, monkeypatch):
-    """`--open` opens the printed address."""
-    opened: list[Any] = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
-    run("--out", tmp_path)
-    assert not opened
-    printed = run("--out", tmp_path, "--open").stdout
-    assert opened == re.findall(r"http\S+", printed)

@@ -22,7 +22,6 @@ from kgrag.cli import ask, failures
 from kgrag.cli.failures import print_stopped
 from kgrag.cli.main import main
 from kgrag.cli.options import argument, command, option
-from kgrag.errors import StoreError
 from kgrag.ingestion.samples import questions_file
 from tests.fixtures.kit import kgrag_in, run, shared_folder
 
@@ -71,13 +70,6 @@ def test_every_command_has_help_and_a_section(path, below):
     pages = "".join(p.read_text("utf-8") for p in (README.parent / "docs").glob("*.md"))
     options = (one for one in below.params if isinstance(one, click.Option))
     assert not [one.opts[0] for one in options if one.opts[0] not in pages + "--help"]
-
-
-def test_ingest_again_has_nothing_to_do(folder):
-    """The second run finds every file unchanged."""
-    done = run(folder, "ingest", folder / "docs")
-    assert done.exit_code == 0
-    assert "2 unchanged" in done.stdout
 
 
 def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_path):
@@ -150,25 +142,6 @@ def test_ingest_says_which_links_it_did_not_follow(tmp_path):
     assert "link" not in followed.stderr
 
 
-def test_ask_prints_the_answer_and_where_it_stands(folder):
-    """Answer with [1], then document, section, file and place."""
-    done = run(folder, "ask", "甲方案到2025年创建绿色工厂多少家？")
-    assert done.exit_code == 0
-    assert "500家。**[1]" in done.stdout
-    assert "[1] 甲方案" in done.stdout
-    assert "一、目标" in done.stdout
-    assert "a.txt" in done.stdout
-    assert "kgrag models pull" in done.stderr
-
-
-def test_ask_json_gives_quote_and_span(folder):
-    answer = json.loads(run(folder, "ask", "创建绿色工厂多少家？", "--json").stdout)
-    assert answer["found"] is True
-    text = (folder / "docs" / "a.txt").read_text("utf-8")
-    citation = answer["citations"][0]
-    assert text[citation["start"] : citation["end"]] == citation["quote"]
-
-
 def test_search_explains_how_each_result_came(folder):
     """--explain gives reasons, --json the keys of a run file, and the document's status."""
     told = run(folder, "search", "《乙规划》的目标", "--explain").stdout
@@ -177,16 +150,6 @@ def test_search_explains_how_each_result_came(folder):
     keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
     ours = {"id", "address", "title", "reason", "heading_path", "status", "also_in"}
     assert set(results[0]) == keys | ours
-
-
-def test_search_batch_writes_a_run_file_with_every_question(folder):
-    """Questions without gold are asked, too; scoring leaves them out."""
-    out = folder / "run.jsonl"
-    done = run(folder, "eval", "run", folder / "q.jsonl", "--out", out, "--system", "bm25")
-    assert done.exit_code == 0
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert [row["id"] for row in rows] == ["q1", "q2"]
-    assert rows[0]["results"][0]["file"].endswith("a.txt")
 
 
 def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
@@ -201,14 +164,6 @@ def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
     ]
     assert tables[0][1].split() == ["n", "1", "1"]
     assert "left out: 1" in done.stdout
-
-
-def test_graph_shows_facts_and_writes_a_page(folder):
-    """The citation is a fact with its place."""
-    assert "甲方案  引用  乙规划" in run(folder, "graph", "乙规划").stdout
-    page = folder / "page.html"
-    assert run(folder, "graph", "乙规划", "--html", page).exit_code == 0
-    assert "甲方案" in page.read_text("utf-8")
 
 
 def test_convert_prints_the_text_of_a_file(folder, tmp_path):
@@ -381,16 +336,6 @@ def test_a_machine_that_runs_short_is_one_message(small, monkeypatch, error, sai
     assert done.exit_code == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_disk_that_fills_up_while_taking_in_is_told_with_what_is_stored(small, monkeypatch):
-    def fail(*_, **__):
-        raise StoreError("kgrag.db: database or disk is full: free space")
-
-    monkeypatch.setattr(KnowledgeBase, "ingest", fail)
-    done = run(small, "ingest", small / "a.txt")
-    assert done.exit_code == 1
-    assert "stored, each whole: 1 document; the rest when you run it again" in done.stderr
 
 
 @pytest.mark.parametrize("error", [KeyError("a mistake"), TypeError("ours")])

@@ -8,15 +8,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import Result
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.ingest import print_plan, print_report
-from kgrag.cli.models import _print_report
-from kgrag.ingestion.reembed import ReembedReport
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.llm.chat import Request, StageUsage, Usage
 from kgrag.llm.ledger import Calls, Prediction
@@ -138,24 +135,6 @@ def test_copy_shows_where_exports_part(folder: Path, monkeypatch: pytest.MonkeyP
         ]
 
 
-def test_copy_tells_of_a_count_that_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a document that came in between."""
-    from kgrag.maintenance import copying
-
-    copy = copying.copy
-
-    def changed(source, target, *, progress):
-        report = copy(source, target, progress=progress)
-        source.delete_document(source.document_cards()[0].doc_id)
-        return copying.CopyReport(report.written, report.unchanged, source.counts(), report.target)
-
-    monkeypatch.setattr(copying, "copy", changed)
-    done = copied(folder)
-    assert done.exit_code == 1
-    assert "not the same: from " in done.stderr
-    assert done.stderr.endswith("the first was changed meanwhile: copy again\n")
-
-
 def test_repair_of_what_is_whole_says_so(original: Path) -> None:
     """Nothing is kept beside."""
     assert run(original, "repair").stdout == "all invariants hold: nothing to repair\n"
@@ -180,22 +159,6 @@ def test_repair_tells_what_would_be_done_and_then_does_it(folder: Path) -> None:
     assert would.stdout.splitlines()[-1] == count.removesuffix("; all is whole again")
     assert Path(kept.removeprefix("the damaged file is kept as ")).is_file()
     assert run(folder, "export").stdout == before
-    assert run(folder, "verify").exit_code == 0
-
-
-def test_repair_as_json_tells_the_same(folder: Path) -> None:
-    """One record; what is left makes the command fail."""
-    damage(folder, "UPDATE documents SET text = 'x' WHERE title = '甲方案'")
-    damage(folder, "UPDATE sources SET source = source || '.gone'")
-    would = run(folder, "repair", "--dry-run")
-    assert would.exit_code == 1
-    assert "\nleft: " in f"\n{would.stderr}"
-    assert would.stdout.splitlines()[-1].endswith(" left")
-    done = run(folder, "repair", "--json")
-    (told,) = records(done.stdout)
-    assert done.exit_code == 1
-    assert told["found"]
-    assert told["left"]
     assert run(folder, "verify").exit_code == 0
 
 
@@ -347,24 +310,6 @@ def statuses(files: Path) -> dict[str, int]:
     return dict(counts)
 
 
-def test_docs_lists_id_title_and_file(files: Path) -> None:
-    """For people one line each, for programs all that is known."""
-    statuses(files)
-    told = docs(files)
-
-    assert [(d["title"], d["media_type"]) for d in told] == [
-        ("云岭省节能规划", "txt"),
-        ("青川市实施方案", "txt"),
-    ]
-    assert all(isinstance(d["metadata"], dict) for d in told)
-    assert [(d["year"], d["year_is_inferred"]) for d in told] == [(2021, True), (None, False)]
-    rows = json.loads(run(files, "documents", "--json").stdout)["rows"]
-    assert [(row["title"], row["date"]) for row in rows] == [
-        ("云岭省节能规划", "2021（推断）"),
-        ("青川市实施方案", None),
-    ]
-
-
 def test_what_a_table_beside_the_files_states_is_listed_and_read_again(files: Path) -> None:
     """It wins over what is read; a changed row has only its document read again."""
     state(files, "文件,标题,日期", "a,云岭省“十四五”节能规划,2022/3/5", "sub/b.txt,青川市方案,")
@@ -416,20 +361,6 @@ def test_what_is_set_survives_that_the_file_changes(files: Path) -> None:
     assert last["title"] == before["title"]
 
 
-def test_problems_list_a_copy_and_an_earlier_edition(files: Path) -> None:
-    """The same text under another name; two texts of one title and issuer, of two years."""
-    text = "云岭省节能办法\n云岭省能源局\n{}年3月5日\n第一条 节能{}。\n"
-    for year in (2018, 2022):
-        (files / f"p/{year}.txt").write_text(text.format(year, year), "utf-8")
-    (files / "p/copy.txt").write_text(text.format(2022, 2022), "utf-8")
-    statuses(files)
-    found = [p for p in problems(files) if p["kind"] in ("twin", "edition")]
-    assert [(p["kind"], Path(str(p["file"])).name) for p in found] == [
-        ("edition", "2022.txt"),
-        ("twin", "copy.txt"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
@@ -462,15 +393,6 @@ def test_entities_are_merged_and_kept_apart(files: Path) -> None:
     assert one["name"] in run(files, "entities").stdout
 
 
-def test_an_answer_says_that_its_figure_is_of_another_year(files: Path) -> None:
-    """First of all; the figure that there is stands below."""
-    statuses(files)
-    asked = run(files, "ask", "到2030年云岭省创建绿色工厂多少家", "--json")
-    answer = json.loads(asked.stdout)
-    assert "2030年" in answer["text"].split("；")[0]
-    assert "500家" in answer["text"]
-
-
 def test_problems_name_what_was_not_read_until_it_is(files: Path) -> None:
     """Files, rows beside them and documents, each with a remedy; the counts last."""
     (files / "p/bad.pdf").write_bytes(b"%PDF-1.4 nothing")
@@ -491,14 +413,6 @@ def test_problems_name_what_was_not_read_until_it_is(files: Path) -> None:
     state(files, "文件,日期", "a,2022")
     assert run(files, "ingest", files / "p").exit_code == 0
     assert [p for p in problems(files) if not p["doc_id"]] == []
-
-
-def test_problems_of_an_empty_knowledge_base(files: Path) -> None:
-    (files / "p/a.txt").unlink()
-    (files / "p/sub/b.txt").unlink()
-    run(files, "ingest", files / "p")
-
-    assert problems(files) == []
 
 
 ADDED = Outcome("a.txt", "added", "d-1")
@@ -529,17 +443,6 @@ def test_a_report_says_what_the_indexes_took(capsys):
     assert '"seconds": 1.0, "index_seconds": 0.4' in record
 
 
-def test_what_passages_gave_is_not_told_where_none_could_be_read(capsys):
-    """The reason is; nothing was asked that could have given facts."""
-    model = ModelReport(failed={"unavailable": 3}, unavailable="no server")
-    print_report(IngestReport((ADDED,), 0.1, model=model), as_json=False)
-    out, err = capsys.readouterr()
-
-    assert "gave" not in out
-    assert "the model could not be asked: no server" in err
-    assert "3 passages could not be read (3 unavailable)" in err
-
-
 def test_a_plan_says_what_its_sample_took(capsys):
     """It has been paid, whether the run follows or not."""
     plan = Plan(
@@ -558,15 +461,6 @@ def test_a_plan_says_what_its_sample_took(capsys):
         "extract: 3 calls, 1 more kept; about 3,000 tokens in, 900 out; by what 1 call took before",
         "4 passages would be read; cost 0.5000 CNY",
     ]
-
-
-def test_a_plan_without_a_sample_tells_of_none(capsys):
-    predictions = {"extract": Prediction(3, 0, 3000, 0, 900, 0)}
-    print_plan(Plan((ADDED,), 5, passages=3, predictions=predictions), as_json=False)
-    out = capsys.readouterr().out
-
-    assert "the sample" not in out
-    assert "by rule of thumb" in out
 
 
 TWO = {"a": "甲方案\n到2025年创建绿色工厂500家。\n", "b": "乙规划\n到2030年占比达到45%。\n"}
@@ -620,17 +514,6 @@ def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(encoded):
     assert run(encoded, "reembed", "--model", "hash-64").stderr == ""
     (encoded / "kgrag.toml").write_text(settings.replace("NO_SUCH_KEY", ""), "utf-8")
     assert "is the server up" in run(encoded, "reembed", "--model", "another").stderr
-
-
-def test_reembed_takes_the_encoder_of_the_settings(encoded):
-    """Without --model; the second time there is nothing to do."""
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
-    assert "hash-64 → hash-32" in run(encoded, "reembed").stdout
-    again = run(encoded, "reembed")
-
-    assert again.exit_code == 0
-    assert again.stdout.startswith("nothing to do: all vectors are those of hash-32")
-    assert again.stderr == ""
 
 
 def test_reembed_applies_other_nodes_to_encode(encoded, first):
@@ -695,33 +578,6 @@ def test_reembed_dry_run_says_how_much_and_changes_nothing(encoded):
     assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 4, 2)
     assert run(encoded, "search", "绿色工厂").exit_code == 0
     assert json.loads(run(encoded, "reembed", "--json").stdout)["changed"] is False
-
-
-def test_reembed_dry_run_says_when_nothing_is_to_be_done(encoded):
-    """As the run itself does; no texts to encode is not the same: vectors may have to go."""
-    plan = run(encoded, "reembed", "--dry-run")
-    assert plan.stdout == run(encoded, "reembed").stdout
-    assert plan.stdout.startswith("nothing to do: all vectors are those of hash-64")
-    assert json.loads(run(encoded, "reembed", "--dry-run", "--json").stdout)["changed"] is False
-
-    (encoded / "kgrag.toml").write_text("[embedding]\nsizes = [512, 256]\n", "utf-8")
-    other = run(encoded, "reembed", "--dry-run")
-    assert other.stdout.startswith("hash-64: 0 texts of 2 documents to encode")
-
-
-def test_reembed_says_what_a_run_before_it_had_done(capsys):
-    """In documents: texts are counted for this run."""
-    done: dict[str, Any] = {
-        "documents": 9,
-        "encoded": 70,
-        "dropped": "",
-        "changed": True,
-        "seconds": 1.0,
-    }
-    _print_report(ReembedReport(before="a", after="b", resumed=4, **done), as_json=False)
-
-    said = "a → b: 70 texts of 9 documents (4 documents done by an earlier run) in 1.0 s\n"
-    assert capsys.readouterr().out == said
 
 
 def test_reembed_of_no_knowledge_base_or_by_no_model_is_refused(encoded):

@@ -75,13 +75,6 @@ def test_options_for_models_are_told_to_be_ignored_without_one(folder):
     assert "is for models" not in run(folder, *words).stderr
 
 
-def test_ask_for_quotes_asks_no_model(folder):
-    """--writer quotes works as without a model."""
-    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--writer", "quotes")
-    assert "500家。**[1]" in done.stdout
-    assert "verified" not in done.stdout
-
-
 def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
     """The answer is quoted instead, and the exit code tells."""
     (tmp_path / "kgrag.toml").write_text(
@@ -146,15 +139,6 @@ def test_prompts_prints_all_of_them_or_those_named(folder):
     assert "there are" in unknown.stderr
 
 
-def test_prompts_of_a_file_are_what_would_be_sent(folder):
-    """Filled in, fenced, with the schema."""
-    done = kgrag_in(folder, "prompts", "--of", str(folder / "a.txt"))
-    assert done.exit_code == 0, done.output
-    assert "到2025年，A省创建绿色工厂500家。" in done.stdout
-    assert "</passage " in done.stdout
-    assert "JSON schema" in done.stdout
-
-
 def test_query_natural_shows_the_query_and_its_rows(folder):
     """What a model wrote is never run unseen."""
     done = run(folder, "query", "哪些文件引用最多？", "--natural")
@@ -203,18 +187,6 @@ def test_models_list_shows_how_models_are_used_and_where_they_are(cache):
     assert lines[2].endswith("not installed: kgrag models pull bge-small-zh")
 
 
-def test_models_list_json_has_stable_keys(cache):
-    """For programs; a model that is not installed has no folder."""
-    install(cache, "mine")
-    mine, known, *_ = json.loads(kgrag("models", "list", "--json").stdout)
-
-    assert mine["name"] == "mine"
-    assert mine["folder"] == str(cache / "mine")
-    assert (mine["bytes"], mine["problem"]) == (2_000_000, "")
-    assert known["identity"] == "bge-small-zh-15b717c382bc-8d14"
-    assert known["folder"] is None
-
-
 def test_models_list_shows_what_is_damaged(cache):
     """A card that cannot be read, and a file that was cut: what, and the command that mends it."""
     install(cache, "bge-small-zh")
@@ -245,19 +217,6 @@ def test_models_remove_takes_a_model_away_once(cache):
     assert (done.exit_code, done.stdout) == (0, "removed mine\n")
     assert again.exit_code == 1
     assert "installed: other" in again.stderr
-
-
-def test_models_add_tells_what_is_wrong_with_a_folder(cache, tmp_path):
-    """Exit 1 and one line, for an empty folder and for a page in place of a model."""
-    (tmp_path / "download").mkdir()
-    empty = kgrag("models", "add", tmp_path / "download")
-    (tmp_path / "download" / "model.onnx").write_text("<html>404</html>")
-    (tmp_path / "download" / "tokenizer.json").write_text("{}")
-    page = kgrag("models", "add", tmp_path / "download")
-
-    assert (empty.exit_code, page.exit_code) == (1, 1)
-    assert "holds no model" in empty.stderr
-    assert "is not an ONNX file" in page.stderr
 
 
 def test_models_add_passes_what_the_user_says(cache, tmp_path, monkeypatch):

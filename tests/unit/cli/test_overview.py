@@ -11,7 +11,6 @@ from openpyxl import load_workbook
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.chinese import width
-from kgrag.retrieval.filter import Filter, documents_within
 from tests.fixtures.kit import ingested, kgrag, run
 
 HOSTILE = "=1+1<img src=x onerror=alert(1)>节水方案"
@@ -125,29 +124,6 @@ def rows_of(done, name):
     return next(t["rows"] for t in json.loads(done.stdout)["tables"] if t["name"] == name)
 
 
-def test_every_value_of_a_facet_is_a_filter_that_leaves_its_number(folder):
-    """A page that shows 四川 5 lists five documents for it."""
-    with KnowledgeBase.open(folder / "kb", create=False) as base:
-        facets = {str(name): values for name, values in base.facets().items()}
-        cards = base.documents()
-        left = {card_id for card_id, s in base.statuses().items() if s.kind == "in_force"}
-    assert [value.n for value in facets["status"] if value.value == "in_force"] == [len(left)]
-    for facet, condition in {
-        "region": lambda value: Filter(regions=(value,)),
-        "kind": lambda value: Filter(kinds=(value,)),
-        "issuer": lambda value: Filter(issuers=(value,)),
-    }.items():
-        assert len(facets[facet]) > 2
-        for value in facets[facet]:
-            left_by_it = documents_within(condition(value.value), cards)
-            assert len(left_by_it) == value.n, (facet, value)
-    sure = [card for card in cards if card.metadata.sure_year]
-    for value in facets["year"]:
-        years = (int(value.value), int(value.value))
-        assert len(documents_within(Filter(years=years), sure)) == value.n
-    assert "法" not in {value.value for value in facets["kind"]}  # 办法 is none
-
-
 def test_provinces_without_what_others_have_are_named(told):
     """By the subject of titles, in any order of their words; cities do not stand for provinces."""
     (gap,) = told["gaps"]
@@ -173,13 +149,6 @@ def test_documents_that_rest_on_what_was_repealed_are_named(told):
     assert row["title"] == "《云南省人民政府关于做好节能补贴工作的通知》"
     assert row["status"] == "已废止，自2023-05-06起，由《云南省节能奖励管理规定》废止"
     assert row["sources"][0]["quote"].startswith("依据《云南省节能补贴管理办法》")
-
-
-def test_what_is_missing_has_a_remedy(told):
-    missing = {row["problem"]: row for row in told["missing"]}
-    assert (missing["未能读取的文件"]["n"], missing["无印发日期"]["n"]) == (1, 1)
-    assert missing["未能读取的文件"]["example"].endswith("bad.docx")
-    assert missing["无发文机关"]["remedy"].startswith("kgrag correct DOC --issuer")
 
 
 def test_a_screen_has_the_first_rows_of_each_table(folder):
@@ -230,15 +199,6 @@ def test_a_page_stands_alone_and_holds_no_markup_of_documents(folder, tmp_path, 
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     assert {section.get("id") for section in page.xpath("//section")} == set(NAMES)
-
-
-def test_an_empty_knowledge_base_has_an_overview(tmp_path):
-    """Of nothing: no table fails, and the page opens."""
-    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    KnowledgeBase.open(tmp_path / "kb").close()
-    assert run(tmp_path, "overview", code=0).stdout.startswith("效力")
-    run(tmp_path, "overview", "--html", tmp_path / "o.html", "--xlsx", tmp_path / "o.xlsx", code=0)
-    assert load_workbook(tmp_path / "o.xlsx").sheetnames[0] == "效力"
 
 
 def test_kgrag_alone_says_what_to_do_next(folder, tmp_path, monkeypatch):

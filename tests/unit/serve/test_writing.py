@@ -1,6 +1,5 @@
 """Changes by readers: documents added, corrected and deleted, entities merged."""
 
-import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,11 +8,8 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from starlette.requests import Request
 
-from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, IngestConfig
-from kgrag.errors import OutOfRangeError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.serve import writing
 from kgrag.serve.desk import Desk
@@ -146,14 +142,6 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(site):
     assert str(desk.uploads) not in asked.get("/api/ingest").text
     assert "run.exe" not in kept(desk)
     assert "63%" in answer(asked)
-
-
-def test_a_file_that_could_not_be_read_gives_way_to_a_better_one(site):
-    asked, desk = site
-    assert add(asked, desk, ("湿地.txt", ""))["files"][0]["status"] == "failed"
-    assert add(asked, desk, ("湿地.txt", NEW))["files"][0]["status"] == "added"
-    assert kept(desk) == ["湿地.txt"]
-    assert not [p for p in desk.base.problems() if p.kind == "unread"]
 
 
 def test_a_name_of_another_document_is_not_overwritten(site):
@@ -322,27 +310,6 @@ def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
     ]
     assert "more than 1,000,000" in state["files"][0]["detail"]
     assert kept(desk) == ["a.txt"]
-
-
-def test_a_body_without_an_end_is_not_read_to_its_end(shared, monkeypatch):
-    _, desk = shared
-    monkeypatch.setattr(writing, "_MOST_BYTES", 1_000_000)
-    limits = Config(ingest=IngestConfig(max_file_mb=1))
-    monkeypatch.setattr(desk.base, "config", limits)
-    body = chunks(10**9)
-    n_read = 0
-
-    async def receive():
-        nonlocal n_read
-        n_read += 1
-        return {"type": "http.request", "body": next(body), "more_body": True}
-
-    headers = [(name.encode(), value.encode()) for name, value in MULTIPART.items()]
-    scope = {"type": "http", "method": "POST", "headers": headers}
-    with pytest.raises(OutOfRangeError, match="at most 1 MB"):
-        asyncio.run(writing._add(desk, Request(scope, receive)))
-    assert n_read == 11
-    assert not desk.ingesting.state.is_busy
 
 
 @pytest.mark.parametrize(
@@ -527,25 +494,6 @@ def test_entities_are_merged_and_parted(site):
         assert asked.post(f"/api/{path}", json=wrong).status_code == status
 
 
-def test_pairs_that_may_be_one_are_decided_on_their_page(tmp_path):
-    texts = {
-        "a": "甲省方案\n到2025年，县级及以上城市集中式饮用水水源水质达标率达到95%。\n",
-        "b": "乙省方案\n到2025年，县级及以上城市集中式饮用水水源地水质达标率达到97%。\n",
-    }
-    with writable(tmp_path, texts) as (asked, desk):
-        (pair,) = desk.base.duplicates()
-        page = html.fromstring(asked.get("/duplicates").text)
-        assert pair.name in page.text_content()
-        merge, split = page.xpath("//table//form")
-        assert (
-            asked.post(split.action, data=dict(split.form_values())).headers["location"]
-            == "/duplicates"
-        )
-        assert not desk.base.duplicates()
-        asked.post(merge.action, data=dict(merge.form_values()))
-        assert [d.kind for d in desk.base.store.decisions()] == ["merge"]
-
-
 # Who may
 
 
@@ -602,13 +550,6 @@ def test_another_sites_page_can_change_nothing(shared, method, path, headers):
     assert desk.ingesting.state.state == "none"
 
 
-def test_a_key_is_needed(shared):
-    _, desk = shared
-    with client(desk, keys={"kgrag": ("key",)}) as locked:
-        for method, path in ACTIONS:
-            assert locked.request(method, path).status_code == 401
-
-
 def test_the_description_tells_of_changes(shared):
     asked, _ = shared
     described = asked.get("/openapi.json").json()["paths"]
@@ -637,23 +578,6 @@ def test_pages_are_in_the_language_asked_for(shared, path, lang):
     asked.cookies.clear()
 
 
-def test_of_several_each_has_its_own_readers(tmp_path, policies):
-    with KnowledgeBase.open(
-        tmp_path / "kb", config=Config(embedding=EmbeddingConfig(model="hash-32"))
-    ) as base:
-        desk = Desk(base, name="south", uploads=tmp_path / "up")
-        with client(Desk(policies, name="north"), desk) as both:
-            assert both.post("/north/api/ingest", files=sent(("a.txt", NEW))).status_code == 403
-            done = both.post("/south/upload", files=sent(("a.txt", NEW)))
-            assert done.headers["location"] == "/south/upload"
-            desk.ingesting.wait()
-            (card,) = base.documents()
-            typed = {"document": card.doc_id, "back": "documents"}
-            done = both.post("/south/change/delete", data=typed)
-            assert done.headers["location"] == "/south/documents"
-            assert not base.documents()
-
-
 def test_the_rest_of_a_killed_server_is_removed(site):
     asked, desk = site
     desk.uploads.mkdir()
@@ -661,17 +585,3 @@ def test_the_rest_of_a_killed_server_is_removed(site):
     left.write_bytes(b"half")
     add(asked, desk, ("a.txt", NEW))
     assert kept(desk) == ["a.txt"]
-
-
-def test_problems_lead_to_where_they_are_mended(tmp_path):
-    """Where readers may write; elsewhere they are told whom to ask."""
-    with writable(tmp_path, {"a": "某办法\n第一条 为了节约能源，制定本办法。\n"}) as (asked, desk):
-        (card,) = desk.base.documents()
-        tree = html.fromstring(asked.get("/problems").text)
-        links = tree.xpath("//main//td/a/@href")
-        assert f"/documents/{card.doc_id}#correct" in links
-        assert tree.xpath("//main//td/code")
-        with served(desk.base) as reader:
-            shown = reader.get("/problems").text
-            assert "管理员" in shown
-            assert "#correct" not in shown
