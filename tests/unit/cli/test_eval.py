@@ -1,7 +1,6 @@
 """Commands that evaluate: experiments, comparisons, answers, data sets."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -192,30 +191,6 @@ def test_quotes_by_rule_are_scored_without_a_model(asked, tmp_path):
     assert report["groups"]["all"]["n_queries"] == 3
 
 
-def test_without_the_documents_that_answer_refusing_is_right(asked):
-    """Each question is asked of the other documents only; nothing but refusals is scored."""
-    report = measured(asked, "--without-gold")
-    assert report["abstention"]["unanswerable"] == 3
-    assert report["abstention"]["answerable"] == 0
-    for query in report["queries"]:
-        assert not query["answerable"]
-        assert "any-gold" not in query["scores"]
-    asked_of_others = [query for query in report["queries"] if query["id"] != "q3"]
-    for query, gold in zip(asked_of_others, "ab", strict=True):
-        assert all(f"/{gold}.txt" not in c["file"] for c in query["citations"])
-
-
-def test_gold_of_other_documents_is_told(asked, tmp_path):
-    """A set of questions for another archive measures nothing."""
-    row = {"id": "1", "question": "甲？", "gold_docs": ["zz"]}
-    done = call(asked, "eval", "answers", write(tmp_path / "q.jsonl", [row]))
-    assert done.exit_code == 1
-    assert "none of the 1 gold documents (zz, …) is in this knowledge base" in done.stderr
-    empty = call(asked, "eval", "answers", write(tmp_path / "none.jsonl", []))
-    assert empty.exit_code == 1
-    assert "holds no question" in empty.stderr
-
-
 @pytest.fixture
 def with_model(asked):
     """Settings of a local model that answers by rules; gives the server."""
@@ -304,23 +279,6 @@ def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
     assert "question q1: no answer was recorded" in done.stderr
 
 
-def test_two_systems_are_compared_by_a_judge_only(asked):
-    done = call(asked, "eval", "answers", asked / "q.jsonl", "--against", "bm25")
-    assert done.exit_code == 2
-    assert "--against needs --judge" in done.stderr
-    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    with FakeServer(judging) as server:
-        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
-        (asked / "pair.toml").write_text(SETTINGS + model, "utf-8")
-        report = measured(
-            asked,
-            *("--writer", "quotes", "--judge", "x", "--against", "bm25"),
-            settings="pair.toml",
-        )
-    assert report["against"]["system"] == "bm25"
-    assert sum(report["compared"]["citation"].values()) == 3
-
-
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     """A knowledge base of the samples, and questions of it."""
@@ -385,44 +343,3 @@ def test_ranks_that_are_none_are_refused(drawn, ranks):
     done = run(drawn, "dataset", "export", *words, "--ranks", ranks)
     assert done.exit_code == 2
     assert "3-30" in done.stderr
-
-
-def answering(body):
-    """Make a question of the first figure of a passage, and answer it from there."""
-    told = "\n".join(message["content"] for message in body["messages"])
-    figure = re.search(r"[^，。；：\n]*?(\d+(?:\.\d+)?%)", told.split("文段：\n")[-1])
-    if figure is None:
-        return Reply('{"question": "", "answer": "", "evidence": ""}')
-    if "问题：\n" in told:
-        return Reply(json.dumps({"answer": figure[1]}))
-    made = {"question": f"云岭省的{figure[0]}吗？", "answer": figure[1], "evidence": figure[0]}
-    return Reply(json.dumps(made, ensure_ascii=False))
-
-
-def test_a_configured_model_makes_the_questions(drawn):
-    """One of each parent that it can ask about; the counts are those of the file."""
-    out, settings = drawn / "model.jsonl", drawn / "model.toml"
-    with FakeServer(answering) as server:
-        settings.write_text(
-            f'[embedding]\nmodel = "hash-64"\n[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n',
-            "utf-8",
-        )
-        words = [
-            "--config",
-            settings,
-            "dataset",
-            "generate",
-            "--kb",
-            drawn / "kb",
-            "--out",
-            out,
-        ]
-        done = kgrag(*words, "--n", 4, "--json")
-    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    told = json.loads(done.stdout)
-    assert done.exit_code == 0
-    assert told["kinds"] == {"lookup": len(lines)}
-    assert 1 <= len(lines) <= 4
-    assert all(line["answers"][0] in line["question"] for line in lines)
-    assert len({line["parent"] for line in lines}) == len(lines)
-    assert len(server.requests) >= 2 * len(lines)

@@ -72,19 +72,6 @@ def test_every_command_has_help_and_a_section(path, below):
     assert not [one.opts[0] for one in options if one.opts[0] not in pages + "--help"]
 
 
-def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_path):
-    """Files are counted by what would become of them; nothing is stored."""
-    (tmp_path / "new.txt").write_text("丁方案\n推进节能减排工作。", "utf-8")
-    before = run(folder, "export").stdout
-    done = run(folder, "ingest", folder / "docs", tmp_path / "new.txt", "--dry-run")
-    assert done.exit_code == 0
-    assert "1 added, 2 unchanged; at most 1 chunk to encode" in done.stdout
-    assert run(folder, "export").stdout == before
-    (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
-    assert "1 added" in run(tmp_path, "ingest", tmp_path / "new.txt", "--dry-run").stdout
-    assert not (tmp_path / "kb").exists()
-
-
 def test_ingest_when_a_file_fails_goes_on_and_exits_1(folder, tmp_path):
     """What failed is named on stderr with the remedy, the rest is stored."""
     (tmp_path / "bad.docx").write_bytes(b"not a zip")
@@ -142,16 +129,6 @@ def test_ingest_says_which_links_it_did_not_follow(tmp_path):
     assert "link" not in followed.stderr
 
 
-def test_search_explains_how_each_result_came(folder):
-    """--explain gives reasons, --json the keys of a run file, and the document's status."""
-    told = run(folder, "search", "《乙规划》的目标", "--explain").stdout
-    assert "title 《乙规划》" in told
-    results = json.loads(run(folder, "search", "绿色工厂", "--json").stdout)["results"]
-    keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
-    ours = {"id", "address", "title", "reason", "heading_path", "status", "also_in"}
-    assert set(results[0]) == keys | ours
-
-
 def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
     """One column a system; unanswerable questions are counted, not scored."""
     done = run(
@@ -207,15 +184,6 @@ def test_commands_on_a_knowledge_base_that_is_not_there_exit_1(tmp_path, command
     assert done.exit_code == 1
     assert "ingest" in done.stderr or "no knowledge base" in done.stderr
     assert not (tmp_path / "kb").exists()
-
-
-def test_config_when_it_is_wrong_names_key_and_file(tmp_path):
-    """A typo does not pass."""
-    (tmp_path / "kgrag.toml").write_text("[search]\nsytem = 'x'\n", "utf-8")
-    done = run(tmp_path, "stats")
-    assert done.exit_code == 1
-    assert "search.sytem" in done.stderr
-    assert "kgrag.toml" in done.stderr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,14 +252,6 @@ def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, num
     assert "stored, each whole: 1 document;" in done.stderr
     assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_what_stores_nothing_is_just_stopped(small, monkeypatch, number, code):
-    monkeypatch.setattr(KnowledgeBase, "search", ending(number))
-    done = run(small, "search", "绿色工厂")
-    assert done.exit_code == code
-    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
 
 
 def test_a_signal_that_python_drops_is_raised_again(monkeypatch):

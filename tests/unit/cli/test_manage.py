@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 import sqlite3
 from contextlib import closing
@@ -80,14 +79,6 @@ def test_delete_takes_a_document_out_and_names_it(folder: Path, name: str) -> No
     again = run(folder, "delete", name)
     assert again.exit_code != 0
     assert name in again.stderr
-
-
-def test_export_writes_the_same_to_a_file(original: Path, tmp_path: Path) -> None:
-    """Lines of JSON with sorted keys."""
-    printed = run(original, "export").stdout
-    assert run(original, "export", "--out", tmp_path / "e.jsonl").stdout == ""
-    assert (tmp_path / "e.jsonl").read_text("utf-8") == printed
-    assert all(list(record) == sorted(record) for record in records(printed))
 
 
 def copied(folder: Path, *options: str) -> Result:
@@ -393,28 +384,6 @@ def test_entities_are_merged_and_kept_apart(files: Path) -> None:
     assert one["name"] in run(files, "entities").stdout
 
 
-def test_problems_name_what_was_not_read_until_it_is(files: Path) -> None:
-    """Files, rows beside them and documents, each with a remedy; the counts last."""
-    (files / "p/bad.pdf").write_bytes(b"%PDF-1.4 nothing")
-    state(files, "文件,日期", "a,bald")
-    assert run(files, "ingest", files / "p").exit_code == 1
-    found = problems(files)
-
-    sources = [(p["kind"], Path(str(p["file"])).name) for p in found if not p["doc_id"]]
-    assert sources == [("unread", "bad.pdf"), ("unread", "metadata.csv:2")]
-    assert "date" in {p["kind"] for p in found if p["doc_id"]}
-    assert all(p["remedy"] for p in found)
-    for remedy in (str(p["remedy"]) for p in found if "kgrag correct" in str(p["remedy"])):
-        words = shlex.split(remedy.partition(",")[0].partition(": ")[0])
-        assert "…" in words[-1], remedy  # a value to be filled in, and none to be pasted
-        if "--date" in words:
-            assert run(files, *words[words.index("correct") :]).exit_code != 0
-    (files / "p/bad.pdf").unlink()
-    state(files, "文件,日期", "a,2022")
-    assert run(files, "ingest", files / "p").exit_code == 0
-    assert [p for p in problems(files) if not p["doc_id"]] == []
-
-
 ADDED = Outcome("a.txt", "added", "d-1")
 
 
@@ -496,74 +465,6 @@ def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(en
     assert run(encoded, "search", "绿色工厂", "--system", "vector").exit_code == 0
     assert ingest(encoded, first).stdout.endswith("2 unchanged\n")
     assert run(encoded, "verify").exit_code == 0
-
-
-def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(encoded):
-    """An endpoint that is gone is not asked for a model that stands here."""
-    settings = '[embedding]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    done = run(encoded, "reembed", "--model", "hash-32")
-
-    assert done.exit_code == 0
-    assert "hash-64 → hash-32" in done.stdout
-    assert '[embedding] names "m" still' in done.stderr
-    settings += 'api_key_env = "NO_SUCH_KEY"\nconcurrency = 9\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    assert "hash-32 → hash-64" in run(encoded, "reembed", "--model", "hash-64").stdout
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\ntimeout_s = 9\n')
-    assert run(encoded, "reembed", "--model", "hash-64").stderr == ""
-    (encoded / "kgrag.toml").write_text(settings.replace("NO_SUCH_KEY", ""), "utf-8")
-    assert "is the server up" in run(encoded, "reembed", "--model", "another").stderr
-
-
-def test_reembed_applies_other_nodes_to_encode(encoded, first):
-    """With the encoder as it is; an unknown size is named."""
-    settings = '[embedding]\nmodel = "hash-64"\nsizes = [512, 256]\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    refused = ingest(encoded, first)
-    assert refused.exit_code == 1
-    told = "embedding.sizes is 512, 256, but this knowledge base has vectors of chunks of 256: run"
-    assert refused.stderr.count(told) == 1
-    in_chinese = "embedding.sizes 为 512, 256，而此库的向量是长 256 的分块：请运行"
-    for command, said in (("search", told), ("ask", in_chinese)):  # by what is there
-        found = run(encoded, command, "绿色工厂")
-        assert found.exit_code == 0
-        assert found.stderr.count(f"note: {said} `kgrag reembed`") == 1
-    done = run(encoded, "reembed")
-
-    assert done.stdout.startswith("hash-64: 0 texts of 2 documents")  # one chunk is all of a text
-    assert ingest(encoded, first).exit_code == 0
-    assert "embedding.sizes" not in run(encoded, "search", "绿色工厂").stderr
-    (encoded / "kgrag.toml").write_text(settings.replace("512", "500"), "utf-8")
-    wrong = run(encoded, "reembed")
-    assert wrong.exit_code == 1
-    assert "500" in wrong.stderr
-
-
-def test_chunks_of_other_sizes_are_not_ignored(encoded, first, monkeypatch):
-    """An existing knowledge base keeps its own: ingest stops, answers say so."""
-    settings = '[embedding]\nmodel = "hash-64"\n[chunks]\nparent = 1000\nchildren = [500, 250]\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    told = "asks for chunks of 1000, 500, 250, but this knowledge base has chunks of 2048, 1024"
-    refused = ingest(encoded, first)
-    assert refused.exit_code == 1
-    assert refused.stderr.count(told) == 1
-    assert run(encoded, "verify").exit_code == 0
-    for command, question in (("search", "绿色工厂"), ("ask", "What is a green factory?")):
-        found = run(encoded, command, question)
-        assert found.exit_code == 0
-        assert found.stderr.count(told) == 1
-    monkeypatch.setenv("KGRAG_LANG", "zh")
-    for command in ("search", "ask"):
-        assert "而此库的分块为 2048, 1024, 512, 256" in run(encoded, command, "绿色工厂").stderr
-    monkeypatch.delenv("KGRAG_LANG")
-    (encoded / "kb").rename(encoded / "old")
-    assert ingest(encoded, first).exit_code == 0
-    assert "[chunks]" not in run(encoded, "search", "绿色工厂").stderr
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\n', "utf-8")
-    again = ingest(encoded, first)  # nothing is asked for
-    assert again.exit_code == 0
-    assert "[chunks]" not in again.stderr
 
 
 def test_reembed_dry_run_says_how_much_and_changes_nothing(encoded):

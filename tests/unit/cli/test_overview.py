@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from openpyxl import load_workbook
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.chinese import width
@@ -107,23 +106,6 @@ def test_counts_are_those_of_the_cards(told, cards):
     assert counts(told["status"], "status") == {words[kind]: n for kind, n in kinds.items()}
 
 
-def test_what_the_counts_leave_out_is_said(folder):
-    """Notes add up with the counts: documents without a value, and with several."""
-    done = run(folder, "overview", "--json", code=0)
-    notes = {t["name"]: t["notes"] for t in json.loads(done.stdout)["tables"]}
-    assert notes["status"][0].startswith("共12份文件，2015—2023年印发；效力以")
-    assert "1份文件未读出印发年份，未计入" in notes["year"]
-    kinds = next(note for note in notes["kind"] if note.startswith("一份文件可有几个文种"))
-    total = sum(row["n"] for row in rows_of(done, "kind"))
-    assert kinds == f"一份文件可有几个文种：12份文件，合计{total}份次"
-    english = json.loads(run(folder, "overview", "--json", "--english", code=0).stdout)["tables"]
-    assert english[1]["notes"][0] == "documents without year of issue: 1, not counted"
-
-
-def rows_of(done, name):
-    return next(t["rows"] for t in json.loads(done.stdout)["tables"] if t["name"] == name)
-
-
 def test_provinces_without_what_others_have_are_named(told):
     """By the subject of titles, in any order of their words; cities do not stand for provinces."""
     (gap,) = told["gaps"]
@@ -159,23 +141,6 @@ def test_a_screen_has_the_first_rows_of_each_table(folder):
     assert any("湖南" in line and "绿色建筑发展规划" in line for line in lines)
     assert "kgrag problems" in lines[-3]
     assert "status" not in run(folder, "overview", "--english", code=0).stdout[:3]
-
-
-def test_a_workbook_has_a_sheet_a_table(folder, tmp_path, told):
-    """Texts are no formulas; the notes name their sheet."""
-    file = tmp_path / "o.xlsx"
-    done = run(folder, "overview", "--xlsx", file, code=0)
-    assert (done.stdout, done.stderr) == ("", f"{file}: 11 tables\n")
-    book = load_workbook(file)
-    assert len(book.sheetnames) == len(NAMES) + 1
-    assert book.sheetnames[:3] == ["效力", "印发年份", "地区"]
-    years = list(book["印发年份"].iter_rows(values_only=True))
-    assert years == [("印发年份", "份数"), *((r["year"], r["n"]) for r in told["year"])]
-    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
-    assert "f" not in {cell.data_type for cell in cells}
-    assert any(str(cell.value).startswith("=1+1<img") for cell in cells)
-    assert book["说明"]["A1"].value == "效力"
-    assert book["引用最多的文件"]["F1"].value == "文件"  # the sources
 
 
 @pytest.mark.parametrize(

@@ -126,18 +126,6 @@ def batch(tmp_path, kgrag_with):
     return search
 
 
-def test_a_batch_is_read_side_by_side(kgrag_with, batch, model):
-    """No reading is given before all three were asked for; results come in the file's order."""
-    model.together = threading.Barrier(3)
-    done, found = batch("--analyse")
-    assert done.exit_code == 0, done.output
-    assert sorted(model.read) == sorted(READINGS)
-    assert list(found) == ["q1", "q2", "q3"]
-    for question, scored in zip(READINGS, found.values(), strict=True):
-        single = results(kgrag_with("search", question, "--analysis", "model", "--json"))
-        assert scored == ids(single)
-
-
 def test_a_question_that_cannot_be_read_does_not_spoil_the_batch(batch, model):
     """It is searched by its own words and named, with the reason; the exit code tells."""
     model.fails = (BOTH,)
@@ -302,17 +290,6 @@ def test_no_rows_are_said(one):
     """An empty table would be silence."""
     done = query(one / "kb", "SELECT * FROM kg_facts WHERE 0")
     assert (done.exit_code, done.stdout) == (0, "no rows\n")
-
-
-def test_what_writes_or_takes_too_long_is_refused(one):
-    """With exit code 1 and the reason on stderr."""
-    done = query(one / "kb", "DELETE FROM documents")
-    assert done.exit_code == 1
-    assert done.stderr.startswith("kgrag: DELETE FROM documents: not authorized")
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
-    done = query(one / "kb", endless, "--timeout", "0.05")
-    assert done.exit_code == 1
-    assert "stopped after 0.05 s" in done.stderr
 
 
 def test_a_cell_is_one_short_line_that_moves_no_cursor():

@@ -16,7 +16,6 @@ from kgrag.answer.address import Address
 from kgrag.answer.notes import note
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
-from kgrag.ingestion.samples import sample_folder
 from kgrag.metadata import Metadata
 from kgrag.serve import pages, rendering
 from kgrag.serve.pages import paragraphs
@@ -119,15 +118,6 @@ def test_a_question_in_the_address_is_answered(site):
     assert "41%" in text_of(shown)
     assert "引文无误" in text_of(shown)
     assert site.get("/", params={"question": QUESTION}).text == shown.text
-
-
-def test_the_script_gets_the_same_answer_as_an_event(site):
-    ((name, data),) = events(site.post("/ask", data={"question": QUESTION}).text)
-    assert name == "answer"
-    whole = site.get("/", params={"question": QUESTION}).text
-    shown = html.fromstring(json.loads(data)["html"])
-    assert shown.text_content() in html.fromstring(whole).text_content()
-    assert json.loads(data)["cited"] == ["四川省绿色发展实施方案"]
 
 
 def test_a_follow_up_means_the_document_cited(site):
@@ -324,28 +314,6 @@ def test_a_timeline_is_drawn_and_listed(site):
     assert "".join(lanes).split() == ["成文、印发", "目标"]
 
 
-def test_every_year_of_a_long_timeline_is_drawn(policies, monkeypatch):
-    """What is not drawn one by one is a bar with its number, which leads to just these events."""
-    most = 6
-    monkeypatch.setattr(pages, "_SHOWN_ROWS", most)
-    with served(policies) as site:  # pages are kept by a server
-        listed = site.get("/api/timeline", params={"since": "2000"}).json()["rows"]
-        shown = site.get("/tables/timeline", params={"since": "2000"})
-        tree = html.fromstring(shown.text)
-        bars = tree.xpath("//*[contains(@class,'event bar')]")
-        single = tree.xpath("//*[contains(@class,'event') and not(contains(@class,'bar'))]")
-        titles = [e.xpath("string(*[name()='title'])") for e in (*bars, *single)]
-        assert {title[:4] for title in titles} == {row["date"][:4] for row in listed}
-        numbers = [int(bar.xpath("string(*[name()='text'])")) for bar in bars]
-        assert 0 < len(single) <= most
-        assert sum(numbers) + len(single) == len(listed)
-        assert f"{len(listed)}个事件都在图中：{len(single)}个逐个画出" in shown.text
-        for bar, n in zip(bars, numbers, strict=True):
-            led = html.fromstring(site.get("/tables/timeline" + bar.get("href")).text)
-            assert f"共{n}行" in led.text_content()
-            assert led.xpath("//input[@name='events']")
-
-
 def test_the_graph_shows_the_sentence_of_every_fact(site):
     tree = html.fromstring(site.get("/graph", params={"entity": "森林覆盖率"}).text)
     edges = tree.xpath("//*[contains(@class,'edge')]")
@@ -536,27 +504,6 @@ def test_the_file_is_given_as_it_is_and_not_as_a_page(hostile):
     assert given.content == (HOSTILE["a"]).encode()
     assert given.headers["content-disposition"].startswith("attachment")
     assert given.headers["content-type"] == "application/octet-stream"
-
-
-def test_a_page_of_a_pdf_is_a_picture_with_the_quote_marked(tmp_path):
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(tmp_path / "kb", config=config) as base, served(base) as site:
-        assert not base.ingest([sample_folder() / "energy-saving-plan.pdf"]).failed
-        (card,) = base.documents()
-        (document,) = base.store.documents([card.doc_id])
-        at = document.text.index("到2025年")
-        place = f"{card.doc_id}:{at}-{at + 40}"
-        assert site.get(f"/original/{card.doc_id}").headers["content-type"] == "application/pdf"
-        assert site.get(f"/picture/{place}").content.startswith(b"\x89PNG")
-        shown = html.fromstring(site.get(f"/page/{place}").text)
-        width, height = map(float, shown.xpath("//*[name()='svg']/@viewbox")[0].split()[2:])
-        boxes = shown.xpath("//*[name()='rect']")
-        assert boxes
-        for box in boxes:
-            x, y, w, h = (float(box.get(name)) for name in ("x", "y", "width", "height"))
-            assert 0 < x < x + w < width
-            assert 0 < y < y + h < height
-        assert site.get(f"/page/{card.doc_id}:0-99999").status_code == 400
 
 
 def test_lines_hold_the_whole_text_with_quote_and_headings():

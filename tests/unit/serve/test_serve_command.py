@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from typing import Any
 
 import httpx2 as httpx
@@ -119,26 +117,6 @@ def test_a_port_that_is_taken_is_named(sample_kb, server):
 @pytest.mark.parametrize("named", ["x", "=kb", "a/b=kb", "a b=kb"])
 def test_a_name_that_is_none_is_refused(named):
     assert "NAME=KB" in kgrag("serve", "--base", named, code=2).stderr
-
-
-def test_readers_add_a_document_to_a_running_server(sample_kb, tmp_path):
-    """It stands in the folder that is named, and other commands find it, too."""
-    kb = shutil.copytree(sample_kb, tmp_path / "kb")
-    text = "甘南州湿地保护方案\n到2025年，甘南州湿地保护率达到63%。\n"
-    with serving(kb, "--allow-ingest", "--uploads", tmp_path / "up") as (address, process):
-        sent = httpx.post(f"{address}api/ingest", files={"files": ("a.txt", text.encode())})
-        assert sent.status_code == 202
-        deadline = time.monotonic() + 60
-        while (state := httpx.get(f"{address}api/ingest").json())["state"] == "running":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        assert [one["status"] for one in state["files"]] == ["added"]
-        told = httpx.post(f"{address}api/ask", json={"question": "甘南州湿地保护率达到多少？"})
-        assert "63%" in told.json()["text"]
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 128 + signal.SIGTERM
-    assert (tmp_path / "up" / "a.txt").read_text("utf-8") == text
-    assert "63%" in kgrag("ask", "甘南州湿地保护率达到多少？", "--kb", kb, code=0).output
 
 
 def test_an_upload_that_is_too_large_is_refused_before_it_is_sent(sample_kb, tmp_path):
