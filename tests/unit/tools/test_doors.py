@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,8 +19,8 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.serve.desk import Desk
 from kgrag.serve.mcp_server import mcp_server
-from kgrag.tools import TOOLS, schemas, tool
-from kgrag.tools.arguments import Arguments, argument, parameters
+from kgrag.tools import TOOLS, schemas
+from kgrag.tools.arguments import parameters
 from tests.fixtures.kit import kgrag
 from tests.fixtures.served import served, writable
 
@@ -201,28 +204,25 @@ def test_pages_of_rows_are_the_whole_table(base):
     assert tuple(rows) == whole.rows
 
 
-def test_a_tool_is_added_by_one_declaration(base):
-    """Docs: a dataclass of arguments and a function; every door has it."""
+PASTED = """
+import runpy, sys
+import kgrag.tools
+runpy.run_path(sys.argv.pop(1))
+from kgrag.cli.main import main
+from kgrag.serve.api import ENDPOINTS
+assert "/api/titled" in [end.path for end in ENDPOINTS]
+assert "titled" in [one["function"]["name"] for one in kgrag.tools.schemas()]
+main()
+"""
 
-    @dataclass(frozen=True, kw_only=True)
-    class Counted(Arguments):
-        word: str = argument("What is counted.", "要数的词。")
 
-    @dataclass(frozen=True)
-    class Count:
-        n: int
-
-        def to_dict(self):
-            return {"n": self.n}
-
-    try:
-
-        @tool.tool("数词。", gives={"type": "object", "required": ["n"]})
-        def count(base, given: Counted):
-            """Count a word in titles."""
-            return Count(sum(given.word in card.title for card in base.documents()))
-
-        assert TOOLS["count"](base, word="方案").n > 0
-        assert "count" in [one["function"]["name"] for one in schemas()]
-    finally:
-        TOOLS.pop("count")
+def test_the_tool_of_the_docs_is_added_by_its_file(sample_kb, tmp_path):
+    """As it is pasted: the command line, the API and the functions of a model have it."""
+    page = Path(__file__).parents[3].joinpath("docs", "architecture.md").read_text("utf-8")
+    (code,) = re.findall(r'```python\n("""Tools that count.*?)```', page, re.DOTALL)
+    (tmp_path / "count.py").write_text(code, "utf-8")
+    words = (tmp_path / "count.py", "titled", "方案", "--kb", sample_kb, "--json")
+    done = subprocess.run(
+        [sys.executable, "-c", PASTED, *words], capture_output=True, text=True, check=True
+    )
+    assert PLAN in [row["title"] for row in json.loads(done.stdout)["rows"]]
