@@ -11,12 +11,10 @@ from kgrag.answer.address import Address
 from kgrag.cli.chinese import amount, language, said, told, translated
 from kgrag.cli.opened import opened
 from kgrag.cli.options import FILE, JSON, KB, given_to, option, parameters_of
-from kgrag.cli.printing import echo, echo_text, print_json, say
-from kgrag.cli.query import table as aligned
+from kgrag.cli.printing import echo, echo_text, print_json, say, table
 from kgrag.tools import TOOLS
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
     from kgrag.statements.table import Source, Table
     from kgrag.tools.results import Found, Overview, Page, Reading
     from kgrag.tools.tool import Tool
@@ -45,7 +43,7 @@ def _command(tool: "Tool") -> click.Command:
         *((("explain", bool, _EXPLAIN),) if tool.name == "search" else ()),
         ("as_json", bool, JSON),
     ):
-        params += declared.parameters(name, kind)
+        params += declared(name, kind)
 
     def run(*, kb: str, as_json: bool, explain: bool = False, **values: Any) -> None:
         paths = {form: values.pop(form) for form in forms if values.get(form)}
@@ -59,7 +57,7 @@ def _command(tool: "Tool") -> click.Command:
             elif not paths:
                 _show(found, explain=explain)
             for form, path in paths.items():
-                _write(path, _file(base, tool, given, form, found), found)
+                _write(path, _file(form, found, given.lang), found)
 
     said = translated(tool.text, tool.chinese)
     return click.Command(tool.name, callback=run, params=params, help=said)
@@ -99,29 +97,17 @@ def _print_reading(found: "Reading") -> None:
         echo(f"→ {found.next}", err=True)
 
 
-def _file(
-    base: "KnowledgeBase", tool: "Tool", given: Any, form: str, found: Any
-) -> Callable[[], bytes]:
+def _file(form: str, found: Any, language: "Language") -> Callable[[], bytes]:
     """Return what makes a file of what a tool returned."""
     from kgrag.answer.notes import note
     from kgrag.statements.export import FORMS, as_page, as_workbook
+    from kgrag.tools.results import Overview
 
-    if tool.name == "graph" and form == "html":
-        return partial(_drawing, base, given)
-    if tool.name == "overview":
-        title = note("overview-title", given.lang)
-        page = partial(as_page, found.tables, title, given.lang)
-        return page if form == "html" else partial(as_workbook, found.tables, given.lang)
-    return partial(FORMS[form], found, given.lang)
-
-
-def _drawing(base: "KnowledgeBase", given: Any) -> bytes:
-    """Return a page that draws the neighbourhood of an entity."""
-    from kgrag.drawing.page import graph_page
-
-    center, facts = base.graph(given.entity, hops=given.hops, limit=given.limit or 1_000)
-    titles = {card.doc_id: card.title for card in base.documents()}
-    return graph_page(center, facts, titles).encode()
+    if not isinstance(found, Overview):
+        return partial(FORMS[form], found, language)
+    if form == "xlsx":
+        return partial(as_workbook, found.tables, language)
+    return partial(as_page, found.tables, note("overview-title", language), language)
 
 
 def _write(path: Path, make: Callable[[], bytes], found: Any) -> None:
@@ -160,7 +146,7 @@ def _aligned(found: "Table", language: "Language", first: int = 1) -> str:
     from kgrag.statements.table import shown
 
     heads = {at: found.columns[at].heading(language) for at in found.filled}
-    return aligned(
+    return table(
         [
             {"#": number, **{head: shown(row.cells[at]) for at, head in heads.items()}}
             for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + first)

@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from html import escape
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -35,20 +35,19 @@ from kgrag.serve.api import (
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import body_of, check_pairs, of_pairs, read
-from kgrag.serve.originals import file_of, original, page_view, picture
 from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Besides, Graphed, Named, Panel, beside_page, entity, examples, graph
+from kgrag.serve.views import Graphed, Panel, examples, graph
 from kgrag.statements.overview import Facet, facets
-from kgrag.statements.selection import Event, Selection
-from kgrag.statements.table import Row, Table, shown, worded
-from kgrag.statements.timeline import EVENTS
+from kgrag.statements.selection import Selection
+from kgrag.statements.table import Table, shown, worded
+from kgrag.store.folders import FOLDERS, originals
 from kgrag.store.likeness import not_called
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
 from kgrag.text.visible import visible
 from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
-from kgrag.tools.ask import Asked, answered
+from kgrag.tools.ask import FORMS, Asked, answered
 from kgrag.tools.curation import CORRECTABLE, correctable_of
 from kgrag.tools.reading import Listed, Read, Searched, listed
 from kgrag.tools.results import Answered, Reading, place_url
@@ -123,12 +122,7 @@ class _Saved(Asked):
 def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
     """Return an answer as a file."""
     answer = answered(desk.base, given).answer
-    make: Mapping[str, Callable[[], bytes]] = {
-        "docx": answer.to_docx,
-        "html": lambda: answer.to_html().encode(),
-        "md": lambda: answer.to_markdown().encode(),
-    }
-    return saved(make[given.form](), f"kgrag-answer.{given.form}")
+    return saved(FORMS[f".{given.form}"](answer), f"kgrag-answer.{given.form}")
 
 
 async def _stream(desk: Desk, request: Request) -> Response:
@@ -258,7 +252,7 @@ def _document(desk: Desk, request: Request, given: Panel) -> Response:
         "document": document,
         "status": found.status,
         "excerpt": excerpt if at else None,
-        "file": file_of(desk, document),
+        "file": _file_of(desk, document),
     }
     if given.panel:
         return page(desk, request, "panel.html", **values | {"excerpt": excerpt})
@@ -278,6 +272,28 @@ def _document(desk: Desk, request: Request, given: Panel) -> Response:
         corrected=base.store.corrections().get(document.doc_id, {}),
         correctable=CORRECTABLE,
         typed=correctable_of(document),
+    )
+
+
+def _file_of(desk: Desk, document: Document) -> Path | None:
+    """Return the file of a document, if it is still on this machine."""
+    store = desk.base.store
+    return next(originals(document, store.sources(), store.get_meta(FOLDERS)), None)
+
+
+def _original(desk: Desk, request: Request, given: Arguments) -> Response:
+    """Return the file of a document: a PDF to be shown, others to be saved."""
+    document = desk.base.document(str(request.path_params["doc_id"]))
+    file = _file_of(desk, document)
+    if file is None:
+        raise NotFoundError("{file} is not on this machine, or was moved", file=document.file)
+    is_pdf = file.suffix.lower() == ".pdf"
+    return FileResponse(
+        file,
+        media_type="application/pdf" if is_pdf else "application/octet-stream",
+        filename=visible(file.name),
+        content_disposition_type="inline" if is_pdf else "attachment",
+        headers={"content-security-policy": "default-src 'none'; sandbox"} if not is_pdf else {},
     )
 
 
@@ -316,12 +332,9 @@ async def _table(desk: Desk, request: Request) -> Response:
 
 
 def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Response:
-    values: dict[str, Any] = {"notes": None, "axis": None, "n": 0}
-    if given:
-        if given.form != "json":
-            return exported(tool.run(desk.base, given), given.form, given.lang)
-        values |= _rows(desk, tool, given)
-        values["notes"] = worded(values["notes"], given.lang)
+    table = tool.run(desk.base, given) if given else None
+    if table and given.form != "json":
+        return exported(table, given.form, given.lang)
     is_within = issubclass(tool.arguments, Within)
     beside = {*parameters(Within if is_within else Arguments), *parameters(Rows)}
     fields = {
@@ -340,56 +353,11 @@ def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Respons
         fields=fields,
         is_within=is_within,
         asked="、".join(chain.from_iterable(typed)),
-        given=given,
+        table=table,
+        notes=worded(table.notes, given.lang) if table else (),
         shown=shown,
         most=_SHOWN_ROWS,
-        **values,
     )
-
-
-def _rows(desk: Desk, tool: Tool, given: Arguments) -> dict[str, Any]:
-    table = tool.run(desk.base, given)
-    values = {"table": table, "columns": table.filled, "notes": table.notes, "n": table.total}
-    return values | (_axis(table) if tool.name == "timeline" and table.rows else {})
-
-
-# Lanes of a timeline, with the events of each.
-_LANES: Mapping[str, tuple[Event, ...]] = {
-    "Issue": ("written", "issued"),
-    "Validity": ("effective", "expires"),
-    "Deadlines": ("due",),
-    "Targets": ("target",),
-}
-
-
-def _axis(table: Table) -> dict[str, Any]:
-    """Return a drawing of all events of a timeline.
-
-    Those of a lane's year are drawn one by one, or as a bar: the fewest first, as many as a page
-    has rows.
-    """
-    from kgrag.drawing.axis import STEP, axis
-
-    lane_of = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
-    spots: dict[tuple[str, str], list[tuple[str, str, Row | int]]] = {}
-    for row in table.rows:
-        when, lane = str(row.cells[0]), lane_of[str(row.cells[1])]
-        spots.setdefault((when[:4], lane), []).append((when, lane, row))
-    left, drawn = _SHOWN_ROWS, list[tuple[str, str, Row | int]]()
-    for (year, lane), several in sorted(spots.items(), key=lambda spot: len(spot[1])):
-        left -= len(several)
-        drawn += several if left >= 0 else [(year, lane, len(several))]
-    drawn.sort(key=lambda one: one[0])
-    return {
-        "axis": axis([(when, lane) for when, lane, _ in drawn], day=date.today()),
-        "step": STEP,
-        "lanes": _LANES,
-        "totals": {
-            of: sum(len(s) for (_, lane), s in spots.items() if lane == of) for of in _LANES
-        },
-        "drawn": drawn,
-        "n_drawn": sum(not isinstance(one, int) for _, _, one in drawn),
-    }
 
 
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition
@@ -440,18 +408,14 @@ _PAGES: tuple[tuple[str, type, Page], ...] = (
     ("/search", _Search, _search),
     ("/overview", Arguments, _overview),
     ("/documents/{address:path}", Panel, _document),
-    ("/original/{doc_id:path}", Arguments, original),
-    ("/picture/{address:path}", Arguments, picture),
-    ("/page/{address:path}", Arguments, page_view),
-    ("/graph", Graphed, graph),
+    ("/original/{doc_id:path}", Arguments, _original),
     ("/problems", Arguments, _problems),
     (LOGIN, _Login, _login),
 )
 # Those that depend on the address and the state only.
 _KEPT: tuple[tuple[str, type, Page], ...] = (
     ("/documents", Listed, _documents),
-    ("/entity", Named, entity),
-    ("/beside", Besides, beside_page),
+    ("/graph", Graphed, graph),
 )
 
 

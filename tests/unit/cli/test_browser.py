@@ -56,19 +56,18 @@ def test_every_query_is_listed_with_both_titles(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kb", "page", "address"),
+    ("kb", "address"),
     [
-        ("bolt://graph", None, "http://graph:7474/browser/?dbms=bolt://graph"),
-        ("neo4j+s://graph:7687", None, "https://graph:7473/browser/?dbms=neo4j%2Bs://graph:7687"),
-        ("bolt://graph:7/laws", None, "http://graph:7474/browser/?dbms=bolt://graph:7&db=laws"),
-        ("bolt://graph:7", "http://web/", "http://web/?dbms=bolt://graph:7"),
+        ("bolt://graph", "http://graph:7474/browser/?dbms=bolt://graph"),
+        ("neo4j+s://graph:7687", "https://graph:7473/browser/?dbms=neo4j%2Bs://graph:7687"),
+        ("bolt://graph:7/laws", "http://graph:7474/browser/?dbms=bolt://graph:7&db=laws"),
     ],
 )
-def test_address_names_server_and_database(kb, page, address, monkeypatch):
-    """The page is the server's own unless told; the usual database goes without saying."""
-    assert page_address(kb, page) == address + "&preselectAuthMethod=NO_AUTH"
+def test_address_names_server_and_database(kb, address, monkeypatch):
+    """The usual database goes without saying."""
+    assert page_address(kb) == address + "&preselectAuthMethod=NO_AUTH"
     monkeypatch.setenv("NEO4J_PASSWORD", "secret")
-    assert page_address(kb, page) == address
+    assert page_address(kb) == address
 
 
 def test_a_named_knowledge_base_has_queries_of_its_own(tmp_path):

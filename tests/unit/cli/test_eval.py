@@ -247,15 +247,14 @@ def judging(body):
     return stand_in(body)
 
 
-def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
-    """GRIM's four, Chats-Grid's, CoV-RAG's; a judge who always says the first gives ties."""
+def test_answers_are_judged_recorded_and_played(asked, tmp_path):
+    """GRIM's four, Chats-Grid's, CoV-RAG's."""
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    tape, out = tmp_path / "tape.jsonl", tmp_path / "bm25.jsonl"
-    measured(asked, "--system", "bm25", "--out", out)
+    tape = tmp_path / "tape.jsonl"
     with FakeServer(judging) as server:
         model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
         (asked / "judge.toml").write_text(SETTINGS + model, "utf-8")
-        options = ("--writer", "quotes", "--judge", "examiner", "--against", out)
+        options = ("--writer", "quotes", "--judge", "examiner")
         first = measured(asked, *options, "--record", tape, settings="judge.toml")
         names = {request.body["model"] for request in server.requests}
     assert names == {"examiner"}
@@ -265,7 +264,6 @@ def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
     assert scores["grid:faithfulness"] == scores["cov:correctness"] == scores["cov:true"] == 1
     assert scores["judge-calls"] == 6
     assert scores["calls"] == 0
-    assert first["compared"]["correctness"] == {"grim": 0, "bm25.jsonl": 0, "tie": 3}
     again = measured(asked, *options, "--replay", tape)
     assert without_time(again) == without_time(first)
 
@@ -328,18 +326,3 @@ def test_export_writes_a_line_a_sample(drawn, form):
     assert done.exit_code == 0
     assert done.stdout == f"{out}: {len(lines)} samples\n"
     assert all(json.loads(line) for line in lines)
-
-
-@pytest.mark.parametrize("ranks", ["0-3", "5-2", "x", "3"])
-def test_ranks_that_are_none_are_refused(drawn, ranks):
-    words = (
-        "--queries",
-        drawn / "q.jsonl",
-        "--format",
-        "pairs",
-        "--out",
-        drawn / "r.jsonl",
-    )
-    done = run(drawn, "dataset", "export", *words, "--ranks", ranks)
-    assert done.exit_code == 2
-    assert "3-30" in done.stderr

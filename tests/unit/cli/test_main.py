@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import sqlite3
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli import ask, failures
+from kgrag.cli import ask
 from kgrag.cli.failures import print_stopped
 from kgrag.cli.main import main
 from kgrag.cli.options import argument, command, option
@@ -249,29 +248,8 @@ def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, num
     monkeypatch.setattr(KnowledgeBase, "ingest", ending(number))
     done = run(small, "ingest", small / "a.txt")
     assert done.exit_code == code
-    assert "stored, each whole: 1 document;" in done.stderr
     assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_a_signal_that_python_drops_is_raised_again(monkeypatch):
-    """It came while an object was collected; the command would go on as if nobody had asked."""
-
-    class Collected:
-        def __del__(self):
-            signal.raise_signal(signal.SIGINT)
-
-    def collect():
-        Collected()
-        signal.sigtimedwait([], 5)  # the signal comes before this time is up
-
-    monkeypatch.setattr(sys, "unraisablehook", failures._raise_again)
-    before = signal.getsignal(signal.SIGALRM)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            collect()
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.query import table
+from kgrag.cli.printing import table
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.testing.reply import Reply, contents, stand_in
 from kgrag.testing.server import FakeServer
@@ -241,7 +241,7 @@ def test_search_explains_in_the_users_language(forests):
         (("targets",), "#  指标        地区"),
         (("stats",), "文件        2"),
         (("graph", "森林覆盖率"), "#  主体        关系"),
-        (("correct", "a.txt", "--number", "云〔2022〕3号"), "#  项目    内容"),
+        (("correct", "a.txt", "--number", "云〔2022〕3号"), "#  项目     内容"),
     ],
 )
 def test_results_have_chinese_names(forests, words, first):

@@ -1,14 +1,12 @@
 """Who may send a request: hosts, origins, keys."""
 
-import re
-
 import pytest
 
 from kgrag.serve import guard
 from kgrag.serve.desk import Desk
 from tests.fixtures.served import client
 
-KEYS = {"kgrag": ("一把钥匙", "second")}
+KEYS = ("一把钥匙", "second")
 ASKED = {"question": "到2025年森林覆盖率达到多少？"}
 
 
@@ -157,27 +155,6 @@ def test_the_form_leads_to_no_other_site(locked, wanted):
     assert back.headers["location"] == "/"
 
 
-def test_a_key_of_one_knowledge_base_opens_no_other(policies):
-    desks = Desk(policies, name="north"), Desk(policies, name="south")
-    keys = {"north": ("all", "n"), "south": ("all", "s")}
-    with client(*desks, keys=keys) as both:
-        for name, key, status in (
-            ("north", "n", 200),
-            ("south", "n", 401),
-            ("south", "s", 200),
-            ("south", "all", 200),
-        ):
-            headers = {"authorization": f"Bearer {key}"}
-            for path in ("/", "/api/overview", "/v1/models"):
-                assert both.get(f"/{name}{path}", headers=headers).status_code == status
-        index = both.get("/")
-        assert index.status_code == 200
-        links = re.findall('href="(/[a-z]+[^"?]*)', index.text)
-        assert set(links) == {"/static/page.css", "/north/", "/south/"}
-        url = both.get("/north/api/documents", headers={"authorization": "Bearer n"}).json()
-        assert url["rows"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
-
-
 def test_every_response_forbids_scripts_of_others(open_desk):
     for path in ("/", "/documents", "/no/such", "/static/page.js", "/api/overview"):
         policy = open_desk.get(path).headers["content-security-policy"]
@@ -194,7 +171,6 @@ def test_every_response_forbids_scripts_of_others(open_desk):
         "/static/..%2f..%2fapi.py",
         "/original/..%2f..%2fetc%2fpasswd",
         "/original//etc/passwd",
-        "/picture/..%2fx:1-2",
     ],
 )
 def test_no_path_leads_out(open_desk, path):

@@ -6,13 +6,12 @@ import json
 import re
 from importlib import resources
 from typing import Any
-from urllib.parse import quote, unquote, urljoin
+from urllib.parse import quote, urljoin
 
 import pytest
 from lxml import html
 
 from kgrag import errors as errors_module
-from kgrag.answer.address import Address
 from kgrag.answer.notes import note
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
@@ -300,20 +299,6 @@ def test_tables_lead_to_clauses_and_files(site):
     ]  # fmt: skip
 
 
-def test_a_timeline_is_drawn_and_listed(site):
-    """Every event of the list stands in a lane, and leads to its clause."""
-    tree = html.fromstring(site.get("/tables/timeline", params={"since": "2000"}).text)
-    events = tree.xpath("//*[contains(@class,'event')]")
-    rows = tree.xpath("//table[contains(@class,'sortable')]/tbody/tr")
-    assert len(events) == len(rows) > 5
-    told = {event.xpath("string(*[name()='title'])").split(" · ")[2] for event in events}
-    assert told == {row.xpath("string(td[3])") for row in rows}
-    assert {"day", "year"} <= {name for e in events for name in e.get("class").split()}
-    assert all(site.get(e.get("href").partition("#")[0]).status_code == 200 for e in events[:5])
-    lanes = tree.xpath("//div[contains(@class,'axis')]//tbody//th/text()")
-    assert "".join(lanes).split() == ["成文、印发", "目标"]
-
-
 def test_the_graph_shows_the_sentence_of_every_fact(site):
     tree = html.fromstring(site.get("/graph", params={"entity": "森林覆盖率"}).text)
     edges = tree.xpath("//*[contains(@class,'edge')]")
@@ -363,32 +348,6 @@ def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_p
     assert "牵头 2" in " ".join(tree.xpath("string(//p[contains(@class,'legend')])").split())
 
 
-def test_the_graph_of_an_answer_has_what_its_citations_state(site, policies):
-    """No statement from elsewhere; as a part of the page, and as a page."""
-    tree = html.fromstring(site.get("/", params={"question": QUESTION}).text)
-    (part,) = tree.xpath("//details[@class='later']")
-    spans = [
-        Address.parse(unquote(url.rpartition("/")[2]))
-        for url in tree.xpath("//ol[@class='sources']//a[contains(@class,'reference')]/@href")
-    ]
-    for url in (part.get("data-from"), *part.xpath(".//a/@href")):
-        drawn = html.fromstring(site.get(url).text)
-        assert len(drawn.xpath("//*[contains(@class,'edge')]")) > 0
-        places = [
-            Address.parse(unquote(link.partition("#")[0].rpartition("/")[2]))
-            for link in drawn.xpath("//li//a[@class='cite']/@href")
-        ]
-        assert places
-        assert all(
-            any(s.document == p.document and s.start <= p.start <= p.end <= s.end for s in spans)
-            for p in places
-        )
-    assert not html.fromstring(site.get(part.get("data-from")).text).xpath("//header")
-    (card,) = [c for c in policies.documents() if c.title.startswith("云南")]
-    none = site.get("/graph", params={"at": f"{card.doc_id}:0-2"}, headers={"accept": "text/html"})
-    assert none.status_code == 404
-
-
 def test_an_entity_has_its_statements_by_relation_and_its_documents(site):
     """Tables lead to it."""
     listed = html.fromstring(site.get("/tables/targets", params={"indicator": "森林"}).text)
@@ -406,31 +365,6 @@ def test_an_entity_has_its_statements_by_relation_and_its_documents(site):
     assert site.get(clause.get("href").partition("#")[0]).status_code == 200
     assert "成都市绿色发展工作方案" in tree.xpath("string(//ul[@class='names'])")
     assert site.get("/entity?entity=没有的东西", headers={"accept": "text/html"}).status_code == 404
-
-
-def test_documents_stand_beside_each_other(site, policies):
-    """One asks for another; what differs is marked on each side, and leads to its place."""
-    old, new = (
-        policies.find_document(title).doc_id
-        for title in ("四川省绿色发展实施方案", "成都市绿色发展工作方案")
-    )
-    assert "对照的文件" in text_of(site.get(f"/beside?old={old}"))
-    tree = html.fromstring(site.get("/beside", params={"old": old, "new": "成都市绿色"}).text)
-    heads = tree.xpath("//thead/tr/th/a/@href")
-    assert heads == [f"/documents/{old}", f"/documents/{new}"]
-    gone, come = ("".join(tree.xpath(f"//td//{tag}/text()")) for tag in ("del", "ins"))
-    assert "41" in gone
-    assert "40.5" in come
-    link = tree.xpath("//td[@class='ins']/a/@href")[0]
-    shown = html.fromstring(site.get(link.partition("#")[0]).text)
-    assert shown.xpath("string(//mark)").split() == [
-        "".join(tree.xpath("//td[@class='ins']")[0].itertext()).replace("§", "").strip()
-    ]
-    several = html.fromstring(site.get("/beside", params={"old": old, "new": "绿色"}).text)
-    assert len(several.xpath("//main//li/a")) > 1
-    assert site.get("/beside", params={"old": old, "new": "火星"}).status_code == 404
-    same = site.get("/beside", params={"old": old, "new": old})
-    assert "对照的文件" in text_of(same)
 
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"

@@ -114,11 +114,6 @@ def test_a_port_that_is_taken_is_named(sample_kb, server):
     assert f"cannot listen at 127.0.0.1, port {port}" in done.stderr
 
 
-@pytest.mark.parametrize("named", ["x", "=kb", "a/b=kb", "a b=kb"])
-def test_a_name_that_is_none_is_refused(named):
-    assert "NAME=KB" in kgrag("serve", "--base", named, code=2).stderr
-
-
 def test_an_upload_that_is_too_large_is_refused_before_it_is_sent(sample_kb, tmp_path):
     with serving(sample_kb, "--allow-ingest", "--uploads", tmp_path / "up") as (address, _):
         port = int(address.rstrip("/").rpartition(":")[2])
