@@ -10,17 +10,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
 
-from kgrag.cli.chinese import amount, told
+from kgrag.cli.chinese import told
 from kgrag.cli.printing import echo, say
-from kgrag.errors import KgragError, StoreError, StoreUnavailableError
 from kgrag.text.messages import Message, message
 
-if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
-
-_AGAIN_S = 0.05  # until a lost interruption is raised again
 _PATIENCE_S = 2.0  # to end in order, before a message about waiting
 _GO_ON: Mapping[str, str] = {
     "ingest": message("what models answered is kept: run it again to go on"),
@@ -91,21 +85,6 @@ def exit_on_second_signal() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(target=_count, args=(reading,), name="signals", daemon=True).start()
-    sys.unraisablehook = _raise_again
-
-
-def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
-    """Raise an interruption again that Python dropped during garbage collection."""
-    kind = lost.exc_type
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-        return
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise kind
-
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
 
 
 def _count(reading: int) -> None:
@@ -143,24 +122,6 @@ def print_stopped(command: str | None) -> None:
     """Print that a command was stopped, and how to continue if it wrote something."""
     more = _GO_ON.get(command or "")
     echo(told("kgrag: stopped; {more}", more=more) if more else told("kgrag: stopped"), err=True)
-
-
-@contextmanager
-def reporting_stored_documents(base: "KnowledgeBase") -> Iterator[None]:
-    """Print how many documents are stored where a command that stores them ends early."""
-    try:
-        yield
-    except StoreUnavailableError:
-        raise  # documents cannot be counted either
-    except (StoreError, KeyboardInterrupt, MemoryError, OSError):
-        with suppress(KgragError, MemoryError, OSError):
-            stored = amount(base.counts().documents, "document")
-            say(
-                "stored, each whole: {stored}; the rest when you run it again",
-                stored=stored,
-                err=True,
-            )
-        raise
 
 
 def shortage(exc: BaseException) -> Message | None:

@@ -1,14 +1,12 @@
 """Who may send a request: hosts, origins, keys."""
 
-import re
-
 import pytest
 
 from kgrag.serve import guard
 from kgrag.serve.desk import Desk
 from tests.fixtures.served import client
 
-KEYS = {"kgrag": ("一把钥匙", "second")}
+KEYS = ("一把钥匙", "second")
 ASKED = {"question": "到2025年森林覆盖率达到多少？"}
 
 
@@ -108,14 +106,6 @@ def test_a_browser_is_led_to_the_form_for_the_key_and_back(locked):
     assert locked.get("/documents").status_code == 200
 
 
-def test_a_wrong_key_opens_nothing(locked):
-    answered = locked.post("/login", data={"key": "wrong"})
-    assert answered.headers["location"] == "/login?wrong=1"
-    assert "set-cookie" not in answered.headers
-    locked.cookies.set("kgrag-session", "wrong")
-    assert locked.get("/documents").status_code == 401
-
-
 @pytest.fixture
 def clock(monkeypatch):
     """Return a list whose only number is the time."""
@@ -157,49 +147,12 @@ def test_a_program_with_an_old_key_keeps_nobody_out(locked, clock):
     assert locked.get("/api/overview", headers=bearer("second")).status_code == 200
 
 
-def test_of_many_clients_the_last_are_remembered(policies, clock, monkeypatch):
-    monkeypatch.setattr(guard, "_MOST_CLIENTS", 3)
-
-    async def page(scope, receive, send):
-        pass
-
-    door = guard.Guard(page, hosts=(), keys=("k",))
-    for n in range(50):
-        for key in range(guard._MOST_WRONG):
-            assert door.session_of(f"10.0.0.{n}", f"{key}") == ""
-    assert [door._wait_s(f"10.0.0.{n}") for n in (45, 46, 47, 48, 49)] == [0, 0, 60, 60, 60]
-    assert len(door._wrong) == 3
-    assert door.session_of("10.0.0.50", "k")
-    assert door.session_of("10.0.0.49", "k") == ""  # as of a form that was sent before the others
-
-
 @pytest.mark.parametrize(
     "wanted", ["https://evil.example/", "//evil.example/", "/\\evil.example", "evil", ""]
 )
 def test_the_form_leads_to_no_other_site(locked, wanted):
     back = locked.post("/login", data={"key": "second", "next": wanted})
     assert back.headers["location"] == "/"
-
-
-def test_a_key_of_one_knowledge_base_opens_no_other(policies):
-    desks = Desk(policies, name="north"), Desk(policies, name="south")
-    keys = {"north": ("all", "n"), "south": ("all", "s")}
-    with client(*desks, keys=keys) as both:
-        for name, key, status in (
-            ("north", "n", 200),
-            ("south", "n", 401),
-            ("south", "s", 200),
-            ("south", "all", 200),
-        ):
-            headers = {"authorization": f"Bearer {key}"}
-            for path in ("/", "/api/overview", "/v1/models"):
-                assert both.get(f"/{name}{path}", headers=headers).status_code == status
-        index = both.get("/")
-        assert index.status_code == 200
-        links = re.findall('href="(/[a-z]+[^"?]*)', index.text)
-        assert set(links) == {"/static/page.css", "/north/", "/south/"}
-        url = both.get("/north/api/documents", headers={"authorization": "Bearer n"}).json()
-        assert url["rows"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
 
 
 def test_every_response_forbids_scripts_of_others(open_desk):
@@ -218,7 +171,6 @@ def test_every_response_forbids_scripts_of_others(open_desk):
         "/static/..%2f..%2fapi.py",
         "/original/..%2f..%2fetc%2fpasswd",
         "/original//etc/passwd",
-        "/picture/..%2fx:1-2",
     ],
 )
 def test_no_path_leads_out(open_desk, path):
