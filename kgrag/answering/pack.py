@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.answer.sentences import joined_spans
 from kgrag.llm.prompts import fence
-from kgrag.question.answer_kinds import asked_kinds
+from kgrag.question.answer_kinds import asked_kind
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import without_marks
 from kgrag.text.headings import HeadingTree
@@ -114,7 +114,8 @@ def pack(
         raise ValueError(f"budget_tokens must be at least 1, got {budget_tokens}")
     asked = frozenset(query.words).union(*map(words, query.keywords))
     shown = _Shown(documents, headings, count)
-    duties = any(kind.name == "agency" for kind in asked_kinds(query.text))
+    kind = asked_kind(query.text)
+    duties = kind is not None and kind.name == "agency"
     told = [line for line in map(_one_line, rows) if line]
     for_facts = int(budget_tokens * _FACTS_SHARE) if told or facts else 0
     taken = _take(results, shown, budget_tokens - for_facts)
