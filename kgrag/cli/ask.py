@@ -81,6 +81,7 @@ def ask(
         print_answer(answer, explain=explain)
     if out and form:
         _write(out, form(_with_verdict(answer)), amount(len(answer.citations), "citation"))
+        _print_notes(_with_verdict(answer))
     return int(not is_done(answer))
 
 

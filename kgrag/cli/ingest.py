@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -180,8 +180,11 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         if outcome.status in ("failed", "skipped"):
             _print_of(outcome, outcome.detail)
     _print_links(plan.outcomes)
-    record = plan.to_dict()
+    record: dict[str, Any] = plan.to_dict()
     if not as_json:
+        shown = counted(record.pop("counts").items(), "outcomes") or told("nothing")
+        chunks = amount(record.pop("chunks"), "chunk")
+        say("would be: {shown}; at most {n_chunks} to encode", shown=shown, n_chunks=chunks)
         stages = plan.predictions.items()
         record["predictions"] = [{"stage": stage} | p.to_dict() for stage, p in stages]
         record["sampled"] = plan.sample_total.to_dict() if plan.sampled else {}

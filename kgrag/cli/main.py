@@ -23,7 +23,7 @@ from kgrag.cli import (
     serve,
     tools,
 )
-from kgrag.cli.chinese import choose, encode_help, in_words, translate_click
+from kgrag.cli.chinese import choose, encode_help, in_words, translate_click, with_names
 from kgrag.cli.failures import (
     ended_by_sigterm,
     exit_code,
@@ -38,8 +38,8 @@ from kgrag.cli.printing import (
     echo_text,
     log_to_stderr,
     print_loss,
-    print_usage_error,
     replace_unsupported,
+    say,
 )
 from kgrag.errors import KgragError
 
@@ -66,7 +66,7 @@ class _Commands(click.Group):
             with ended_by_sigterm():
                 code: Any = run()
         except click.ClickException as exc:
-            print_usage_error(exc)
+            _print_usage_error(exc)
             code = exc.exit_code
         except click.Abort as exc:
             print_stopped(None)
@@ -86,7 +86,7 @@ class _Commands(click.Group):
             print_stopped(ctx.invoked_subcommand)
             ctx.exit(exit_code(exc))
         except click.ClickException as exc:  # while the chosen language is known
-            print_usage_error(exc)
+            _print_usage_error(exc)
             ctx.exit(exc.exit_code)
         except click.exceptions.Exit:
             raise
@@ -100,6 +100,23 @@ class _Commands(click.Group):
             ctx.exit(1)
         finally:
             print_loss()
+
+
+def _print_usage_error(error: click.ClickException) -> None:
+    """Print an error of a command's arguments, and its usage."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        echo_text(context.get_usage(), err=True)
+        say(
+            "Try '{command} {option}' for help.",
+            command=context.command_path,
+            option=context.help_option_names[-1],
+            err=True,
+        )
+        echo(err=True)
+    told = error.format_message()
+    is_name = isinstance(error, click.MissingParameter)
+    say("Error: {error}", error=with_names(told) if is_name else told, err=True)
 
 
 def _close_stdout() -> None:

@@ -40,13 +40,16 @@ def list_(as_json: bool = JSON) -> None:
     if as_json:
         print_json(rows)
         return
-    names = ("name", "format", "dimension", "bytes", "languages", "licence", "problem")
+    names = ("name", "format", "dimension", "bytes", "languages", "licence")
     shown = []
     for row in rows:
         where = row["folder"] or (row["source"] if row["format"] == "plugin" else None)
         where = where or f"not installed: kgrag models pull {row['name']}"
         shown.append({name: row[name] for name in names} | {"where": where})
     echo_text(table(shown))
+    for row in rows:
+        if row["problem"]:
+            echo(f"note: {row['name']}: {row['problem']}", err=True)
 
 
 def _row(model: "Listed") -> dict[str, object]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from kgrag.cli.chinese import encoding_of, in_words, padded, said, told, width, with_names
+from kgrag.cli.chinese import encoding_of, in_words, padded, said, told, width
 from kgrag.text.messages import Message
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
@@ -27,7 +27,7 @@ _LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as
 
 def echo(line: str = "", *, err: bool = False) -> None:
     """Print one line; line breaks in it are shown, so that names cannot forge lines."""
-    print_piece(visible_line(line) + "\n", err=err)
+    _print_piece(visible_line(line) + "\n", err=err)
 
 
 def say(template: str, /, *, err: bool = False, **values: object) -> None:
@@ -40,7 +40,7 @@ def echo_text(text: str, *, err: bool = False) -> None:
 
     Names in it must have passed `visible_line`.
     """
-    print_piece(visible(text) + "\n", err=err)
+    _print_piece(visible(text) + "\n", err=err)
 
 
 def echo_draft(piece: str) -> None:
@@ -48,12 +48,12 @@ def echo_draft(piece: str) -> None:
 
     Control sequences split over pieces are also shown as characters.
     """
-    print_piece(visible(piece), err=True, dim=True)
+    _print_piece(visible(piece), err=True, dim=True)
 
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
     """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
-    print_piece(
+    _print_piece(
         json_line(value, encoding=encoding_of(err=False), sort_keys=sort_keys) + "\n", err=False
     )
 
@@ -96,7 +96,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     a      3
     """
     names = list(rows[0])
-    lines = [[shortened(name) for name in names]]
+    lines = [[_shortened(name) for name in names]]
     lines += [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(width(line[at]) for line in lines) for at in range(len(names))]
     right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
@@ -116,11 +116,11 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, str | bytes):
-        return shortened(str(value))
-    return shortened(json.dumps(value, ensure_ascii=False, default=str))
+        return _shortened(str(value))
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def shortened(text: str, columns: int = _WIDEST) -> str:
+def _shortened(text: str, columns: int = _WIDEST) -> str:
     """Return a text on one line of so many columns, without control characters."""
     line = visible_line(" ".join(text.split()))
     if width(line) <= columns:
@@ -133,23 +133,6 @@ def shortened(text: str, columns: int = _WIDEST) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
-
-
-def print_usage_error(error: click.ClickException) -> None:
-    """Print an error of a command's arguments, and its usage."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is not None:
-        echo_text(context.get_usage(), err=True)
-        say(
-            "Try '{command} {option}' for help.",
-            command=context.command_path,
-            option=context.help_option_names[-1],
-            err=True,
-        )
-        echo(err=True)
-    told = error.format_message()
-    is_name = isinstance(error, click.MissingParameter)
-    say("Error: {error}", error=with_names(told) if is_name else told, err=True)
 
 
 def print_loss() -> None:
@@ -229,7 +212,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return "".join(c if c.isascii() else likeness(c) for c in lacking), error.end
 
 
-def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
+def _print_piece(text: str, *, err: bool, dim: bool = False) -> None:
     """Print a text as it is, but for characters that the encoding lacks."""
     encoding = encoding_of(err=err)
     if lost := n_lost(text, encoding):

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import told
+from kgrag.cli.chinese import in_words, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
-from kgrag.cli.printing import echo_text, print_json, print_record, say, table
+from kgrag.cli.printing import echo, echo_text, print_json, print_record, say, table
 
 if TYPE_CHECKING:
     pass
@@ -31,6 +31,8 @@ def query(
         if natural:
             answer = base.query_from(text, max_rows=limit, timeout_s=timeout)
             print_record(answer.to_dict(), as_json=as_json)
+            if answer.error:
+                echo(f"kgrag: {in_words(answer.error)}", err=True)
             return int(bool(answer.error))
         rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
     cut = len(rows) > limit

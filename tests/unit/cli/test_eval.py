@@ -311,10 +311,10 @@ def test_an_unknown_kind_is_refused(drawn):
 def test_the_questions_can_be_measured(drawn):
     """By the command that they are made for."""
     assert read_queries(drawn / "q.jsonl").queries
-    words = ("--queries", drawn / "q.jsonl", "--systems", "bm25", "--json")
-    done = run(drawn, "eval", "retrieval", *words)
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["systems"]["bm25"]["groups"]["all"]["n_queries"] >= 10
+    words = ("--set", "a", drawn / "kb", drawn / "q.jsonl", "--systems", "bm25", "--json")
+    done = kgrag_in(drawn, "eval", "experiment", *words)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["a"]["bm25"]["groups"]["all"]["n_queries"] >= 10
 
 
 @pytest.mark.parametrize("form", ["pairs", "instructions", "verification"])

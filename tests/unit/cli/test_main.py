@@ -128,20 +128,6 @@ def test_ingest_says_which_links_it_did_not_follow(tmp_path):
     assert "link" not in followed.stderr
 
 
-def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
-    """One column a system; unanswerable questions are counted, not scored."""
-    done = run(
-        folder, "eval", "retrieval", "--queries", folder / "q.jsonl", "--systems", "bm25,grim"
-    )
-    assert done.exit_code == 0
-    tables = [table.splitlines() for table in done.stdout.split("\n\n")[:2]]
-    assert [table[0].split() for table in tables] == [
-        [k, "bm25", "grim"] for k in ("all", "number")
-    ]
-    assert tables[0][1].split() == ["n", "1", "1"]
-    assert "left out: 1" in done.stdout
-
-
 def test_convert_prints_the_text_of_a_file(folder, tmp_path):
     """What would be stored, or why not, without a knowledge base."""
     assert "绿色工厂500家" in kgrag_in(folder, "convert", folder / "docs" / "a.txt").stdout
@@ -160,9 +146,6 @@ def test_convert_prints_the_text_of_a_file(folder, tmp_path):
         (["search", "x", "--top-k", "0"], 2, "top-k"),
         (["search", "x", "--system", "nope"], 1, "grim"),
         (["graph", "没有的"], 1, "no entity"),
-        (["eval", "retrieval", "--queries", "nowhere.jsonl"], 2, "does not exist"),
-        (["eval", "retrieval", "--queries", str(README), "--k", "0"], 2, "numbers like"),
-        (["eval", "retrieval", "--queries", str(QUESTIONS), "--systems", ","], 2, "with commas"),
         (["import-facts", "nowhere.jsonl"], 2, "does not exist"),
     ],
 )

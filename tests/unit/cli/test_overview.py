@@ -10,7 +10,7 @@ from lxml import html
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.chinese import width
-from tests.fixtures.kit import ingested, kgrag, run
+from tests.fixtures.kit import ingested, run
 
 HOSTILE = "=1+1<img src=x onerror=alert(1)>节水方案"
 
@@ -164,29 +164,3 @@ def test_a_page_stands_alone_and_holds_no_markup_of_documents(folder, tmp_path, 
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     assert {section.get("id") for section in page.xpath("//section")} == set(NAMES)
-
-
-def test_kgrag_alone_says_what_to_do_next(folder, tmp_path, monkeypatch):
-    """Ingest the folder with documents; then ask, look, and see what was read badly."""
-    monkeypatch.delenv("KGRAG_KB", raising=False)
-    monkeypatch.chdir(tmp_path)
-    done = kgrag(code=0)
-    assert "  kgrag ingest FOLDER " in done.stdout
-    assert done.stdout.endswith("`kgrag --help` lists all commands\n")
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "a.py").write_text("", "utf-8")
-    (tmp_path / "政策 文件").mkdir()
-    (tmp_path / "政策 文件" / "a.PDF").write_bytes(b"")
-    assert "  kgrag ingest '政策 文件' " in kgrag(code=0).stdout
-    assert not (tmp_path / "kb").exists()
-
-    monkeypatch.chdir(folder)
-    steps = re.findall(r"^  (kgrag .*?)  ", kgrag(code=0).stdout, re.MULTILINE)
-    assert steps == ['kgrag ask "…"', "kgrag overview", "kgrag problems"]
-    chinese = kgrag(language="zh", code=0).stdout
-    assert chinese.startswith('此处已有知识库：kb\n  kgrag ask "…" ')
-    assert "概览：有什么、缺什么\n" in chinese
-    monkeypatch.setenv("KGRAG_KB", "bolt://localhost:1")  # is not called
-    assert "kgrag overview" in kgrag(code=0).stdout
-    assert kgrag("--help", code=0).stdout.startswith("Usage: ")
-    assert kgrag("nothing").exit_code == 2

@@ -34,7 +34,7 @@ def test_files_of_one_name_are_told_apart(archive):
 
     question = "到2025年，广东省创建绿色工厂多少家？"
     assert "policies/gd/a.txt，第" in kgrag("ask", question, code=0).stdout
-    assert "policies/gd/a.txt, characters" in kgrag("read", "1", code=0).stdout
+    assert "policies/gd/a.txt, characters" in kgrag("read", "policies/gd/a.txt", code=0).stdout
     assert "policies/sc/a.txt" in kgrag("search", "四川 绿色工厂", code=0).stdout
     kgrag("targets", "--csv", "targets.csv", code=0)
     assert "policies/gd/a.txt" in (archive / "targets.csv").read_text("utf-8-sig")
@@ -42,7 +42,7 @@ def test_files_of_one_name_are_told_apart(archive):
         found = kgrag("search", "绿色工厂", "--document", named, code=0).stdout
         assert "policies/gd/a.txt" in found
         assert "policies/sc/a.txt" not in found
-    kgrag("ask", question, "--docx", "answer.docx", code=0)
+    kgrag("ask", question, "--out", "answer.docx", code=0)
     with (archive / "answer.docx").open("rb") as file:
         notes = docx.Document(BytesIO(file.read())).part.package.iter_parts()
         told = "".join(part.blob.decode("utf-8", "ignore") for part in notes)

@@ -1,4 +1,4 @@
-"""Answers as files: ask --docx, and many in a report."""
+"""Answers as files: ask --out, and many in a report."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def test_an_answer_is_written_to_word_instead_of_printed(folder, tmp_path):
     """Rows are a table; each has its source as a footnote, with 文号; notes are on stderr, too."""
     file = tmp_path / "a.docx"
     printed = run(folder, "ask", FOREST)
-    done = run(folder, "ask", FOREST, "--docx", file, code=0)
+    done = run(folder, "ask", FOREST, "--out", file, code=0)
     assert done.stdout == ""
     assert done.stderr == f"{file}: 2 citations\n{printed.stderr}"
     document = Document(file)
@@ -112,7 +112,7 @@ def test_a_report_as_a_workbook_has_answers_and_sources(
     assert (2, "[1]") in cited
     reference, place = sources[1][3], sources[1][-1]
     assert reference == "《四川省绿色发展实施方案》（川府发〔2022〕3号）二"
-    assert run(folder, "read", place, "--cite", code=0).stdout.strip() == reference
+    assert run(folder, "read", place, code=0).stdout.startswith(reference)
 
 
 def test_a_report_takes_filters_and_a_day(folder, tmp_path):
@@ -158,7 +158,7 @@ def test_files_tell_whether_a_models_answer_was_verified(folder, tmp_path, monke
     said = (
         "核验（cov）：未通过，请对照引文: 数字不符"
         if status == "failed"
-        else "未能核验（cov）: 数字不符"
+        else "未能核验（cov）：数字不符"
     )
     code = int(status == "unverified")
     questions, out, one = (
@@ -167,7 +167,7 @@ def test_files_tell_whether_a_models_answer_was_verified(folder, tmp_path, monke
         tmp_path / "a.docx",
     )
     run(folder, "report", questions, "--out", out, code=code)
-    done = run(folder, "ask", FOREST, "--docx", one, code=code)
+    done = run(folder, "ask", FOREST, "--out", one, code=code)
     for file in (out, one):
         assert [text for _, text in told(Document(file))][-2:] == [f"注：{said}", "注：其他"]
     assert f"note: {said}" in done.stderr

@@ -348,23 +348,14 @@ def test_the_graph_is_grouped_by_relation_in_colours_with_a_list_beside_it(tmp_p
     assert "牵头 2" in " ".join(tree.xpath("string(//p[contains(@class,'legend')])").split())
 
 
-def test_an_entity_has_its_statements_by_relation_and_its_documents(site):
+def test_an_entity_has_its_documents(site):
     """Tables lead to it."""
     listed = html.fromstring(site.get("/tables/targets", params={"indicator": "森林"}).text)
-    link = listed.xpath("//td/a[contains(@href,'/entity')]/@href")[0]
+    link = listed.xpath("//td/a[contains(@href,'/graph')]/@href")[0]
     tree = html.fromstring(site.get(link).text)
-    assert tree.xpath("normalize-space(//h1)") == "森林覆盖率 指标"
-    groups = {
-        g.xpath("string(h2)").split()[0]: g for g in tree.xpath("//section[@class='relation']")
-    }
-    assert "目标为" in groups
-    (said,) = [li for li in groups["目标为"].xpath(".//li") if "41%" in li.text_content()]
-    assert "四川" in said.xpath("string(small)")
-    (clause,) = said.xpath(".//a[@class='cite']")
-    assert "森林覆盖率" in clause.get("title")
-    assert site.get(clause.get("href").partition("#")[0]).status_code == 200
+    assert tree.xpath("normalize-space(//h1)").startswith("森林覆盖率 指标 · ")
     assert "成都市绿色发展工作方案" in tree.xpath("string(//ul[@class='names'])")
-    assert site.get("/entity?entity=没有的东西", headers={"accept": "text/html"}).status_code == 404
+    assert site.get("/graph?entity=没有的东西", headers={"accept": "text/html"}).status_code == 404
 
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
@@ -405,11 +396,7 @@ def test_markup_and_control_characters_of_documents_are_shown_not_obeyed(hostile
         f"/tables/cites?document={card.doc_id}",
         f"/documents?words={quote(EVIL)}",
         *(f"/graph?entity={quote(name)}" for name in names),
-        *(f"/entity?entity={quote(name)}" for name in names),
-        f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&of={quote(EVIL)}",
-        f"/graph?at={card.doc_id}:0-{len(HOSTILE['a'])}&panel=1",
-        f"/beside?old={card.doc_id}&new={other.doc_id}",
-        f"/beside?old={card.doc_id}",
+        f"/tables/digest?old={card.doc_id}&new={other.doc_id}",
     ]
     told = 0
     for path in paths:
