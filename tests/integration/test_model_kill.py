@@ -12,9 +12,10 @@ import pytest
 
 from kgrag.testing.reply import stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures import extent
 from tests.fixtures.kit import exported
 
-KILLS = 5
+KILLS = extent.of(5, 2)
 CONCURRENCY = 4
 INGEST = """
 import sys
@@ -72,7 +73,7 @@ def folder(tmp_path):
     """Documents of some passages each, every sentence its own; too few for reading processes."""
     folder = tmp_path / "docs"
     folder.mkdir()
-    for i in range(8):
+    for i in range(4):
         lines = [f"第{i}号地区第{n}家企业减排二氧化碳{i * 1000 + n}吨。" for n in range(180)]
         (folder / f"{i}.txt").write_text(f"第{i}号地区减排方案\n" + "\n".join(lines), "utf-8")
     return folder

@@ -115,8 +115,7 @@ def test_dropped_files_are_chosen(page, site):
     assert page.evaluate("document.getElementById('files').files[0].name") == "拖.txt"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("path", ["upload", "duplicates"])
+@pytest.mark.parametrize(("path", "width"), [("upload", 390), ("duplicates", 1280)])
 def test_axe_finds_nothing_serious(page, site, path, width):
     try:
         from axe_playwright_python.sync_playwright import Axe

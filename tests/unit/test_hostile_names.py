@@ -24,11 +24,10 @@ from kgrag.serve.desk import Desk
 from kgrag.store.contents import SourceState
 from kgrag.store.folders import FOLDERS, originals
 from tests.fixtures.hostile_names import hostile_names
-from tests.fixtures.kit import kgrag, knowledge_base
+from tests.fixtures.kit import each, kgrag, knowledge_base
 from tests.fixtures.served import client
 
 SECRET = "不得外传的内容"
-ALL = range(len(hostile_names(Path("/top"))))
 _WATCHED: list[tuple[str, list[str]]] = []  # folders, and what was done in them
 _CHANGES = ("open", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink")
 
@@ -163,35 +162,37 @@ def test_every_record_is_taken_in_or_told(site):
     assert site.base.verify() == []
 
 
-@pytest.mark.parametrize("n", ALL)
-def test_what_a_record_is_called_opens_nothing_else(full, n):
+def test_what_a_record_is_called_opens_nothing_else(full):
     """The original of a record is its file."""
-    with untouched(full.top):
+
+    def check(name):
         for door in ("/original/", "/documents/", "/static/"):
-            told = full.ask("GET", door, full.names[n])
+            told = full.ask("GET", door, name)
             assert told.status_code in (200, 303, 400, 404), told.text
             assert SECRET not in told.text
             if door == "/original/" and told.status_code == 200:
                 assert told.content == full.records.read_bytes()
 
+    with untouched(full.top):
+        each(check, full.names)
 
-@pytest.mark.parametrize("n", ALL)
-def test_what_an_older_kgrag_took_an_id_for_is_not_served(full, n):
+
+def test_what_an_older_kgrag_took_an_id_for_is_not_served(full):
     """It stored `FILE#ID` as one path, parents taken out."""
-    name = full.names[n]
-    card = replace(full.base.document("1"), doc_id=name)
+    document = full.base.document("1")
+    for name in full.names:
+        card = replace(document, doc_id=name)
+        whole = f"{full.records}#{name}"
+        stored = {str(Path(whole)), os.path.normpath(whole)}
+        states = [SourceState(source, name, "") for source in stored]
+        assert {*originals(card, states, full.base.store.get_meta(FOLDERS))} <= {full.records}
 
-    whole = f"{full.records}#{name}"
-    stored = {str(Path(whole)), os.path.normpath(whole)}
-    states = [SourceState(source, name, "") for source in stored]
-    assert {*originals(card, states, full.base.store.get_meta(FOLDERS))} <= {full.records}
 
-
-@pytest.mark.parametrize("n", ALL)
-def test_a_request_for_a_name_finds_nothing(site_of_all, n):
+def test_a_request_for_a_name_finds_nothing(site_of_all):
     """With a clear error, whatever is asked for."""
-    name = site_of_all.names[n].replace("\ud800", "\ufffd")
-    with untouched(site_of_all.top):
+
+    def check(name):
+        name = name.replace("\ud800", "\ufffd")
         told = site_of_all.ask("GET", "/original/", name)
         assert told.status_code in (400, 404), told.text
         assert SECRET not in told.text
@@ -203,6 +204,9 @@ def test_a_request_for_a_name_finds_nothing(site_of_all, n):
         if told.status_code == 200:
             header = told.headers["content-disposition"]
             assert header == 'attachment; filename="kgrag-targets.csv"'
+
+    with untouched(site_of_all.top):
+        each(check, site_of_all.names)
 
 
 @pytest.fixture(scope="module")
@@ -325,24 +329,26 @@ def test_an_export_is_one_file(full, tmp_path):
     assert list(tmp_path.iterdir()) == [out]
 
 
-@pytest.mark.parametrize("n", ALL)
-def test_a_model_is_kept_in_a_folder_of_its_name(full, tmp_path, monkeypatch, n):
+def test_a_model_is_kept_in_a_folder_of_its_name(full, tmp_path, monkeypatch):
     """Or its name, or that of a part of it, is refused."""
-    name = full.names[n]
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
-    assert not is_name(name) or Path(name).name == name
-    assert is_name(name_from(name))
     parts = tmp_path / "parts"
     parts.mkdir()
     index = parts / "model.safetensors.index.json"
-    index.write_text(json.dumps({"weight_map": {"w": f"{name}.safetensors"}}), "utf-8")
-    with untouched(full.top):
+
+    def check(name):
+        assert not is_name(name) or Path(name).name == name
+        assert is_name(name_from(name))
+        index.write_text(json.dumps({"weight_map": {"w": f"{name}.safetensors"}}), "utf-8")
         with pytest.raises(ModelError):
             remove_model(name)
         with pytest.raises((KgragError, ValueError)):
             add_model(full.top / "outside", name=name)
         with pytest.raises(ModelError):
             copy_safetensors(index, tmp_path / "target", ())
+
+    with untouched(full.top):
+        each(check, full.names)
     assert not list(tmp_path.glob("cache/models/[!.]*"))
 
 

@@ -18,6 +18,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli import printing
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
+from tests.fixtures import extent
 from tests.fixtures.kit import kgrag
 
 CODECS = ("gbk", "latin-1", "ascii", "utf-8", "cp1252", "cp437", "big5")
@@ -257,7 +258,7 @@ def python(folder, environment, *, main):
     )
 
 
-@pytest.fixture(scope="module", params=ENVIRONMENTS)
+@pytest.fixture(scope="module", params=extent.among([*ENVIRONMENTS], 2))
 def encoding(request):
     """An encoding of stdout and stderr."""
     return request.param

@@ -12,7 +12,6 @@ import pytest
 from lxml import html
 
 from kgrag import errors as errors_module
-from kgrag.answer.notes import note
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.metadata import Metadata
@@ -282,8 +281,6 @@ def test_only_warnings_stand_in_amber(site):
     tree = html.fromstring(site.get("/", params={"question": "四川省2025年森林覆盖率"}).text)
     assert tree.xpath("//p[@class='note']")
     assert not tree.xpath("//p[@class='warning']")
-    told = note("status", "zh", title="旧办法", status="已废止")
-    assert (told.warns, note("first-rows", "zh", shown=3).warns) == (True, False)
 
 
 def test_tables_lead_to_clauses_and_files(site):
