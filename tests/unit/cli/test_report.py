@@ -112,7 +112,7 @@ def test_a_report_as_a_workbook_has_answers_and_sources(
     assert (2, "[1]") in cited
     reference, place = sources[1][3], sources[1][-1]
     assert reference == "《四川省绿色发展实施方案》（川府发〔2022〕3号）二"
-    assert run(folder, "read", place, code=0).stdout.startswith(reference)
+    assert run(folder, "read", place, code=0).stdout.startswith(str(reference))
 
 
 def test_a_report_takes_filters_and_a_day(folder, tmp_path):
