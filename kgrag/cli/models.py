@@ -150,8 +150,10 @@ def reembed(
     seconds = time.monotonic() - began
     report = replace(report, seconds=seconds, index_seconds=indexed)
     print_record(report.to_dict(), as_json=as_json)
-    if model:
-        echo(f'note: name "{model}" in [embedding], too, if it names another', err=True)
+    named = configured.embedding
+    said = named.model or named.provider or named.base_url
+    if model and said and (named.is_endpoint or said != model):
+        echo(f'note: [embedding] names "{said}" still: change it to "{model}"', err=True)
 
 
 def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
