@@ -25,9 +25,8 @@ from kgrag.cli import (
 )
 from kgrag.cli.chinese import choose, encode_help, in_words, translate_click, with_names
 from kgrag.cli.failures import (
-    ended_by_sigterm,
+    ended_by_signals,
     exit_code,
-    exit_on_second_signal,
     leave,
     print_stopped,
     shortage,
@@ -63,7 +62,7 @@ class _Commands(click.Group):
         if not standalone_mode:
             return run()
         try:
-            with ended_by_sigterm():
+            with ended_by_signals():
                 code: Any = run()
         except click.ClickException as exc:
             _print_usage_error(exc)
@@ -172,7 +171,6 @@ translate_click()
 
 def run() -> None:
     """Run kgrag as a process."""
-    exit_on_second_signal()
     try:
         main()
     except SystemExit as exc:

@@ -150,7 +150,10 @@ def reembed(
     seconds = time.monotonic() - began
     report = replace(report, seconds=seconds, index_seconds=indexed)
     print_record(report.to_dict(), as_json=as_json)
-    _warn_of_settings(configured, model)
+    named = configured.embedding
+    said = named.model or named.provider or named.base_url
+    if model and said and (named.is_endpoint or said != model):
+        echo(f'note: [embedding] names "{said}" still: change it to "{model}"', err=True)
 
 
 def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
@@ -158,18 +161,6 @@ def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
     from kgrag.embedding.choose import is_here, without_endpoint
 
     return replace(without_endpoint(configured) if is_here(model) else configured, model=model)
-
-
-def _warn_of_settings(configured: "Config", model: str | None) -> None:
-    """Print a note where settings name another encoder than the knowledge base has now."""
-    named = configured.embedding
-    said = named.model or named.provider or named.base_url
-    changed = _with_model(named, model) if model else named
-    if said and (changed.model, changed.is_endpoint) != (named.model, named.is_endpoint):
-        echo(
-            f'note: [embedding] names "{said}" still: change it to "{model}", or take it out',
-            err=True,
-        )
 
 
 @command()

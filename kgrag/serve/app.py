@@ -1,7 +1,6 @@
 """The server: knowledge bases as one ASGI application."""
 
 import logging
-import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -11,7 +10,6 @@ from contextlib import (
 )
 from importlib.util import find_spec
 from socket import AF_INET, AF_INET6, create_server, socket
-from types import FrameType
 from typing import Any
 
 import anyio.to_thread
@@ -139,29 +137,6 @@ class _Server(uvicorn.Server):
         """End; what is not finished after `_GRACE_S` is cut off, which is no error to be logged."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End the server at a signal, and let the handler from before end the process.
-
-        uvicorn sends the signal again instead, and a second one ends a command of kgrag at once,
-        with its knowledge bases open.
-        """
-        caught: list[int] = []
-
-        def end(number: int, frame: FrameType | None) -> None:
-            caught.append(number)
-            self.handle_exit(number, frame)
-
-        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        handler = before[signal.Signals(caught[0])] if caught else None
-        if callable(handler):
-            handler(caught[0], None)
 
 
 @contextmanager

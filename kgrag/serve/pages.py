@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 from urllib.parse import urlencode
 
 import anyio.to_thread
@@ -21,8 +21,10 @@ from kgrag.answer.address import Address
 from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.render import html
 from kgrag.answering.clauses import METHOD
+from kgrag.api import KnowledgeBase
 from kgrag.errors import KgragError, NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.maintenance.corrections import spellings
 from kgrag.serve.api import (
     Endpoint,
     exported,
@@ -35,9 +37,9 @@ from kgrag.serve.api import (
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import body_of, check_pairs, of_pairs, read
-from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Graphed, Panel, examples, graph
+from kgrag.serve.rendering import entity_url, instead, page, rendered, said
 from kgrag.statements.overview import Facet, facets
+from kgrag.statements.references import by_node
 from kgrag.statements.selection import Selection
 from kgrag.statements.table import Table, shown, worded
 from kgrag.store.folders import FOLDERS, originals
@@ -52,10 +54,117 @@ from kgrag.tools.curation import CORRECTABLE, correctable_of
 from kgrag.tools.reading import Listed, Read, Searched, listed
 from kgrag.tools.results import Answered, Reading, place_url
 from kgrag.tools.tool import Tool
-from kgrag.types import Document, Heading
+from kgrag.types import Document, Entity, Fact, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
+
+
+_MOST_NAMED = 60  # entities on the first page
+_NO_NAMES = ("value", "deadline")  # types of entities that nobody looks for
+_Stated = tuple[Fact, list[tuple[str, str, str]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel(Arguments):
+    """A page, or with `panel` the part of it that is put in another one."""
+
+    panel: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Graphed(Arguments):
+    """The neighbourhood of an entity."""
+
+    entity: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
+    hops: int = argument("", "", default=1, ge=1, le=3)
+    limit: int = argument("", "", default=60, ge=1, le=1000)
+
+
+@lru_cache(maxsize=8)
+def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """Return what a table may be asked for, by its name or first field; kept until a change."""
+    cards = {card.doc_id: card for card in base.documents()}
+    nodes, stated = by_node(cards.values()), base.store.statements("reference", sorted(cards))
+    cited = ((s, c) for s in stated for c in nodes.get(s.fact.object.entity_id, ()))
+    counts = (
+        Counter(s.doc_id for s in stated),
+        Counter(c.doc_id for s, c in cited if c.doc_id != s.doc_id),
+    )
+    titles = [[{"document": cards[d].title} for d, _ in n.most_common(6)] for n in counts]
+    most = base.entities(limit=200)
+    named = {
+        field: [{field: one.name} for one in most if one.type == type_][:6]
+        for field, type_ in (("indicator", "target"), ("agency", "agency"))
+    }
+    return named | {"document": titles[0], "cited-by": titles[1]}
+
+
+def _graph(desk: Desk, request: Request, given: _Graphed) -> Response:
+    """Return the page of the facts around an entity; without one, of those with most facts."""
+    if not given.entity:
+        named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
+        return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
+    center, around = desk.base.graph(given.entity, hops=given.hops, limit=given.limit)
+    store, cards, key = desk.base.store, desk.known().cards, center.entity_id
+    naming = store.entity_uses([key]).get(key, [])
+    written = spellings([key], store).get(key, {})
+    return page(
+        desk,
+        request,
+        "graph.html",
+        title=center.name,
+        center=center,
+        aliases=[name for name in written if name != center.name],
+        n_facts=store.entity_degrees([key]).get(key, 0),
+        documents=[cards[doc_id] for doc_id in naming if doc_id in cards],
+        **_drawn(desk, request, center, around),
+    )
+
+
+def _drawn(
+    desk: Desk, request: Request, center: Entity, facts: Sequence[Fact]
+) -> dict[str, object]:
+    """Return a drawing of facts, and them by relation with the sentences that state them."""
+    from kgrag.drawing.page import colours, drawing, in_order, lay_out, legend, places
+
+    ordered = in_order(center, facts)
+    svg = drawing(
+        ordered,
+        lay_out(center, ordered),
+        link=partial(_link, request.scope.get("root_path", "")),
+        word=lambda type_: said(type_, language_of(desk, request)),
+    )
+    numbered = [(n, *stated) for n, stated in enumerate(_stated(desk, ordered), 1)]
+    relations = [
+        (colour, predicate, [told for told in numbered if told[1].predicate == predicate])
+        for predicate, colour in colours(ordered).items()
+    ]
+    drawn = {"drawing": Markup(svg), "legend": Markup(legend(ordered)), "n": len(ordered)}
+    return drawn | {"relations": relations, "places_of": places}
+
+
+def _link(root: str, one: Entity) -> str:
+    return entity_url(root, one.name)
+
+
+def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[_Stated]:
+    """Yield facts with title, address and sentence of where they are stated."""
+    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
+    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
+    for fact in facts:
+        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
+        yield (
+            fact,
+            [
+                (
+                    held[d].title,
+                    str(Address(d, start, end)),
+                    " ".join(held[d].text[start:end].split()),
+                )
+                for d, start, end in places
+            ],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +177,7 @@ class _Home(Asked):
 
 def _home(desk: Desk, request: Request, given: _Home) -> Response:
     values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
-    values["examples"] = partial(examples, desk.base, desk.base.store.change_counter())
+    values["examples"] = partial(_examples, desk.base, desk.base.store.change_counter())
     if given.question and desk.base.chat.has("answer") and not given.whole:
         values["asking"] = "now"  # the script asks, so that the draft is seen
     elif given.question:
@@ -208,18 +317,14 @@ def _overview(desk: Desk, request: Request, given: Arguments) -> Response:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A line of a document's text.
+class Paragraph(NamedTuple):
+    """A line of a document's text: its start, and the level of the heading that it begins with.
 
-    Attributes:
-        start: Offset of its first character.
-        level: Of the heading that it begins with, from 1; 0 for none.
-        pieces: Its text in pieces: whether each is of the heading, and whether of the quote.
+    Pieces say of each whether it is of the heading, and whether of the quote.
     """
 
     start: int
-    level: int
+    level: int  # from 1; 0 for none
     pieces: tuple[tuple[str, bool, bool], ...]
 
 
@@ -348,7 +453,7 @@ def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Respons
         request,
         "table.html",
         name=tool.name,
-        examples=partial(examples, desk.base, desk.base.store.change_counter()),
+        examples=partial(_examples, desk.base, desk.base.store.change_counter()),
         names=list(_tables()),
         fields=fields,
         is_within=is_within,
@@ -392,7 +497,7 @@ async def _enter(request: Request) -> Response:
 
     root = request.scope.get("root_path", "")
     form = parse_qs((await body_of(request)).decode("utf-8", "replace"))
-    session = request.state.session_of(form.get("key", [""])[-1])
+    session = await request.state.session_of(form.get("key", [""])[-1])
     if not session:
         return RedirectResponse(f"{root}{LOGIN}?wrong=1", 303)
     wanted = form.get("next", [""])[-1]
@@ -415,7 +520,7 @@ _PAGES: tuple[tuple[str, type, Page], ...] = (
 # Those that depend on the address and the state only.
 _KEPT: tuple[tuple[str, type, Page], ...] = (
     ("/documents", Listed, _documents),
-    ("/graph", Graphed, graph),
+    ("/graph", _Graphed, _graph),
 )
 
 

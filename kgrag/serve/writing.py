@@ -32,9 +32,8 @@ from kgrag.retrieval.filter import document_called
 from kgrag.serve.api import Endpoint, Json, endpoint
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import body_of
-from kgrag.serve.pages import own_route, page_route
+from kgrag.serve.pages import Panel, own_route, page_route
 from kgrag.serve.rendering import page
-from kgrag.serve.views import Panel
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message
 from kgrag.text.visible import is_hidden, parted, shown_path

@@ -50,7 +50,7 @@ THIRD_PARTY = {
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
     "jinja2": ("kgrag.serve.rendering",),
     # which jinja2 needs anyway
-    "markupsafe": ("kgrag.serve.pages", "kgrag.serve.rendering", "kgrag.serve.views"),
+    "markupsafe": ("kgrag.serve.pages", "kgrag.serve.rendering"),
     "huggingface_hub": ("kgrag.embedding.pull",),
     "ahocorasick_rs": ("kgrag.text.terms",),
     "jieba": ("kgrag.text.words",),
