@@ -87,9 +87,9 @@ def test_systems_of_plugins_are_measured(example, tables, tmp_path):
     gold = {"id": "q1", "question": "光伏装机容量", "gold_docs": ["2024"]}
     (tmp_path / "gold.jsonl").write_text(json.dumps(gold, ensure_ascii=False) + "\n", "utf-8")
     names = "bm25,words-and-newest,bm25+newest"
-    done = run("eval", "retrieval", "--queries", "gold.jsonl", "--systems", names, "--kb", "kb",
-               "--json")  # fmt: skip
-    assert list(json.loads(done.stdout)["systems"]) == names.split(",")
+    words = ("--set", "a", "kb", "gold.jsonl", "--systems", names)
+    done = run("eval", "experiment", *words, "--json")
+    assert list(json.loads(done.stdout)["a"]) == names.split(",")
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import click
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli.read import _open
 from kgrag.embedding.add import add_model, copy_safetensors, unpacked
 from kgrag.embedding.catalog import is_name, name_from
 from kgrag.embedding.model_folder import remove_model
@@ -25,7 +23,6 @@ from kgrag.ingestion.renew import reread
 from kgrag.serve.desk import Desk
 from kgrag.store.contents import SourceState
 from kgrag.store.folders import FOLDERS, originals
-from kgrag.tools import TOOLS
 from tests.fixtures.hostile_names import hostile_names
 from tests.fixtures.kit import each, kgrag, knowledge_base
 from tests.fixtures.served import client
@@ -169,7 +166,7 @@ def test_what_a_record_is_called_opens_nothing_else(full):
     """The original of a record is its file."""
 
     def check(name):
-        for door in ("/original/", "/documents/", "/page/", "/static/"):
+        for door in ("/original/", "/documents/", "/static/"):
             told = full.ask("GET", door, name)
             assert told.status_code in (200, 303, 400, 404), told.text
             assert SECRET not in told.text
@@ -196,10 +193,9 @@ def test_a_request_for_a_name_finds_nothing(site_of_all):
 
     def check(name):
         name = name.replace("\ud800", "\ufffd")
-        for method, door in (("GET", "/original/"), ("DELETE", "/api/documents/")):
-            told = site_of_all.ask(method, door, name)
-            assert told.status_code in (400, 404, 405), (method, told.text)
-            assert SECRET not in told.text
+        told = site_of_all.ask("GET", "/original/", name)
+        assert told.status_code in (400, 404), told.text
+        assert SECRET not in told.text
         told = site_of_all.client.get("/api/search", params={"question": "正文", "system": name})
         assert told.status_code in (200, 400)
         assert told.status_code == 400 or not name.strip()
@@ -229,11 +225,8 @@ def test_deleting_each_record_deletes_no_other_file(site):
     with untouched(site.top, site.records):
         for n, doc_id in enumerate(ids):
             assert site.records.is_file()
-            if "\n" in doc_id:  # no address has a line break
-                site.base.delete(doc_id)
-                continue
-            told = site.ask("DELETE", "/api/documents/", doc_id)
-            assert told.json()["deleted"]["doc_id"] == doc_id, (n, doc_id)
+            told = site.client.post("/api/delete", json={"document": doc_id})
+            assert told.json()["rows"][0]["doc_id"] == doc_id, (n, doc_id)
     assert not site.records.exists()
     assert {path.name for path in site.desk.uploads.iterdir()} == kept
     assert len(site.base.documents()) == 3
@@ -313,20 +306,8 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
     with untouched(tmp_path):
         told = site.ask("GET", "/original/", doc_id)
         assert (told.status_code, SECRET in told.text) == (404, False)
-        assert site.ask("DELETE", "/api/documents/", doc_id).status_code == 200
+        assert site.client.post("/api/delete", json={"document": doc_id}).status_code == 200
     assert file.is_symlink()
-
-
-def test_the_program_for_a_file_gets_the_file_of_the_record(full, monkeypatch):
-    """`kgrag read --open`."""
-    launched: list[str] = []
-    monkeypatch.setattr(click, "launch", launched.append)
-    cards = [card for card in full.base.documents() if "r.jsonl#" in card.file]
-    with untouched(full.top):
-        for card in cards:
-            _open(full.base, TOOLS["read"](full.base, document=card.doc_id))
-    assert launched == [str(full.records)] * len(cards)
-    assert len(cards) > 100
 
 
 def test_a_report_is_one_file_whatever_is_asked_and_found(full, tmp_path):

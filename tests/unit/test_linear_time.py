@@ -89,7 +89,7 @@ REACHED = {
     "kgrag.ingestion.statements.findings.findings": """
         all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of
         complete_levels complete_work counts_list done_together goes_on is_size is_threshold
-        is_within_name lent made_of roles_of said_before share_of item_before told_before whole
+        is_within_name lent made_of roles_of said_before item_before told_before whole
         with_amount without_sums""",
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
@@ -182,8 +182,6 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.cited_titles.clean_title", "", "\n"),
     ("kgrag.ingestion.metadata.read.document_kind", "", " "),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
-    ("kgrag.answering.draft.without_courtesies", "", "\n"),
-    ("kgrag.answering.draft.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
     ("kgrag.text.answer_text.is_denial", "[1]文件未规定，", "a"),
     ("kgrag.text.official_terms.official_terms", "", "旧件翻新"),
     ("kgrag.text.words.words", "", "是指"),
