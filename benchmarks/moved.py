@@ -30,7 +30,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.cite import cited_texts, resolve
-from kgrag.answering.draft import Draft
+from kgrag.answering.generate import Draft
 from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
@@ -191,9 +191,10 @@ def attempts_at(
     """
     options = AskOptions.from_config(Config(), has_model=True, verify="none")
     if context_tokens:
-        options = replace(options, context_tokens=context_tokens)
-    models = QuestionModels(Silent(), max_rounds=1, max_calls=9, timeout_s=600)
-    return Attempts(question, knowledge, preset(options.system), options, models)
+        answer = replace(options.answer, context_tokens=context_tokens)
+        options = replace(options, answer=answer)
+    models = QuestionModels(Silent(), options.verify)
+    return Attempts(question, knowledge, preset(options.search.system), options, models)
 
 
 def asked_of(

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kgrag.answering.options import AskOptions
 from kgrag.answering.retrieve import Understood
 from kgrag.answering.retrieve import search as search_read
 from kgrag.answering.searching import with_documents
@@ -77,7 +76,6 @@ def search(
 ) -> list[ScoredChunk]:
     """Return what a question finds with some parts of its reading."""
     knowledge = base._current.knowledge()
-    options = AskOptions.from_config(base.config, top_k=_TOP_K, writer="quotes")
     kept = {name: reading[name] for part in parts for name in _OF.get(part, ())}
     read = reading_of({"keywords": [], **kept}, question, wordings=_WORDINGS)
     known = knowledge.settings()
@@ -87,12 +85,8 @@ def search(
         ),
         read.wordings,
         read.passage,
-        (),
-        (),
     )
-    found = search_read(
-        understood, knowledge=knowledge, pipeline=preset(system), options=options
-    ).results
+    found = search_read(understood, knowledge=knowledge, pipeline=preset(system), top_k=_TOP_K)
     return with_documents(found, knowledge.store)
 
 

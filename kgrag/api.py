@@ -13,7 +13,7 @@ from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked, with_status, years_first
 from kgrag.answering.follow_up import Turn
-from kgrag.answering.models import reading_model
+from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import answer_notes, in_order, what_was_searched
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
@@ -541,7 +541,7 @@ class KnowledgeBase:
             ConfigError: If no model is configured.
             ModelError: If the model gives no query.
         """
-        model = reading_model(self.models, self.config.verify)
+        model = QuestionModels(self.models, self.config.verify).of("analyse")
         return ask_graph(
             question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
         )

@@ -288,22 +288,18 @@ class RerankConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerConfig(_Switches):
+class AnswerConfig:
     """Table `[answer]`.
 
     Attributes:
         max_chars: Maximum characters of the clauses that are quoted, without a model.
         template: Form of a model's answer.
         context_tokens: Maximum length of a model's context.
-        compress: Share of each passage that is kept, by BM25-Extract; 1 keeps all.
-        integrate: Whether a second call completes the answer from the best passage.
     """
 
     max_chars: Positive = 1080
     template: Template = "normal"
     context_tokens: Positive = 6000
-    compress: Annotated[Amount, Le(1)] = 1.0
-    integrate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,12 +278,3 @@ class Query:
     def question(self) -> str:
         """Return the question as asked."""
         return self.asked or self.text
-
-    @property
-    def quoting(self) -> str:
-        """Return the question with 《》 around every title that it names."""
-        text = self.text
-        for name, _ in self.named:
-            if f"《{name}》" not in text:
-                text = text.replace(name, f"《{name}》", 1)
-        return text

@@ -124,8 +124,8 @@ def _record_offline(recorder: Recorder, data: Path) -> None:
     run("models", "models", "list", "--json")
     run("query", "query", "SELECT count(*) AS n FROM chunks", "--json")
     run("graph", "graph", "国务院")
-    evaluated = ("--queries", str(data / "questions.jsonl"), "--systems", "bm25,vector,grim")
-    run("eval", "eval", "retrieval", *evaluated, "--json")
+    evaluated = ("--set", "questions", "kb", str(data / "questions.jsonl"), "--json")
+    run("eval", "eval", "experiment", *evaluated)
 
 
 def _first(data: Path, folder: str) -> str:

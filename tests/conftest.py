@@ -14,7 +14,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ids import chunk_id, embedding_key, entity_id, fact_id, summary_id
 from kgrag.ingestion.samples import sample_folder
-from kgrag.ingestion.workers import pool
+from kgrag.ingestion.workers.pool import Pool
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading, Mention, Segment, Summary
 from tests.fixtures.kit import knowledge_base
@@ -54,9 +54,14 @@ def english():
 
 @pytest.fixture(scope="session", autouse=True)
 def one_reading_process():
-    """Read files in one process beside the test unless it says how many: each takes a second."""
+    """Read files in this process unless a test says in how many: each takes two seconds."""
+    begin = Pool.__init__
+
+    def alone(self, setting, limits, *, alone=False):
+        begin(self, setting, limits, alone=alone or not limits.workers)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "n_workers", lambda limits: limits.workers or 1)
+        patch.setattr(Pool, "__init__", alone)
         yield
 
 

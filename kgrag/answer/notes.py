@@ -23,11 +23,6 @@ class Note(str):
         made.kind, made.values = kind, values
         return made
 
-    @property
-    def warns(self) -> bool:
-        """Whether it is a reason not to rely on what it stands beside."""
-        return "warns" in catalogue("kgrag.answer", "notes.toml").get(self.kind, ())
-
     def worded(self, language: Language) -> "Note":
         """Return the note in a language; one without a kind is unchanged."""
         return note(self.kind, language, **self.values) if self.kind else self

@@ -1,37 +1,30 @@
-"""Splitting retrieved chunks into sentences to quote."""
+"""Sentences to quote: lines that were broken are joined, items and rows are kept apart."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.results import ScoredChunk
 from kgrag.text.numbering import item_end, numbering_at
 from kgrag.text.quantities import broken_numbers, narrow
-from kgrag.text.table_rows import is_delimiter, is_row
+from kgrag.text.table_rows import is_row
 from kgrag.text.vocabulary import ISSUER_ENDS
 from kgrag.text.words import sentence_spans
 
-_SHORTEST = 8  # characters without blanks; less says nothing by itself
 _LEAD_IN = "：:"
 _LONGEST_REMARK = 160  # characters before and behind the mark that cuts a remark in brackets
 _ENDS = frozenset("。！？；!?;")
 _CLOSES = _ENDS | frozenset(".）)”〕】")
 _LONG = 30  # characters; a line that is longer and has no mark at its end was broken
-_LONGEST_QUOTE = 400  # characters of sentences that a chunk's edge cut
 _WRAPPED = 18  # characters; so was a shorter one with a comma
-_STOPS = re.compile("[。；\n]")
-_PUNISHES = re.compile("的，[^。\n]*?(?:责令|警告|罚|没收|吊销|处分)")
 _LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
-_HANGS_ON = re.compile(r"(?!第)[^，。；\n]{2,14}的，")  # 造成严重后果的，处…: behind a semicolon
 _SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
 _CONTINUES = re.compile(r"[\d一-鿿“《]")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
 _POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
 # The end of a row of a table that lost its cells, 承德市139.2 60.0 21.0; the next begins anew.
-FLAT_ROW = re.compile(r"\d(?:[ \t]++[-≥≤<>]?\d[\d.,%％]*+){2}$")
+_FLAT_ROW = re.compile(r"\d(?:[ \t]++[-≥≤<>]?\d[\d.,%％]*+){2}$")
 # A line that begins a section or an item; what stands before it is complete without a mark.
 _BEGINS = re.compile(
     r"\s*(?:#{1,6}[ \t]|第[一二三四五六七八九十百\d]{1,4}[章节编][ \t\u3000]"
@@ -45,51 +38,6 @@ _LETTERHEAD = re.compile(
     r"|[^，。；：]{2,40}\d{4}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日\s*印发",
     re.DOTALL,
 )
-LEADERS = re.compile(r"[.．…·‥]{6}")  # a line of a table of contents
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a retrieved chunk.
-
-    Attributes:
-        doc_id: The document.
-        start: First character in the document's text, without whitespace.
-        end: Offset after the last.
-        text: The characters between.
-        chunk: The result that contains it.
-        rank: 0-based rank of that result.
-    """
-
-    doc_id: str
-    start: int
-    end: int
-    text: str
-    chunk: ScoredChunk
-    rank: int
-
-
-def sentences(results: Sequence[ScoredChunk]) -> list[Sentence]:
-    """Return the sentences of results in rank order, each place once.
-
-    A lead-in with a colon is joined to the line after it, a remark in brackets to the sentence
-    before it; lines broken inside a sentence are joined.
-    """
-    out: list[Sentence] = []
-    seen: set[tuple[str, int]] = set()
-    for rank, result in enumerate(results):
-        chunk = result.chunk
-        for start, end in joined_spans(chunk.text):
-            text = chunk.text[start:end]
-            start += len(text) - len(text.lstrip())
-            text = text.strip()
-            place = (chunk.doc_id, chunk.start + start)
-            says_nothing = len("".join(text.split())) < _SHORTEST or is_delimiter(text)
-            if says_nothing or place in seen or LEADERS.search(text) or is_letterhead(text):
-                continue
-            seen.add(place)
-            out.append(Sentence(*place, place[1] + len(text), text, result, rank))
-    return out
 
 
 def is_letterhead(text: str) -> bool:
@@ -159,36 +107,6 @@ def sentence_around(text: str, start: int, end: int, *, longest: int) -> tuple[i
     return start, end
 
 
-def whole_quote(text: str, start: int, end: int) -> tuple[int, int]:
-    r"""Return the span of a quote, to the ends of its sentences where a chunk's edge cut them.
-
-    A case behind a semicolon is quoted with what it is a case of, and what is done to somebody with
-    the cases behind it (责令补足；逾期未补足的，处…).
-
-    >>> whole_quote("甲。到2025年，比重达到\n40%。", 2, 13)
-    (2, 18)
-    >>> whole_quote("甲。偷排污水，罚一万元；后果严重的，罚两万元。", 12, 23)
-    (2, 23)
-    >>> whole_quote("甲。偷排污水的，责令改正；逾期不改的，罚两万元。", 2, 13)
-    (2, 24)
-    """
-    if "，" not in text[start:end]:  # cells of a table, a heading
-        return start, end
-    if text[start - 1 : start] == "；" and _HANGS_ON.match(text, start):
-        rule, _ = sentence_around(text, start - 1, start, longest=_LONGEST_QUOTE)
-        return whole_quote(text, rule, end) if rule < start else (start, end)
-    if _PUNISHES.search(text, start, end):
-        while text[end - 1] == "；" and _HANGS_ON.match(text, end) and end - start < _LONGEST_QUOTE:
-            end = next((m.end() for m in _STOPS.finditer(text, end)), len(text))
-    first, last = sentence_around(text, start, end, longest=_LONGEST_QUOTE)
-    before = text[max(start - 3, 0) : start].rstrip()[-1:]
-    is_cut = before and before not in _CLOSES and "：\n" not in text[first:start]
-    return (
-        first if is_cut else start,
-        end if text[end - 1] in _CLOSES or text[end - 1] in _LEAD_IN else last,
-    )
-
-
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield sentence spans; an ASCII period ends one only in texts without 。."""
     points = [m.end() for m in _POINT.finditer(text)] if "。" not in text else []
@@ -234,18 +152,26 @@ def _runs_on(text: str, following: str, lead: str) -> bool:
         lead: The end of what stands before the piece on its line: after a sentence is no heading.
     """
     bare = text.rstrip()
-    if FLAT_ROW.search(bare):
+    if not bare or not text.endswith("\n") or _FLAT_ROW.search(bare):
         return False
-    if not bare or not text.endswith("\n") or is_row(bare) or is_row(following):
+    if is_row(bare) or is_row(following):
         return False
     if bare[-1] in _LEAD_IN + "，、,（(":
         return True
+    return not _begins_anew(bare, following) and _was_broken(bare, following.lstrip(), lead)
+
+
+def _begins_anew(bare: str, following: str) -> bool:
+    """Return whether a line is complete, or the next one begins a section or an item."""
     next_line = following.lstrip()
     if bare[-1] in _CLOSES or _BEGINS.match(following) or _LABEL.match(next_line):
-        return False
+        return True
     mark = item_end(next_line)
-    if mark and not _SPOKEN_OF.match(next_line, mark):
-        return False
+    return bool(mark and not _SPOKEN_OF.match(next_line, mark))
+
+
+def _was_broken(bare: str, next_line: str, lead: str) -> bool:
+    """Return whether a line without a mark at its end was broken: it is long, and no heading."""
     if len(bare) > _LONG:
         return True
     if numbering_at(bare) or _LABEL.match(bare) or not _CONTINUES.match(next_line):

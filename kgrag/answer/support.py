@@ -17,16 +17,11 @@ _OF_QUESTION = f"{NUMBER_MARK}?"  # begins the name of a number of the question
 _NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
 _ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.2  # of the headings around a sentence, and of what stands before it
-_GAIN = 0.15  # of the sentence's features, for which a neighbour is quoted, too
-_GAIN_ELSEWHERE = 0.2  # the same for sentences that stand apart
-_WORDS_ELSEWHERE = 0.1  # share of the wording that those must have: a number alone is chance
+_GAIN = 0.15  # of the sentence's features, for which a further one is quoted, too
+# Share of the wording that a further one must add, or hold beside a number: that alone is chance.
+_WORDS, _BESIDE_NUMBER = 0.1, 0.5
 _TIE = 2  # decimals in which scores are compared; what stands near then decides
-_MOST_SPANS = 3  # quotes from one passage for one sentence
-_MOST = 5  # sentences in a quote
-_CLAUSE = re.compile(r"[，、；：;:]|,(?!\d)")
-_FEW_WORDS = 4  # a clause with fewer (2030年12%) speaks of what the one before it says
-_OF_CLAUSE = 0.5  # share of a clause's wording that the sentence with its number must have
-_MOST_NUMBERS = 3  # further sentences quoted for single numbers
+_MOST = 5  # sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,6 @@ class Searched:
         text: str,
         *,
         offset: int = 0,
-        seen: str | None = None,
         headings: Callable[[int, int], Sequence[str]] = lambda _start, _end: (),
     ) -> "Searched":
         """Parse a passage.
@@ -114,13 +108,9 @@ class Searched:
         Args:
             text: Of a passage, as in the document.
             offset: Where it begins in the document.
-            seen: The text as the model saw it, if compressed: only that supports anything.
             headings: Returns those around a span of the document.
         """
-        places = _trimmed(text)
-        if seen is not None:
-            places = [p for p in places if text[p[0] : p[1]] in seen] or places
-        places = places or [(0, len(text))]
+        places = _trimmed(text) or [(0, len(text))]
         texts = [text[start:end] for start, end in places]
         spans = tuple((offset + start, offset + end) for start, end in places)
         in_words = tuple(map(wording, texts))
@@ -181,9 +171,8 @@ def find_support(
 
     The best one has most of its numbers (with units, in any notation) and pairs of characters
     (words, in English), counting headings and the sentences before it; ties by distance to the
-    last citation, then order. Neighbours are added while each adds enough of what is missing, then
-    sentences elsewhere that add more, not only numbers, and last those with a clause's number in
-    its words. If nothing is shared, it is the first sentence, with a share of 0.
+    last citation, then order. Others are added while each adds enough of what is missing, not only
+    numbers. If nothing is shared, it is the first sentence, with a share of 0.
 
     Args:
         sentence: Of an answer, without [n].
@@ -191,22 +180,41 @@ def find_support(
         question: Helps to place answers of few words (昆明市。).
         near: Offset in the document of the last citation.
     """
-    search = _Search.of(sentence, question, passage, near)
-    found: list[tuple[int, int]] = []
+    numbers, of_question = Numbers.of(sentence), Numbers.of(question)
+    here = [
+        its_words | numbers.held_by(its) | of_question.held_by(its, _OF_QUESTION)
+        for its_words, its in zip(passage.words, passage.numbers, strict=True)
+    ]
+    n = Counter(feature for features in here for feature in features)
+    said = _Wanted.of(said_features(sentence), n, len(here))
+    asked = _Wanted.of(asked_features(question), n, len(here))
+    in_words = _Wanted.of(wording(sentence), n, len(here))
+
+    def likeness(features: frozenset[str]) -> float:
+        return said.share(features) + _ASKED_WEIGHT * asked.share(features)
+
+    def rank(i: int) -> tuple[float, int, int]:
+        new = here[i] - covered
+        score = likeness(new) + _ABOVE_WEIGHT * likeness(passage.above[i] - covered - new)
+        start, end = passage.places[i]
+        distance = 0 if near is None else abs((start + end) // 2 - near)
+        return round(score, _TIE), -distance, -i
+
+    quoted: list[int] = []
     covered = frozenset[str]()
-    while len(found) < _MOST_SPANS:
-        first, last = search.widened(covered)
-        held = search.held(first, last)
-        gain = search.said.share(covered | held) - search.said.share(covered)
-        if found and (gain < _GAIN_ELSEWHERE or search.worded(held - covered) < _WORDS_ELSEWHERE):
+    while len(quoted) < min(_MOST, len(here)):
+        best = max((i for i in range(len(here)) if i not in quoted), key=rank)
+        new = here[best] - covered
+        has_number = any(f.startswith(NUMBER_MARK) for f in new & said.weights.keys())
+        adds = has_number or said.share(new) >= _GAIN
+        tells = in_words.share(new) >= _WORDS
+        tells = tells or (has_number and in_words.share(here[best]) >= _BESIDE_NUMBER)
+        if quoted and not (adds and tells):
             break
-        found.append((first, last))
-        covered |= held
-    quoted = {i for first, last in found for i in range(first, last + 1)}
-    quoted.update(_for_numbers(sentence, search, quoted))
-    held = frozenset[str]().union(*(search.here[i] for i in quoted))
+        quoted.append(best)
+        covered |= here[best]
     above = frozenset[str]().union(*(passage.above[i] for i in quoted))
-    return Support(_joined(sorted(quoted), passage), search.said.share(held), held, above)
+    return Support(_joined(sorted(quoted), passage), said.share(covered), covered, above)
 
 
 def said_features(sentence: str) -> frozenset[str]:
@@ -243,121 +251,6 @@ def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], 
             spans.append((start, end))
         before = index
     return tuple(spans)
-
-
-def _for_numbers(sentence: str, search: "_Search", quoted: set[int]) -> list[int]:
-    """Return the sentences with a clause's words for a number that is not quoted yet.
-
-    A sentence that sums up ten targets is supported by more places than its wording shows.
-    """
-    more: list[int] = []
-    numbers = search.passage.numbers
-    for clause in _clauses(sentence):
-        mine = Numbers.of(clause)
-        wanted = mine.held_by(mine)
-        if any(wanted <= mine.held_by(numbers[i]) for i in (*quoted, *more)):
-            continue
-        words_only = {f: w for f, w in search.said.weights.items() if f in wording(clause)}
-        said = _Wanted(words_only)
-        held = {
-            i: (len(mine.held_by(its)), said.share(search.passage.words[i]), -search.distance(i))
-            for i, its in enumerate(numbers)
-            if i not in quoted and mine.held_by(its)
-        }
-        best = max(held, key=lambda i: held[i], default=None)
-        if best is not None and best not in more and held[best][1] >= _OF_CLAUSE:
-            more.append(best)
-    return more[:_MOST_NUMBERS]
-
-
-def _clauses(sentence: str) -> list[str]:
-    """Return the clauses with a number, short ones with those before them."""
-    found: list[str] = []
-    topic = ""
-    for clause in _CLAUSE.split(sentence):
-        whole = clause if len(wording(clause)) >= _FEW_WORDS else f"{topic}，{clause}"
-        if _has_numbers(clause):
-            found.append(whole)
-        topic = NUMBER.sub("，", whole)
-    return found
-
-
-def _has_numbers(text: str) -> bool:
-    numbers = Numbers.of(text)
-    return bool(numbers.quantities or numbers.dates)
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A sentence looked for in a passage."""
-
-    said: "_Wanted"
-    asked: "_Wanted"
-    here: list[frozenset[str]]
-    passage: Searched
-    near: int | None
-
-    @classmethod
-    def of(cls, sentence: str, question: str, passage: Searched, near: int | None) -> "_Search":
-        numbers, of_question = Numbers.of(sentence), Numbers.of(question)
-        here = [
-            in_words | numbers.held_by(its) | of_question.held_by(its, _OF_QUESTION)
-            for in_words, its in zip(passage.words, passage.numbers, strict=True)
-        ]
-        n = Counter(feature for features in here for feature in features)
-        said = _Wanted.of(said_features(sentence), n, len(here))
-        wanted = _Wanted.of(asked_features(question), n, len(here))
-        return cls(said, wanted, here, passage, near)
-
-    def held(self, first: int, last: int) -> frozenset[str]:
-        return frozenset[str]().union(*self.here[first : last + 1])
-
-    def worded(self, held: frozenset[str]) -> float:
-        """Return the share of the sentence's words that are covered."""
-        words_only = _Wanted({f: w for f, w in self.said.weights.items() if f[0] != NUMBER_MARK})
-        if not words_only.weights:
-            return 1.0
-        return words_only.share(held)
-
-    def bears(self, index: int, held: frozenset[str]) -> bool:
-        """Return whether a neighbour adds words, or is too short to be about something else."""
-        its = self.passage.words[index]
-        return len(its) < _FEW_WORDS or any(f in its for f in self.said.weights.keys() - held)
-
-    def score(self, first: int, last: int, covered: frozenset[str]) -> float:
-        held = self.held(first, last)
-        above = self.passage.above[first] - held
-        return (
-            self.said.share(held | covered)
-            + _ASKED_WEIGHT * self.asked.share(held)
-            + _ABOVE_WEIGHT * (self.said.share(above) + _ASKED_WEIGHT * self.asked.share(above))
-        )
-
-    def distance(self, index: int) -> int:
-        start, end = self.passage.places[index]
-        return 0 if self.near is None else abs((start + end) // 2 - self.near)
-
-    def widened(self, covered: frozenset[str]) -> tuple[int, int]:
-        """Return (first, last) of the neighbouring sentences that add most to what is covered."""
-        first = last = max(
-            range(len(self.here)),
-            key=lambda i: (round(self.score(i, i, covered), _TIE), -self.distance(i), -i),
-        )
-        while last - first + 1 < _MOST:
-            held = self.held(first, last)
-            around = ((first - 1, last), (first, last + 1))
-            wider = [
-                (f, z)
-                for f, z in around
-                if f >= 0 and z < len(self.here) and self.bears(f if f < first else z, held)
-            ]
-            before = self.score(first, last, covered)
-            gains = [(self.score(f, z, covered) - before, -f, z) for f, z in wider]
-            if not gains or max(gains)[0] < _GAIN:
-                break
-            _, minus_first, last = max(gains)
-            first = -minus_first
-        return first, last
 
 
 @dataclass(frozen=True, slots=True)

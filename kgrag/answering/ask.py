@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgrag.answer.answer import Answer, Step
+from kgrag.answer.answer import Answer, Step, Verdict
 from kgrag.answer.blocks import Missing
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.clauses import answer_by_clauses
 from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.answering.models import QuestionModels, StageModels, StoppedError, stopped_after
+from kgrag.answering.models import QuestionModels, StageModels
 from kgrag.answering.notes import read_in_chinese
-from kgrag.answering.options import METHODS, AskOptions, unchecked
-from kgrag.answering.retrieve import LEFT_OUT
+from kgrag.answering.options import METHODS, AskOptions
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
 from kgrag.answering.stated import answer_of, table_of
 from kgrag.errors import KgragError, ModelError
@@ -63,59 +62,33 @@ def ask(
     """
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
-    pipeline = preset(options.system, systems)
+    pipeline = preset(options.search.system, systems)
+    known = knowledge.settings().known_places
     if stages is None or not question.strip():
-        return _quoted(question, knowledge, pipeline, options, history)
-    models = QuestionModels(
-        stages,
-        max_rounds=options.max_rounds,
-        max_calls=options.max_calls,
-        timeout_s=options.timeout_s,
-    )
+        standing, _ = carry_over(question, history, known=known)
+        return _quoted(standing, knowledge, pipeline, options)
+    models = QuestionModels(stages, options.verify)
+    before: tuple[Step, ...] = ()
+    if history:
+        question, step = rewrite_follow_up(question, history, models=models, known=known)
+        before = (step,)
+    attempts = Attempts(question, knowledge, pipeline, options, models, history)
     try:
-        understood, step = _understood(question, history, models, knowledge)
+        first = attempts(question, on_text)
     except ModelError as exc:
-        quoted = _quoted(question, knowledge, pipeline, options, history)
-        return _fallen_back(question, quoted, exc, (), models)
-    steps = (step,) if step else ()
-    try:
-        attempts = Attempts(understood, knowledge, pipeline, options, models, history)
-        return _Asking(understood, attempts, options, models).answer(steps, on_text)
-    except StoppedError as exc:
-        quoted = _quoted(understood, knowledge, pipeline, options, ())
-        return _fallen_back(question, quoted, exc, exc.steps, models)
+        quoted = _quoted(question, knowledge, pipeline, options)
+        used = Step("used", models.usage())
+        return _fallen_back(quoted, exc, (*before, *attempts.steps), used)
+    verified = _verified(question, first, attempts, options, models)
+    steps = (*before, *first.answer.steps, *verified.steps, Step("used", models.usage()))
+    left_out = dict.fromkeys(f"{step.name}: {step.detail}" for step in steps if step.failed)
+    notes = (*verified.answer.notes, *left_out)
+    answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
+    answer = _with_broken_numbers(answer)
+    return replace(answer, notes=(*answer.notes, *notes_of(answer)))
 
 
-def _understood(
-    question: str, history: Sequence[Turn], models: QuestionModels, knowledge: SearchContext
-) -> tuple[str, Step | None]:
-    """Return a follow-up question as a self-contained one, and the steps for that.
-
-    Raises:
-        ModelError: If a model of the answer's endpoint fails.
-    """
-    if not history:
-        return question, None
-    before, known = models.calls, knowledge.settings().known_places
-    try:
-        model = models.of("analyse")
-        understood = rewrite_follow_up(question, history, model=model, known=known)
-    except ModelError as exc:
-        if models.answers_like("analyse"):
-            raise
-        understood, _ = carry_over(question, history, known=known)
-        told = f"{LEFT_OUT}{exc}\nby rule: {understood}"
-        return understood, Step("understand", told, models.calls - before, failed=True)
-    return understood, Step("understand", understood, models.calls - before)
-
-
-def _fallen_back(
-    question: str,
-    quoted: Answer,
-    error: ModelError,
-    steps: Sequence[Step],
-    models: QuestionModels,
-) -> Answer:
+def _fallen_back(quoted: Answer, error: ModelError, before: Sequence[Step], used: Step) -> Answer:
     """Return an answer of quotes, with a note on why the model did not write one."""
     told = QUOTED_INSTEAD if quoted.citations else NOTHING_QUOTED
     why = told.format(str(error).rstrip("."))
@@ -123,21 +96,16 @@ def _fallen_back(
         quoted,
         blocks=quoted.blocks if quoted.citations else (Missing(unanswered=True),),
         notes=(why, *quoted.notes),
-        steps=(*steps, Step("fall back", why), *quoted.steps, Step("used", models.usage())),
+        steps=(*before, Step("fall back", why), *quoted.steps, used),
         fallback=True,
     )
 
 
 def _quoted(
-    question: str,
-    knowledge: SearchContext,
-    pipeline: Pipeline,
-    options: AskOptions,
-    history: Sequence[Turn],
+    question: str, knowledge: SearchContext, pipeline: Pipeline, options: AskOptions
 ) -> Answer:
     """Return a table that answers the question, else the best clauses, by rule."""
-    standing, _ = carry_over(question, history, known=knowledge.settings().known_places)
-    query = knowledge.query(standing)
+    query = knowledge.query(question)
     search = knowledge.search(query)
     table = table_of(search, knowledge, planned=pipeline.planned)
     if table is not None:
@@ -146,9 +114,9 @@ def _quoted(
     else:
         results = knowledge.best(pipeline, [search], top_k=options.top_k)
         found = ResultsWithDocuments.of(results, knowledge.store)
-        embedder = knowledge.embedder()
-        answer = answer_by_clauses(search, found, embedder=embedder, max_chars=options.max_chars)
-    answer = _with_broken_numbers(replace(answer, question=standing))
+        embedder, most = knowledge.embedder(), options.answer.max_chars
+        answer = answer_by_clauses(search, found, embedder=embedder, max_chars=most)
+    answer = _with_broken_numbers(replace(answer, question=question))
     read_as = read_in_chinese(query, knowledge.settings().chinese)
     held = search.titled.values()
     missing = [
@@ -159,61 +127,33 @@ def _quoted(
     return replace(answer, notes=(*read_as, *missing, *answer.notes))
 
 
-class _Asking:
-    """A self-contained question that a model answers."""
-
-    def __init__(
-        self, question: str, attempts: Attempts, options: AskOptions, models: QuestionModels
-    ) -> None:
-        self._question = question
-        self._attempts = attempts
-        self._options = options
-        self._models = models
-
-    def answer(self, before: Sequence[Step], on_text: OnText | None) -> Answer:
-        """Return the best answer within the limits.
-
-        Args:
-            before: Earlier steps.
-            on_text: Called with each piece of the first answer.
-
-        Raises:
-            StoppedError: If there is no first answer.
-        """
-        with stopped_after(before):
-            first = self._attempts(self._question, on_text)
-        verified = self._verified(first)
-        used = Step("used", self._models.usage())
-        steps = (*before, *first.answer.steps, *verified.steps, used)
-        notes = (*verified.answer.notes, *_left_out(steps))
-        answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
-        answer = _with_broken_numbers(answer)
-        return replace(answer, notes=(*answer.notes, *notes_of(answer)))
-
-    def _verified(self, first: Attempt) -> Verified:
-        """Return the best answer; no failure of a model loses the first one."""
-        if self._options.verify == "none":
-            return unchecked(first)
-        try:
-            return METHODS[self._options.verify].verify(
-                self._question,
+def _verified(
+    question: str, first: Attempt, attempts: Attempts, options: AskOptions, models: QuestionModels
+) -> Verified:
+    """Return the best answer; no failure of a model loses the first one."""
+    try:
+        if options.verify.method != "none":
+            return METHODS[options.verify.method].verify(
+                question,
                 first,
-                self._attempts,
-                language=question_language(self._question),
-                model=self._models.of("verify"),
-                budget=self._models.budget,
+                attempts,
+                language=question_language(question),
+                model=models.of("verify"),
+                budget=models.budget,
             )
-        except KgragError as exc:
-            verified = unchecked(first)
-            reason = f"{NOT_VERIFIED}{exc}; {verified.verdict.reason}"
-            verdict = replace(verified.verdict, status="unverified", reason=reason)
-            return replace(verified, verdict=verdict)
+    except KgragError as exc:
+        verdict = unchecked(first).verdict
+        reason = f"{NOT_VERIFIED}{exc}; {verdict.reason}"
+        return Verified(first.answer, replace(verdict, status="unverified", reason=reason))
+    return unchecked(first)
 
 
-def _left_out(steps: Sequence[Step]) -> list[str]:
-    """Return a note for each step that a model failed at, each once."""
-    failed = (step for step in steps if step.failed)
-    return list(dict.fromkeys(f"{step.name}: {step.detail}" for step in failed))
+def unchecked(first: Attempt) -> Verified:
+    """Return an answer with its offline findings only."""
+    checks = first.answer.checks
+    bad = sum(not check.supported for check in checks)
+    told = note("offline", first.answer.language, bad=bad, n=len(checks))
+    return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
 
 
 def _with_broken_numbers(answer: Answer) -> Answer:

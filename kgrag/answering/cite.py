@@ -1,11 +1,13 @@
 """Resolving the [n] of a draft to spans of documents."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from kgrag.answer.answer import Answer
-from kgrag.answer.blocks import Claim, Missing, Origin, Run
+from kgrag.answer.blocks import Claim, Missing, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.support import (
@@ -19,7 +21,7 @@ from kgrag.answer.support import (
     said_features,
     wording,
 )
-from kgrag.answering.draft import Draft, cited_passages, normalise
+from kgrag.answering.generate import Draft, normalise
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import (
     Statement,
@@ -34,15 +36,13 @@ from kgrag.types import Document, Heading, Query
 from kgrag.verification.claims import Source, missing_claims, title_line
 from kgrag.verification.contradictions import MODAL, contradictions
 
-# Weights and margin: benchmarks/decisions.md, from `python benchmarks/moved.py`.
+# Weights and margins: benchmarks/decisions.md, from `python benchmarks/moved.py`.
 _NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
 _ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.5  # of what only stands in title and headings
 _MARGIN = 0.15  # share of a sentence that another passage must hold more of
-_MARGIN_OF_COPIED = 0.25  # the same for few words that stand in the cited one, too
 _FEWEST = 0.3  # share that it must hold at all
-_COPIED, _WORDY = 0.85, 8  # share of a sentence of so many features that is as good as copied
-
+_COPIED = 0.85  # share of a sentence's features that is as good as copied
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
 # Share of a sentence without [n] that its neighbour's passage must hold (benchmarks/decisions.md).
 _INHERITED = 0.4
@@ -52,89 +52,7 @@ _FOUND = 0.5  # share that a passage must hold which the model did not name
 _WORDED, _FEWEST_WORDS = 0.5, 2
 # Of several [n] behind the same words, one that holds next to nothing, beside one that holds much.
 _IDLE, _MUCH = 0.2, 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Features of a sentence and of the question that a passage contains.
-
-    Attributes:
-        quoted: In the sentences that would be quoted.
-        above: In its title and headings.
-        anywhere: Anywhere in it.
-    """
-
-    quoted: frozenset[str]
-    above: frozenset[str]
-    anywhere: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Backing:
-    """How well the passages of a context support one sentence.
-
-    Features are pairs of characters or words, and numbers, weighted by how few passages contain
-    them, so that shares of different passages are comparable.
-
-    Attributes:
-        said: Features of the sentence.
-        asked: Features of the question that the sentence lacks.
-        held: By the number of the passage.
-    """
-
-    said: frozenset[str]
-    asked: frozenset[str]
-    held: Mapping[int, Held]
-
-    def share(self, numbers: Sequence[int]) -> float:
-        """Return the share of the features of sentence and question in passages, in [0, 1].
-
-        Features only in a title or heading count half.
-        """
-        weights = self._weights()
-        total = math.fsum(weights.values())
-        quoted = frozenset[str]().union(*(self.held[n].quoted for n in numbers))
-        above = frozenset[str]().union(*(self.held[n].above for n in numbers)) - quoted
-        got = math.fsum(weights[f] for f in weights.keys() & quoted)
-        got += _ABOVE_WEIGHT * math.fsum(weights[f] for f in weights.keys() & above)
-        return got / total if total else 0.0
-
-    def led_back(self, cited: Sequence[int]) -> list[int]:
-        """Return the passages that a sentence should cite; at most one is replaced.
-
-        A cited passage is replaced by another if that raises the share of all cited ones by a
-        margin; none is if nearly everything is in what would be quoted.
-
-        Args:
-            cited: Numbers as the model wrote them, each once.
-        """
-        copied = self._is_copied(cited)
-        if copied and len(self.said) >= _WORDY:
-            return list(cited)
-        margin = _MARGIN_OF_COPIED if copied else _MARGIN
-        best, most = list(cited), self.share(cited) + margin
-        for place in range(len(cited)):
-            for other in self.held.keys() - set(cited):
-                changed = [*cited[:place], other, *cited[place + 1 :]]
-                share = self.share(changed)
-                if share > max(most, _FEWEST) or (share == most and changed < best):
-                    best, most = changed, share
-        return best
-
-    def _is_copied(self, numbers: Sequence[int]) -> bool:
-        quoted = frozenset[str]().union(*(self.held[n].quoted for n in numbers))
-        return len(self.said & quoted) >= _COPIED * len(self.said)
-
-    def _weights(self) -> dict[str, float]:
-        n = len(self.held)
-        weights = {}
-        for feature in self.said | self.asked:
-            holding = sum(feature in held.anywhere for held in self.held.values())
-            weight = math.log(1 + n / (holding or n))
-            if feature.startswith(NUMBER_MARK):
-                weight *= _NUMBER_WEIGHT
-            weights[feature] = weight if feature in self.said else _ASKED_WEIGHT * weight
-        return weights
+_Supports = list[tuple[int, Support]]  # by the number of a passage
 
 
 def resolve(
@@ -150,49 +68,50 @@ def resolve(
 
     All notations of citations are recognised; one to no passage is removed, with a note.
     Citations are numbered in order of appearance, one for each place. An [n] whose passage supports
-    its sentence clearly less than another one of the context is changed to that one, with a note;
-    see `Backing`. A sentence without [n] gets those of the next cited sentence of its block if that
+    its sentence clearly less than another one of the context is changed to that one, with a note. A
+    sentence without [n] gets those of the next cited sentence of its block if that
     passage supports it, else of the one before, else the passage that supports it best, if well
     enough.
 
     Args:
         query: The question; its language is that of notes.
-        draft: Of `generate` or `integrate`.
+        draft: Of `generate`.
         context: Of the draft.
         documents: With text, at least those of the context.
         headings: By document.
         results: Chunks of the context, best first.
     """
-    question, language = query.question, query.language
+    question = query.question
     text, astray = normalise(draft.text, {p.number for p in context.passages})
     if not text or says_not_found(text):
         return Answer(question, (Missing(),), draft.model, draft.notes)
     book = _Book(question, context, documents, headings, results)
-    cited = cited_passages(text, context)
-    answer = Answer(question, tuple(_claims(text, book, cited=bool(cited))), draft.model)
-    added = _runs(answer, "added")
-    notes = list(draft.notes)
+    cited = any(marks(text))
+    answer = Answer(question, tuple(_claims(text, book, cited=cited)), draft.model)
+    found = _notes(answer, book, astray, cited=cited)
+    return replace(answer, notes=(*draft.notes, *found))
+
+
+def _notes(answer: Answer, book: "_Book", astray: Sequence[int], *, cited: bool) -> Iterator[str]:
+    """Yield notes on citations that were removed, added or changed."""
+    language = answer.language
+    runs = [run for block in answer.blocks if isinstance(block, Claim) for run in block.runs]
+    added = [run for run in runs if run.origin == "added"]
     if astray:
-        notes.append(note("astray", language, marks=_marks(astray)))
+        yield note("astray", language, marks=_marks(astray))
     if not cited:
-        notes.append(note("uncited" if added else "unfounded", language))
+        yield note("uncited" if added else "unfounded", language)
     elif added:
         numbers = dict.fromkeys(c.number for run in added for c in run.citations)
-        notes.append(note("added", language, n=len(added), marks=_marks(numbers)))
+        yield note("added", language, n=len(added), marks=_marks(numbers))
     if book.idle:
-        notes.append(note("idle", language, n=book.idle))
+        yield note("idle", language, n=book.idle)
     if answer.repointed:
-        notes.append(note("repointed", language, marks=_marks(answer.repointed)))
-    return replace(answer, notes=tuple(notes))
+        yield note("repointed", language, marks=_marks(answer.repointed))
 
 
 def _marks(numbers: Iterable[int]) -> str:
     return " ".join(f"[{number}]" for number in numbers)
-
-
-def _runs(answer: Answer, origin: str) -> list[Run]:
-    claims = (block for block in answer.blocks if isinstance(block, Claim))
-    return [run for claim in claims for run in claim.runs if run.origin == origin]
 
 
 def cited_texts(
@@ -257,40 +176,65 @@ class _Book:
             near=self._near.get(passage.doc_id),
         )
 
-    def led_back(self, numbers: Sequence[int], sentence: str) -> list[int]:
-        """Return the passages of a sentence, one replaced if another supports it better."""
-        said, asked = said_features(sentence), asked_features(self.question)
-        held = {p.number: self._held(p, sentence) for p in self.context.passages}
-        return Backing(said, asked - said, held).led_back(numbers)
+    def led_back(self, cited: Sequence[int], sentence: str) -> list[int]:
+        """Return the passages that a sentence should cite; at most one is replaced.
 
-    def _held(self, passage: Passage, sentence: str) -> Held:
-        document = self.documents[passage.doc_id]
-        title = wording("\n".join((document.title, *document.metadata.regions)))
-        found = self.support(passage.number, sentence)
-        anywhere = features_held(sentence, self.question, self._read(passage))
-        return Held(found.held, found.above | title, anywhere | title)
+        A cited passage is replaced by another if that raises the share of all cited ones by a
+        margin; none is if nearly everything is in what would be quoted. Features are weighted by
+        how few passages contain them, so that shares of different passages are comparable.
+
+        Args:
+            cited: Numbers as the model wrote them, each once.
+            sentence: Without [n].
+        """
+        found = {p.number: self.support(p.number, sentence) for p in self.context.passages}
+        said, asked = said_features(sentence), asked_features(self.question)
+        if len(said & _quoted(found, cited)) >= _COPIED * len(said):
+            return list(cited)
+        holding = Counter(f for p in self.context.passages for f in self._anywhere(p, sentence))
+        weights = {f: _weight(f, holding[f], len(found)) for f in said}
+        weights |= {f: _ASKED_WEIGHT * _weight(f, holding[f], len(found)) for f in asked - said}
+        total = math.fsum(weights.values())
+
+        def share(numbers: Sequence[int]) -> float:
+            here = _quoted(found, numbers)
+            above = {f for n in numbers for f in found[n].above | self._title(n)} - here
+            got = (w if f in here else _ABOVE_WEIGHT * (f in above) * w for f, w in weights.items())
+            return math.fsum(got) / total
+
+        best, most = list(cited), max(share(cited) + _MARGIN, _FEWEST) if total else 1.0
+        for place in range(len(cited)):
+            for other in sorted(found.keys() - set(cited)):
+                changed = [*cited[:place], other, *cited[place + 1 :]]
+                if total and share(changed) > most:
+                    best, most = changed, share(changed)
+        return best
+
+    def _title(self, number: int) -> frozenset[str]:
+        document = self.documents[self.context.passages[number - 1].doc_id]
+        return wording("\n".join((document.title, *document.metadata.regions)))
+
+    def _anywhere(self, passage: Passage, sentence: str) -> frozenset[str]:
+        held = features_held(sentence, self.question, self._read(passage))
+        return held | self._title(passage.number)
 
     def _read(self, passage: Passage) -> Searched:
         if passage.number not in self._searched:
             document = self.documents[passage.doc_id]
-            whole = document.text[passage.start : passage.end]
-            self._searched[passage.number] = Searched.of(
-                whole,
-                offset=passage.start,
-                seen=None if passage.text == whole else passage.text,
-                headings=HeadingTree(document.text, self.headings.get(passage.doc_id, ())).path,
-            )
+            headings = HeadingTree(document.text, self.headings.get(passage.doc_id, ())).path
+            text = document.text[passage.start : passage.end]
+            read = Searched.of(text, offset=passage.start, headings=headings)
+            self._searched[passage.number] = read
         return self._searched[passage.number]
 
-    def best_of_all(self, sentence: str) -> list[tuple[int, Support]]:
+    def best_of_all(self, sentence: str) -> _Supports:
         """Return the passage that supports a sentence best, if well enough."""
         wanted = wording(sentence)
         likely = sorted(
             self.context.passages, key=lambda p: -len(wanted & self._read(p).all_words)
         )[:_LIKELY]
         found = [(p.number, self.support(p.number, sentence)) for p in likely]
-        number, support = max(found, key=lambda pair: (pair[1].share, -pair[0]))
-        return [(number, support)] if support.share >= _FOUND else []
+        return [max(found, key=lambda pair: (pair[1].share, -pair[0]))]
 
     def bears_out(self, number: int, support: Support, sentence: str) -> bool:
         """Return whether a quote states a sentence: its words, figures, names and modality.
@@ -334,11 +278,42 @@ class _Book:
         return next(holding, passage.chunk_id)
 
 
+def _quoted(found: Mapping[int, Support], numbers: Iterable[int]) -> frozenset[str]:
+    return frozenset[str]().union(*(found[n].held for n in numbers))
+
+
+def _weight(feature: str, holding: int, of: int) -> float:
+    weight = math.log(1 + of / (holding or of))
+    return weight * _NUMBER_WEIGHT if feature.startswith(NUMBER_MARK) else weight
+
+
 def _content(sentence: str) -> frozenset[str]:
     """Return the content words of a sentence, without figures."""
     general = frozenset(read_word_list("general_words.txt"))
     told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
     return frozenset(word for word in told if word not in general and not MODAL.fullmatch(word))
+
+
+def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
+    """Yield the sentences of a draft with their citations; trailing layout is one of them."""
+    reach = 0
+    before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
+    told = statements(text)
+    for statement, following in zip(told, [*told[1:], None], strict=True):
+        sentence = text[statement.start : statement.end]
+        if _leads_to(statement, following):
+            runs = [Run(without_citations(sentence))]
+        elif statement.numbers:
+            runs = list(_resolved(sentence, statement, book))
+            before[statement.block] = statement.numbers
+        else:
+            near = (*statement.rests_on, *before.get(statement.block, ())) if cited else ()
+            added = _added(statement, book, near)
+            runs = [Run(sentence, added, "added" if added else "writer")]
+        yield Claim(tuple(runs), statement.form, text[reach : statement.start], statement.block)
+        reach = statement.end
+    if text[reach:]:
+        yield Claim((Run(text[reach:]),), "heading")
 
 
 def _leads_to(statement: Statement, following: Statement | None) -> bool:
@@ -351,73 +326,58 @@ def _leads_to(statement: Statement, following: Statement | None) -> bool:
     )
 
 
-def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
-    """Yield the sentences of a draft with their citations; trailing layout is one of them."""
-    reach = 0
-    before: dict[int, tuple[int, ...]] = {}  # numbers of the last cited sentence, by block
-    told = statements(text)
-    for statement, following in zip(told, [*told[1:], None], strict=True):
-        sentence = text[statement.start : statement.end]
-        if _leads_to(statement, following):
-            ends = [0, *(end for _, end, _ in marks(sentence))]
-            begins = [*(start for start, _, _ in marks(sentence)), len(sentence)]
-            runs = [Run("".join(sentence[a:b] for a, b in zip(ends, begins, strict=True)))]
-        elif statement.numbers:
-            runs = _resolved(sentence, statement, book)
-            before[statement.block] = statement.numbers
-        else:
-            near = (*statement.rests_on, *before.get(statement.block, ())) if cited else ()
-            added = _added(statement, book, near)
-            runs = [Run(sentence, added, "added" if added else "writer")]
-        layout = text[reach : statement.start]
-        yield Claim(tuple(runs), statement.form, layout, statement.block)
-        reach = statement.end
-    if text[reach:]:
-        yield Claim((Run(text[reach:]),), "heading")
+def without_citations(sentence: str) -> str:
+    """Return a sentence without its [n].
+
+    >>> without_citations("措施包括[1]：")
+    '措施包括：'
+    """
+    for start, end, _ in reversed([*marks(sentence)]):
+        sentence = sentence[:start] + sentence[end:]
+    return sentence
 
 
-def _resolved(sentence: str, statement: Statement, book: _Book) -> list[Run]:
-    """Return a sentence, each [n] resolved by the words before it.
+def _resolved(sentence: str, statement: Statement, book: _Book) -> Iterator[Run]:
+    """Yield a sentence, each [n] resolved by the words before it.
 
     In 福建65%[2]，国家40%[1] each citation belongs to one half.
     """
-    runs: list[Run] = []
-    reach, said = 0, ""
-    found = list(marks(sentence))
-    while found:
-        start = found[0][0]
-        before = sentence[reach:start]
-        told = without_denials(before).strip()
-        said = told if len(told) >= _SHORTEST else (said or without_denials(statement.text))
-        group, reach = [], start
-        while found and not sentence[reach : found[0][0]].strip():
-            _, reach, number = found.pop(0)
-            group.append(number)
-        runs.append(Run(before))
-        runs += _of_group(group, said, book, claims=statement.form == "claim")
-    rest = sentence[reach:]
-    return [*_joined(runs), Run(rest)] if rest else _joined(runs)
+    said, words, group = "", "", list[int]()
+    for text, number in _pieces(sentence):
+        if text.strip() and group:
+            yield from _of_group(words, group, said, book, claims=statement.form == "claim")
+            words, group = "", []
+        words += text
+        if number is None:
+            break
+        if not group:
+            told = without_denials(words).strip()
+            said = told if len(told) >= _SHORTEST else (said or without_denials(statement.text))
+        group.append(number)
+    if group:
+        yield from _of_group(words, group, said, book, claims=statement.form == "claim")
+    elif words:
+        yield Run(words)
 
 
-def _joined(runs: Iterable[Run]) -> list[Run]:
-    """Merge runs."""
-    joined: list[Run] = []
-    for run in runs:
-        last = joined[-1] if joined else None
-        if last and not run.text and (run.origin == last.origin or not last.citations):
-            cited = (*last.citations, *run.citations)
-            joined[-1] = Run(last.text, cited, run.origin)
-        else:
-            joined.append(run)
-    return joined
+def _pieces(sentence: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the words before each [n] with its number, and those behind the last with None."""
+    reach = 0
+    for start, end, number in marks(sentence):
+        yield sentence[reach:start], number
+        reach = end
+    yield sentence[reach:], None
 
 
-def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> Iterator[Run]:
-    """Yield the citations after the same words, without those that do not support them.
+def _of_group(
+    words: str, named: Sequence[int], said: str, book: _Book, *, claims: bool
+) -> Iterator[Run]:
+    """Yield words with the citations after them, without those that do not support them.
 
     Args:
+        words: As written.
         named: Passages as the model named them.
-        said: The words.
+        said: The words that are looked for.
         book: Of the answer.
         claims: Whether they make a statement, so that another passage may support it better.
     """
@@ -427,9 +387,10 @@ def _of_group(named: Sequence[int], said: str, book: _Book, *, claims: bool) -> 
     most = max(support.share for _, support in found)
     held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
     book.idle += len(found) - len(held)
-    for number, support in held:
-        origin: Origin = "writer" if number in once else "repointed"
-        yield Run("", book.enter(number, support), origin)
+    for is_own, same in groupby(held, key=lambda pair: pair[0] in once):
+        cited = tuple(c for number, support in same for c in book.enter(number, support))
+        yield Run(words, cited, "writer" if is_own else "repointed")
+        words = ""
 
 
 def _added(statement: Statement, book: _Book, near: Sequence[int]) -> tuple[Citation, ...]:
@@ -446,6 +407,7 @@ def _added(statement: Statement, book: _Book, near: Sequence[int]) -> tuple[Cita
     held = [(n, book.support(n, statement.text)) for n in dict.fromkeys(near)]
     held = [(number, support) for number, support in held if support.share >= _INHERITED]
     following = [(number, support) for number, support in held if number in statement.rests_on]
-    held = following or held or book.best_of_all(statement.text)
+    best = [one for one in book.best_of_all(statement.text) if one[1].share >= _FOUND]
+    held = following or held or best
     held = [(number, s) for number, s in held if book.bears_out(number, s, statement.text)]
     return tuple(c for number, support in held for c in book.enter(number, support))

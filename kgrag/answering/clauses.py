@@ -12,11 +12,12 @@ from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
 from kgrag.question.answer_kinds import asked_kind, states_kind
 from kgrag.results import Reason, ScoredChunk
+from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search
 from kgrag.text.headings import HeadingTree
 from kgrag.text.numbering import numbering_at
 from kgrag.text.table_rows import header_before
-from kgrag.text.words import normalize_name
+from kgrag.text.words import normalize, normalize_name
 from kgrag.types import Document, Heading
 
 METHOD = "extractive"
@@ -27,6 +28,7 @@ _AROUND = 400  # characters around a chunk in which its sentences begin and end
 _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
 _COMPARED = 2  # best clauses whose sentences are compared with the question; of a side the first
+_ENCODED = 3  # sentences of these: what the mark costs
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
 _LACKING = 0.7  # of the cosine of one without the kind of thing that is asked for
 
@@ -188,8 +190,9 @@ def _marked(
 ) -> tuple[list[Citation], float]:
     """Return clauses, the sentence of the best ones that is nearest to a question marked.
 
-    Compared is the cosine of each sentence behind its document's title, less where it has not what
-    is asked for (money, a date); headings are left out.
+    Compared is the cosine of a sentence behind its document's title, less where it has not what is
+    asked for (money, a date); headings are left out. Only those are encoded that share the rarest
+    characters with the question.
 
     Returns:
         The clauses, that with the mark under the headings of its sentence, and the greatest
@@ -204,13 +207,14 @@ def _marked(
     if not spans:
         return [*cited], 0.0
     texts = [found.documents[cited[rank].doc_id].text[a:b].strip() for rank, a, b in spans]
-    named = [f"{cited[s[0]].title}\n{text}" for s, text in zip(spans, texts, strict=True)]
-    cosines = search.cosines(named)
     kind = asked_kind(search.query.text)
-    likeness = [
-        cosine * (1 if kind is None or states_kind(text, kind) else _LACKING)
-        for cosine, text in zip(cosines, texts, strict=True)
-    ]
+    fitting = [1 if kind is None or states_kind(text, kind) else _LACKING for text in texts]
+    characters = dict.fromkeys(normalize(search.query.text), 1.0)
+    shared = covered(characters, [*map(normalize, texts)])
+    order = sorted(range(len(spans)), key=lambda i: -shared[i] * fitting[i])[:_ENCODED]
+    spans = [spans[i] for i in order]
+    named = [f"{cited[spans[n][0]].title}\n{texts[i]}" for n, i in enumerate(order)]
+    likeness = [c * fitting[i] for c, i in zip(search.cosines(named), order, strict=True)]
     scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]
     rank, start, end = spans[scores.index(max(scores))]
     best = cited[rank]

@@ -121,12 +121,7 @@ def years_first(
     as_of: AsOf,
     documents: Callable[[Sequence[str]], Sequence[Document]],
 ) -> Answer:
-    """Return an answer that begins with the years asked for of which nothing quoted is.
-
-    A citation is of the years of its quote, of the last that is told before it, and of its
-    headings, title and document: from when that was issued to when it ends, unless its title says
-    of which year it is (2022年放假安排, issued in 2021) and the question does not ask when it was
-    issued. When a document without a date was issued, nobody knows.
+    """Return an answer that begins with the years asked for that nothing quoted bears.
 
     Args:
         answer: With citations.
@@ -134,39 +129,23 @@ def years_first(
         as_of: The day that is asked for.
         documents: Returns documents with text, by id.
     """
-    question = question_of(query)
     asked = _asked(query, as_of)
     if not asked or not answer.found:
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
-    best = {c.doc_id: c.number for c, _ in reversed(cited)}.values()
+    due = question_of(query).due
     absent = [
         (first, last)
         for first, last in asked
         if not any(
-            start <= last and first <= end
-            for c, d in cited
-            for start, end in _periods(
-                c, d, best=c.number in best, by_issue=first not in question.due
-            )
+            a <= last and first <= b for c, d in cited for a, b in _borne(c, d, first not in due)
         )
     ]
     if not absent or not cited:
         return answer
-    by_issue = question.due.isdisjoint(first for first, _ in absent)
-    issued = {d.doc_id: [(y, y)] for _, d in cited if (y := d.metadata.sure_year)}
-    quoted = {c.address: [] if by_issue else periods_in(c.quote) for c, _ in cited}
-    stated = [_edition(d) or quoted[c.address] or issued.get(d.doc_id, []) for c, d in cited]
-    return _beginning(answer, absent, stated)
-
-
-def _beginning(
-    answer: Answer, absent: Sequence[_Period], stated: Sequence[Sequence[_Period]]
-) -> Answer:
-    """Return an answer that begins with absent years, and those of its quotes if all have some."""
-    periods = sorted({period for own in stated for period in own})
-    told = {"asked": _in_words(absent), "stated": _in_words(periods)}
+    stated = [_edition(d) or periods_in(c.quote) or _issued(d) for c, d in cited]
+    told = {"asked": _in_words(absent), "stated": _in_words(sorted({p for s in stated for p in s}))}
     kind = "of-other-years" if all(stated) else "of-no-such-year"
     lead = Claim((Run(note(kind, answer.language, **told)),))
     first, *rest = answer.blocks
@@ -185,25 +164,31 @@ def _asked(query: Query, as_of: AsOf) -> list[_Period]:
     return [*periods, *((year, year) for year in years)]
 
 
-def _periods(cited: Citation, document: Document, *, best: bool, by_issue: bool) -> list[_Period]:
+def _borne(cited: Citation, document: Document, by_issue: bool) -> list[_Period]:
     """Return the years that a citation is of; all where none is told.
 
-    That 2019's holidays begin in 2018 makes none of 2018, if another quote of them is the best.
+    They are those of its quote, headings and title, the last that is told before it, and of the
+    document from when it was issued to when it ends, unless its title says of which year it is
+    (2022年放假安排, issued in 2021) and it is not asked when it was issued.
     """
-    own, told = _edition(document), document.metadata
-    if not (own or told.sure_year):
-        return [_EVER] if by_issue else periods_in(cited.quote) or [_EVER]
     before = document.text[max(0, cited.start - _BEFORE) : cited.start]
-    # “十四五” in a quote is of whatever it says; only its ends are told.
     quoted = [*periods_in(before)[-1:], *periods_in(f"{cited.columns}\n{cited.quote}")]
     periods = periods_in("\n".join((cited.title, *cited.heading_path)))
-    years = (year for period in quoted for year in period)
-    periods += [(year, year) for year in years if best or (year + 1, year + 1) not in own]
-    if not own or by_issue:
+    # “十四五” in a quote is of whatever it says; only its ends are told.
+    periods += [(year, year) for period in quoted for year in period]
+    told, is_edition = document.metadata, bool(_edition(document))
+    if told.sure_year is None:
+        return periods if is_edition or (periods and not by_issue) else [_EVER]
+    if by_issue or not is_edition:
         days = filter(None, (told.issue_date, told.effective, told.expires))
         known = [int(day[:4]) for day in days]
         periods.append((min(known), max(known)))
     return periods
+
+
+def _issued(document: Document) -> list[_Period]:
+    year = document.metadata.sure_year
+    return [(year, year)] if year else []
 
 
 def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:

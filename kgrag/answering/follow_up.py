@@ -3,9 +3,10 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from kgrag.answer.answer import Answer
+from kgrag.answer.answer import Answer, Step
+from kgrag.answering.models import QuestionModels
 from kgrag.errors import ModelError
-from kgrag.llm.chat import ChatModel, Request
+from kgrag.llm.chat import Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text, one_question
 from kgrag.question.follow_up import completed
@@ -39,35 +40,42 @@ def turn_of(answer: Answer) -> Turn:
 
 
 def rewrite_follow_up(
-    question: str, history: Sequence[Turn], *, model: ChatModel, known: Collection[str] = ()
-) -> str:
-    """Return a self-contained form of a question.
+    question: str,
+    history: Sequence[Turn],
+    *,
+    models: QuestionModels,
+    known: Collection[str] = (),
+) -> tuple[str, Step]:
+    """Return a self-contained form of a question, and the step to it.
 
-    One call of the model; none where `carry_over` is certain. If the model gives nothing usable,
-    or changes the language, `carry_over` decides.
+    One call of a model; none where `carry_over` is certain. If the model gives nothing usable, or
+    changes the language, `carry_over` decides.
 
     Args:
         question: The last one.
         history: The turns before it, oldest first; the last 3 are sent, answers shortened.
-        model: Of the stage `analyse`.
+        models: Of the question; that of the stage `analyse` is asked.
         known: Places of the knowledge base.
     """
     by_fields, certain = carry_over(question, history, known=known)
     if certain:
-        return by_fields
+        return by_fields, Step("understand", by_fields)
     shown = "\n".join(
         f"Q: {turn.question[:_LONGEST]}\nA: {shortened(turn.answer, _ANSWER)}"
         for turn in history[-_TURNS:]
     )
-    language = question_language(question)
+    language, before = question_language(question), models.calls
     messages = prompt("follow_up", language).fill(
         history=fence(shown, label="history"), question=fence(question, label="question")
     )
     try:
-        rewritten = one_question(ask_text(model, Request(messages, "analyse"), one_question).text)
-    except ModelError:
-        return by_fields
-    return rewritten if question_language(rewritten) == language else by_fields
+        asked = Request(messages, "analyse")
+        told = one_question(ask_text(models.of("analyse"), asked, one_question).text)
+    except ModelError as exc:
+        detail = f"left out: {exc}\nby rule: {by_fields}"
+        return by_fields, Step("understand", detail, models.calls - before, failed=True)
+    understood = told if question_language(told) == language else by_fields
+    return understood, Step("understand", understood, models.calls - before)
 
 
 def carry_over(

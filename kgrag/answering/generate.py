@@ -1,39 +1,30 @@
-"""Answers of a model from a packed context."""
+"""Answers of a model from a packed context, their citations written as [n]."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from kgrag.answer.notes import note
-from kgrag.answering.draft import Draft, Mend, cited_passages, without_bold
 from kgrag.answering.follow_up import Turn
-from kgrag.answering.pack import facts_block, passage_block, passages_block
+from kgrag.answering.pack import facts_block, passages_block
 from kgrag.config import Template
-from kgrag.errors import ModelError, ModelOutputError
+from kgrag.errors import ModelOutputError
 from kgrag.llm.chat import ChatModel, OnText, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
 from kgrag.text.answer_text import MARK, NOT_FOUND, says_not_found
-from kgrag.text.words import character_pairs
+from kgrag.text.words import has_han
 from kgrag.types import Language, Query
-
-TEMPLATES: dict[Template, str] = {
-    "normal": "answer_normal",
-    "focused": "answer_focused",
-    "markdown": "answer_markdown",
-    "steps": "answer_steps",
-}
 
 _NONE = {"zh": "（无）", "en": "(none)"}
 _HISTORY = 3  # turns that are shown
 _HISTORY_CHARS = 400  # of each answer
-_ANSWER = re.compile(r"^[ \t>#*]*(?:答案|ANSWER)[ \t]*\**[：:]\**", re.MULTILINE | re.IGNORECASE)
-_ANALYSIS = re.compile(r"^[ \t>#*]*(?:分析|ANALYSIS)[ \t]*\**[：:]\**", re.IGNORECASE)
-_WRAPPED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
-_FEW_WORDS = 5  # no language shows in fewer
+_ANSWER = ("答案：", "答案:", "ANSWER:")  # behind the analysis of the template `steps`
+_FEW = 20  # letters in which no language shows
+_OF_A_WORD = 5  # letters for each Chinese character
+_DIGITS = re.compile(r"\d+")
+_TO = frozenset("-–—~～至")
 
 _OTHER_LANGUAGE = {
     "zh": "回答用了另一种语言；请用中文回答",
@@ -44,7 +35,20 @@ _UNCITED = {
     "en": "the answer names no passage; end every sentence with the number of its passage, as [1]",
 }
 
-_KEPT = 0.9  # of the first answer's character pairs, at least
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer as a model wrote it.
+
+    Attributes:
+        text: With [n] of the context's passages, in any notation.
+        model: Name of the model.
+        notes: Notes for the reader.
+    """
+
+    text: str
+    model: str
+    notes: tuple[str, ...] = ()
 
 
 def generate(
@@ -54,7 +58,7 @@ def generate(
     model: ChatModel,
     template: Template = "normal",
     history: Sequence[Turn] = (),
-    mend: Mend | None = None,
+    mend: tuple[str, str] | None = None,
     on_text: OnText | None = None,
 ) -> Draft:
     """Return a model's answer to a question, its citations not yet resolved.
@@ -62,8 +66,7 @@ def generate(
     An answer that is empty, repeats itself, is in another language or cites nothing is requested
     once more with the problem. One that again cites nothing, or is again in the other language, is
     accepted: `resolve` looks for support, and a note names the language. Without passages no call
-    is made. An answer that was streamed is not requested again. Bold type is only for the template
-    `markdown`.
+    is made. An answer that was streamed is not requested again.
 
     Args:
         query: The question.
@@ -71,38 +74,38 @@ def generate(
         model: Of the stage `answer`.
         template: Name of the prompt; EasyRAG, section 1.2.6 and appendix A.
         history: Earlier turns, oldest first; the last few are sent.
-        mend: An answer from the same context and what is wrong with it.
+        mend: (answer, problem): one from the same context with [n] of its passages, and what is
+            wrong with it, in words.
         on_text: Called with each piece of text as it is streamed, [n] as the model writes them.
 
     Raises:
         ModelOutputError: If the answer cannot be used; `kind` says why.
         ModelError: If the call fails otherwise.
     """
+    language = query.language
     if not context.passages:
-        return Draft(NOT_FOUND[query.language], model.name)
+        return Draft(NOT_FOUND[language], model.name)
     places = {
         "question": fence(query.question, label="question"),
         "passages": passages_block(context),
-        "facts": facts_block(context.facts) or _NONE[query.language],
-        "history": _conversation(history) or _NONE[query.language],
-        "not_found": NOT_FOUND[query.language],
+        "facts": facts_block(context.facts) or _NONE[language],
+        "history": _conversation(history) or _NONE[language],
+        "not_found": NOT_FOUND[language],
     }
     if template == "focused":
         places["best"] = str(context.best)
-    messages = prompt(TEMPLATES[template], query.language).fill(**places)
+    messages = prompt(f"answer_{template}", language).fill(**places)
     if mend:
-        again = prompt("answer_again", query.language).fill(
-            answer=fence(mend.answer, label="answer"),
-            problem=fence(mend.problem, label="problem"),
+        again = prompt("answer_again", language).fill(
+            answer=fence(mend[0], label="answer"), problem=fence(mend[1], label="problem")
         )
         messages = (*messages, again[-1])
     request = Request(messages, stage="answer")
-    check = _Check(query.language)
-    completion = ask_text(model, request, None if on_text else check, on_text)
-    analysis, text = _parted(completion.text)
-    text = text if template == "markdown" else without_bold(text)
-    notes = () if is_language(text, query.language) else (note("language", query.language),)
-    return Draft(text, completion.model, analysis, notes)
+    check = None if on_text else _Check(language)
+    completion = ask_text(model, request, check, on_text)
+    text = _answer_in(completion.text)
+    notes = () if is_language(text, language) else (note("language", language),)
+    return Draft(text, completion.model, notes)
 
 
 class _Check:
@@ -110,12 +113,12 @@ class _Check:
 
     def __init__(self, language: Language) -> None:
         self._language = language
-        self._asked = 0
+        self._asked = False
 
     def __call__(self, text: str) -> None:
-        self._asked += 1
-        _, answer = _parted(text)
-        if self._asked > 1 or says_not_found(answer):
+        asked, self._asked = self._asked, True
+        answer = _answer_in(text)
+        if asked or says_not_found(answer):
             return
         if not is_language(answer, self._language):
             raise ModelOutputError(_OTHER_LANGUAGE[self._language], kind="language")
@@ -133,20 +136,21 @@ def is_language(text: str, language: Language) -> bool:
     >>> is_language("目标是500家[1]。", "zh"), is_language("PUE 1.3 [1]", "zh")
     (True, True)
     """
-    han, latin = len(_HAN.findall(text)), len(_LATIN_WORD.findall(text))
-    if language == "zh":
-        return latin < _FEW_WORDS or han >= latin
-    return han < 2 * _FEW_WORDS or latin >= han / 2
+    han = sum(map(has_han, text)) * _OF_A_WORD
+    letters = sum(c.isascii() and c.isalpha() for c in text)
+    own, other = (han, letters) if language == "zh" else (2 * letters, han)
+    return other < _FEW or own >= other
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Split into (analysis, answer) without code fences; without analysis all is answer."""
-    if wrapped := _WRAPPED.fullmatch(text.strip()):
-        text = wrapped.group(1)
-    *_, last = [None, *_ANSWER.finditer(text)]
-    if last is None or not text[last.end() :].strip():
-        return "", text.strip()
-    return _ANALYSIS.sub("", text[: last.start()].strip()).strip(), text[last.end() :].strip()
+def _answer_in(text: str) -> str:
+    """Return a model's answer without its analysis and without the code fence around it."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        text = text.partition("\n")[2].removesuffix("```").strip()
+    for mark in _ANSWER:
+        behind = text.rpartition(mark)[2].lstrip("* ").strip() if mark in text else ""
+        text = behind or text
+    return text
 
 
 def _conversation(history: Sequence[Turn]) -> str:
@@ -154,46 +158,30 @@ def _conversation(history: Sequence[Turn]) -> str:
     return fence("\n\n".join(turns), label="conversation") if history else ""
 
 
-def integrate(query: Query, draft: Draft, context: Context, *, model: ChatModel) -> Draft:
-    """Return a draft completed from the best passage alone, in a second call.
+def normalise(text: str, known: Collection[int]) -> tuple[str, list[int]]:
+    """Return (text, numbers removed): every citation as [n], unknown ones removed.
 
-    EasyRAG, section 1.2.7 and appendix B: a model attends to every passage and may leave out
-    what the first one states. A result that loses a citation or more than a tenth of the draft is
-    refused (the appendix wants every character kept); then, and if the call fails, the draft is
-    returned.
-
-    Args:
-        query: The question.
-        draft: The first answer; "not found" is returned unchanged.
-        context: Of the draft.
-        model: Of the stage `answer`.
+    >>> normalise("甲【1】。乙[1-3]，丙[^2]。丁[文档9]", [1, 2, 3])
+    ('甲[1]。乙[1][2][3]，丙[2]。丁', [9])
     """
-    best = next((p for p in context.passages if p.number == context.best), None)
-    if best is None or says_not_found(draft.text):
-        return draft
-    request = Request(
-        prompt("integrate", query.language).fill(
-            question=fence(query.question, label="question"),
-            answer=fence(draft.text, label="answer"),
-            passage=passage_block(best),
-            best=str(best.number),
-        ),
-        stage="answer",
-    )
-    try:
-        completion = ask_text(model, request)
-    except ModelError as exc:
-        return replace(
-            draft, notes=(*draft.notes, note("integration-failed", query.language, error=exc))
-        )
-    if not _keeps(draft.text, completion.text, context):
-        return replace(draft, notes=(*draft.notes, note("integration-refused", query.language)))
-    return replace(draft, text=completion.text.strip(), model=completion.model)
+    astray: dict[int, None] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        numbers = _numbers(match[0], known)
+        astray.update(dict.fromkeys(n for n in numbers if n not in known))
+        return "".join(f"[{n}]" for n in numbers if n in known)
+
+    return MARK.sub(plain, text).strip(), list(astray)
 
 
-def _keeps(first: str, second: str, context: Context) -> bool:
-    """Return whether a text keeps the citations and content of the first one."""
-    if not cited_passages(first, context) <= cited_passages(second, context):
-        return False
-    before, after = set(character_pairs(first)), set(character_pairs(second))
-    return len(before & after) >= _KEPT * len(before)
+def _numbers(mark: str, known: Collection[int]) -> list[int]:
+    """Return the numbers in a citation, each once; of a range its ends and what is known."""
+    bare = mark.split("†")[0]
+    numbers: list[int] = []
+    reach = 0
+    for digits in _DIGITS.finditer(bare):
+        if numbers and _TO.intersection(bare[reach : digits.start()]):
+            numbers += (n for n in sorted(known) if numbers[-1] < n < int(digits[0]))
+        numbers.append(int(digits[0]))
+        reach = digits.end()
+    return list(dict.fromkeys(numbers))

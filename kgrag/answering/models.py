@@ -1,12 +1,8 @@
 """Models of one question, with counted and limited calls."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Protocol
 
-from kgrag.answer.answer import Step
 from kgrag.config import VerifyConfig
-from kgrag.errors import ModelError
 from kgrag.llm.chat import ChatModel, Stage
 from kgrag.llm.middleware import Counted
 from kgrag.verification.budget import Budget
@@ -31,24 +27,21 @@ class StageModels(Protocol):
 class QuestionModels:
     """Models of one question; calls are counted and limited."""
 
-    def __init__(
-        self, stages: StageModels, *, max_rounds: int, max_calls: int, timeout_s: float
-    ) -> None:
+    def __init__(self, stages: StageModels, limits: VerifyConfig) -> None:
         """Initialise; the time starts now.
 
         Args:
             stages: Models by stage.
-            max_rounds: Maximum number of answers.
-            max_calls: Maximum number of calls, also of cached answers.
-            timeout_s: Seconds after which no further call is made.
+            limits: Maximum number of answers and of calls, also of cached answers; seconds after
+                which no further call is made.
         """
         self._stages = stages
-        self._max_calls = max_calls
+        self._max_calls = limits.max_calls
         self._counted: dict[Stage, Counted] = {}
         self.budget = Budget(
-            max_rounds=max_rounds,
-            max_calls=max_calls,
-            timeout_s=timeout_s,
+            max_rounds=limits.max_rounds or 1,
+            max_calls=limits.max_calls,
+            timeout_s=limits.timeout_s,
             calls=lambda: self.calls,
         )
 
@@ -87,45 +80,3 @@ class QuestionModels:
         if self.calls > came:
             parts.append(f"{self.calls - came} without an answer")
         return f"{', '.join(parts)}; {prompt} tokens in, {answer} out"
-
-
-def reading_model(stages: StageModels, bounds: VerifyConfig) -> ChatModel:
-    """Return the model that reads a question which is only searched, within a question's limits.
-
-    Args:
-        stages: Models by stage.
-        bounds: Maximum calls and seconds.
-
-    Raises:
-        ModelError: If it is not available.
-    """
-    models = QuestionModels(
-        stages, max_rounds=1, max_calls=bounds.max_calls, timeout_s=bounds.timeout_s
-    )
-    return models.of("analyse")
-
-
-class StoppedError(ModelError):
-    """A model failed at a step that an answer needs.
-
-    Attributes:
-        steps: Steps until then, the failed one included.
-    """
-
-    def __init__(self, error: ModelError, steps: Sequence[Step]) -> None:
-        super().__init__(str(error))
-        self.steps = tuple(steps)
-
-
-@contextmanager
-def stopped_after(steps: Sequence[Step]) -> Iterator[None]:
-    """Add the steps before it to a model's error.
-
-    Raises:
-        StoppedError: For every error of a model; its steps come after those given.
-    """
-    try:
-        yield
-    except ModelError as exc:
-        further = exc.steps if isinstance(exc, StoppedError) else ()
-        raise StoppedError(exc, (*steps, *further)) from exc

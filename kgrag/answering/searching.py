@@ -1,8 +1,7 @@
 """Searching for one or many questions, read by rules or by a model."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -42,10 +41,9 @@ class Searching:
 
     def by_rules(self, question: str) -> list[ScoredChunk]:
         """Return the chunks for a question as rules read it."""
-        knowledge = self._asked_of(question)
-        search = knowledge.search(knowledge.query(question))
-        found = knowledge.best(self.pipeline, [search], top_k=self.top_k)
-        return _with_documents(found, knowledge.store)
+        checked_text("question", question)
+        knowledge = self.knowledge(question)
+        return self._found(knowledge, Understood(knowledge.query(question)))
 
     def by_model(self, question: str) -> list[ScoredChunk]:
         """Return the chunks for a question as a model reads it, as an answer would use them.
@@ -53,8 +51,7 @@ class Searching:
         Raises:
             ModelError: If the model fails.
         """
-        with self.side_by_side([question]) as find:
-            return find(question)
+        return self._found(*self._read(question))
 
     def run(
         self,
@@ -64,75 +61,53 @@ class Searching:
         unread: Unread | None,
         progress: Callable[[int, int], None] | None,
     ) -> Run:
-        """Return the results for questions by id; see `side_by_side` for the arguments."""
-        if analysis == "rules":
-            return run_of(questions, self.by_rules, progress=progress)
-        with self.side_by_side(questions.values(), unread=unread) as find:
-            return run_of(questions, find, progress=progress)
+        """Return the results for questions by id.
 
-    @contextmanager
-    def side_by_side(
-        self, questions: Collection[str], *, unread: Unread | None = None
-    ) -> Iterator[Callable[[str], list[ScoredChunk]]]:
-        """Yield a function that returns the chunks of each of several questions, in any order.
-
-        A model starts to read them at once, up to `llm.concurrency` in parallel. If it is stopped,
-        it waits for none.
+        A model reads up to `llm.concurrency` of them in parallel. If it is stopped, it waits for
+        none.
 
         Args:
-            questions: All of them.
+            questions: By id.
+            analysis: `rules`, or `model` to have a model read each question first.
             unread: Called with each question that the model failed to read, which is then searched
                 by rules; None makes that an error.
+            progress: Called with (questions done, questions in all).
         """
-        options = AskOptions.from_config(
-            self.config, writer="model", top_k=self.top_k, has_model=True
-        )
-        held = {question: self._asked_of(question) for question in questions}
+        if analysis == "rules":
+            return run_of(questions, self.by_rules, progress=progress)
         workers = self.config.model_of("analyse").concurrency
         pool = ThreadPoolExecutor(workers, thread_name_prefix="reading")
-        begun = {q: pool.submit(self._read, q, held[q], options) for q in held}
+        begun = {q: pool.submit(self._read, q) for q in dict.fromkeys(questions.values())}
 
         def find(question: str) -> list[ScoredChunk]:
-            knowledge = held[question]
-            read = _outcome(begun[question], question, knowledge)
-            if read.error is not None:
+            try:
+                knowledge, read = begun[question].result()
+            except ModelError as exc:
                 if unread is None:
-                    raise read.error
-                unread(question, read.error)
-            found = search(read, knowledge=knowledge, pipeline=self.pipeline, options=options)
-            return _with_documents(found.results, knowledge.store)
+                    raise
+                unread(question, exc)
+                return self.by_rules(question)
+            return self._found(knowledge, read)
 
         try:
-            yield find
-        except BaseException:
+            return run_of(questions, find, progress=progress)
+        finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        pool.shutdown()
 
-    def _asked_of(self, question: str) -> SearchContext:
+    def _read(self, question: str) -> tuple[SearchContext, Understood]:
         checked_text("question", question)
-        return self.knowledge(question)
-
-    def _read(self, question: str, knowledge: SearchContext, options: AskOptions) -> Understood:
-        models = QuestionModels(
-            self.stages(),
-            max_rounds=1,
-            max_calls=options.max_calls,
-            timeout_s=options.timeout_s,
-        )
+        knowledge = self.knowledge(question)
+        options = AskOptions.from_config(self.config, writer="model", has_model=True)
+        models = QuestionModels(self.stages(), options.verify)
         query = knowledge.query(question)
-        return understand(query, knowledge=knowledge, options=options, models=models)
+        return knowledge, understand(query, knowledge=knowledge, options=options, models=models)
+
+    def _found(self, knowledge: SearchContext, read: Understood) -> Hits:
+        found = search(read, knowledge=knowledge, pipeline=self.pipeline, top_k=self.top_k)
+        return with_documents(found, knowledge.store)
 
 
-def _outcome(begun: "Future[Understood]", question: str, knowledge: SearchContext) -> Understood:
-    """Return a question as read; by rules if the model's endpoint is down."""
-    try:
-        return begun.result()
-    except ModelError as exc:
-        return Understood(knowledge.query(question), (), "", (), (), exc)
-
-
-def _with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
+def with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
     """Return results with title and file of their documents; empty for deleted ones."""
     doc_ids = list(dict.fromkeys(hit.chunk.doc_id for hit in found))
     cards = {card.doc_id: card for card in store.document_cards(doc_ids)} if doc_ids else {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -31,10 +31,10 @@ from kgrag.cli.printing import (
     progress_bar,
     say,
 )
-from kgrag.cli.read import remember
 from kgrag.errors import GarbledTextError, OutOfRangeError
+from kgrag.text.messages import in_language, message
 from kgrag.text.visible import shortened
-from kgrag.tools.ask import Asked, Asking, answered
+from kgrag.tools.ask import FORMS, Asked, Asking, answered
 
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer, Verdict
@@ -43,21 +43,6 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1_000_000  # of a file of questions
 _HEADING = 30  # characters of a heading shown: some are complete provisions
-_SAYING: Mapping[str, tuple[str, str]] = {  # Chinese, English
-    "draft": ("草稿（编号未定）：", "draft (numbers are not final):"),
-    "understood": ("理解为：{}", "understood as: {}"),
-    "checked": ("离线检查：通过", "checked without a model: passed"),
-    "unchecked": ("离线检查：未通过，请对照引文", "checked without a model: not passed"),
-    "passed": ("核验（{}）：通过", "verified ({}): passed"),
-    "failed": (
-        "核验（{}）：未通过，请对照引文",
-        "verified ({}): not passed, look at the quotes",
-    ),
-    "unverified": ("未能核验（{}）", "not verified ({})"),
-    "rounds": ("；共作答 {} 次", "; {} answers"),
-}
-
-
 _EXPLAIN: Any = option("Show every step.")
 
 
@@ -77,28 +62,26 @@ def ask(
     *,
     given: Asked,
     kb: str = KB,
-    form: Literal["text", "markdown", "html"] = option(
-        "Of what is printed; Markdown has its citations as footnotes.", "--format", default="text"
+    out: Path | None = option(
+        "Write a Word file, a page or Markdown: .docx, .html, .md.", type=FILE
     ),
-    docx: Path | None = option("Write a Word file; sources are footnotes.", type=FILE),
     explain: bool = _EXPLAIN,
     as_json: bool = JSON,
 ) -> int:
     """Answer a question; every sentence cites document, section and place."""
     _warn_of_ignored(given)
-    on_text = None if as_json or docx or form != "text" else _stream(given.question)
+    form = out and _form(out, FORMS)
+    on_text = None if as_json or form else _stream(given.question)
     with opened(kb) as base:
         found = answered(base, given, on_text)
     answer = found.answer
-    remember(kb, answer)
-    if docx:
-        _write_docx(docx, answer, explain=explain)
     if as_json:
         print_json(found.to_dict())
-    elif form != "text":
-        echo_text((answer.to_markdown() if form == "markdown" else answer.to_html()).rstrip())
-    elif not docx:
+    elif not form:
         print_answer(answer, explain=explain)
+    if out and form:
+        _write(out, form(_with_verdict(answer)), amount(len(answer.citations), "citation"))
+        _print_notes(_with_verdict(answer))
     return int(not is_done(answer))
 
 
@@ -124,24 +107,32 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
                 continue
             if reply.ends:
                 break
-            if reply.answer is not None:
-                remember(kb, reply.answer)
             _print_reply(line, reply, explain=explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)
 
 
-def _write_docx(path: Path, answer: "Answer", *, explain: bool) -> None:
-    """Write an answer to a Word file; only its steps and notes are printed."""
+_Form = TypeVar("_Form")
+
+
+def _form(out: Path, forms: Mapping[str, _Form]) -> _Form:
+    """Return what writes a file of this ending.
+
+    Raises:
+        UsageError: If nothing does.
+    """
+    if out.suffix.lower() not in forms:
+        said = "--out must end in {forms}, got {out!r}"
+        raise click.UsageError(told(said, forms=", ".join(forms), out=out.name))
+    return forms[out.suffix.lower()]
+
+
+def _write(out: Path, data: bytes, what: str) -> None:
     from kgrag.files.whole_file import written_whole
 
-    told = _with_verdict(answer)
-    if explain:
-        _print_steps(answer)
-    with written_whole(path) as file:
-        file.write(told.to_docx())
-    echo(f"{path}: {amount(len(told.citations), 'citation')}", err=True)
-    _print_notes(told)
+    with written_whole(out) as file:
+        file.write(data)
+    echo(f"{out}: {what}", err=True)
 
 
 def _with_verdict(answer: "Answer") -> "Answer":
@@ -168,11 +159,7 @@ def report(
     from kgrag.answering.report import FORMS, Report, Section
     from kgrag.files.whole_file import written_whole
 
-    form = FORMS.get(out.suffix.lower())
-    if form is None:
-        raise click.UsageError(
-            told("--out must end in {forms}, got {out!r}", forms=", ".join(FORMS), out=out.name)
-        )
+    form = _form(out, FORMS)
     lines = _read_questions(questions)
     if not lines:
         raise click.UsageError(told("there is no question in {questions}", questions=questions))
@@ -227,7 +214,8 @@ def _read_questions(path: Path) -> dict[str, int]:
 def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
     """Print the reply to a line; the interpretation of a question goes to stderr."""
     if reply.understood:
-        echo(saying(line, "understood").format(reply.understood), err=True)
+        told = _told_as_asked(line, "understood as: {told}", told=reply.understood)
+        echo(told, err=True)
     if reply.answer is not None:
         print_answer(reply.answer, explain=explain)
     elif reply.text:
@@ -263,17 +251,18 @@ def _stream(question: str) -> Callable[[str], None] | None:
     def show(piece: str) -> None:
         if not begun:
             begun.append(True)
-            echo_draft(saying(question, "draft") + "\n")
+            template = "draft (numbers are not final):"
+            echo_draft(_told_as_asked(question, template) + "\n")
         echo_draft(piece)
 
     return show
 
 
-def saying(question: str, name: str) -> str:
-    """Return a phrase in the language of a question."""
+def _told_as_asked(question: str, template: str, **values: object) -> str:
+    """Return a message of a template in the language of a question."""
     from kgrag.text.words import question_language
 
-    return _SAYING[name][question_language(question) == "en"]
+    return in_language(message(template, **values), question_language(question))
 
 
 def is_done(answer: "Answer") -> bool:
@@ -324,12 +313,18 @@ def _verdict(question: str, verdict: "Verdict") -> str:
     from kgrag.verification.attempt import NOT_VERIFIED
 
     if verdict.status == "unverified":
-        told = saying(question, "unverified").format(verdict.method)
-        return f"{told}: {verdict.reason.removeprefix(NOT_VERIFIED)}"
-    names = ("unchecked", "checked") if verdict.method == "none" else ("failed", "passed")
-    told = saying(question, names[verdict.passed]).format(verdict.method)
+        template = "not verified ({method}): {reason}"
+        reason = verdict.reason.removeprefix(NOT_VERIFIED)
+        return _told_as_asked(question, template, method=verdict.method, reason=reason)
+    said = "verified ({method}): not passed, look at the quotes", "verified ({method}): passed"
+    if verdict.method == "none":
+        said = (
+            "checked without a model: not passed, look at the quotes",
+            "checked without a model: passed",
+        )
+    told = _told_as_asked(question, said[verdict.passed], method=verdict.method)
     if verdict.rounds > 1:
-        told += saying(question, "rounds").format(verdict.rounds)
+        told += _told_as_asked(question, "; {n} answers", n=verdict.rounds)
     return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"
 
 

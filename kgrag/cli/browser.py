@@ -1,9 +1,10 @@
 """The command that writes the pack for Neo4j Browser: a style sheet and saved queries."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import click
@@ -16,14 +17,13 @@ STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 _OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class SavedQuery:
-    """A query of the pack."""
+class SavedQuery(NamedTuple):
+    """A query of the pack: its file, number and Chinese name, English name, text with comments."""
 
-    file: str  # name of its file
-    title: str  # its number and name in Chinese
-    english: str  # its name in English
-    text: str  # with its comments, the first of which is the title
+    file: str
+    title: str
+    english: str
+    text: str
 
 
 def saved_queries(base: str = "") -> list[SavedQuery]:
@@ -74,10 +74,8 @@ def write_pack(folder: Path, base: str = "") -> list[SavedQuery]:
     return queries
 
 
-def page_address(kb: str, page: str | None = None) -> str:
-    """Return the address of the Browser's page that connects to a knowledge base.
-
-    `page` is the address of the Browser; by default the server's own on its usual port.
+def page_address(kb: str) -> str:
+    """Return the address of the server's Browser, on its usual port, that connects to a base.
 
     Raises:
         StoreUnavailableError: If `kb` is not the address of a Neo4j server.
@@ -92,14 +90,12 @@ def page_address(kb: str, page: str | None = None) -> str:
         query["db"] = address.database
     if credentials() is None:
         query["preselectAuthMethod"] = "NO_AUTH"  # connects without asking
-    base = page or server.format(parts.hostname) + "/browser/"
-    return f"{base}?{urlencode(query, safe=':/')}"
+    return f"{server.format(parts.hostname)}/browser/?{urlencode(query, safe=':/')}"
 
 
 @command()
 def browser(
     kb: str = option("Its address on a server.", default="bolt://localhost:7687"),
-    page: str | None = option("Address of Neo4j Browser; port 7474 of the server by default."),
     out: Path = option(
         "Folder to write to.",
         type=click.Path(file_okay=False, path_type=Path),
@@ -107,7 +103,6 @@ def browser(
     ),
     schema: bool = option("Only print the graph's schema, for Text2Cypher."),
     language: Language = option("Of the schema.", default="zh"),
-    open_page: bool = option("Open the page.", "--open"),
 ) -> None:
     """Look at a knowledge base in Neo4j Browser: style sheet and saved queries.
 
@@ -122,7 +117,7 @@ def browser(
 
         echo_text(schema_for_models(language, base))
         return
-    address = page_address(kb, page)
+    address = page_address(kb)
     queries = write_pack(out, base)
     echo(f"1. open the page   {address}")
     echo(f"2. drag onto it    {out / STYLE}   (colours and captions)")
@@ -130,10 +125,6 @@ def browser(
     echo()
     for query in queries:
         echo(f"{query.title}  {query.english}")
-    if open_page:
-        import webbrowser
-
-        webbrowser.open(address)
 
 
 COMMANDS = (browser,)

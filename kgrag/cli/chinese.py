@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable
-from copy import copy
+from functools import cache
 
 import click
 
@@ -128,79 +128,37 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-class _Context(click.Context):
-    """The context of a command; its help is in the user's language and encoding."""
-
-    def get_usage(self) -> str:
-        if language() == "en":
-            return super().get_usage()
-        formatter = _Formatter(width=self.terminal_width, max_width=self.max_content_width)
-        self.command.format_usage(self, formatter)
-        return formatter.getvalue().rstrip("\n")
-
-    def get_help(self) -> str:
-        told = _help_of(self.command, self) if language() == "zh" else super().get_help()
-        return carried(told, encoding_of(err=False))
-
-
-def encode_help(command: click.Command) -> None:
-    """Print the help of a command and its subcommands in the output's encoding."""
-    command.context_class = _Context
-    command.short_help = (command.help or "").partition("\n\n")[0]  # which click would cut
-    for below in getattr(command, "commands", {}).values():
-        encode_help(below)
-
-
-def _help_of(command: click.Command, ctx: click.Context) -> str:
-    """Return the help of a command in Chinese."""
-    made = _told(command)
-    made.params = [_with_help(option) for option in command.get_params(ctx)]
-    made.add_help_option = False  # already among the options
-    if isinstance(made, click.Group):
-        made.commands = {name: _told(below) for name, below in made.commands.items()}
-    formatter = _Formatter(width=ctx.terminal_width, max_width=ctx.max_content_width)
-    made.format_help(ctx, formatter)
-    return formatter.getvalue().rstrip("\n")
-
-
-def _told(command: click.Command) -> click.Command:
-    """Return a copy of a command with Chinese help."""
-    made = copy(command)
-    made.help = said("help", inspect.cleandoc(command.help or ""))
-    made.short_help = made.help.partition("\n\n")[0]
-    return made
-
-
-def _with_help(parameter: click.Parameter) -> click.Parameter:
-    """Return a copy of an option with Chinese help; an argument has none."""
-    made = copy(parameter)
-    if isinstance(made, click.Option) and made.help:
-        made.help = said("help", made.help)
-    return made
-
-
 class _Formatter(click.HelpFormatter):
-    """Formats help in Chinese, click's own words included, by columns of a terminal."""
+    """Formats help in the user's language; Chinese by columns of a terminal."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how a command is called."""
-        super().write_usage(prog, with_names(args), prefix or said("names", "Usage:"))
+        is_chinese = language() == "zh"
+        prefix = prefix or (said("names", "Usage:") if is_chinese else None)
+        super().write_usage(prog, with_names(args) if is_chinese else args, prefix)
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a list."""
-        self.write(f"{said('names', heading)}：\n")
+        self.write(f"{said('names', heading)}{'：' if language() == 'zh' else ':'}\n")
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
+        if language() == "en":
+            super().write_text(text)
+            return
         indent = " " * self.current_indent
-        paragraphs = (_lines(part, self.width - len(indent)) for part in text.split("\n\n"))
+        parts = said("help", text).split("\n\n")
+        paragraphs = (_lines(part, self.width - len(indent)) for part in parts)
         self.write("\n\n".join(indent + f"\n{indent}".join(lines) for lines in paragraphs) + "\n")
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = _COLUMN, col_spacing: int = 2
     ) -> None:
         """Write names, each with a text beside it, or below a long name."""
-        named = [(with_names(name), _with_remarks(text)) for name, text in rows]
+        if language() == "en":
+            super().write_dl([*rows], col_spacing=col_spacing)
+            return
+        named = [(with_names(name), _of_option(text)) for name, text in rows]
         columns = min(max(width(name) for name, _ in named), col_max) + col_spacing
         indent = " " * self.current_indent
         for name, text in named:
@@ -210,18 +168,45 @@ class _Formatter(click.HelpFormatter):
             self.write("".join(f"\n{indent}{' ' * columns}{line}" for line in more) + "\n")
 
 
+class _Context(click.Context):
+    """The context of a command; its help is in the user's language and encoding."""
+
+    formatter_class = _Formatter
+
+    def get_help(self) -> str:
+        return carried(super().get_help(), encoding_of(err=False))
+
+
+def encode_help(command: click.Command) -> None:
+    """Print the help of a command and its subcommands in the user's language and encoding."""
+    command.context_class = _Context
+    command.help = inspect.cleandoc(command.help or "")
+    command.short_help = command.help.partition("\n\n")[0]  # which click would cut
+    for below in getattr(command, "commands", {}).values():
+        encode_help(below)
+
+
 def with_names(text: str) -> str:
     """Translate the values in names of options."""
     return _NAME.sub(lambda name: said("names", name[0]), text)
 
 
-def _with_remarks(text: str) -> str:
-    """Translate click's remarks at the end of an option's help."""
-    if not text.endswith("]"):
-        return text
-    told, _, remarks = text[:-1].rpartition("[")
+@cache
+def _summaries() -> dict[str, str]:
+    """Return Chinese help by English: of options, and the first paragraphs of commands."""
+    known = {**catalogue("kgrag.cli")["help"], **_OF_TOOLS}
+    return {k.partition("\n\n")[0]: str(v).partition("\n\n")[0] for k, v in known.items()}
+
+
+def _of_option(text: str) -> str:
+    """Translate the help of an option or command, and click's remarks at its end."""
+    told, _, remarks = text.removesuffix("]").partition("  [")
+    told = _summaries().get(told, told)
+    if not remarks:
+        return told
     parts = (remark.partition(": ") for remark in remarks.split("; "))
-    return f"{told}[{'；'.join(said('names', n) + ('：' if c else '') + v for n, c, v in parts)}]"
+    shown = "；".join(said("names", n) + ("：" if c else "") + v for n, c, v in parts)
+    return f"{told}  [{shown}]"
 
 
 def _lines(text: str, columns: int) -> list[str]:

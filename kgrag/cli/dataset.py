@@ -112,10 +112,12 @@ def export(
     ),
     out: Path = option("Write a line a sample (.jsonl).", type=FILE, required=True),
     system: str | None = option("Retrieval preset; grim by default."),
-    ranks: str = option(
-        "Of pairs: ranks of the results from which negatives are drawn.",
-        default="3-30",
-        metavar="FIRST-LAST",
+    ranks: tuple[int, int] = option(
+        "Of pairs: first and last rank of the results from which negatives are drawn.",
+        type=(click.IntRange(1, 1000), click.IntRange(1, 1000)),
+        default=(3, 30),
+        multiple=False,
+        metavar="FIRST LAST",
     ),
     seed: int = _SEED,
 ) -> None:
@@ -124,29 +126,20 @@ def export(
     from kgrag.evaluation.lines import write_lines
     from kgrag.evaluation.queries import read_all_queries
 
-    first, last = _ranks(ranks)
+    if ranks[0] > ranks[1]:
+        raise click.BadParameter(f"{ranks[0]} is after {ranks[1]}", param_hint="--ranks")
     with opened(kb) as base:
         exporting = Exporting(
             base.store,
             read_all_queries(queries),
-            lambda question: base.search(question, system=system, top_k=last),
+            lambda question: base.search(question, system=system, top_k=ranks[1]),
             size=(base.sizes.parent, *base.sizes.children)[-1],
-            ranks=(first, last),
+            ranks=ranks,
             seed=seed,
         )
         lines = [sample_line(sample) for sample in getattr(exporting, form)()]
     write_lines(out, lines)
     echo(f"{out}: {amount(len(lines), 'sample')}")
-
-
-def _ranks(text: str) -> tuple[int, int]:
-    """Parse the first and the last rank; click.BadParameter if malformed."""
-    first, _, last = text.partition("-")
-    if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 1000):
-        raise click.BadParameter(
-            f"must be like 3-30, up to 1000, got {text!r}", param_hint="--ranks"
-        )
-    return int(first), int(last)
 
 
 COMMANDS = (dataset,)

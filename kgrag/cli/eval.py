@@ -1,6 +1,6 @@
-"""Evaluation commands: eval retrieval, experiment, compare, answers."""
+"""Evaluation commands: eval experiment, run, compare, answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +17,10 @@ from kgrag.errors import EvaluationError, ModelError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
-    from kgrag.evaluation.answer_report import AnswerReport
+    from kgrag.evaluation.answers import Asking
     from kgrag.evaluation.chat_models import RunModels
-    from kgrag.evaluation.judges import ComparedAnswer
     from kgrag.evaluation.queries import GoldQuery, QuerySet
     from kgrag.evaluation.runs import Run
-    from kgrag.evaluation.scores import Report
 
 _Progress = Callable[[str, int, int], None]
 _SYSTEMS: Any = option("Presets.", default="bm25,vector,grim")
@@ -35,28 +33,6 @@ _MEASURES: Any = option(
 @click.group("eval")
 def eval_() -> None:
     """Measure retrieval, and answers, on questions with gold."""
-
-
-@command(under=eval_)
-def retrieval(
-    queries: Path = option(".jsonl of questions with gold.", type=EXISTING, required=True),
-    systems: str = _SYSTEMS,
-    ks: str = option("Ranks to cut at.", "--k", default="1,2,5,10"),
-    top_k: int = _TOP_K,
-    kb: str = KB,
-    as_json: bool = JSON,
-) -> None:
-    """Score retrieval: documents at k, and the share of gold text within N characters."""
-    from kgrag.evaluation.queries import read_queries
-
-    cuts = _numbers(ks)
-    gold = _with_gold(queries, read_queries(queries))
-    names = _names(systems)
-    with opened(kb) as base, progress_bar("eval") as progress:
-        reports = base.evaluate(
-            gold.queries, systems=names, ks=cuts, top_k=top_k, progress=progress
-        )
-    _print_reports(reports, cuts, gold.n_without_gold, as_json)
 
 
 @command(under=eval_)
@@ -96,7 +72,7 @@ def experiment(
         raise click.UsageError("each --set needs a name of its own, one that a file may have")
     gold = {name: _queries_of(path, read_queries(path)) for name, _, path in sets}
     if out is not None:
-        _make_folder(out)
+        out.mkdir(parents=True, exist_ok=True)
     found = {}
     for name, kb, _ in sets:
         with opened(kb) as base, progress_bar(name) as progress:
@@ -116,13 +92,6 @@ def experiment(
         print_json(experiment_mapping(found))
     else:
         echo_text(markdown(found, measures=wanted))
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise EvaluationError(f"cannot write {out}: {exc}. Remedy: choose another place") from exc
 
 
 @command("run", under=eval_)
@@ -227,17 +196,17 @@ def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":
     return run
 
 
-def _with_gold(path: Path, gold: "QuerySet") -> "QuerySet":
+def _queries_of(path: Path, gold: "QuerySet") -> "tuple[GoldQuery, ...]":
+    """Return the questions, with a note on those without gold.
+
+    Raises:
+        EvaluationError: If none has gold.
+    """
     if not gold.queries:
         raise EvaluationError(
             f'{path}: no question has gold ("gold_docs": ["ID", …]); nothing can be measured'
         )
-    return gold
-
-
-def _queries_of(path: Path, gold: "QuerySet") -> "tuple[GoldQuery, ...]":
-    """Return the questions, with a note on those without gold."""
-    if n := _with_gold(path, gold).n_without_gold:
+    if n := gold.n_without_gold:
         echo(f"note: {n} questions of {path} without gold are left out", err=True)
     return gold.queries
 
@@ -247,38 +216,6 @@ def _names(text: str) -> list[str]:
     if not names:
         raise click.UsageError(f"names are wanted, with commas between, got {text!r}")
     return names
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = [0]
-    if min(numbers) < 1:
-        raise click.BadParameter(f"must be numbers like 2,5,10, got {text!r}", param_hint="--k")
-    return numbers
-
-
-def _print_reports(
-    reports: "dict[str, Report]", cuts: list[int], n_without_gold: int, as_json: bool
-) -> None:
-    from kgrag.evaluation.report import as_mapping, text_table
-
-    if as_json:
-        print_json({"systems": as_mapping(reports), "n_without_gold": n_without_gold})
-        return
-    at = ("P", "R", "F1", "hit", "all", "nDCG", "MRR", "both", "source-only", "target-only")
-    measures = ["P", "R", "F1", *(f"{name}@{k}" for k in cuts for name in at)]
-    measures += ["span@1000", "span@2000", "span@4000", "prec@2000", "MRR"]
-    kinds = [group.kind for group in next(iter(reports.values())).groups]
-    for kind in kinds:
-        echo_text(text_table(reports, kind=kind, measures=measures))
-        echo()
-    for system, report in reports.items():
-        if report.n_unanswered:
-            echo(f"{system}: {report.n_unanswered} questions without results (scored 0)")
-    if n_without_gold:
-        echo(f"left out: {n_without_gold} questions without gold")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,9 +230,6 @@ class _AnswersOptions:
     )
     model: str = option("Model that writes, at the configured endpoint.")
     judge: str = option("Model that judges, at the endpoint of [llm.verify].")
-    against: str | None = option(
-        "Preset, or answers of --out (.jsonl), to compare with by --judge."
-    )
     without_gold: bool = option("Leave out what answers; refusing is right.")
     record: Path | None = option("Keep what models answer in this new file.", type=FILE)
     replay: Path | None = option("Play what was recorded; no model is asked.", type=EXISTING)
@@ -308,11 +242,11 @@ def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) ->
 
     Of QUESTIONS each line has id and question; answers, gold_docs and gold_spans where there are.
     """
+    from kgrag.evaluation.answer_report import answer_tables, write_answers
+    from kgrag.evaluation.answers import measure_answers
     from kgrag.evaluation.chat_models import Tape, run_models
     from kgrag.evaluation.queries import read_all_queries
 
-    if given.against and not given.judge:
-        raise click.UsageError("--against needs --judge: a model says which answer is better")
     queries = read_all_queries(given.questions)
     if not queries:
         raise EvaluationError(f"{given.questions}: holds no question. Remedy: one a line")
@@ -330,89 +264,37 @@ def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) ->
         )
         base = stack.enter_context(opened(given.kb, config=run.config, model=run.model))
         progress = stack.enter_context(progress_bar("eval"))
-        reports = _Measuring(base, queries, run, progress, given).reports()
-    _give(reports, given.out, as_json=as_json)
-
-
-@dataclass(frozen=True)
-class _Measuring:
-    """Measures answers to questions."""
-
-    base: "KnowledgeBase"
-    queries: "Sequence[GoldQuery]"
-    run: "RunModels"
-    progress: _Progress
-    given: _AnswersOptions
-
-    def reports(self) -> "list[AnswerReport]":
-        """Return the report of a system, and of another that it is compared with."""
-        from kgrag.evaluation.judges import answers_of, read_answers
-
-        report, against = self._of(self.given.system), self.given.against
-        if not against:
-            return [report]
-        if Path(against).is_file():
-            return [self._compared(report, read_answers(Path(against)), Path(against).name)]
-        other = self._of(against)
-        return [self._compared(report, answers_of(other), other.system), other]
-
-    def _of(self, system: str | None) -> "AnswerReport":
-        from kgrag.evaluation.answers import Asking, measure_answers
-
-        asking = Asking(
-            system=system,
-            writer=self.run.writer,
-            without_gold=self.given.without_gold,
-            model=self.run.model,
-            tape=self.run.tape,
-        )
-        if self.run.judge and not self.given.without_gold:
-            from kgrag.evaluation.judges import AnswerJudge
-            from kgrag.integrations.llama_index_judges import GrimEvaluators
-
-            evaluators = GrimEvaluators(self.run.judge)
-            judge = AnswerJudge(self.base, self.run.judge, system=system, evaluators=evaluators)
-            asking = replace(asking, judge=judge, judge_model=self.run.judge)
-        return measure_answers(self.base, self.queries, asking, progress=self.progress)
-
-    def _compared(
-        self, report: "AnswerReport", others: "Mapping[str, ComparedAnswer]", other: str
-    ) -> "AnswerReport":
-        from kgrag.evaluation.answers import Gold
-        from kgrag.evaluation.judges import compared
-
-        assert self.run.judge is not None
-        gold = Gold.of(self.queries, self.base.store)
-        return compared(
-            report,
-            others,
-            [(query, gold.references(query)) for query in self.queries],
-            other=other,
-            model=self.run.judge,
-            tape=self.run.tape,
-            progress=self.progress,
-        )
-
-
-def _give(reports: "list[AnswerReport]", out: Path | None, *, as_json: bool) -> None:
-    """Print reports and write the file of the first."""
-    from kgrag.evaluation.answer_report import answer_tables, write_answers
-
-    report, *others = reports
-    if out is not None:
-        write_answers(out, report)
+        asking = _asking(base, run, given)
+        report = measure_answers(base, queries, asking, progress=progress)
+    if given.out is not None:
+        write_answers(given.out, report)
     if as_json:
-        also = {"against": others[0].to_dict()} if others else {}
-        print_json(report.to_dict() | also)
+        print_json(report.to_dict())
         return
-    for one in reports:
-        if others:
-            echo(one.system)
-        echo_text(answer_tables(one))
-        for note in one.notes:
-            echo(f"note: {note}", err=True)
-        if one is not reports[-1]:
-            echo()
+    echo_text(answer_tables(report))
+    for note in report.notes:
+        echo(f"note: {note}", err=True)
+
+
+def _asking(base: "KnowledgeBase", run: "RunModels", given: _AnswersOptions) -> "Asking":
+    """Return how questions are asked and answers judged."""
+    from kgrag.evaluation.answers import Asking
+
+    asking = Asking(
+        system=given.system,
+        writer=run.writer,
+        without_gold=given.without_gold,
+        model=run.model,
+        tape=run.tape,
+    )
+    if not run.judge or given.without_gold:
+        return asking
+    from kgrag.evaluation.judges import AnswerJudge
+    from kgrag.integrations.llama_index_judges import GrimEvaluators
+
+    evaluators = GrimEvaluators(run.judge)
+    judge = AnswerJudge(base, run.judge, system=given.system, evaluators=evaluators)
+    return replace(asking, judge=judge, judge_model=run.judge)
 
 
 COMMANDS = (eval_,)

@@ -3,25 +3,17 @@
 import errno
 import os
 import re
-import select
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
 
-from kgrag.cli.chinese import amount, told
-from kgrag.cli.printing import echo, say
-from kgrag.errors import KgragError, StoreError, StoreUnavailableError
+from kgrag.cli.chinese import told
+from kgrag.cli.printing import echo
 from kgrag.text.messages import Message, message
 
-if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
-
-_AGAIN_S = 0.05  # until a lost interruption is raised again
-_PATIENCE_S = 2.0  # to end in order, before a message about waiting
 _GO_ON: Mapping[str, str] = {
     "ingest": message("what models answered is kept: run it again to go on"),
     "reembed": message("the old vectors answer, what is encoded is kept: run it again to go on"),
@@ -57,70 +49,28 @@ _REMEDIES = {
 _OTHER = message("see to that place, or name another")
 
 
-class Terminated(KeyboardInterrupt):
-    """Raised for SIGTERM, and handled like Ctrl-C."""
+class Stopped(KeyboardInterrupt):
+    """Raised for the first SIGINT or SIGTERM, whose number it has."""
 
 
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """Raise Terminated for the first SIGTERM inside; a second one ends the process at once."""
+def ended_by_signals() -> Iterator[None]:
+    """Raise Stopped for the first SIGINT or SIGTERM inside; the second ends the process at once."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread handles signals
         return
-    before = signal.signal(signal.SIGTERM, _terminate)
+    before = {number: signal.signal(number, _stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    raise Terminated
-
-
-def exit_on_second_signal() -> None:
-    """Let the second Ctrl-C or SIGTERM end this process immediately.
-
-    Python handles a signal between two of its own steps, and a step in a library may take minutes:
-    signals are counted in a thread. Not on Windows.
-    """
-    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
-        return
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    threading.Thread(target=_count, args=(reading,), name="signals", daemon=True).start()
-    sys.unraisablehook = _raise_again
-
-
-def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
-    """Raise an interruption again that Python dropped during garbage collection."""
-    kind = lost.exc_type
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-        return
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise kind
-
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
-
-
-def _count(reading: int) -> None:
-    _heard(reading)
-    if not select.select([reading], [], [], _PATIENCE_S)[0]:
-        say("kgrag: stopping; what is under way is waited for: again ends it at once", err=True)
-    os._exit(128 + _heard(reading))
-
-
-def _heard(reading: int) -> int:
-    """Wait for the next interrupting signal; return its number."""
-    while True:
-        number = os.read(reading, 1)[0]
-        if number in (signal.SIGINT, signal.SIGTERM):
-            return number
+def _stop(number: int, _frame: FrameType | None) -> None:
+    for again in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(again, lambda number, _: os._exit(128 + number))
+    raise Stopped(number)
 
 
 def leave(code: object) -> None:
@@ -135,32 +85,13 @@ def leave(code: object) -> None:
 
 def exit_code(cause: BaseException | None) -> int:
     """Return the exit code after a signal: 128 and its number."""
-    ended_by = signal.SIGTERM if isinstance(cause, Terminated) else signal.SIGINT
-    return 128 + ended_by
+    return 128 + (cause.args[0] if isinstance(cause, Stopped) else signal.SIGINT)
 
 
 def print_stopped(command: str | None) -> None:
     """Print that a command was stopped, and how to continue if it wrote something."""
     more = _GO_ON.get(command or "")
     echo(told("kgrag: stopped; {more}", more=more) if more else told("kgrag: stopped"), err=True)
-
-
-@contextmanager
-def reporting_stored_documents(base: "KnowledgeBase") -> Iterator[None]:
-    """Print how many documents are stored where a command that stores them ends early."""
-    try:
-        yield
-    except StoreUnavailableError:
-        raise  # documents cannot be counted either
-    except (StoreError, KeyboardInterrupt, MemoryError, OSError):
-        with suppress(KgragError, MemoryError, OSError):
-            stored = amount(base.counts().documents, "document")
-            say(
-                "stored, each whole: {stored}; the rest when you run it again",
-                stored=stored,
-                err=True,
-            )
-        raise
 
 
 def shortage(exc: BaseException) -> Message | None:

@@ -1,24 +1,22 @@
 """Commands that add content: ingest, convert, import-facts, import-summaries."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.chinese import amount, counted, language, said, told
-from kgrag.cli.failures import reporting_stored_documents
-from kgrag.cli.opened import in_money, index_share, opened
+from kgrag.cli.opened import index_share, opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
+from kgrag.cli.printing import echo_text, print_json, print_record, progress_bar, say
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
     from kgrag.ingestion.imports import ImportReport
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
-    from kgrag.llm.chat import StageUsage
     from kgrag.maintenance.intake import Use
 
 
@@ -101,7 +99,7 @@ def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> i
     with opened(given.kb, create=not given.retry_failed) as base:
         if note := encoder_note(base.embedder):
             say("note: {note}", note=note.worded(language()), err=True)
-        with progress_bar("ingest") as progress, reporting_stored_documents(base):
+        with progress_bar("ingest") as progress:
             report = given.ingest(base, progress)
     # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
@@ -146,27 +144,11 @@ def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
     began = time.monotonic()
     with opened(kb) as base:
         report = take_in(base)
-    _print_import(replace(report, seconds=time.monotonic() - began))
-    return int(bool(report.errors))
-
-
-def _print_import(report: "ImportReport") -> None:
     for error in report.errors:
         say("not imported: {error}", error=error, err=True)
-    what = (
-        amount(report.facts, "fact")
-        if report.facts
-        else amount(report.summaries, "summary", "summaries")
-    )
-    documents, lines = amount(report.documents, "document"), amount(len(report.errors), "line")
-    took = _took(report)
-    say(
-        "{what} for {documents} in {took}; {lines} not imported",
-        what=what,
-        documents=documents,
-        took=took,
-        lines=lines,
-    )
+    record = report.to_dict() | {"errors": len(report.errors), "seconds": time.monotonic() - began}
+    print_record({name: n for name, n in record.items() if n}, as_json=False)
+    return int(bool(report.errors))
 
 
 @command()
@@ -198,41 +180,17 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         if outcome.status in ("failed", "skipped"):
             _print_of(outcome, outcome.detail)
     _print_links(plan.outcomes)
-    if as_json:
-        print_json(plan.to_dict())
-        return
-    shown = counted(plan.counts.items(), "outcomes") or told("nothing")
-    say(
-        "would be: {shown}; at most {n_chunks} to encode",
-        shown=shown,
-        n_chunks=amount(plan.n_chunks, "chunk"),
-    )
-    if not plan.predictions:
+    record: dict[str, Any] = plan.to_dict()
+    if not as_json:
+        shown = counted(record.pop("counts").items(), "outcomes") or told("nothing")
+        chunks = amount(record.pop("chunks"), "chunk")
+        say("would be: {shown}; at most {n_chunks} to encode", shown=shown, n_chunks=chunks)
+        stages = plan.predictions.items()
+        record["predictions"] = [{"stage": stage} | p.to_dict() for stage, p in stages]
+        record["sampled"] = plan.sample_total.to_dict() if plan.sampled else {}
+    print_record(record, as_json=as_json)
+    if not (as_json or plan.predictions):
         say("no language model is called: 0 calls, 0 tokens, no cost")
-        return
-    if plan.sampled:
-        say(
-            "the sample took {sample_total}; {sample_cost}",
-            sample_total=_spent(plan.sample_total),
-            sample_cost=_money(plan.sample_cost),
-        )
-    for stage, prediction in plan.predictions.items():
-        calls = amount(prediction.calls, "call")
-        say(
-            "{stage}: {calls}, {cached_calls} more kept; about {prompt_tokens:,} tokens in, "
-            "{completion_tokens:,} out; {basis}",
-            stage=stage,
-            calls=calls,
-            cached_calls=prediction.cached_calls,
-            prompt_tokens=prediction.prompt_tokens,
-            completion_tokens=prediction.completion_tokens,
-            basis=_basis(prediction.basis),
-        )
-    say(
-        "{passages} would be read; {cost}",
-        passages=amount(plan.passages, "passage"),
-        cost=_money(plan.cost),
-    )
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
@@ -245,14 +203,12 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     _print_links(report.outcomes)
     total = len(report.outcomes)
     fast = told(", {n:.1f} a second", n=total / report.seconds) if report.seconds > 1 else ""
-    counts = counted(report.counts.items(), "outcomes") or told("nothing to do")
-    files = amount(total, "file")
     say(
         "{files} in {took}{fast}: {counts}",
-        files=files,
-        took=_took(report),
+        files=amount(total, "file"),
+        took=f"{report.seconds:.1f} s{index_share(report.index_seconds)}",
         fast=fast,
-        counts=counts,
+        counts=counted(report.counts.items(), "outcomes") or told("nothing to do"),
     )
     if report.model:
         _print_model(report.model)
@@ -283,11 +239,9 @@ def _print_links(outcomes: "Sequence[Outcome]") -> None:
 def _print_model(model: "ModelReport") -> None:
     """Print the results and usage of models, if any."""
     failed = sum(model.failed.values())
-    if not model.passages and not failed:
-        return
-    say("models: {total}; {cost}", total=_spent(model.total), cost=_money(model.cost))
     if model.passages:
-        echo(_given(model))
+        spent = model.total.to_dict() if model.spent else {}
+        print_record(model.to_dict() | {"spent": spent}, as_json=False)
     if model.unavailable:
         say("the model could not be asked: {unavailable}", unavailable=model.unavailable, err=True)
     if failed:
@@ -298,52 +252,6 @@ def _print_model(model: "ModelReport") -> None:
             kinds=counted(model.failed.items(), "failures"),
             err=True,
         )
-
-
-def _given(model: "ModelReport") -> str:
-    """Return what models extracted and what was dropped, in words."""
-    facts, summaries = amount(model.facts, "fact"), amount(model.summaries, "summary", "summaries")
-    passages = amount(model.passages, "passage")
-    given = told(
-        "{passages} gave {facts} and {summaries}",
-        passages=passages,
-        facts=facts,
-        summaries=summaries,
-    )
-    if not model.dropped:
-        return given
-    n, kinds = sum(model.dropped.values()), counted(model.dropped.items(), "failures")
-    return told("{given}; {n} dropped: {kinds}", given=given, n=n, kinds=kinds)
-
-
-def _basis(n_calls: int) -> str:
-    """Return the basis of a prediction, and how to improve it."""
-    if n_calls:
-        return told("by what {calls} took before", calls=amount(n_calls, "call"))
-    return told("by rule of thumb; --sample 30 asks the model itself")
-
-
-def _spent(spent: "StageUsage") -> str:
-    kept = told(" ({n} more had been paid before)", n=spent.kept) if spent.kept else ""
-    cached = told(" ({n:,} of them cached)", n=spent.cached) if spent.cached else ""
-    calls = f"{amount(spent.calls, 'call')}{kept}"
-    template = "{calls}, {prompt:,} tokens in{cached}, {completion:,} out"
-    return told(
-        template, calls=calls, prompt=spent.prompt, cached=cached, completion=spent.completion
-    )
-
-
-def _money(cost: Mapping[str, float]) -> str:
-    """Return a cost in words."""
-    if not cost:
-        return told("no price is known for the cost")
-    return told("cost {cost}", cost=in_money(cost))
-
-
-def _took(report: "IngestReport | ImportReport") -> str:
-    """Return the seconds of a run, and those of the search indexes."""
-    share = index_share(report.index_seconds)
-    return told("{seconds:.1f} s{share}", seconds=report.seconds, share=share)
 
 
 def _print_of(outcome: "Outcome", what: str) -> None:

@@ -14,23 +14,19 @@ import click
 from kgrag.cli import (
     ask,
     browser,
-    correct,
     dataset,
     eval,
     ingest,
     manage,
     models,
-    next_steps,
     query,
-    read,
     serve,
     tools,
 )
-from kgrag.cli.chinese import choose, encode_help, in_words, translate_click
+from kgrag.cli.chinese import choose, encode_help, in_words, translate_click, with_names
 from kgrag.cli.failures import (
-    ended_by_sigterm,
+    ended_by_signals,
     exit_code,
-    exit_on_second_signal,
     leave,
     print_stopped,
     shortage,
@@ -38,10 +34,11 @@ from kgrag.cli.failures import (
 from kgrag.cli.options import FILE
 from kgrag.cli.printing import (
     echo,
+    echo_text,
     log_to_stderr,
     print_loss,
-    print_usage_error,
     replace_unsupported,
+    say,
 )
 from kgrag.errors import KgragError
 
@@ -65,10 +62,10 @@ class _Commands(click.Group):
         if not standalone_mode:
             return run()
         try:
-            with ended_by_sigterm():
+            with ended_by_signals():
                 code: Any = run()
         except click.ClickException as exc:
-            print_usage_error(exc)
+            _print_usage_error(exc)
             code = exc.exit_code
         except click.Abort as exc:
             print_stopped(None)
@@ -88,7 +85,7 @@ class _Commands(click.Group):
             print_stopped(ctx.invoked_subcommand)
             ctx.exit(exit_code(exc))
         except click.ClickException as exc:  # while the chosen language is known
-            print_usage_error(exc)
+            _print_usage_error(exc)
             ctx.exit(exc.exit_code)
         except click.exceptions.Exit:
             raise
@@ -102,6 +99,23 @@ class _Commands(click.Group):
             ctx.exit(1)
         finally:
             print_loss()
+
+
+def _print_usage_error(error: click.ClickException) -> None:
+    """Print an error of a command's arguments, and its usage."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        echo_text(context.get_usage(), err=True)
+        say(
+            "Try '{command} {option}' for help.",
+            command=context.command_path,
+            option=context.help_option_names[-1],
+            err=True,
+        )
+        echo(err=True)
+    told = error.format_message()
+    is_name = isinstance(error, click.MissingParameter)
+    say("Error: {error}", error=with_names(told) if is_name else told, err=True)
 
 
 def _close_stdout() -> None:
@@ -134,17 +148,15 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     log_to_stderr(logging.INFO if verbose else logging.WARNING)
     ctx.obj = read_config(config)
     if ctx.invoked_subcommand is None:
-        next_steps.print_next_steps(os.environ.get("KGRAG_KB") or "kb")
+        echo_text(ctx.get_help())
 
 
 for _module in (
     ingest,
     ask,
-    read,
     tools,
     query,
     browser,
-    correct,
     manage,
     eval,
     dataset,
@@ -159,7 +171,6 @@ translate_click()
 
 def run() -> None:
     """Run kgrag as a process."""
-    exit_on_second_signal()
     try:
         main()
     except SystemExit as exc:

@@ -2,19 +2,16 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
-from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, padded, said, told
-from kgrag.cli.opened import in_money, index_share, opened, print_foreign
-from kgrag.cli.options import FILE, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
-from kgrag.cli.query import table
+from kgrag.cli.chinese import amount, told
+from kgrag.cli.opened import index_share, opened, print_foreign
+from kgrag.cli.options import FILE, JSON, KB, command, option
+from kgrag.cli.printing import echo, print_json, print_record, progress_bar, say
 from kgrag.files.whole_file import write_whole
 from kgrag.text.messages import message
 from kgrag.text.visible import json_line
@@ -24,12 +21,10 @@ if TYPE_CHECKING:
     from kgrag.config import Config
     from kgrag.llm.ledger import UsageTotal
     from kgrag.llm.providers import Price
-    from kgrag.maintenance.copying import Comparison, CopyReport
-    from kgrag.maintenance.repairing import RepairReport
+    from kgrag.maintenance.copying import Comparison
 
 _SHOWN = 160  # characters of a different line
 _BEFORE = 40  # of these, before the difference
-_MOST_DOCUMENTS = 20  # shown; JSON has all
 _NONE = "no model was asked for this knowledge base"
 
 
@@ -46,14 +41,6 @@ def verify(kb: str = KB, as_json: bool = JSON) -> int:
     holds = told("all invariants hold")
     echo(amount(len(problems), "problem") if problems else holds, err=as_json)
     return int(bool(problems))
-
-
-@command()
-def delete(document: str = argument(), kb: str = KB) -> None:
-    """Delete a document (id, file, file name or title) and what only it supports."""
-    with opened(kb) as base:
-        card = base.delete(document)
-    say("deleted {doc_id}: {title}", doc_id=card.doc_id, title=card.title)
 
 
 @command()
@@ -92,48 +79,32 @@ def copy(
             copied = time.monotonic()
             target.store.refresh(sizes=target.sizes.searched)
         now = time.monotonic()
-        equal = _print_copy_report(report, now - began, now - copied)
-        if check:
-            equal = _print_comparison(copying.compare(source.store, target.store)) and equal
-    return int(not equal)
-
-
-def _print_copy_report(report: "CopyReport", seconds: float, index_seconds: float) -> bool:
-    """Print what was copied; return whether both have equal counts."""
-    took = f"{seconds:.1f} s{index_share(index_seconds)}"
-    say(
-        "{written} copied, {unchanged} unchanged in {took}",
-        written=report.written,
-        unchanged=report.unchanged,
-        took=took,
-    )
-    if report.source == report.target:
-        return True
-    say("not the same: from {source}", source=report.source, err=True)
-    echo(f"to {report.target}", err=True)
-    say("the first was changed meanwhile: copy again", err=True)
-    return False
-
-
-def _print_comparison(comparison: "Comparison") -> bool:
-    """Print whether two exports agree, and where they first differ; return whether they do."""
-    if comparison.difference is None:
         say(
-            "identical: {records} records, sha256 {sha256}",
-            records=comparison.records,
-            sha256=comparison.sha256,
+            "{written} copied, {unchanged} unchanged in {took}",
+            written=report.written,
+            unchanged=report.unchanged,
+            took=f"{now - began:.1f} s{index_share(now - copied)}",
         )
-        return True
-    ours, theirs = (line or "nothing more" for line in comparison.difference)
-    same = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
-    )
-    begin = max(0, same - _BEFORE)
-    say("different from record {n} on:", n=comparison.records + 1, err=True)
-    echo(f"from {ours[begin : begin + _SHOWN]}", err=True)
-    echo(f"to   {theirs[begin : begin + _SHOWN]}", err=True)
+        if report.source != report.target:
+            say("the first was changed meanwhile: copy again", err=True)
+            return 1
+        return 0 if not check else _print_comparison(copying.compare(source.store, target.store))
+
+
+def _print_comparison(found: "Comparison") -> int:
+    """Print whether two exports agree, and where they first differ; return the exit code."""
+    if found.difference is None:
+        template = "identical: {records} records, sha256 {sha256}"
+        say(template, records=found.records, sha256=found.sha256)
+        return 0
+    say("different from record {n} on:", n=found.records + 1, err=True)
+    ours, theirs = (line or "nothing more" for line in found.difference)
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    begin = max(0, next((n for n, (a, b) in pairs if a != b), 0) - _BEFORE)
+    for line in (ours, theirs):
+        echo(line[begin : begin + _SHOWN], err=True)
     say("to have the same, copy into a new place", err=True)
-    return False
+    return 1
 
 
 @command()
@@ -152,31 +123,11 @@ def repair(
 
     with progress_bar("repair") as progress:
         report = KnowledgeBase.repair(kb, config=ctx.obj, dry_run=dry_run, progress=progress)
-    if as_json:
-        print_json(report.to_dict())
+    if as_json or report.found:
+        print_record(report.to_dict(), as_json=as_json)
     else:
-        _print_repair_report(report, dry_run=dry_run)
-    return int(bool(report.left))
-
-
-def _print_repair_report(report: "RepairReport", *, dry_run: bool) -> None:
-    if not report.found:
         say("all invariants hold: nothing to repair")
-        return
-    for line in report.done:
-        echo(
-            told("would be repaired: {line}", line=line)
-            if dry_run
-            else told("repaired: {line}", line=line)
-        )
-    for line in report.left:
-        say("left: {line}", line=line, err=True)
-    echo(
-        f"{amount(len(report.found), 'problem')} found, {amount(len(report.done), 'repair')}"
-        + (f", {len(report.left)} left" if report.left else "; all is whole again" * (not dry_run))
-    )
-    if report.kept:
-        say("the damaged file is kept as {kept}", kept=report.kept)
+    return int(bool(report.left))
 
 
 @command()
@@ -190,18 +141,13 @@ def drop(*, kb: str = KB, yes: bool = option("Do not ask first.")) -> None:
     from kgrag.store.neo4j.drop import documents_held, drop
 
     held = f"{kb}: {amount(documents_held(kb), 'document')}"
-    if not yes and not _is_wanted(held):
+    if not yes and not _at_a_terminal():
+        raise click.UsageError(told("nobody is there to ask: --yes drops it"))
+    if not yes and not click.confirm(told("{held}. Delete all of it?", held=held), err=True):
         say("nothing was deleted")
         return
     drop(kb)
     say("dropped {held}", held=held)
-
-
-def _is_wanted(held: str) -> bool:
-    """Ask for confirmation; UsageError without a terminal."""
-    if not _at_a_terminal():
-        raise click.UsageError(told("nobody is there to ask: --yes drops it"))
-    return click.confirm(told("{held}. Delete all of it?", held=held), err=True)
 
 
 def _at_a_terminal() -> bool:
@@ -224,20 +170,13 @@ def stats(
 
 
 def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
-    counts: dict[str, Any] = base.counts().to_dict()
-    counts["embedder"] = base.store.get_meta("embedder")
+    counts = base.counts().to_dict() | {"embedder": base.store.get_meta("embedder")}
     foreign = base.store.count_foreign()
-    if foreign:
+    if foreign and as_json:
         counts["foreign"] = foreign
-    if as_json:
-        print_json(counts)
-        return
-    counts.pop("foreign", None)
-    for name, value in counts.items():
-        if name == "chunks":
-            value = ", ".join(said("words", "{} of {}").format(n, k) for k, n in value.items())
-        echo(f"{padded(said('words', name), 11)} {value}")
-    print_foreign(foreign)
+    print_record(counts, as_json=as_json)
+    if not as_json:
+        print_foreign(foreign)
 
 
 def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
@@ -260,24 +199,24 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
         with closing(Calls.open(ledger)) as calls:
             stages, documents = calls.totals("stage"), calls.totals("doc_id")
     prices = _prices(config)
-    by_stage = [_row("stage", total, total.group, prices) for total in stages]
     by_document = [
         _row("document", total, files.get(total.group, total.group or "(questions)"), prices)
-        for total in documents
+        for total in sorted(documents, key=lambda t: -(t.usage.prompt + t.usage.completion))
     ]
-    if as_json:
-        print_json({"stages": by_stage, "documents": by_document})
-        return
-    if not by_stage:
+    by_stage = [_row("stage", total, total.group, prices) for total in stages]
+    if not (by_stage or as_json):
         echo(_NONE)
         return
-    echo_text(table(_named(by_stage)))
-    by_document.sort(key=lambda row: -int(str(row["in"])) - int(str(row["out"])))
-    echo()
-    echo_text(table(_named(by_document[:_MOST_DOCUMENTS])))
-    if len(by_document) > _MOST_DOCUMENTS:
-        say("and {n} more; --json has all", n=len(by_document) - _MOST_DOCUMENTS)
-    _print_sums(stages, prices)
+    print_record({"stages": by_stage, "documents": by_document}, as_json=as_json)
+    if any(total.usage.estimated for total in stages):
+        say("note: an endpoint did not count tokens; some figures are estimates", err=True)
+    if unknown := sorted({total.model for total in stages if total.model not in prices}):
+        say(
+            "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
+            "currency in [llm]",
+            unknown=", ".join(unknown),
+            err=True,
+        )
 
 
 def _prices(config: "Config") -> "dict[str, Price]":
@@ -303,7 +242,7 @@ def _prices(config: "Config") -> "dict[str, Price]":
 def _row(
     kind: str, total: "UsageTotal", name: str, prices: "dict[str, Price]"
 ) -> dict[str, object]:
-    spent = _money(total, prices)
+    price = prices.get(total.model)
     return {
         kind: name,
         "model": total.model,
@@ -314,46 +253,9 @@ def _row(
         "cached": total.usage.cached,
         "out": total.usage.completion,
         "seconds": round(total.seconds, 1),
-        "cost": None if spent is None else round(spent[0], 4),
-        "currency": spent[1] if spent else "",
+        "cost": None if price is None else round(price.of(total.usage), 4),
+        "currency": price.currency if price else "",
     }
 
 
-def _named(rows: "Sequence[dict[str, object]]") -> list[dict[str, object]]:
-    """Translate the names of columns."""
-    return [{said("words", name): value for name, value in row.items()} for row in rows]
-
-
-def _money(total: "UsageTotal", prices: "dict[str, Price]") -> tuple[float, str] | None:
-    """Return (amount, currency); None if the model's price is unknown."""
-    price = prices.get(total.model)
-    return None if price is None else (price.of(total.usage), price.currency)
-
-
-def _print_sums(totals: "Sequence[UsageTotal]", prices: "dict[str, Price]") -> None:
-    amounts: dict[str, float] = {}
-    for total in totals:
-        if spent := _money(total, prices):
-            amounts[spent[1]] = amounts.get(spent[1], 0.0) + spent[0]
-    unknown = sorted({total.model for total in totals if total.model not in prices})
-    sent, kept = sum(t.sent for t in totals), sum(t.from_cache for t in totals)
-    shown = in_money(amounts)
-    echo()
-    say(
-        "{sent} calls sent, {kept} answered from what was kept; cost {cost}",
-        sent=sent,
-        kept=kept,
-        cost=shown or said("words", "unknown"),
-    )
-    if any(total.usage.estimated for total in totals):
-        say("note: an endpoint did not count tokens; some figures are estimates", err=True)
-    if unknown:
-        say(
-            "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
-            "currency in [llm]",
-            unknown=", ".join(unknown),
-            err=True,
-        )
-
-
-COMMANDS = (verify, delete, export, copy, repair, drop, stats)
+COMMANDS = (verify, export, copy, repair, drop, stats)

@@ -7,31 +7,23 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from kgrag.cli.chinese import amount
-from kgrag.cli.opened import index_share, opened
+from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
+from kgrag.cli.printing import (
+    echo,
+    echo_text,
+    print_json,
+    print_record,
+    progress_bar,
+    table,
+)
 from kgrag.errors import NotFoundError
 from kgrag.types import Language
 
 if TYPE_CHECKING:
     from kgrag.config import Config, EmbeddingConfig
     from kgrag.embedding.model_folder import Listed
-    from kgrag.ingestion.reembed import ReembedPlan, ReembedReport
-    from kgrag.llm.chat import Request
     from kgrag.llm.prompts import Prompt
-
-_COLUMNS = (
-    "name",
-    "format",
-    "dimension",
-    "pooling",
-    "precision",
-    "size",
-    "languages",
-    "licence",
-    "where",
-)
 
 
 @click.group()
@@ -44,51 +36,37 @@ def list_(as_json: bool = JSON) -> None:
     """List installed and known models: how they are used, and where they are."""
     from kgrag.embedding.model_folder import listed_models
 
-    found = listed_models()
-    rows = [_row(model) for model in found]
+    rows = [_row(model) for model in listed_models()]
     if as_json:
         print_json(rows)
         return
-    shown = [[_shown(key, row) for key in _COLUMNS] for row in rows]
-    widths = [max(map(len, column)) for column in zip(_COLUMNS, *shown, strict=True)]
-    for line in ([*_COLUMNS], *shown):
-        cells = zip(line, widths, strict=True)
-        echo("  ".join(cell.ljust(width) for cell, width in cells).rstrip())
-    for model in found:
-        if model.problem:
-            state = "" if model.plugin else "is damaged: "
-            echo(f"note: {model.name} {state}{model.problem}", err=True)
+    names = ("name", "format", "dimension", "bytes", "languages", "licence")
+    shown = []
+    for row in rows:
+        where = row["folder"] or (row["source"] if row["format"] == "plugin" else None)
+        where = where or f"not installed: kgrag models pull {row['name']}"
+        shown.append({name: row[name] for name in names} | {"where": where})
+    echo_text(table(shown))
+    for row in rows:
+        if row["problem"]:
+            echo(f"note: {row['name']}: {row['problem']}", err=True)
 
 
 def _row(model: "Listed") -> dict[str, object]:
     """Return the data of a model; settings are missing where its card is damaged."""
     card = model.card
+    told = asdict(card) if card else {}
+    names = ("format", "dimension", "pooling", "precision", "max_tokens", "languages", "licence")
     return {
         "name": model.name,
         "identity": card.identity if card else None,
+        **{name: told.get(name) for name in names},
         "format": card.format if card else "plugin" if model.plugin else None,
-        "dimension": card.dimension if card else None,
-        "pooling": card.pooling if card else None,
-        "precision": card.precision if card else "",
         "bytes": model.n_bytes,
-        "max_tokens": card.max_tokens if card else None,
-        "languages": card.languages if card else "",
-        "licence": card.licence if card else "",
         "source": card.source if card else model.plugin,
         "folder": str(model.folder) if model.folder else None,
         "problem": model.problem,
     }
-
-
-def _shown(key: str, row: dict[str, object]) -> str:
-    if key == "size":
-        return "-" if row["format"] == "plugin" else f"{int(str(row['bytes'])) / 1e6:.0f} MB"
-    if key == "where" and row["format"] == "plugin":
-        return str(row["source"])
-    if key == "where":
-        where = row["folder"] or f"not installed: kgrag models pull {row['name']}"
-        return f"damaged: {where}" if row["problem"] else str(where)
-    return str(row[key] or "-")
 
 
 @command(under=models)
@@ -161,7 +139,7 @@ def reembed(
         ctx.obj = replace(configured, embedding=_with_model(configured.embedding, model))
     with opened(kb) as base:
         if dry_run:
-            _print_plan(base.reembed_plan(), as_json)
+            print_record(base.reembed_plan().to_dict(), as_json=as_json)
             return
         with progress_bar("reembed") as progress:
             report = base.reembed(progress=progress)
@@ -170,8 +148,12 @@ def reembed(
             base.store.refresh(sizes=base.sizes.searched)
             indexed = time.monotonic() - encoded
     seconds = time.monotonic() - began
-    _print_report(replace(report, seconds=seconds, index_seconds=indexed), as_json)
-    _warn_of_settings(configured, model)
+    report = replace(report, seconds=seconds, index_seconds=indexed)
+    print_record(report.to_dict(), as_json=as_json)
+    named = configured.embedding
+    said = named.model or named.provider or named.base_url
+    if model and said and (named.is_endpoint or said != model):
+        echo(f'note: [embedding] names "{said}" still: change it to "{model}"', err=True)
 
 
 def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
@@ -179,77 +161,6 @@ def _with_model(configured: "EmbeddingConfig", model: str) -> "EmbeddingConfig":
     from kgrag.embedding.choose import is_here, without_endpoint
 
     return replace(without_endpoint(configured) if is_here(model) else configured, model=model)
-
-
-def _print_plan(plan: "ReembedPlan", as_json: bool) -> None:
-    if as_json:
-        print_json(plan.to_dict())
-        return
-    _print_dropped(plan.dropped, "would be dropped")
-    if not plan.changed:
-        _print_nothing_to_do(plan.after)
-        return
-    echo(
-        f"{_change(plan.before, plan.after)}: {amount(plan.texts, 'text')} of "
-        f"{amount(plan.documents, 'document')} to encode, {plan.characters:,} characters; "
-        f"about {_duration(plan.seconds)}"
-    )
-
-
-def _print_report(report: "ReembedReport", as_json: bool) -> None:
-    if as_json:
-        print_json(report.to_dict())
-        return
-    _print_dropped(report.dropped, "were dropped")
-    if not report.changed:
-        _print_nothing_to_do(report.after)
-        return
-    earlier = f" ({amount(report.resumed, 'document')} done by an earlier run)"
-    resumed = earlier if report.resumed else ""
-    echo(
-        f"{_change(report.before, report.after)}: {amount(report.encoded, 'text')} of "
-        f"{amount(report.documents, 'document')}{resumed} in {_duration(report.seconds)}"
-        f"{index_share(report.index_seconds)}"
-    )
-
-
-def _print_nothing_to_do(encoder: str) -> None:
-    echo(
-        f"nothing to do: all vectors are those of {encoder} (--model, or [embedding] in "
-        "kgrag.toml, names another)"
-    )
-
-
-def _print_dropped(encoder: str, what: str) -> None:
-    if encoder:
-        echo(f"note: half-done vectors of {encoder} {what}", err=True)
-
-
-def _warn_of_settings(configured: "Config", model: str | None) -> None:
-    """Print a note where settings name another encoder than the knowledge base has now."""
-    named = configured.embedding
-    said = named.model or named.provider or named.base_url
-    changed = _with_model(named, model) if model else named
-    if said and (changed.model, changed.is_endpoint) != (named.model, named.is_endpoint):
-        echo(
-            f'note: [embedding] names "{said}" still: change it to "{model}", or take it out',
-            err=True,
-        )
-
-
-def _change(before: str, after: str) -> str:
-    return after if before in ("", after) else f"{before} → {after}"
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> _duration(0.2), _duration(95), _duration(7300)
-    ('0.2 s', '2 min', '2.0 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 @command()
@@ -262,33 +173,26 @@ def prompts(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Print the prompts, with $places, or with --of what would be sent for a file."""
+    """Print the prompts, with $places, or with --of the requests for a file as JSON."""
     if file is not None:
-        _print_requests(ctx.obj, file, as_json)
+        from kgrag.maintenance.intake import requests_of
+
+        for request in requests_of(file, ctx.obj):
+            messages = [{"role": m.role, "content": m.content} for m in request.messages]
+            print_json({"stage": request.stage, "messages": messages, "schema": request.schema})
         return
-    for prompt in _chosen(names, language):
-        _print_prompt(prompt, as_json)
-
-
-def _chosen(names: tuple[str, ...], language: str | None) -> "list[Prompt]":
     from kgrag.llm.prompts import LANGUAGES, prompt, prompt_names
 
     known = prompt_names()
-    unknown = [name for name in names if name not in known]
-    if unknown:
+    if unknown := [name for name in names if name not in known]:
         raise NotFoundError(f"no prompt is called {unknown[0]!r}; there are {', '.join(known)}")
-    return [
-        prompt(name, tongue)
-        for name in names or known
-        for tongue in LANGUAGES
-        if language in (None, tongue)
-    ]
+    for name in names or known:
+        for tongue in LANGUAGES if language is None else (language,):
+            _print_prompt(prompt(name, tongue), as_json)
 
 
 def _print_prompt(prompt: "Prompt", as_json: bool) -> None:
     if as_json:
-        from dataclasses import asdict
-
         print_json(asdict(prompt))
         return
     echo(f"═══ {prompt.name} ({prompt.language})")
@@ -297,28 +201,6 @@ def _print_prompt(prompt: "Prompt", as_json: bool) -> None:
     for role in ("system", "user"):
         echo(f"── {role}")
         echo_text(getattr(prompt, role))
-    echo()
-
-
-def _print_requests(config: "Config", file: Path, as_json: bool) -> None:
-    from kgrag.maintenance.intake import requests_of
-
-    for number, request in enumerate(requests_of(file, config), 1):
-        if as_json:
-            messages = [{"role": m.role, "content": m.content} for m in request.messages]
-            print_json({"stage": request.stage, "messages": messages, "schema": request.schema})
-        else:
-            _print_request(number, request)
-
-
-def _print_request(number: int, request: "Request") -> None:
-    echo(f"═══ call {number} ({request.stage})")
-    for message in request.messages:
-        echo(f"── {message.role}")
-        echo_text(message.content)
-    if request.schema is not None:
-        echo(f"── JSON schema {request.schema_name}")
-        print_json(request.schema)
     echo()
 
 

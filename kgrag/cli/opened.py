@@ -1,6 +1,6 @@
 """The knowledge base that a command opens, and amounts in words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -80,8 +80,3 @@ def index_share(seconds: float) -> str:
     (' (405 s of it for the search indexes)', '')
     """
     return told(" ({n:.0f} s of it for the search indexes)", n=seconds) if seconds >= 1 else ""
-
-
-def in_money(amounts: Mapping[str, float]) -> str:
-    """Return amounts by currency, if one is named; small runs cost less than a cent."""
-    return " + ".join(f"{n:.4f} {currency}".rstrip() for currency, n in sorted(amounts.items()))

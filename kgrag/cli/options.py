@@ -17,7 +17,7 @@ False, or an empty string, tuple or 0, unless it has a `default`, which help sho
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, is_dataclass
+from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -34,15 +34,8 @@ EXISTING = click.Path(exists=True, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Declared:
-    """The click parameters of a field, given its name and type."""
-
-    parameters: Callable[[str, Any], list[click.Parameter]]
-
-
 def option(help: str | None = None, *names: str, **settings: Any) -> Any:
-    """Declare an option; `chinese.toml` has the Chinese help.
+    """Declare an option: what makes it of a field's name and type; `chinese.toml` has its Chinese.
 
     `names` replace the name derived from the field's; `settings` are those of `click.Option` that
     the type does not determine.
@@ -57,7 +50,7 @@ def option(help: str | None = None, *names: str, **settings: Any) -> Any:
             )
         ]
 
-    return _Declared(made)
+    return made
 
 
 def argument(**settings: Any) -> Any:
@@ -67,7 +60,7 @@ def argument(**settings: Any) -> Any:
         number = -1 if get_origin(kind) is tuple else 1
         return [click.Argument([field], nargs=number, **settings)]
 
-    return _Declared(made)
+    return made
 
 
 def _settings_of(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,22 +99,12 @@ def command(
     return decorate
 
 
-def group(name: str | None = None) -> Callable[[Callable[..., None]], click.Group]:
-    """Make a function a group that also runs without a command; see `command`."""
-
-    def decorate(function: Callable[..., None]) -> click.Group:
-        made = click.group(name, invoke_without_command=True, params=list(_parameters(function)))
-        return made(_called_by_click(function))
-
-    return decorate
-
-
 def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
     """Yield the parameters that a function or dataclass declares, in order."""
     for name, parameter in inspect.signature(function).parameters.items():
         kind: Any = parameter.annotation
-        if isinstance(parameter.default, _Declared):
-            yield from parameter.default.parameters(name, kind)
+        if callable(parameter.default) and parameter.default is not parameter.empty:
+            yield from parameter.default(name, kind)
         elif isinstance(kind, type) and issubclass(kind, Arguments):
             yield from parameters_of(kind)
         elif isinstance(kind, type) and is_dataclass(kind):
@@ -131,15 +114,15 @@ def _parameters(function: Callable[..., object]) -> Iterator[click.Parameter]:
 def parameters_of(kind: type[Arguments]) -> Iterator[click.Parameter]:
     """Yield the parameters of a command for the arguments of a tool.
 
-    A text that is required, or an argument with `positional`, is given without a name.
+    A text that is required is given without a name.
     """
     for name, (field, kind_) in parameters(kind).items():
         about, is_required = field.metadata, field.default is MISSING
         told = translated(about["description"], about["title"])
         if name == "lang":
             yield click.Option(["--english", "lang"], flag_value="en", help=told)
-        elif about.get("positional") or (is_required and kind_ is str):
-            yield click.Argument([name], required=is_required)
+        elif is_required and kind_ is str:
+            yield click.Argument([name])
         elif not is_dataclass(next(iter(get_args(kind_)), None)):  # which only a program can give
             shown: dict[str, Any] = {"required": is_required} if is_required else {}
             if isinstance(field.default, int) and field.default and kind_ is not bool:

@@ -5,26 +5,29 @@ output's encoding lacks it.
 """
 
 import codecs
+import json
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import click
 
-from kgrag.cli.chinese import encoding_of, in_words, told, with_names
+from kgrag.cli.chinese import encoding_of, in_words, padded, said, told, width
 from kgrag.text.messages import Message
 from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
 
+_WIDEST = 60  # columns of a cell; longer texts are truncated
 _LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
 _LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as ?
 
 
 def echo(line: str = "", *, err: bool = False) -> None:
     """Print one line; line breaks in it are shown, so that names cannot forge lines."""
-    print_piece(visible_line(line) + "\n", err=err)
+    _print_piece(visible_line(line) + "\n", err=err)
 
 
 def say(template: str, /, *, err: bool = False, **values: object) -> None:
@@ -37,7 +40,7 @@ def echo_text(text: str, *, err: bool = False) -> None:
 
     Names in it must have passed `visible_line`.
     """
-    print_piece(visible(text) + "\n", err=err)
+    _print_piece(visible(text) + "\n", err=err)
 
 
 def echo_draft(piece: str) -> None:
@@ -45,34 +48,91 @@ def echo_draft(piece: str) -> None:
 
     Control sequences split over pieces are also shown as characters.
     """
-    print_piece(visible(piece), err=True, dim=True)
+    _print_piece(visible(piece), err=True, dim=True)
 
 
 def print_json(value: object, *, sort_keys: bool = False) -> None:
     """Print a value as one line of JSON; in ASCII unless the output is UTF-8."""
-    print_piece(
+    _print_piece(
         json_line(value, encoding=encoding_of(err=False), sort_keys=sort_keys) + "\n", err=False
     )
 
 
-def print_usage_error(error: click.ClickException) -> None:
-    """Print an error of a command's arguments, and its usage."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is not None:
-        echo_text(context.get_usage(), err=True)
-        say(
-            "Try '{command} {option}' for help.",
-            command=context.command_path,
-            option=context.help_option_names[-1],
-            err=True,
-        )
-        echo(err=True)
-    say("Error: {error}", error=_said(error), err=True)
+def print_record(record: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print a mapping as JSON, or in words: a line for each value, then a table for each list.
+
+    What is empty is left out of the lines; names are in the user's language where they have one.
+    """
+    if as_json:
+        print_json(record)
+        return
+    tables = {}
+    for name, value in record.items():
+        if isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+            tables[said("words", name)] = value
+        elif value not in (None, "", [], (), {}):
+            echo(f"{padded(said('words', name), 11)} {_in_line(value)}")
+    for name, rows in tables.items():
+        echo()
+        echo(name)
+        echo_text(table([{said("words", key): cell for key, cell in r.items()} for r in rows]))
 
 
-def _said(error: click.ClickException) -> str:
-    said = error.format_message()
-    return with_names(said) if isinstance(error, click.MissingParameter) else said
+def _in_line(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{said('words', str(name))} {_in_line(n)}" for name, n in value.items())
+    if isinstance(value, list | tuple):
+        return "、".join(map(_in_line, value))
+    return f"{value:.4g}" if isinstance(value, float) else in_words(value)
+
+
+def table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as aligned columns with headings; numbers are right-aligned.
+
+    >>> print(table([{"name": "绿色", "n": 12}, {"name": "a", "n": 3}]))
+    name   n
+    ────  ──
+    绿色  12
+    a      3
+    """
+    names = list(rows[0])
+    lines = [[_shortened(name) for name in names]]
+    lines += [[_cell(row[name]) for name in names] for row in rows]
+    widths = [max(width(line[at]) for line in lines) for at in range(len(names))]
+    right = [all(isinstance(row[name], int | float) for row in rows) for name in names]
+    lines.insert(1, ["─" * columns for columns in widths])
+    return "\n".join(_line(line, widths, right) for line in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = []
+    for cell, columns, to_right in zip(cells, widths, right, strict=True):
+        space = " " * (columns - width(cell))
+        padded.append(space + cell if to_right else cell + space)
+    return "  ".join(padded).rstrip()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, str | bytes):
+        return _shortened(str(value))
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str, columns: int = _WIDEST) -> str:
+    """Return a text on one line of so many columns, without control characters."""
+    line = visible_line(" ".join(text.split()))
+    if width(line) <= columns:
+        return line
+    room = columns - 1  # for the …
+    kept = []
+    for character in line:
+        room -= width(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
 
 
 def print_loss() -> None:
@@ -152,7 +212,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return "".join(c if c.isascii() else likeness(c) for c in lacking), error.end
 
 
-def print_piece(text: str, *, err: bool, dim: bool = False) -> None:
+def _print_piece(text: str, *, err: bool, dim: bool = False) -> None:
     """Print a text as it is, but for characters that the encoding lacks."""
     encoding = encoding_of(err=err)
     if lost := n_lost(text, encoding):

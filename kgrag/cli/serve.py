@@ -1,9 +1,6 @@
 """Commands that serve knowledge bases: pages in a browser and an HTTP API; to assistants by MCP."""
 
 import os
-import re
-from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -15,8 +12,6 @@ from kgrag.cli.options import KB, command, option
 from kgrag.cli.printing import say
 from kgrag.errors import needs_extra
 
-_NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,63})=(?P<place>.+)", re.DOTALL)
-_KEY = "KGRAG_TOKEN"
 _EVERY = ("0.0.0.0", "::")
 
 
@@ -24,11 +19,6 @@ _EVERY = ("0.0.0.0", "::")
 def serve(
     *,
     kb: str = KB,
-    named: tuple[str, ...] = option(
-        "A knowledge base by name, instead of --kb; several have pages below their names.",
-        "--base",
-        metavar="NAME=KB",
-    ),
     host: str = option(
         "Address to listen at; for any but this machine's own KGRAG_TOKEN must be set.",
         default="127.0.0.1",
@@ -49,66 +39,34 @@ def serve(
     """Serve a knowledge base: a page to ask and check, an HTTP API, for one or many users.
 
     What is served can only be read, but with --allow-ingest. With KGRAG_TOKEN in the environment
-    a key is required; KGRAG_TOKEN_NAME, the name in capitals, is that of one of several bases.
+    that key is required.
     """
     with needs_extra("serve", "kgrag serve"):
         from kgrag.serve.app import application, listen, serve
         from kgrag.serve.desk import Desk
-    places = dict(map(_named, named)) if named else {"kgrag": kb}
-    keys = {name: [key for key in map(os.environ.get, _variables(name)) if key] for name in places}
+    keys = [key for key in (os.environ.get("KGRAG_TOKEN"),) if key]
     hosts = [*allow_host, *([] if host in _EVERY else [host])]
-    has_keys = all(keys.values())
-    if allow_host and not has_keys:
+    if allow_host and not keys:
         raise click.UsageError(
             told("--allow-host needs KGRAG_TOKEN: others can reach it by that name")
         )
-    folders = _folders(places, uploads, allow_ingest)
-    with ExitStack() as stack:
-        listening, address = stack.enter_context(listen(host, port, has_keys=has_keys))
-        desks = []
-        for name, place in places.items():
-            base = stack.enter_context(opened(place))
-            desks.append(Desk(base, name, lang, folders.get(name)))
+    if uploads and not allow_ingest:
+        raise click.UsageError(told("--uploads goes with --allow-ingest"))
+    if allow_ingest and uploads is None:
+        if "://" in kb:
+            raise click.UsageError(
+                told("a knowledge base on a server has no folder: name one by --uploads")
+            )
+        uploads = Path(kb) / "uploads"
+    with listen(host, port, has_keys=bool(keys)) as (listening, address), opened(kb) as base:
 
         def ready() -> None:
             say("{address} (Ctrl-C ends it)", address=address, err=True)
             if open_ and click.launch(address):
                 say("no browser of this machine opens it", err=True)
 
-        app = application(desks, keys=keys, hosts=hosts, url=address)
-        serve(app, listening, ready=ready)
-
-
-def _named(text: str) -> tuple[str, str]:
-    match = _NAMED.fullmatch(text)
-    if match is None:
-        raise click.BadParameter(
-            told("it is NAME=KB, the name of letters, digits, _ and -, got {text!r}", text=text),
-            param_hint="--base",
-        )
-    return match["name"], match["place"]
-
-
-def _folders(places: Mapping[str, str], uploads: Path | None, allowed: bool) -> dict[str, Path]:
-    """Return where the files that readers add are kept, by name of a knowledge base."""
-    if not allowed:
-        if uploads:
-            raise click.UsageError(told("--uploads goes with --allow-ingest"))
-        return {}
-    if uploads is None and any("://" in place for place in places.values()):
-        raise click.UsageError(
-            told("a knowledge base on a server has no folder: name one by --uploads")
-        )
-    if uploads is None:
-        found = {name: Path(place) / "uploads" for name, place in places.items()}
-    else:
-        several = len(places) > 1
-        found = {name: uploads / name if several else uploads for name in places}
-    return {name: folder.absolute() for name, folder in found.items()}
-
-
-def _variables(name: str) -> tuple[str, str]:
-    return _KEY, f"{_KEY}_{name.upper().replace('-', '_')}"
+        desk = Desk(base, language=lang, uploads=uploads and uploads.absolute())
+        serve(application(desk, keys=keys, hosts=hosts, url=address), listening, ready=ready)
 
 
 @command()

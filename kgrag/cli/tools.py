@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgrag.answer.address import Address
 from kgrag.cli.chinese import amount, language, said, told, translated
 from kgrag.cli.opened import opened
 from kgrag.cli.options import FILE, JSON, KB, given_to, option, parameters_of
-from kgrag.cli.printing import echo, echo_text, print_json, say
-from kgrag.cli.query import table as aligned
+from kgrag.cli.printing import echo, echo_text, print_json, say, table
 from kgrag.tools import TOOLS
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
     from kgrag.statements.table import Source, Table
-    from kgrag.tools.arguments import Arguments
-    from kgrag.tools.results import Found, Overview, Page
+    from kgrag.tools.results import Found, Overview, Page, Reading
     from kgrag.tools.tool import Tool
     from kgrag.types import Language
 
-_OWN = ("ask", "read")  # tools with a command that does more
 _MOST = 12  # rows of each table of an overview
+_QUOTE = "〖{}〗"  # around a place that is read; also in the character sets of Chinese terminals
 _WRITTEN: Mapping[str, Any] = {
     "csv": option("Write CSV to this file.", type=FILE),
     "xlsx": option("Write a workbook to this file.", type=FILE),
@@ -35,9 +33,9 @@ _EXPLAIN = option("Say how each result came.")
 
 def _command(tool: "Tool") -> click.Command:
     """Return the command of a tool."""
-    forms: Sequence[str] = ()
-    if tool.is_table or tool.name == "overview":
-        forms = [*_WRITTEN] if tool.is_table else ["xlsx", "html"]
+    forms: Sequence[str] = ("xlsx", "html") if tool.name == "overview" else ()
+    if tool.is_table and not tool.curates:
+        forms = tuple(_WRITTEN)
     params = [*parameters_of(tool.arguments)]
     for name, kind, declared in (
         ("kb", str, KB),
@@ -45,11 +43,11 @@ def _command(tool: "Tool") -> click.Command:
         *((("explain", bool, _EXPLAIN),) if tool.name == "search" else ()),
         ("as_json", bool, JSON),
     ):
-        params += declared.parameters(name, kind)
+        params += declared(name, kind)
 
     def run(*, kb: str, as_json: bool, explain: bool = False, **values: Any) -> None:
         paths = {form: values.pop(form) for form in forms if values.get(form)}
-        if tool.name == "search":
+        if tool.name in ("search", "read", "fetch"):
             values["lang"] = values.get("lang") or language()
         given = given_to(tool.arguments, values)
         with opened(kb) as base:
@@ -59,53 +57,57 @@ def _command(tool: "Tool") -> click.Command:
             elif not paths:
                 _show(found, explain=explain)
             for form, path in paths.items():
-                _write(path, _file(base, tool, given, form, found), found)
+                _write(path, _file(form, found, given.lang), found)
 
-    return click.Command(tool.name, callback=run, params=params, help=_help(tool))
-
-
-def _help(tool: "Tool") -> str:
-    return translated(tool.text, tool.chinese)
+    said = translated(tool.text, tool.chinese)
+    return click.Command(tool.name, callback=run, params=params, help=said)
 
 
 def _show(found: Any, *, explain: bool) -> None:
     """Print what a tool returned."""
-    from kgrag.tools.results import Found, Overview, Page
+    from kgrag.tools.results import Found, Overview, Page, Reading
 
-    if isinstance(found, Page):
-        _print_page(found)
-    elif isinstance(found, Overview):
-        _print_overview(found)
-    elif isinstance(found, Found):
+    if isinstance(found, Found):
         _print_found(found, explain=explain)
-    else:
-        print_json(found.to_dict())
+        return
+    shown: dict[type, Callable[[Any], None]] = {
+        Page: _print_page,
+        Overview: _print_overview,
+        Reading: _print_reading,
+    }
+    shown.get(type(found), lambda other: print_json(other.to_dict()))(found)
 
 
-def _file(
-    base: "KnowledgeBase", tool: "Tool", given: "Arguments", form: str, found: Any
-) -> Callable[[], bytes]:
+def _print_reading(found: "Reading") -> None:
+    """Print a document with its outline, or a place with the text around it."""
+    echo(found.title)
+    if (excerpt := found.excerpt) is None:
+        return
+    cited = excerpt.citation
+    if cited.heading_path:
+        echo(f"    {' › '.join(cited.heading_path)}")
+    echo(f"    {cited.place(found.language)}")
+    echo()
+    for heading in found.headings if found.is_whole else ():
+        at = Address(cited.doc_id, heading.start, heading.end)
+        echo(f"{'  ' * (heading.level - 1)}{heading.text}  {at}")
+    quote = cited.quote if found.is_whole else _QUOTE.format(cited.quote)
+    echo_text(f"{excerpt.before}{quote}{excerpt.after}".strip("\n"))
+    if found.next:
+        echo(f"→ {found.next}", err=True)
+
+
+def _file(form: str, found: Any, language: "Language") -> Callable[[], bytes]:
     """Return what makes a file of what a tool returned."""
     from kgrag.answer.notes import note
-    from kgrag.statements.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
+    from kgrag.statements.export import FORMS, as_page, as_workbook
+    from kgrag.tools.results import Overview
 
-    if tool.name == "graph" and form == "html":
-        return partial(_drawing, base, given)
-    if tool.name == "overview":
-        title = note("overview-title", given.lang)
-        page = partial(as_page, found.tables, title, given.lang)
-        return page if form == "html" else partial(as_workbook, found.tables, given.lang)
-    forms = {"csv": as_csv, "xlsx": as_xlsx, "html": as_html, "docx": as_docx}
-    return partial(forms[form], found, given.lang)
-
-
-def _drawing(base: "KnowledgeBase", given: Any) -> bytes:
-    """Return a page that draws the neighbourhood of an entity."""
-    from kgrag.drawing.page import graph_page
-
-    center, facts = base.graph(given.entity, hops=given.hops, limit=given.limit or 1_000)
-    titles = {card.doc_id: card.title for card in base.documents()}
-    return graph_page(center, facts, titles).encode()
+    if not isinstance(found, Overview):
+        return partial(FORMS[form], found, language)
+    if form == "xlsx":
+        return partial(as_workbook, found.tables, language)
+    return partial(as_page, found.tables, note("overview-title", language), language)
 
 
 def _write(path: Path, make: Callable[[], bytes], found: Any) -> None:
@@ -144,7 +146,7 @@ def _aligned(found: "Table", language: "Language", first: int = 1) -> str:
     from kgrag.statements.table import shown
 
     heads = {at: found.columns[at].heading(language) for at in found.filled}
-    return aligned(
+    return table(
         [
             {"#": number, **{head: shown(row.cells[at]) for at, head in heads.items()}}
             for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + first)
@@ -211,4 +213,5 @@ def _print_found(found: "Found", *, explain: bool) -> None:
         echo(told("note: {note}", note=note), err=True)
 
 
-COMMANDS = tuple(_command(tool) for tool in TOOLS.values() if tool.name not in _OWN)
+# `ask` has a command that does more.
+COMMANDS = tuple(_command(tool) for tool in TOOLS.values() if tool.name != "ask")

@@ -1,7 +1,7 @@
 """Scores of answers by question and by kind of question, with abstention."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -38,8 +38,6 @@ class AnswerScores:
         scores: By measure: shares in [0, 1], and `COSTS` in calls, tokens and seconds. Wording,
             citations and numbers only for answerable questions; refusing one of these scores 0.
         notes: Of the answer.
-        preferred: By criterion, the system with the better answer, or `tie`; empty without
-            comparison.
     """
 
     query_id: str
@@ -51,11 +49,10 @@ class AnswerScores:
     citations: tuple[Mapping[str, object], ...]
     scores: Mapping[str, float]
     notes: tuple[str, ...] = ()
-    preferred: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping: a line of the file `--out`."""
-        without = ("query_id", "text") if self.preferred else ("query_id", "text", "preferred")
+        without = ("query_id", "text")
         return {"id": self.query_id, "answer": self.text} | as_dict(self, without=without)
 
 
@@ -108,14 +105,11 @@ class AnswerReport:
         system: Its name.
         rows: Every question, in the order given.
         notes: For the reader: gold documents that are missing, answers that fell back.
-        compared: By criterion, how often this system, the other or neither was better; empty
-            without comparison.
     """
 
     system: str
     rows: tuple[AnswerScores, ...]
     notes: tuple[str, ...] = ()
-    compared: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> list[str]:
@@ -150,7 +144,6 @@ class AnswerReport:
                 for kind in self.kinds
             },
             "abstention": self.abstention.to_dict(),
-            "compared": {name: dict(counts) for name, counts in self.compared.items()},
             "notes": list(self.notes),
             "queries": [row.to_dict() for row in self.rows],
         }
@@ -185,17 +178,13 @@ def _cell(name: str, means: Mapping[str, float]) -> str:
 
 
 def _in_words(report: AnswerReport) -> list[str]:
-    """Return abstention and comparison as text, a line each."""
+    """Return abstention as text."""
     told = report.abstention
     lines = [
         f"refused: {told.refused} of {told.unanswerable} unanswerable "
         f"(recall {_share(told.recall)}, precision {_share(told.precision)}), "
         f"{told.wrongly_refused} of {told.answerable} others "
         f"(wrongly: {_share(told.wrongly_refused_share)})"
-    ]
-    lines += [
-        f"{name}: " + ", ".join(f"{who} {count}" for who, count in counts.items())
-        for name, counts in report.compared.items()
     ]
     return ["\n".join(lines)]
 

@@ -45,15 +45,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(_line(row, widths) for row in rows)
 
 
-def as_mapping(reports: Mapping[str, Report]) -> dict[str, object]:
-    """Return the reports as JSON-ready mappings, by system.
-
-    Shape: {system: {"n_unanswered", "groups": {kind: {"n_queries", "scores": {measure: mean}}},
-    "queries": [{"id", "kind", "n_results", "scores"}]}}; scores lie in [0, 1], unrounded.
-    """
-    return {system: report.to_dict() for system, report in reports.items()}
-
-
 def comparison_table(found: Mapping[str, Difference]) -> str:
     """Return an aligned table: a row for each measure; shares in percent."""
     rows = [["", "n", "A", "B", "B - A", "95 %", "p", "wins", "ties", "losses"]]

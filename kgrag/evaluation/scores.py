@@ -91,7 +91,7 @@ class Report:
     n_unanswered: int
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, as printed by `kgrag eval retrieval --json` for a system."""
+        """Return a JSON-ready mapping, for a system."""
         return {
             "n_unanswered": self.n_unanswered,
             "groups": {

@@ -58,18 +58,3 @@ def make_private(file: Path) -> None:
             mode = path.stat().st_mode
             if stat.S_ISREG(mode) and mode & 0o077:
                 path.chmod(_OWNER)
-
-
-def is_private_folder(folder: Path) -> bool:
-    """Return whether a folder, not a link to one, is this user's, and closed to all others.
-
-    On Windows it is not known: False.
-    """
-    if os.name != "posix":
-        return False
-    try:
-        seen = folder.lstat()
-    except OSError:
-        return False
-    owned = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.geteuid()
-    return owned and not seen.st_mode & 0o077

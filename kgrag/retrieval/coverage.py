@@ -12,6 +12,7 @@ from kgrag.types import Chunk
 
 # What a chunk with all words of the question gains: learnt and measured, benchmarks/decisions.md.
 _WEIGHT = 6.0
+_BETWEEN = "\0"
 
 
 def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[ScoredChunk]:
@@ -23,7 +24,8 @@ def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[Score
     probabilistic relevance framework: BM25 and beyond", eq. 3.2).
     Scores are those of `kgrag.retrieval.weighted_fusion.WeightedFusion`.
     """
-    texts = [normalize(as_read(search, candidate.chunk)) for candidate in candidates]
+    read = [as_read(search, c.chunk).replace(_BETWEEN, " ") for c in candidates]
+    texts = normalize(_BETWEEN.join(read)).split(_BETWEEN)  # a call for each would cost more
     shares = covered(search.terms, texts)
     return best_first(
         ScoredChunk(
@@ -54,7 +56,14 @@ def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
     """
     if not (terms and texts):
         return [0.0] * len(texts)
-    having = np.array([[_has(text, term) for text in texts] for term in terms])
+    having = np.array(
+        [
+            [_has(text, term) for text in texts]
+            if term.isascii()
+            else [term in text for text in texts]
+            for term in terms
+        ]
+    )
     n_having = having.sum(axis=1)
     rarity = np.log1p((len(texts) - n_having + 0.5) / (n_having + 0.5))
     weights = np.array(list(terms.values())) * rarity
@@ -63,9 +72,8 @@ def covered(terms: Mapping[str, float], texts: Sequence[str]) -> list[float]:
 
 
 def _has(text: str, term: str) -> bool:
+    """Return whether a word of Latin letters or digits begins in a text."""
     at = text.find(term)
-    if at < 0 or not term.isascii():
-        return at >= 0
     while at >= 0:
         before, after = text[max(at - 1, 0) : at], text[at + len(term) : at + len(term) + 1]
         if not (before.isascii() and before.isalnum()) and not after.isdecimal():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from statistics import fmean
 
 from kgrag.retrieval.ranking import ranked
@@ -47,18 +48,21 @@ def leaf_similarities(search: Search, leaf_ids: Sequence[str]) -> dict[str, floa
         leaf.chunk_id: [
             c.chunk_id
             for c in family[leaf.parent_id or leaf.chunk_id]
-            if c.size in search.settings.embedded and c.start <= leaf.start and leaf.end <= c.end
+            if c.size in search.settings.embedded and _within(c, [leaf])
         ]
         for leaf in leaves
     }
-    wanted = sorted({c for group in around.values() for c in group})
+    wanted = sorted(set(chain.from_iterable(around.values())))
     cosines = search.store.similarities(search.vector, wanted)
     found = {leaf: [cosines[c] for c in group if c in cosines] for leaf, group in around.items()}
     means = {leaf: fmean(group) for leaf, group in found.items() if group}
     if search.settings.leaf in search.settings.embedded:
         return means
-    shares = {c.chunk_id: _share_of_words(search, c) for c in leaves if c.chunk_id in means}
-    return {leaf: mean + _AMONG_EQUALS * shares[leaf] for leaf, mean in means.items()}
+    return {
+        c.chunk_id: means[c.chunk_id] + _AMONG_EQUALS * _share_of_words(search, c)
+        for c in leaves
+        if c.chunk_id in means
+    }
 
 
 def _share_of_words(search: Search, chunk: Chunk) -> float:

@@ -91,11 +91,10 @@ def documents_within(
             the values there are.
     """
     check_whole("filter", *wanted.regions, *wanted.kinds, *wanted.issuers)
+    every = frozenset(card.doc_id for card in cards)
     conditions: list[tuple[str, frozenset[str]]] = []
-    if wanted.documents:
-        found = {document_meant(name, cards).doc_id for name in wanted.documents}
-        conditions.append((f"document {', '.join(wanted.documents)}", frozenset(found)))
     for name, values, matching in (
+        ("document", wanted.documents, _meant),
         ("region", wanted.regions, _about),
         ("kind", wanted.kinds, _of_kind),
         ("issuer", wanted.issuers, _issued_by),
@@ -109,10 +108,9 @@ def documents_within(
     if wanted.in_force:
         conditions.append(("in force", in_force()))
     if wanted.without:
-        named = {document_meant(name, cards).doc_id for name in wanted.without}
-        others = frozenset(card.doc_id for card in cards if card.doc_id not in named)
+        others = every.difference(*(_meant(name, cards) for name in wanted.without))
         conditions.append((f"all without {', '.join(wanted.without)}", others))
-    left = frozenset(card.doc_id for card in cards).intersection(*(ids for _, ids in conditions))
+    left = every.intersection(*(ids for _, ids in conditions))
     if not left:
         said = "; ".join(f"{name}: {len(ids)}" for name, ids in conditions)
         raise NotFoundError(
@@ -228,6 +226,10 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
         lambda card: card.title in (name, title),
         lambda card: bool(card.metadata.number) and normalize_name(card.metadata.number) == number,
     )
+
+
+def _meant(name: str, cards: Sequence[Document]) -> frozenset[str]:
+    return frozenset((document_meant(name, cards).doc_id,))
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:

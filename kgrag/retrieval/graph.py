@@ -6,7 +6,7 @@ questions over two documents need, follows only facts that match the question.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kgrag.ids import chunk_id
 from kgrag.results import Reason
@@ -121,8 +121,7 @@ def _scored_triples(
     With `chosen`, the store returns those that contain its words first.
     """
     by_id = {a.entity.entity_id: a for a in anchors}
-    own = {a.entity.entity_id: normalize(a.entity.name) for a in anchors}
-    asked = {e: [word for word in search.terms if word not in name] for e, name in own.items()}
+    asked = {e: _besides(search.terms, a.entity.name) for e, a in by_id.items()}
     citing = _CITING.search(search.query.remainder)
     scored = []
     words = {normalize_name(word) for word in search.terms} if chosen else ()
@@ -131,17 +130,28 @@ def _scored_triples(
         is_citation = found.predicate in CITING_PREDICATES
         if is_citation and not (citing and anchor.at >= 0):
             continue  # the other document's title shares words with any question of its field
-        anchor_id = anchor.entity.entity_id
-        other = found.object if anchor_id == found.subject.entity_id else found.subject
-        said = normalize(f"{found.predicate} {other.name}")
-        spoken = len([word for word in asked[anchor_id] if word in said])
-        named = _NAMED if anchor.at >= 0 else 0.0
-        relevance = (named + spoken) / (1 + spoken)
         if is_citation:
             relevance = 1.0 if _asked_direction(search, found, anchor) else 0.1
+        else:
+            relevance = _relevance(found, anchor, asked[anchor.entity.entity_id])
         if relevance > 0:
             scored.append((anchor.weight * relevance, found))
     return sorted(scored, key=lambda item: (-item[0], item[1].fact_id))
+
+
+def _besides(words: Iterable[str], name: str) -> list[str]:
+    own = normalize(name)
+    return [word for word in words if word not in own]
+
+
+def _relevance(found: Triple, anchor: Anchor, asked: Iterable[str]) -> float:
+    """Return the share of a question about an anchor that a triple speaks of, in [0, 1]."""
+    is_subject = anchor.entity.entity_id == found.subject.entity_id
+    other = found.object if is_subject else found.subject
+    said = normalize(f"{found.predicate} {other.name}")
+    spoken = len([word for word in asked if word in said])
+    named = _NAMED if anchor.at >= 0 else 0.0
+    return (named + spoken) / (1 + spoken)
 
 
 def _best_anchor(found: Triple, anchors: dict[str, Anchor]) -> Anchor:

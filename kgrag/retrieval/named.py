@@ -12,39 +12,24 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
+from statistics import fmean
 
 from kgrag.question.query import analyse, like
 from kgrag.question.question import question_of
 from kgrag.store.store import SearchedStore
 from kgrag.text.document_nodes import node_name
+from kgrag.text.facets import called
 from kgrag.text.leading_region import leading_region
-from kgrag.text.title_keys import ISSUE_NUMBER, title_key, title_keys
+from kgrag.text.region_mentions import names_in
+from kgrag.text.title_keys import ISSUE_NUMBER, issuer_ahead, title_key, title_keys
 from kgrag.text.vocabulary import DOCUMENT_KINDS, FIVE_YEAR_PLAN
 from kgrag.text.words import normalize_name
 from kgrag.types import Document, Query
 
 _KIND = re.compile(DOCUMENT_KINDS)
-_PERIOD = rf"{FIVE_YEAR_PLAN}(?:时期|期间)?|(?:20\d\d年?){{1,2}}(?:年?[度版])?"
-_PERIODS = re.compile(_PERIOD)
-_PERIOD_BEFORE = re.compile(rf"(?:{_PERIOD})$")
-_MONTH_BEFORE = re.compile(r"(20\d\d)年\d{1,2}月(?:份|\d{1,2}日)?(?:[制定出印发布台]{1,3})?$")
-_ISSUER = re.compile(r"^(?:(?!贯彻|落实|转发|实施).){2,80}?关于")
-# What a title may begin with before it says what it is about, and a name may leave out.
-_AHEAD = re.compile(
-    r"^(?:关于|印发|发布|进一步|加快|推[动进]|促进|深入|全面|积极|扎实|切实|大力|稳妥|有序|做好|加强|开展|组织"
-    r"|建立|健全|完善|坚决|严格|支持|实施|打好|应对"
-    r"|[全我本][省市区]|与(?!外)){1,20}"
-)
-_AHEAD_BEFORE = re.compile(_AHEAD.pattern[1:] + "$")
-# What may stand before a name, so that it is no part of a longer one.
-_BEGINS = re.compile(
-    r"(?:^|[的了在按据照对和与及跟同把将从由看查问以比是有于里中上下版份个项据或者请个部委局厅院府办会署过着叫做]"
-    r"|引用|援引|落实|贯彻|提到|参照|转发|修订|废止|哪些|什么|关于|印发|发布|出台|国家|全国|中央|我国|层面|级"
-    r"|年|月|日)$"
-)
-_SHORT, _IN_FULL = re.compile("双碳"), ("碳达峰", "碳中和")
-_NATION_BEFORE = re.compile(r"(?:国家|全国|中央|我国)(?:级|层面)?$")
-_SUFFIX = r"(?:省|市|(?:[一-鿿]{1,6}族)?自治[区州县]|特别行政区|州|区|县|地区)?"
+_PERIOD = re.compile(rf"({FIVE_YEAR_PLAN})(?:时期|期间)?|(20\d\d)年?(?:\d{1, 2}月)?")
+_NATION = frozenset(("国家", "全国", "中央", "我国"))
 _WINDOW = 48  # characters before a kind in which its name stands
 _COMMON = 400  # titles that share a pair of characters which leads to none of them
 _TRIED = 24  # titles that a name is held against
@@ -53,14 +38,9 @@ _REACH = 2  # characters between the two of a pair that a name draws together: �
 # How sure is sure: shares of what makes a title rare (benchmarks/decisions.md).
 _LEAST = 0.5  # of a title whose place is named, too
 _MOST = 0.7  # of a national one
-_ALL = 0.95  # of a title without its place
+_ALL = 0.9  # of a title without its place
 _MARGIN = 0.1  # ahead of the next title
 _LEAST_WITH_PLACE, _LEAST_ALONE = 2, 6  # characters besides place, period and kind
-_NAMED, _LIKELY = 0.85, 0.3  # of a name that may mean a title; of what makes the title rare
-# What a question says ahead of a name.
-_LEADS_IN = re.compile(
-    r"^.*?(?:请问|请|列出|列举|说说|看看|查一下|想知道|根据|按照|哪些|什么)(?=.{4})"
-)
 _LEAST_CITED = 8  # characters of a title that is cited and not held
 _NUMBER, _NO_MARKS = re.compile(ISSUE_NUMBER), str.maketrans("", "", "《》")
 # What stands before the number of a document that is not held, and is no part of it.
@@ -141,7 +121,7 @@ def _cited(query: Query, store: SearchedStore) -> dict[str, tuple[str, ...]]:
         normalize_name(question[start : kind.end()]): question[start : kind.end()]
         for kind in _KIND.finditer(question)
         for start in range(max(kind.end() - _WINDOW, 0), kind.end() - _LEAST_CITED + 1)
-        if not _place_before(question[:start].rstrip('“"'), query.places)
+        if not _whose(question[:start].rstrip('“"'), query.places)
     }
     found = store.find_entities(list(names)) if names else []
     known = [
@@ -162,10 +142,10 @@ class TitleIndex:
         self._weighed: dict[str, Sequence[float]] = {}
 
     @cached_property
-    def _numbered(self) -> list[tuple[str, Document]]:
-        """Return the letters of each number, the longest first, with its document."""
-        numbered = [(_letters(c.metadata.number)[0], c) for c in self._cards if c.metadata.number]
-        return sorted(numbered, key=lambda one: -len(one[0]))
+    def _numbered(self) -> Mapping[str, Document]:
+        """Return documents by the letters of their number."""
+        held = [card for card in self._cards if card.metadata.number]
+        return {_letters(card.metadata.number)[0]: card for card in held}
 
     @cached_property
     def _by_id(self) -> Mapping[str, str]:
@@ -180,20 +160,13 @@ class TitleIndex:
 
         Brackets may have any form. The document is None for a number that none held has.
         """
-        letters, offsets = _letters(question)
-        found: dict[int, tuple[int, int, Document | None]] = {}
-        for number, card in self._numbered:
-            if (at := letters.find(number)) < 0:
-                continue
-            start, end = offsets[at], offsets[at + len(number) - 1] + 1
-            before = question[:start]
-            if not before[-1:].isalnum() or _BEGINS.search(before):
-                found.setdefault(end, (start, end, card))
+        found: list[tuple[int, int, Document | None]] = []
         for match in _NUMBER.finditer(question):
             lead = _BEFORE_NUMBER.match(re.split(r"\W", match[0], maxsplit=1)[0])
             start = match.start() + (lead.end() if lead else 0)
-            found.setdefault(match.end(), (start, match.end(), None))
-        return [found[end] for end in sorted(found)]
+            number = _letters(question[start : match.end()])[0]
+            found.append((start, match.end(), self._numbered.get(number)))
+        return found
 
     def cited_as(self, doc_ids: Collection[str]) -> tuple[str, ...]:
         """Return the names by which other documents cite some of these."""
@@ -205,6 +178,7 @@ class TitleIndex:
     ) -> dict[str, tuple[str, ...]]:
         """Return the documents that a question names unambiguously: {name: document ids}."""
         letters, offsets = _letters(question)
+        letters, times, kept = _timeless(letters)
         found: dict[str, tuple[str, ...]] = {}
         first = len(letters)  # of the name that follows: 关于落实甲方案的通知 names no 甲方案
         for kind in reversed(list(_KIND.finditer(letters))):
@@ -212,53 +186,29 @@ class TitleIndex:
                 continue
             text = letters[max(0, kind.end() - _WINDOW) : kind.end()]
             fits = self._fits(text, kind[0], frozenset(places), national=national)
+            past = kind.end() - len(text)
+            fits = [f for f in fits if _is_of(f.title, times, past + f.start, kind.end())]
             if fits:
-                first = kind.end() - len(text) + fits[0].start
-                name = question[offsets[first] : offsets[kind.end() - 1] + 1]
+                first = past + fits[0].start
+                start = min([kept[first], *(at for n, at, _ in times if n == first)])
+                name = question[offsets[start] : offsets[kept[kind.end() - 1]] + 1]
                 found[name] = tuple(dict.fromkeys(fit.title.doc_id for fit in fits))
         return dict(reversed(found.items()))
 
-    def likely(self, question: str, *, places: Collection[str]) -> tuple[str, ...]:
-        """Return the documents that a name in a question may mean, the likeliest first.
-
-        Words of the title may be omitted and the place moved; nearly all letters of the name must
-        be in the title.
-        """
-        letters, _ = _letters(question)
-        for kind in reversed(list(_KIND.finditer(letters))):
-            name = _LEADS_IN.sub("", letters[max(0, kind.end() - _WINDOW) : kind.end()])
-            for place in places:
-                name = re.sub(rf"{re.escape(place)}{_SUFFIX}", "", name)
-            least = len(kind[0]) + (_LEAST_WITH_PLACE if places else _LEAST_ALONE)
-            if len(name) < least:
-                continue
-            shares: dict[str, float] = {}
-            for title in self._like(name, kind[0], frozenset(places)):
-                about = title.bare[: -len(kind[0])]
-                weights, held = self._weights(about), _covered(about, name)
-                is_of = not places or bool(title.places & frozenset(places))
-                if is_of and len(_covered(name, title.bare)) >= _NAMED * len(name):
-                    share = sum(weights[i] for i in held) / (sum(weights) or 1.0)
-                    shares[title.doc_id] = max(share, shares.get(title.doc_id, 0.0))
-            found = [d for d in shares if shares[d] >= _LIKELY]
-            if found:
-                return tuple(sorted(found, key=lambda d: (-shares[d], d)))
-        return ()
-
     def _fits(self, text: str, kind: str, places: frozenset[str], *, national: bool) -> list[_Fit]:
         """Return the best matching title at the end of a text, with all documents that have it."""
-        tried = [self._fit(text, kind, title) for title in self._like(text, kind, places)]
-        fits = [fit for fit in tried if fit and _is_sure(fit, text, places, national=national)]
-        if not places:  # a title without its place is the nation's, where it has one
-            fits = [fit for fit in fits if not fit.title.places] or fits
+        tried = filter(None, (self._fit(text, kind, t) for t in self._like(text, kind, places)))
+        fits = [fit for fit in tried if _is_sure(fit, places, national=national)]
         if not fits:
             return []
+        if not places:  # a title without its place is the nation's, where it has one
+            fits = [fit for fit in fits if not fit.title.places] or fits
         best = max(fits, key=lambda fit: (fit.share, -fit.start))
         alike = [fit for fit in fits if _identity(fit) == _identity(best)]
         least = best.share - _MARGIN
         known = {fit.title.doc_id for fit in alike}
-        others = [f for f in fits if f.title.doc_id not in known and f.share > least]
-        return [] if others else alike
+        near = {fit.title.doc_id for fit in fits if fit.share > least}
+        return alike if near <= known else []
 
     def _like(self, text: str, kind: str, places: frozenset[str]) -> list[_Title]:
         """Return the titles of a kind and place that share most bigrams with a text."""
@@ -280,26 +230,23 @@ class TitleIndex:
         bare = title.bare
         at, left = len(text) - len(kind), len(bare) - len(kind)
         weights = self._weights(bare[:left])
-        got, letters, placed = 0.0, 0, False
-        while at:
-            if (past := _time_before(text, at, title)) is not None:
-                if past < 0:
-                    return None
-                at = past
-            elif (below := _back(text, at, bare, left)) is not None:
-                at, reached = below
-                left = reached[0]
-                got += sum(weights[i] for i in reached)
-                letters += len(reached)
-            elif not placed and (name := _place_before(text[:at], title.places)):
-                placed, at = True, at - len(name)
-            elif not left and (ahead := _AHEAD_BEFORE.search(text, 0, at)):
-                at = ahead.start()
-            else:
-                break
-        if left or not (placed or _BEGINS.search(text[:at])):
-            return None
-        return _Fit(title, at, got / (sum(weights) or 1.0), letters)
+        got, letters = 0.0, 0
+        while at and (below := _back(text, at, bare, left)) is not None:
+            at, reached = below
+            left = reached[0]
+            got += sum(weights[i] for i in reached)
+            letters += len(reached)
+        begins_late = left and fmean(self._weights(bare[:left])) >= fmean(weights)
+        if begins_late or got < _LEAST * sum(weights):
+            return None  # what the title is about: 海洋生态环境 is no 生态环境
+        whose = _whose(text[:at], title.places)
+        of = _places_in(whose, title.places)
+        if whose and not (title.places or _NATION) & of:
+            return None  # 甘肃节能方案 is not the nation's
+        if not whose and text[max(at - 2, 0) : at] in self._holding:
+            return None  # a longer name, of another document
+        at -= len(whose) if title.places else 0
+        return _Fit(title, at, got / (sum(weights[left:]) or 1.0), letters)
 
     def _weights(self, about: str) -> Sequence[float]:
         """Return the weight of each character of a title: rare bigrams weigh more."""
@@ -337,30 +284,28 @@ class TitleIndex:
         return dict(found)
 
 
-def _covered(text: str, other: str) -> set[int]:
-    """Return the positions of a text's characters in bigrams that another text shares."""
-    held = (i for i, pair in enumerate(_pairs(text)) if pair in other)
-    return {at for i in held for at in (i, i + 1)}
-
-
 def _identity(fit: _Fit) -> tuple[str, frozenset[str]]:
     return fit.title.bare, fit.title.places
 
 
-def _is_sure(fit: _Fit, text: str, places: Collection[str], *, national: bool) -> bool:
+def _is_sure(fit: _Fit, places: Collection[str], *, national: bool) -> bool:
     """Return whether a name, with the rest of the question, can mean no other document."""
     own = fit.title.places
-    if not own and _place_before(text[: fit.start], places):
-        return False  # 甘肃节能方案 is not the nation's
     in_part = fit.share >= _LEAST and fit.letters >= _LEAST_WITH_PLACE
     if own & set(places):
         return in_part
     if own:
         whole = fit.share >= _ALL and fit.letters >= _LEAST_ALONE
         return whole and not places and not national
-    if national and (not places or _NATION_BEFORE.search(text[: fit.start])):
+    if national:
         return in_part
     return fit.share >= _MOST and fit.letters >= _LEAST_ALONE
+
+
+def _is_of(title: _Title, times: Sequence[tuple[int, int, str]], start: int, end: int) -> bool:
+    """Return whether the years and periods that a name has or follows are those of a title."""
+    told = {period for at, _, period in times if start <= at < end}
+    return told <= title.periods or told == {str(title.year)}
 
 
 def _back(text: str, at: int, bare: str, left: int) -> tuple[int, tuple[int, ...]] | None:
@@ -384,61 +329,56 @@ def _back(text: str, at: int, bare: str, left: int) -> tuple[int, tuple[int, ...
     return None
 
 
-def _time_before(text: str, at: int, title: _Title) -> int | None:
-    """Return the start of a period or date of issue at the end of a text; None without one.
-
-    It is -1 if the title, or its document, has another time.
-    """
-    if month := _MONTH_BEFORE.search(text, 0, at):
-        return month.start() if title.year in (None, int(month[1])) else -1
-    if not (period := _PERIOD_BEFORE.search(text, 0, at)):
-        return None
-    told = _period(period[0])
-    fits = told in title.periods or (not title.periods and told == str(title.year or told))
-    return period.start() if fits else -1
-
-
 def _about(
     title: str, issuers: Sequence[str], places: Collection[str]
 ) -> tuple[str, frozenset[str]]:
     """Return the letters of a title's subject, and its years and periods."""
-    keys = title_keys(title)
-    periods = frozenset(_period(p) for key in keys for p in _PERIODS.findall(key))
-    organs = [title_key(issuer) for issuer in issuers]
-    return min((_bare(key, organs, places) for key in keys), key=len, default=""), periods
-
-
-def _bare(key: str, organs: Sequence[str], places: Collection[str]) -> str:
-    bare = _ISSUER.sub("", _PERIODS.sub("", key))
-    for organ in organs:
+    keys = map(_timeless, title_keys(title))
+    bare, times, _ = min(keys, key=lambda read: len(read[0]), default=("", [], []))
+    for organ in map(title_key, issuers):
         bare = bare.removeprefix(organ)
-    bare = _AHEAD.sub("", bare)
     _, end = leading_region(bare)
-    if any(place in bare[:end] for place in places):
-        bare = bare[end:]
-    return _AHEAD.sub("", bare.removeprefix("自治区"))
+    bare = bare[end:] if any(p in bare[:end] for p in places) else bare.removeprefix("自治区")
+    return bare, frozenset(period for *_, period in times)
 
 
-def _period(text: str) -> str:
-    return re.sub(r"时期|期间|年|度|版", "", text)
+def _timeless(text: str) -> tuple[str, list[tuple[int, int, str]], list[int]]:
+    """Return a text without its years and periods, these, and where its characters stood.
+
+    Years and periods are told by where they stood without and with the others.
+    """
+    times: list[tuple[int, int, str]] = []
+    kept: list[int] = []
+    past = 0
+    for match in _PERIOD.finditer(text):
+        kept += range(past, match.start())
+        times.append((len(kept), match.start(), match[1] or match[2]))
+        past = match.end()
+    kept += range(past, len(text))
+    return "".join(text[i] for i in kept), times, kept
 
 
-def _place_before(text: str, places: Collection[str]) -> str:
-    for place in places:
-        if match := re.search(rf"{re.escape(place)}{_SUFFIX}$", text):
-            return match[0]
-    return ""
+def _whose(text: str, known: Collection[str]) -> str:
+    """Return the place or the issuer that ends a text; empty for none."""
+    places = (text[at:] for at, name in names_in(text, known=known) if text[at:] == name)
+    nation = (name for name in _NATION if text.endswith(name))
+    return next(chain(places, nation), "") or issuer_ahead(text)
+
+
+def _places_in(name: str, known: Collection[str]) -> frozenset[str]:
+    """Return the short names of the places in a name; the nation's where it has none."""
+    return frozenset(called(place) for _, place in names_in(name, known=known)) or _NATION
 
 
 def _letters(question: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     offsets: list[int] = []
-    short = [match.start() for match in _SHORT.finditer(question)]
+    short = [match.start() for match in re.finditer("双碳", question)]
     for at, character in enumerate(question):
         if at in short:
-            character = _IN_FULL[0]
+            character = "碳达峰"
         elif at - 1 in short:
-            character = _IN_FULL[1]
+            character = "碳中和"
         for letter in unicodedata.normalize("NFKC", character).casefold():
             if letter.isalnum() and letter != "的":
                 letters.append(letter)

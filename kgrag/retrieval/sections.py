@@ -130,7 +130,7 @@ def asked_parts(
     doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in candidates[:_BEST]))[:_DOCUMENTS]
     if not asked or not doc_ids:
         return []
-    best: tuple[tuple[float, ...], _Parts] | None = None
+    groups: list[tuple[tuple[float, ...], _Parts]] = []
     headings = store.headings(doc_ids)
     for rank, doc_id in enumerate(doc_ids):
         for parts in _beside_each_other(doc_id, headings.get(doc_id, ())):
@@ -138,9 +138,11 @@ def asked_parts(
             counted = any(len(parts.headings) == count for _, count in asked)
             inside = _weight(parts, candidates)
             if inside and (named or (counted and not rank)):
-                key = (named + counted, -rank, inside)
-                best = max(best or (key, parts), (key, parts), key=lambda found: found[0])
-    return _chunks(best[1], store, leaf=leaf, score=candidates[0].score) if best else []
+                groups.append(((named + counted, -rank, inside), parts))
+    if not groups:
+        return []
+    _, best = max(groups, key=lambda group: group[0])
+    return _chunks(best, store, leaf=leaf, score=candidates[0].score)
 
 
 def _count_asked(match: re.Match[str]) -> tuple[str, int]:

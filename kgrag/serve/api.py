@@ -20,7 +20,7 @@ from kgrag.errors import (
 )
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.inputs import check_pairs, read
-from kgrag.statements.export import as_csv, as_docx, as_html, as_xlsx
+from kgrag.statements.export import FORMS
 from kgrag.statements.table import Table
 from kgrag.text.messages import in_language
 from kgrag.text.visible import json_line
@@ -43,12 +43,6 @@ _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
 )
 _Form = Literal["json", "xlsx", "csv", "docx", "html"]
 _WITH_FORM: dict[str, type[Arguments]] = {}
-_WRITERS: Mapping[str, Callable[[Table, Language], bytes]] = {
-    "xlsx": as_xlsx,
-    "csv": as_csv,
-    "docx": as_docx,
-    "html": as_html,
-}
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _MEDIA: Mapping[str, str] = {
     "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
@@ -182,7 +176,7 @@ def saved(data: bytes, name: str) -> Response:
 
 def exported(table: Table, form: str, language: Language) -> Response:
     """Return a table as a file to be saved."""
-    return saved(_WRITERS[form](table, language), f"kgrag-{table.name}.{form}")
+    return saved(FORMS[form](table, language), f"kgrag-{table.name}.{form}")
 
 
 def with_form(tool: Tool) -> type[Arguments]:
@@ -198,23 +192,32 @@ def with_form(tool: Tool) -> type[Arguments]:
     return _WITH_FORM[tool.name]
 
 
-def _endpoints(tool: Tool) -> Sequence[Endpoint]:
-    """Return the endpoints of a tool, which take the same in a query and in a body."""
+def _run(desk: Desk, tool: Tool, given: Any) -> Any:
+    return tool.run(desk.base, given)
+
+
+def endpoint(tool: Tool, method: str, run: Callable[[Desk, Tool, Any], Any] = _run) -> Endpoint:
+    """Return the endpoint of a tool; it takes the same in a query and in a body.
+
+    Args:
+        tool: It.
+        method: GET or POST.
+        run: Has a desk run the tool.
+    """
 
     def respond(desk: Desk, request: Request, given: Any) -> Response:
         root = root_of(request)
         if tool.name == "ask" and "text/event-stream" in request.headers.get("accept", ""):
             return EventStream(desk, partial(_streamed, desk, given, root))
-        found = tool.run(desk.base, given)
+        found = run(desk, tool, given)
         if getattr(given, "form", "json") != "json":
             return exported(found, given.form, given.lang)
         return Json(with_urls(found.to_dict(), root))
 
-    kind = with_form(tool) if tool.is_table else tool.arguments
-    get = Endpoint(
-        f"/api/{tool.name}", tool.summary, kind, respond, gives=tool.gives, is_kept=tool.is_kept
-    )
-    return get, Endpoint(get.path, get.summary, kind, respond, "POST", gives=tool.gives)
+    kind = with_form(tool) if tool.is_table and not tool.curates else tool.arguments
+    is_kept = tool.is_kept and method == "GET"
+    path, summary = f"/api/{tool.name}", tool.summary
+    return Endpoint(path, summary, kind, respond, method, gives=tool.gives, is_kept=is_kept)
 
 
 def _streamed(desk: Desk, given: Asked, root: str, emit: Emit) -> None:
@@ -222,7 +225,12 @@ def _streamed(desk: Desk, given: Asked, root: str, emit: Emit) -> None:
     emit("answer", with_urls(found.to_dict(), root))
 
 
-ENDPOINTS = tuple(end for tool in TOOLS.values() for end in _endpoints(tool))
+ENDPOINTS = tuple(
+    endpoint(tool, method)
+    for tool in TOOLS.values()
+    if not tool.curates
+    for method in ("GET", "POST")
+)
 
 
 def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[Route]:

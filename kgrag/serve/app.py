@@ -1,9 +1,7 @@
 """The server: knowledge bases as one ASGI application."""
 
 import logging
-import signal
-from asyncio import TimerHandle, Transport
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -12,7 +10,6 @@ from contextlib import (
 )
 from importlib.util import find_spec
 from socket import AF_INET, AF_INET6, create_server, socket
-from types import FrameType
 from typing import Any
 
 import anyio.to_thread
@@ -21,69 +18,60 @@ from starlette.applications import Starlette
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgrag.errors import ConfigError
 from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.inputs import body_of
-from kgrag.serve.rendering import page
 from kgrag.tools.arguments import Arguments
 
 _GRACE_S = 2  # for requests under way at the end
-_HEAD_S = 10  # within which the head of a request is sent
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 def application(
-    desks: Sequence[Desk],
+    desk: Desk,
     *,
-    keys: Mapping[str, Sequence[str]],
+    keys: Sequence[str] = (),
     hosts: Sequence[str] = (),
     url: str = "http://127.0.0.1:8080/",
 ) -> ASGIApp:
-    """Return the application for one knowledge base, or several below their names.
+    """Return the application for a knowledge base.
 
     Args:
-        desks: At least one.
-        keys: By name of a knowledge base those that open it; none is needed where there is none.
+        desk: It.
+        keys: Any of them opens it; none is needed where there is none.
         hosts: Names of this server besides those of the loopback interface.
         url: Of the application, for links in what assistants are told.
     """
-    if len(desks) == 1:
-        routes, lifespans = _routes(desks[0], url)
-        given = keys.get(desks[0].name, ())
-        return GZipMiddleware(Guard(_app(routes, lifespans), hosts=hosts, keys=given))
-    mounts: list[BaseRoute] = []
-    all_lifespans: list[_Lifespan] = []
-    for desk in desks:
-        routes, lifespans = _routes(desk, f"{url}{desk.name}/")
-        app = Guard(Starlette(routes=routes), hosts=hosts, keys=keys.get(desk.name, ()))
-        mounts.append(Mount(f"/{desk.name}", app))
-        all_lifespans += lifespans
+    routes, lifespans = _routes(desk, url)
 
-    async def index(request: Request) -> Response:
-        return page(desks[0], request, "index.html", bases=[desk.name for desk in desks])
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for lifespan in lifespans:
+                await stack.enter_async_context(lifespan(app))
+            yield
+            await anyio.to_thread.run_sync(desk.ingesting.end)
 
-    mounts += [Route("/", index), pages.STATIC]
-    return GZipMiddleware(Guard(_app(mounts, all_lifespans), hosts=hosts))
+    app = Starlette(routes=routes, lifespan=running)
+    return GZipMiddleware(Guard(app, hosts=hosts, keys=keys))
 
 
 def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
     """Return the routes of a knowledge base, and what runs beside them."""
     endpoints = [*api.ENDPOINTS, *(writing.ENDPOINTS if desk.writable else ())]
-    routes = [
+    routes: list[BaseRoute] = [
         *api.routes(desk, endpoints),
         *compatible.routes(desk),
         *pages.routes(desk, endpoints),
         *writing.routes(desk),
     ]
-    lifespans = [_ending(desk)]
     if find_spec("mcp") is None:  # the extra of that name is not installed
-        return [*routes, pages.nowhere(desk)], lifespans
+        return [*routes, pages.nowhere(desk)], []
     from mcp.server.transport_security import TransportSecuritySettings
 
     from kgrag.serve.mcp_server import mcp_server
@@ -111,27 +99,7 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         # The protocol permits it (2025-06-18, Streamable HTTP); a stream would never end.
         Route("/mcp", no_stream, methods=["GET", "DELETE"]),
     ]
-    return [*routes, pages.nowhere(desk)], [*lifespans, app.router.lifespan_context]
-
-
-def _ending(desk: Desk) -> _Lifespan:
-    @asynccontextmanager
-    async def ending(_app: object) -> AsyncIterator[None]:
-        yield
-        await anyio.to_thread.run_sync(desk.ingesting.end)
-
-    return ending
-
-
-def _app(routes: Sequence[BaseRoute], lifespans: Sequence[_Lifespan]) -> Starlette:
-    @asynccontextmanager
-    async def running(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for lifespan in lifespans:
-                await stack.enter_async_context(lifespan(app))
-            yield
-
-    return Starlette(routes=routes, lifespan=running)
+    return [*routes, pages.nowhere(desk)], [app.router.lifespan_context]
 
 
 def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None:
@@ -144,7 +112,6 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
     """
     config = uvicorn.Config(
         app,
-        http=_Protocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -152,30 +119,6 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
         ws="none",
     )
     _Server(config, ready).run(sockets=[listening])
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1 in which a client has `_HEAD_S` for the head of a request."""
-
-    _waiting: TimerHandle | None = None
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
-        super().data_received(data)
-        self._wait()
-
-    def _wait(self) -> None:
-        has_head = self.cycle is not None and not self.cycle.response_complete
-        if has_head and self._waiting:
-            self._waiting.cancel()
-            self._waiting = None
-        elif not has_head and not self._waiting:
-            self._waiting = self.loop.call_later(_HEAD_S, self.timeout_keep_alive_handler)
 
 
 class _Server(uvicorn.Server):
@@ -194,29 +137,6 @@ class _Server(uvicorn.Server):
         """End; what is not finished after `_GRACE_S` is cut off, which is no error to be logged."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End the server at a signal, and let the handler from before end the process.
-
-        uvicorn sends the signal again instead, and a second one ends a command of kgrag at once,
-        with its knowledge bases open.
-        """
-        caught: list[int] = []
-
-        def end(number: int, frame: FrameType | None) -> None:
-            caught.append(number)
-            self.handle_exit(number, frame)
-
-        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-        handler = before[signal.Signals(caught[0])] if caught else None
-        if callable(handler):
-            handler(caught[0], None)
 
 
 @contextmanager

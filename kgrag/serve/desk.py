@@ -60,7 +60,7 @@ class Desk:
 
     Attributes:
         base: It; whoever opened it closes it.
-        name: By which it is called where several are served.
+        name: By which programs of others call it.
         language: Of pages, unless the user chose another one.
         uploads: Folder of files that readers add, an absolute path; None where they only read.
         at_once: Requests that are worked on at the same time.

@@ -4,24 +4,19 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
-from functools import partial
 from http.cookies import CookieError, SimpleCookie
-from math import ceil
-from time import monotonic
 from urllib.parse import quote, urlsplit
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from kgrag.text.messages import in_language, message
 
 COOKIE = "kgrag-session"
 LOGIN = "/login"
 _STATIC = "/static/"
 _OPEN = (LOGIN, _STATIC)  # what is served without a key
-_MOST_WRONG, _WRONG_S = 10, 60  # keys of a client within so many seconds
-_MOST_CLIENTS = 1_000  # that are remembered
+_WRONG_S = 0.5  # until a wrong key is answered, one after the other
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEADERS = {
     # Nothing is loaded from elsewhere or framed, and no script or style stands in a page.
@@ -60,7 +55,7 @@ class Guard:
         self._hosts = frozenset((*LOOPBACK, *(host.strip("[]").lower() for host in hosts)))
         self._keys = tuple(keys)
         self._secret = secrets.token_bytes(32)
-        self._wrong: dict[str, dict[str, float]] = {}  # by client: keys as sessions, when
+        self._guesses: anyio.Lock | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -68,37 +63,24 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        client = (scope.get("client") or ("",))[0]
-        scope.setdefault("state", {})["session_of"] = partial(self.session_of, client)
-        refused = self._refusal(scope, client)
+        scope.setdefault("state", {})["session_of"] = self.session_of
+        refused = await self._refusal(scope)
         await (refused or self._app)(scope, receive, _with_headers(scope, send))
 
-    def session_of(self, client: str, key: str) -> str:
-        """Return the value of the cookie for a key; empty if it is not one of ours."""
-        if self._wait_s(client):  # asked before, while the form with the key was on its way
-            return ""
+    async def session_of(self, key: str) -> str:
+        """Return the value of the cookie for a key; empty, after a while, if it is not ours."""
         given = key.encode("utf-8", "replace")
         if any(hmac.compare_digest(given, own.encode()) for own in self._keys):
             return self._session(key)
-        # The same key again, as of a program with an old one, tells the client nothing new.
-        wrong = self._wrong[client] = self._wrong.pop(client, {})
-        wrong.setdefault(self._session(key), monotonic())
-        if len(self._wrong) > _MOST_CLIENTS:
-            del self._wrong[next(iter(self._wrong))]
+        self._guesses = self._guesses or anyio.Lock()
+        async with self._guesses:
+            await anyio.sleep(_WRONG_S)
         return ""
-
-    def _wait_s(self, client: str) -> int:
-        """Return the seconds until a client's keys are looked at again; 0 for now."""
-        now = monotonic()
-        wrong = self._wrong.get(client, {})
-        for key in [key for key, at in wrong.items() if now - at >= _WRONG_S]:
-            del wrong[key]
-        return ceil(min(wrong.values()) + _WRONG_S - now) if len(wrong) >= _MOST_WRONG else 0
 
     def _session(self, key: str) -> str:
         return hmac.new(self._secret, key.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
-    def _refusal(self, scope: Scope, client: str) -> Response | None:
+    async def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
@@ -112,12 +94,9 @@ class Guard:
             return None
         scheme, _, key = headers.get("authorization", "").partition(" ")
         bearer = key.strip() if scheme.lower() == "bearer" else ""
-        has_key = bearer or (path == LOGIN and scope["method"] == "POST")
-        if has_key and (wait := self._wait_s(client)):
-            return _too_many(headers, wait)
         if path.startswith(_OPEN):
             return None
-        if self.session_of(client, bearer) if bearer else self._has_session(headers):
+        if await self.session_of(bearer) if bearer else self._has_session(headers):
             return None
         return self._without_key(scope, headers, path)
 
@@ -137,17 +116,6 @@ class Guard:
             has_form = headers.get("authorization", "").lower().startswith("bearer ")
             told |= {"error_code": 1002 if has_form else 1001, "error_msg": said}
         return JSONResponse(told, 401, {"www-authenticate": "Bearer"})
-
-
-def _too_many(headers: Headers, wait: int) -> Response:
-    """Return the refusal to look at more keys: a right one is not told from a wrong one."""
-    told = message("too many wrong keys: try again in {n} s", n=wait)
-    retry = {"retry-after": str(wait)}
-    if "text/html" in headers.get("accept", ""):
-        is_english = _cookie(headers, "kgrag-lang") == "en"
-        return PlainTextResponse(in_language(told, "en" if is_english else "zh"), 429, retry)
-    error = {"type": "too_many_wrong_keys", "message": str(told)}
-    return JSONResponse({"error": error, "error_code": 429, "error_msg": str(told)}, 429, retry)
 
 
 def _name(host: str) -> str:

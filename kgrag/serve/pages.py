@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from itertools import chain, pairwise
-from typing import Any, Literal, get_args, get_origin
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 from urllib.parse import urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -21,8 +21,10 @@ from kgrag.answer.address import Address
 from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.render import html
 from kgrag.answering.clauses import METHOD
+from kgrag.api import KnowledgeBase
 from kgrag.errors import KgragError, NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
+from kgrag.maintenance.corrections import spellings
 from kgrag.serve.api import (
     Endpoint,
     exported,
@@ -35,27 +37,134 @@ from kgrag.serve.api import (
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import body_of, check_pairs, of_pairs, read
-from kgrag.serve.originals import file_of, original, page_view, picture
-from kgrag.serve.rendering import instead, page, rendered, said
-from kgrag.serve.views import Besides, Graphed, Named, Panel, beside_page, entity, examples, graph
+from kgrag.serve.rendering import entity_url, instead, page, rendered, said
 from kgrag.statements.overview import Facet, facets
-from kgrag.statements.selection import Event, Selection
-from kgrag.statements.table import Row, Table, shown, worded
-from kgrag.statements.timeline import EVENTS
+from kgrag.statements.references import by_node
+from kgrag.statements.selection import Selection
+from kgrag.statements.table import Table, shown, worded
+from kgrag.store.folders import FOLDERS, originals
 from kgrag.store.likeness import not_called
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import in_language, message, said_by
 from kgrag.text.visible import visible
 from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
-from kgrag.tools.ask import Asked, answered
+from kgrag.tools.ask import FORMS, Asked, answered
+from kgrag.tools.curation import CORRECTABLE, correctable_of
 from kgrag.tools.reading import Listed, Read, Searched, listed
 from kgrag.tools.results import Answered, Reading, place_url
 from kgrag.tools.tool import Tool
-from kgrag.types import Document, Heading
+from kgrag.types import Document, Entity, Fact, Heading
 
 Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
+
+
+_MOST_NAMED = 60  # entities on the first page
+_NO_NAMES = ("value", "deadline")  # types of entities that nobody looks for
+_Stated = tuple[Fact, list[tuple[str, str, str]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel(Arguments):
+    """A page, or with `panel` the part of it that is put in another one."""
+
+    panel: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Graphed(Arguments):
+    """The neighbourhood of an entity."""
+
+    entity: str = argument("", "", default="", max_length=MOST_QUESTION_CHARS)
+    hops: int = argument("", "", default=1, ge=1, le=3)
+    limit: int = argument("", "", default=60, ge=1, le=1000)
+
+
+@lru_cache(maxsize=8)
+def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """Return what a table may be asked for, by its name or first field; kept until a change."""
+    cards = {card.doc_id: card for card in base.documents()}
+    nodes, stated = by_node(cards.values()), base.store.statements("reference", sorted(cards))
+    cited = ((s, c) for s in stated for c in nodes.get(s.fact.object.entity_id, ()))
+    counts = (
+        Counter(s.doc_id for s in stated),
+        Counter(c.doc_id for s, c in cited if c.doc_id != s.doc_id),
+    )
+    titles = [[{"document": cards[d].title} for d, _ in n.most_common(6)] for n in counts]
+    most = base.entities(limit=200)
+    named = {
+        field: [{field: one.name} for one in most if one.type == type_][:6]
+        for field, type_ in (("indicator", "target"), ("agency", "agency"))
+    }
+    return named | {"document": titles[0], "cited-by": titles[1]}
+
+
+def _graph(desk: Desk, request: Request, given: _Graphed) -> Response:
+    """Return the page of the facts around an entity; without one, of those with most facts."""
+    if not given.entity:
+        named = [one for one in desk.base.entities(limit=300) if one.type not in _NO_NAMES]
+        return page(desk, request, "graph.html", center=None, named=named[:_MOST_NAMED])
+    center, around = desk.base.graph(given.entity, hops=given.hops, limit=given.limit)
+    store, cards, key = desk.base.store, desk.known().cards, center.entity_id
+    naming = store.entity_uses([key]).get(key, [])
+    written = spellings([key], store).get(key, {})
+    return page(
+        desk,
+        request,
+        "graph.html",
+        title=center.name,
+        center=center,
+        aliases=[name for name in written if name != center.name],
+        n_facts=store.entity_degrees([key]).get(key, 0),
+        documents=[cards[doc_id] for doc_id in naming if doc_id in cards],
+        **_drawn(desk, request, center, around),
+    )
+
+
+def _drawn(
+    desk: Desk, request: Request, center: Entity, facts: Sequence[Fact]
+) -> dict[str, object]:
+    """Return a drawing of facts, and them by relation with the sentences that state them."""
+    from kgrag.drawing.page import colours, drawing, in_order, lay_out, legend, places
+
+    ordered = in_order(center, facts)
+    svg = drawing(
+        ordered,
+        lay_out(center, ordered),
+        link=partial(_link, request.scope.get("root_path", "")),
+        word=lambda type_: said(type_, language_of(desk, request)),
+    )
+    numbered = [(n, *stated) for n, stated in enumerate(_stated(desk, ordered), 1)]
+    relations = [
+        (colour, predicate, [told for told in numbered if told[1].predicate == predicate])
+        for predicate, colour in colours(ordered).items()
+    ]
+    drawn = {"drawing": Markup(svg), "legend": Markup(legend(ordered)), "n": len(ordered)}
+    return drawn | {"relations": relations, "places_of": places}
+
+
+def _link(root: str, one: Entity) -> str:
+    return entity_url(root, one.name)
+
+
+def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[_Stated]:
+    """Yield facts with title, address and sentence of where they are stated."""
+    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
+    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
+    for fact in facts:
+        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
+        yield (
+            fact,
+            [
+                (
+                    held[d].title,
+                    str(Address(d, start, end)),
+                    " ".join(held[d].text[start:end].split()),
+                )
+                for d, start, end in places
+            ],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +177,7 @@ class _Home(Asked):
 
 def _home(desk: Desk, request: Request, given: _Home) -> Response:
     values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
-    values["examples"] = partial(examples, desk.base, desk.base.store.change_counter())
+    values["examples"] = partial(_examples, desk.base, desk.base.store.change_counter())
     if given.question and desk.base.chat.has("answer") and not given.whole:
         values["asking"] = "now"  # the script asks, so that the draft is seen
     elif given.question:
@@ -122,12 +231,7 @@ class _Saved(Asked):
 def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
     """Return an answer as a file."""
     answer = answered(desk.base, given).answer
-    make: Mapping[str, Callable[[], bytes]] = {
-        "docx": answer.to_docx,
-        "html": lambda: answer.to_html().encode(),
-        "md": lambda: answer.to_markdown().encode(),
-    }
-    return saved(make[given.form](), f"kgrag-answer.{given.form}")
+    return saved(FORMS[f".{given.form}"](answer), f"kgrag-answer.{given.form}")
 
 
 async def _stream(desk: Desk, request: Request) -> Response:
@@ -213,18 +317,14 @@ def _overview(desk: Desk, request: Request, given: Arguments) -> Response:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A line of a document's text.
+class Paragraph(NamedTuple):
+    """A line of a document's text: its start, and the level of the heading that it begins with.
 
-    Attributes:
-        start: Offset of its first character.
-        level: Of the heading that it begins with, from 1; 0 for none.
-        pieces: Its text in pieces: whether each is of the heading, and whether of the quote.
+    Pieces say of each whether it is of the heading, and whether of the quote.
     """
 
     start: int
-    level: int
+    level: int  # from 1; 0 for none
     pieces: tuple[tuple[str, bool, bool], ...]
 
 
@@ -246,67 +346,20 @@ def paragraphs(
         start = end
 
 
-# What can be corrected of a document, with its label.
-CORRECTABLE: Mapping[str, str] = {
-    "title": "Title",
-    "issuers": "Issuer",
-    "number": "Number",
-    "issued": "Date of issue",
-    "written": "Signed",
-    "effective": "In force from",
-    "expires": "In force until",
-    "regions": "Region",
-    "level": "Level",
-    "kind": "Kind",
-    "status": "Limiting words",
-    "recipients": "Addressees",
-}
-
-
-def correctable_of(card: Document) -> dict[str, str]:
-    """Return the fields of a document that can be corrected, as they are typed."""
-    told: dict[str, Any] = {**card.metadata.to_record(), "title": card.title}
-    between = {"recipients": "；"}
-    return {
-        name: value if isinstance(value, str) else between.get(name, "、").join(value)
-        for name, value in ((name, told.get(name, "")) for name in CORRECTABLE)
-    }
-
-
 def _document(desk: Desk, request: Request, given: Panel) -> Response:
-    return document_page(desk, request, str(request.path_params["address"]))
-
-
-def document_page(
-    desk: Desk,
-    request: Request,
-    name: str,
-    typed: Mapping[str, str] | None = None,
-    wrong: Mapping[str, str] | None = None,
-) -> Response:
-    """Return the page of a document, or of a place in it.
-
-    Args:
-        desk: Where it is.
-        request: Whose page it is.
-        name: Of the document, or DOCUMENT:START-END.
-        typed: By field what a reader typed as a correction, if it is shown again.
-        wrong: By field what is wrong with it.
-
-    Raises:
-        NotFoundError: If there is none.
-    """
+    """Return the page of a document, or of a place in it."""
     base = desk.base
-    found: Reading = TOOLS["read"].run(base, Read(document=name, characters=10**9))
+    asked = Read(document=str(request.path_params["address"]), characters=10**9)
+    found: Reading = TOOLS["read"].run(base, asked)
     document, excerpt = found.card, found.excerpt
     at = excerpt.citation if excerpt and not found.is_whole else None
     values = {
         "document": document,
         "status": found.status,
         "excerpt": excerpt if at else None,
-        "file": file_of(desk, document),
+        "file": _file_of(desk, document),
     }
-    if "panel" in request.query_params:
+    if given.panel:
         return page(desk, request, "panel.html", **values | {"excerpt": excerpt})
     known = desk.known()
     return page(
@@ -321,7 +374,31 @@ def document_page(
         others=[known.cards[d] for d, s in known.statuses.items() if s.doc_id == document.doc_id],
         problems=document.warnings,
         node=_entity_of(desk, document),
-        corrections=_corrections(desk, document, typed or {}, wrong or {}),
+        corrected=base.store.corrections().get(document.doc_id, {}),
+        correctable=CORRECTABLE,
+        typed=correctable_of(document),
+    )
+
+
+def _file_of(desk: Desk, document: Document) -> Path | None:
+    """Return the file of a document, if it is still on this machine."""
+    store = desk.base.store
+    return next(originals(document, store.sources(), store.get_meta(FOLDERS)), None)
+
+
+def _original(desk: Desk, request: Request, given: Arguments) -> Response:
+    """Return the file of a document: a PDF to be shown, others to be saved."""
+    document = desk.base.document(str(request.path_params["doc_id"]))
+    file = _file_of(desk, document)
+    if file is None:
+        raise NotFoundError("{file} is not on this machine, or was moved", file=document.file)
+    is_pdf = file.suffix.lower() == ".pdf"
+    return FileResponse(
+        file,
+        media_type="application/pdf" if is_pdf else "application/octet-stream",
+        filename=visible(file.name),
+        content_disposition_type="inline" if is_pdf else "attachment",
+        headers={"content-security-policy": "default-src 'none'; sandbox"} if not is_pdf else {},
     )
 
 
@@ -329,20 +406,6 @@ def _entity_of(desk: Desk, card: Document) -> str:
     """Return the name of a document's entity; empty if nothing is stated about it."""
     found = desk.base.store.entities([node_id(card.title, card.metadata)])
     return found[0].name if found else ""
-
-
-def _corrections(
-    desk: Desk, card: Document, typed: Mapping[str, str], wrong: Mapping[str, str]
-) -> list[tuple[str, str, str, str, bool]]:
-    """Return name, label, value, what is wrong and whether it is corrected of each field."""
-    if not desk.writable:
-        return []
-    corrected = desk.base.store.corrections().get(card.doc_id, {})
-    values = {**correctable_of(card), **typed}
-    return [
-        (name, label, values[name], wrong.get(name, ""), name in corrected)
-        for name, label in CORRECTABLE.items()
-    ]
 
 
 def _cited_by(desk: Desk, card: Document) -> Table | None:
@@ -355,7 +418,8 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 def _tables() -> dict[str, Tool]:
     """Return the tools whose tables have no page of their own, by name."""
     own = ("documents", "problems", "graph")
-    return {tool.name: tool for tool in TOOLS.values() if tool.is_table and tool.name not in own}
+    tables = (tool for tool in TOOLS.values() if tool.is_table and not tool.curates)
+    return {tool.name: tool for tool in tables if tool.name not in own}
 
 
 async def _table(desk: Desk, request: Request) -> Response:
@@ -373,12 +437,9 @@ async def _table(desk: Desk, request: Request) -> Response:
 
 
 def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Response:
-    values: dict[str, Any] = {"notes": None, "axis": None, "n": 0}
-    if given:
-        if given.form != "json":
-            return exported(tool.run(desk.base, given), given.form, given.lang)
-        values |= _rows(desk, tool, given)
-        values["notes"] = worded(values["notes"], given.lang)
+    table = tool.run(desk.base, given) if given else None
+    if table and given.form != "json":
+        return exported(table, given.form, given.lang)
     is_within = issubclass(tool.arguments, Within)
     beside = {*parameters(Within if is_within else Arguments), *parameters(Rows)}
     fields = {
@@ -392,61 +453,16 @@ def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Respons
         request,
         "table.html",
         name=tool.name,
-        examples=partial(examples, desk.base, desk.base.store.change_counter()),
+        examples=partial(_examples, desk.base, desk.base.store.change_counter()),
         names=list(_tables()),
         fields=fields,
         is_within=is_within,
         asked="、".join(chain.from_iterable(typed)),
-        given=given,
+        table=table,
+        notes=worded(table.notes, given.lang) if table else (),
         shown=shown,
         most=_SHOWN_ROWS,
-        **values,
     )
-
-
-def _rows(desk: Desk, tool: Tool, given: Arguments) -> dict[str, Any]:
-    table = tool.run(desk.base, given)
-    values = {"table": table, "columns": table.filled, "notes": table.notes, "n": table.total}
-    return values | (_axis(table) if tool.name == "timeline" and table.rows else {})
-
-
-# Lanes of a timeline, with the events of each.
-_LANES: Mapping[str, tuple[Event, ...]] = {
-    "Issue": ("written", "issued"),
-    "Validity": ("effective", "expires"),
-    "Deadlines": ("due",),
-    "Targets": ("target",),
-}
-
-
-def _axis(table: Table) -> dict[str, Any]:
-    """Return a drawing of all events of a timeline.
-
-    Those of a lane's year are drawn one by one, or as a bar: the fewest first, as many as a page
-    has rows.
-    """
-    from kgrag.drawing.axis import STEP, axis
-
-    lane_of = {EVENTS[event]: lane for lane, events in _LANES.items() for event in events}
-    spots: dict[tuple[str, str], list[tuple[str, str, Row | int]]] = {}
-    for row in table.rows:
-        when, lane = str(row.cells[0]), lane_of[str(row.cells[1])]
-        spots.setdefault((when[:4], lane), []).append((when, lane, row))
-    left, drawn = _SHOWN_ROWS, list[tuple[str, str, Row | int]]()
-    for (year, lane), several in sorted(spots.items(), key=lambda spot: len(spot[1])):
-        left -= len(several)
-        drawn += several if left >= 0 else [(year, lane, len(several))]
-    drawn.sort(key=lambda one: one[0])
-    return {
-        "axis": axis([(when, lane) for when, lane, _ in drawn], day=date.today()),
-        "step": STEP,
-        "lanes": _LANES,
-        "totals": {
-            of: sum(len(s) for (_, lane), s in spots.items() if lane == of) for of in _LANES
-        },
-        "drawn": drawn,
-        "n_drawn": sum(not isinstance(one, int) for _, _, one in drawn),
-    }
 
 
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition
@@ -481,7 +497,7 @@ async def _enter(request: Request) -> Response:
 
     root = request.scope.get("root_path", "")
     form = parse_qs((await body_of(request)).decode("utf-8", "replace"))
-    session = request.state.session_of(form.get("key", [""])[-1])
+    session = await request.state.session_of(form.get("key", [""])[-1])
     if not session:
         return RedirectResponse(f"{root}{LOGIN}?wrong=1", 303)
     wanted = form.get("next", [""])[-1]
@@ -497,18 +513,14 @@ _PAGES: tuple[tuple[str, type, Page], ...] = (
     ("/search", _Search, _search),
     ("/overview", Arguments, _overview),
     ("/documents/{address:path}", Panel, _document),
-    ("/original/{doc_id:path}", Arguments, original),
-    ("/picture/{address:path}", Arguments, picture),
-    ("/page/{address:path}", Arguments, page_view),
-    ("/graph", Graphed, graph),
+    ("/original/{doc_id:path}", Arguments, _original),
     ("/problems", Arguments, _problems),
     (LOGIN, _Login, _login),
 )
 # Those that depend on the address and the state only.
 _KEPT: tuple[tuple[str, type, Page], ...] = (
     ("/documents", Listed, _documents),
-    ("/entity", Named, entity),
-    ("/beside", Besides, beside_page),
+    ("/graph", _Graphed, _graph),
 )
 
 
@@ -538,12 +550,10 @@ STATIC = Mount(
 )
 
 
-def page_route(
-    desk: Desk, path: str, kind: type, make: Page, method: str = "GET", *, is_kept: bool = False
-) -> Route:
-    """Return the route of a page; an error is a page, too."""
+def page_route(desk: Desk, path: str, kind: type, make: Page, *, is_kept: bool = False) -> Route:
+    """Return the route of a page that is made in a thread of what a request asks for."""
 
-    async def respond(request: Request) -> Response:
+    async def respond(desk: Desk, request: Request) -> Response:
         given: Any = await read(kind, request, language_of(desk, request))
         work = partial(make, desk, request, given)
         if is_kept:
@@ -552,35 +562,34 @@ def page_route(
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         return await desk.run(work)
 
-    return Route(path, _with_error_pages(desk, respond), methods=[method])
+    return own_route(desk, path, respond)
 
 
-def _with_error_pages(
-    desk: Desk, respond: Callable[[Request], Awaitable[Response]]
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler of requests whose errors are pages, too."""
+def own_route(
+    desk: Desk,
+    path: str,
+    respond: Callable[[Desk, Request], Awaitable[Response]],
+    method: str = "GET",
+) -> Route:
+    """Return the route of a page that reads its request by itself; an error is a page, too."""
 
     async def responding(request: Request) -> Response:
         try:
-            return await respond(request)
+            return await respond(desk, request)
         except (KgragError, ValueError) as exc:
-            return failed_page(desk, request, exc)
+            return await desk.run(partial(failed_page, desk, request, exc))
 
-    return responding
+    return Route(path, responding, methods=[method])
 
 
 def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
     """Return the routes of the pages; that of the API tells of `endpoints`."""
-
-    async def stream(request: Request) -> Response:
-        return await _stream(desk, request)
-
     return [
         *(page_route(desk, *one) for one in _PAGES),
         *(page_route(desk, *one, is_kept=True) for one in _KEPT),
-        Route("/tables/{name}", _with_error_pages(desk, partial(_table, desk))),
+        own_route(desk, "/tables/{name}", _table),
         page_route(desk, "/api", Arguments, partial(_api, endpoints)),
-        Route("/ask", stream, methods=["POST"]),
+        Route("/ask", partial(_stream, desk), methods=["POST"]),
         Route(LOGIN, _enter, methods=["POST"]),
         STATIC,
     ]

@@ -73,7 +73,7 @@ def said(text: str, language: Language) -> str:
 
 def entity_url(root: str, name: str) -> str:
     """Return where an entity is shown."""
-    return f"{root}/entity?{urlencode({'entity': name})}"
+    return f"{root}/graph?{urlencode({'entity': name})}"
 
 
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:

@@ -328,11 +328,6 @@ def _named_in(title: str) -> str:
     return named[0].name if len(named) == 1 else NATIONAL
 
 
-def cut_note(shown: int, n: int) -> tuple[Note, ...]:
-    """Return a note that only the first rows of n are shown; none if all are."""
-    return (note("shortened-rows", "zh", shown=shown, n=n),) if shown < n else ()
-
-
 class Ranked(NamedTuple):
     """Figures in an order, those that cannot be compared left out.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kgrag.answer.notes import note
 from kgrag.qualifiers import Comparator
-from kgrag.statements.choose import check_named, choose, cut_note, in_places, stated_place
+from kgrag.statements.choose import check_named, choose, in_places, stated_place
 from kgrag.statements.figures import (
     Measured,
     decimal_of,
@@ -144,9 +144,7 @@ def conflicts(store: Store, selection: Selection) -> Table:
         for pair in sorted(pairs, key=_order)
     )
     rows = sourced(store, made, day=day)
-    shown = rows[: selection.limit]
-    notes = (*_notes(rows, figures), *cut_note(len(shown), len(rows)))
-    return Table("conflicts", _COLUMNS, shown, notes)
+    return Table("conflicts", _COLUMNS, rows, _notes(rows, figures))
 
 
 def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """One engine for what documents state: a selection to a table with its sources."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from kgrag.answer.notes import note
 from kgrag.statements.conflicts import conflicts
 from kgrag.statements.digest import digest
 from kgrag.statements.lists import definitions, documents, duties, provisions, validity
@@ -38,4 +40,9 @@ def rows(store: Store, selection: Selection) -> Table:
         NotFoundError: If what it names is not held; the error lists similar names.
         OutOfRangeError: If it is empty where it must not be, or out of range.
     """
-    return _TABLES[selection.kind](store, selection)
+    table = _TABLES[selection.kind](store, selection)
+    shown, n = table.rows[: selection.limit], len(table.rows)
+    if len(shown) == n:
+        return table
+    cut = note("shortened-rows", "zh", shown=len(shown), n=n)
+    return replace(table, rows=shown, notes=(*table.notes, cut))

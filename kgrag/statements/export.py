@@ -4,7 +4,7 @@ import csv
 import html
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING
@@ -279,3 +279,12 @@ def _escaped(cell: Cell) -> str:
 
 def _text(cell: Cell) -> str:
     return "" if cell is None else str(shown(cell))
+
+
+# What writes a table, by the ending of a file.
+FORMS: Mapping[str, Callable[[Table, Language], bytes]] = {
+    "csv": as_csv,
+    "xlsx": as_xlsx,
+    "html": as_html,
+    "docx": as_docx,
+}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgrag.answer.notes import Note, note
 from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import Chosen, check_named, choose, cut_note, names_all
+from kgrag.statements.choose import Chosen, check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
@@ -74,12 +74,11 @@ def duties(store: Store, selection: Selection) -> Table:
         at = _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)
         return str(name), at, spots[0]
 
-    ordered = sorted(rows.items(), key=rank)[: selection.limit]
+    ordered = sorted(rows.items(), key=rank)
     stating = {s.doc_id for s in chosen.statements}
     of = note("duties-of" if selection.agency else "all-duties", "zh", organ=selection.agency)
     made = sourced(store, ordered, tasks, day=selection.day)
-    notes = (chosen.note(stating, of), *cut_note(len(ordered), len(rows)))
-    return Table("duties", _DUTIES, made, notes)
+    return Table("duties", _DUTIES, made, (chosen.note(stating, of),))
 
 
 def definitions(store: Store, selection: Selection) -> Table:
@@ -90,12 +89,11 @@ def definitions(store: Store, selection: Selection) -> Table:
     """
     chosen = choose(store, selection, "definition")
     check_named(store, chosen, "definition")
-    shown = chosen.statements[: selection.limit]
-    rows = (((subject_of(s), object_of(s), s.doc_id), (spot_of(s),)) for s in shown)
+    rows = (((subject_of(s), object_of(s), s.doc_id), (spot_of(s),)) for s in chosen.statements)
     stating = {s.doc_id for s in chosen.statements}
     counted = chosen.note(stating, note("definitions-of", "zh", term=selection.topic))
-    notes = (counted, *cut_note(len(shown), len(chosen.statements)))
-    return Table("definitions", _DEFINITIONS, sourced(store, rows, day=selection.day), notes)
+    made = sourced(store, rows, day=selection.day)
+    return Table("definitions", _DEFINITIONS, made, (counted,))
 
 
 def provisions(store: Store, selection: Selection) -> Table:
@@ -112,18 +110,17 @@ def provisions(store: Store, selection: Selection) -> Table:
             if named(head.text):
                 after = (h.start for h in of_document[at + 1 :] if h.level <= head.level)
                 spots.append((doc_id, head.start, next(after, -1)))
-    wanted = spots[: selection.limit]
-    texts = {d.doc_id: d.text for d in store.documents(sorted({doc_id for doc_id, *_ in wanted}))}
+    texts = {d.doc_id: d.text for d in store.documents(sorted({doc_id for doc_id, *_ in spots}))}
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
-    for doc_id, start, end in wanted:
+    for doc_id, start, end in spots:
         text = texts[doc_id][start : end if end >= 0 else None].rstrip()
         heading, _, body = text.partition("\n")
         cells = (heading.strip(), body.strip() or None, doc_id)
         rows.append((cells, [(doc_id, start, start + len(text))]))
     of = note("provisions-of", "zh", words=selection.topic)
     counted = chosen.note({doc_id for doc_id, *_ in spots}, of)
-    notes = (counted, *cut_note(len(wanted), len(spots)))
-    return Table("provisions", _PROVISIONS, sourced(store, rows, day=selection.day), notes)
+    made = sourced(store, rows, day=selection.day)
+    return Table("provisions", _PROVISIONS, made, (counted,))
 
 
 def _selected(store: Store, selection: Selection) -> Chosen:
@@ -147,9 +144,9 @@ def _selected(store: Store, selection: Selection) -> Chosen:
     return replace(chosen, cards={card.doc_id: card for card in cards})
 
 
-def _notes(chosen: Chosen, shown: int) -> tuple[Note, ...]:
+def _notes(chosen: Chosen) -> tuple[Note, ...]:
     n, total = len(chosen.cards), len(chosen.held)
-    return (note("documents-selected", "zh", n=n, total=total), *cut_note(shown, n))
+    return (note("documents-selected", "zh", n=n, total=total),)
 
 
 def documents(store: Store, selection: Selection) -> Table:
@@ -161,7 +158,7 @@ def documents(store: Store, selection: Selection) -> Table:
     chosen = _selected(store, selection)
     in_force = InForce.read(store, chosen.held)
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
-    for card in list(chosen.cards.values())[: selection.limit]:
+    for card in chosen.cards.values():
         told, status = card.metadata, in_force.status(card.doc_id, selection.day)
         cells = (
             card.title,
@@ -172,9 +169,8 @@ def documents(store: Store, selection: Selection) -> Table:
             card.doc_id,
         )
         rows.append((cells, [(card.doc_id, 0, 1)]))
-    return Table(
-        "documents", _DOCUMENTS, sourced(store, rows, day=selection.day), _notes(chosen, len(rows))
-    )
+    made = sourced(store, rows, day=selection.day)
+    return Table("documents", _DOCUMENTS, made, _notes(chosen))
 
 
 def validity(store: Store, selection: Selection) -> Table:
@@ -190,7 +186,7 @@ def validity(store: Store, selection: Selection) -> Table:
     spans = validity_spans(store, chosen.cards)
     acts = store.statements("reference", predicates=ACTS)
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
-    for doc_id, card in list(chosen.cards.items())[: selection.limit]:
+    for doc_id, card in chosen.cards.items():
         told, status = card.metadata, in_force.status(doc_id, day)
         node = node_id(card.title, card.metadata)
         by = [
@@ -210,4 +206,4 @@ def validity(store: Store, selection: Selection) -> Table:
             doc_id,
         )
         rows.append((cells, [*by, *own] or [(status.doc_id or doc_id, 0, 1)]))
-    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen, len(rows)))
+    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen))

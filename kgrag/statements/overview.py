@@ -172,13 +172,6 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
     ]
 
 
-def lacking(store: Store, *, day: str, language: Language = "zh") -> Table:
-    """Return what is cited most and not held, of `overview`."""
-    cards = store.document_cards()
-    found = _cited(store, cards, InForce.read(store, cards), day)
-    return list(_most_cited(store, found, language))[-1]
-
-
 def _counts(
     cards: Sequence[Document], statuses: Mapping[str, Status], day: str, language: Language
 ) -> Iterator[Table]:

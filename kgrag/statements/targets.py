@@ -12,7 +12,6 @@ from kgrag.statements.choose import (
     Chosen,
     check_named,
     choose,
-    cut_note,
     in_places,
     names_all,
     ranked,
@@ -82,8 +81,7 @@ def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
     for statement in kept.statements:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
     ordered = list(rows) if selection.order else sorted(rows, key=_order)
-    shown = ordered[: selection.limit]
-    made = sourced(store, ((cells, rows[cells]) for cells in shown), day=selection.day)
+    made = sourced(store, ((cells, rows[cells]) for cells in ordered), day=selection.day)
     stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
     notes = (
         chosen.note(
@@ -92,7 +90,6 @@ def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
         *chosen.place_notes(selection.places),
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
         *kept.notes,
-        *cut_note(len(shown), len(ordered)),
     )
     return Table("targets", _COLUMNS, made, notes)
 
@@ -202,13 +199,12 @@ def compare(store: Store, selection: "Selection") -> Table:
     for row in made:
         by_row[str(row.cells[0])].append(row)
     ordered = list(by_row) if selection.order else _in_order(by_row, selection, chosen)
-    labels = ordered[: selection.limit]
     heads = list(dict.fromkeys(head for part in parts for head in _heads(part, selection)))
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Table(
         "compare",
         (_FIRST.get(selection.by, REGION), *columns),
-        tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in labels),
+        tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in ordered),
         (
             *_in_common(parts, selection),
             *dict.fromkeys(
@@ -217,7 +213,6 @@ def compare(store: Store, selection: "Selection") -> Table:
                 for told in _coverage(store, part, selection)
             ),
             *kept.notes,
-            *cut_note(len(labels), len(ordered)),
         ),
         values=replace(_listed(store, selection, chosen), notes=()),
     )

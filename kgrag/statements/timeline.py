@@ -12,7 +12,6 @@ from kgrag.statements.choose import (
     Chosen,
     check_named,
     choose,
-    cut_note,
     in_places,
     names_all,
     stated_place,
@@ -129,11 +128,8 @@ def timeline(store: Store, selection: "Selection") -> Table:
     rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    shown = list(rows.items())[: selection.limit]
-    notes = (
-        *_notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open))),
-        *cut_note(len(shown), len(rows)),
-    )
+    shown = rows.items()
+    notes = (*_notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open))),)
     return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
 
 

@@ -103,29 +103,6 @@ _FALL = re.compile(rf"(?:降低|下降|减少|削减|降幅)(?:率|幅度|{_SHAR
 _TELLING = ("亩", "微克/立方米", "%")  # other units by which a name is told, one of each kind
 
 
-def share_of(name: str) -> str:
-    """Return that of which a name tells the share, as far as it says; empty for other names.
-
-    >>> share_of("装配式建筑占比"), share_of("装配式建筑占新建建筑比重"), share_of("森林覆盖率")
-    ('装配式建筑', '装配式建筑占新建建筑', '')
-    """
-    match = _ENDS_IN_SHARE.fullmatch(name)
-    return match[1] if match else ""
-
-
-def split_sources(name: str) -> tuple[str, ...]:
-    """Return the names of two sources or more that one tells without a word between them.
-
-    >>> split_sources("风电光伏装机"), split_sources("光伏发电")
-    (('风电装机', '光伏装机'), ())
-    """
-    sources = sorted(_section("电源"), key=lambda source: -len(source))
-    one = "|".join(map(re.escape, sources))
-    match = re.match(f"(?:{one}){{2,}}", name)
-    found = re.findall(one, match[0]) if match else []
-    return tuple(source + name[match.end() :] for source in found) if match else ()
-
-
 def is_of_fall(name: str) -> bool:
     """Return whether a name tells by how much something falls.
 

@@ -37,17 +37,6 @@ def plan_years(name: str) -> tuple[int, int]:
     return (last - 4, last) if match else (0, 0)
 
 
-def plan_ending(year: int) -> str:
-    """Return the five-year plan that ends in a year; empty for none.
-
-    >>> plan_ending(2030), plan_ending(2026)
-    ('十五五', '')
-    """
-    number, rest = divmod(year - _END_OF_ELEVENTH, 5)
-    known = not rest and 0 <= number < len(HAN_DIGITS) - 1
-    return f"十{HAN_DIGITS[number + 1]}五" if known else ""
-
-
 def periods_in(text: str) -> list[tuple[int, int]]:
     """Return (first, last) of the periods of years that a text names, in order; a year is one, too.
 

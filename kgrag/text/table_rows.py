@@ -116,12 +116,6 @@ def named_cells(header: str, row: str) -> str:
     return "；".join(filter(None, (one for one, cell in zip(told, cells, strict=True) if cell)))
 
 
-def is_header(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is the header row of a table."""
-    below = _LINE.search(text, end)
-    return is_row(text[start:end]) and below is not None and is_delimiter(below[0])
-
-
 def columns_above(text: str, start: int, end: int) -> str:
     """Return the header of the table that `text[start:end]` is one row of; "" for other texts."""
     row = text[start:end]

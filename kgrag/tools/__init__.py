@@ -20,7 +20,7 @@ for _module in iter_modules(__path__):
 
 
 def schemas() -> list[dict[str, Any]]:
-    """Return all tools as functions that a chat model may call, as OpenAI's API describes them."""
+    """Return the tools that only read as functions for a chat model, as OpenAI's API has them."""
     return [
         {
             "type": "function",
@@ -31,4 +31,5 @@ def schemas() -> list[dict[str, Any]]:
             },
         }
         for tool in TOOLS.values()
+        if not tool.curates
     ]

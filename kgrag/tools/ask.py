@@ -178,3 +178,11 @@ def _cited(base: "KnowledgeBase", answer: "Answer") -> "list[Cited]":
         )
         for c in citations
     ]
+
+
+# What writes an answer, by the ending of a file.
+FORMS: "Mapping[str, Callable[[Answer], bytes]]" = {
+    ".docx": lambda answer: answer.to_docx(),
+    ".html": lambda answer: answer.to_html().encode(),
+    ".md": lambda answer: answer.to_markdown().encode(),
+}

@@ -38,6 +38,8 @@ class Tool:
         function: Takes a knowledge base and arguments, and returns a table, or what has `to_dict`.
         gives: JSON schema of what it returns.
         is_kept: Whether its result depends on arguments and state only, and is worth keeping.
+        curates: Whether it is for those who keep the knowledge base: assistants and chat models are
+            not given it, and servers have it only where readers may change something.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Tool:
     function: "Callable[[KnowledgeBase, Any], Any]"
     gives: Mapping[str, Any]
     is_kept: bool
+    curates: bool
 
     @property
     def summary(self) -> str:
@@ -101,7 +104,11 @@ def _short(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool(
-    chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, name: str = ""
+    chinese: str,
+    *,
+    gives: Mapping[str, Any] = _ROWS,
+    is_kept: bool = True,
+    curates: bool = False,
 ) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
     """Make a function a tool of its name; its docstring says what it does.
 
@@ -109,14 +116,13 @@ def tool(
         chinese: The docstring in Chinese.
         gives: JSON schema of what it returns; a table by default.
         is_kept: Whether a server may keep its results until the knowledge base changes.
-        name: Another name than the function's.
+        curates: Whether only those who keep the knowledge base have it.
     """
 
     def declare(function: "Callable[[KnowledgeBase, Any], Any]") -> Tool:
         kind = signature(function).parameters["given"].annotation
-        called = name or function.__name__.replace("_", "-")
-        made = Tool(called, getdoc(function) or "", chinese, kind, function, gives, is_kept)
-        TOOLS[called] = made
-        return made
+        name, text = function.__name__.replace("_", "-"), getdoc(function) or ""
+        TOOLS[name] = Tool(name, text, chinese, kind, function, gives, is_kept, curates)
+        return TOOLS[name]
 
     return declare

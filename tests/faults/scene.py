@@ -75,16 +75,12 @@ class Scene:
             "ingest more": Case(("ingest", *corpus, *more)),
             "reembed": Case(("reembed", "--model", "hash-128")),
             "delete": Case(("delete", "r3")),
-            "docs set": Case(
+            "correct": Case(
                 ("correct", "r3", "--title", "云岭省第3号规划", "--date", "2024-03-05"),
                 decides=True,
             ),
-            "entities merge": Case(
-                ("entities", "merge", "绿色工厂", "--into", "绿色制造工厂"), decides=True
-            ),
-            "entities split": Case(
-                ("entities", "split", "省能源局", "--from", "云岭省能源局"), decides=True
-            ),
+            "merge": Case(("merge", "绿色制造工厂", "--names", "绿色工厂"), decides=True),
+            "split": Case(("split", "省能源局", "云岭省能源局"), decides=True),
             "import-facts": Case(("import-facts", facts)),
             "import-summaries": Case(("import-summaries", summaries)),
             "copy": Case(("copy", "--from", self.out, "--to", self.kb), begins_empty=True),

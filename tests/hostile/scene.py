@@ -121,6 +121,7 @@ class Scene:
 
     Attributes:
         server: The endpoint.
+        run: How commands are run.
         answered: How often each request got an answer that is of use.
     """
 
@@ -128,7 +129,7 @@ class Scene:
         self._folder = folder
         self._calls = calls
         self._mode = mode
-        self._run = run
+        self.run = run
         self._behaviour = mode.behaviour()
         self._env: dict[str, str | None] = {KEY_ENV: mode.key}
         self._told: list[Said] = []
@@ -160,7 +161,7 @@ class Scene:
             log: Whether it is to say what it does.
         """
         settings = ["--config", str(self._folder / "kgrag.toml"), *(["-v"] if log else [])]
-        done = self._run([*settings, *map(str, words), "--kb", str(self.kb)], self._env)
+        done = self.run([*settings, *map(str, words), "--kb", str(self.kb)], self._env)
         self._told.append(done)
         return done
 

@@ -134,7 +134,7 @@ def browser(samples, tmp_path_factory):
     write_pack(pack)
     with chromium() as made:
         page = made.new_page(viewport={"width": 1280, "height": 1000})
-        page.goto(page_address(samples.uri, f"{samples.http}/browser/"))
+        page.goto(f"{samples.http}/browser/?{page_address(samples.uri).partition('?')[2]}")
         page.wait_for_selector("text=You have a working connection", timeout=60_000)
         browser = Browser(page)
         for file in sorted(pack.iterdir()):

@@ -12,9 +12,10 @@ import pytest
 
 from kgrag.testing.reply import stand_in
 from kgrag.testing.server import FakeServer
+from tests.fixtures import extent
 from tests.fixtures.kit import exported
 
-KILLS = 5
+KILLS = extent.of(5, 2)
 CONCURRENCY = 4
 INGEST = """
 import sys
@@ -88,11 +89,11 @@ def test_ingest_with_a_model_killed_pays_no_kept_answer_again(tmp_path, folder):
         n_requests = len(server.asked)
         server.asked.clear()
 
-        rng = random.Random(5)
+        rng, least = random.Random(5), extent.of(1, CONCURRENCY + 1)
         for _ in range(KILLS):
             kept = {server.request_of[text] for text in kept_answers(kb)}
             before = Counter(server.asked)
-            wanted = server.asked.total() + rng.randint(1, 2 * n_requests // KILLS)
+            wanted = server.asked.total() + rng.randint(least, 2 * n_requests // 5)
             process = start(kb, server.base_url, folder)
             while process.poll() is None and server.asked.total() < wanted:
                 time.sleep(0.005)

@@ -140,7 +140,7 @@ def test_an_organ_of_no_told_place_is_the_document_s_own(store, session, make):
 
 
 def test_what_a_person_corrects_is_seen_at_once(empty_neo4j, session, tmp_path):
-    """Issuers and regions of `docs set`; organs of `entities merge` and `split`."""
+    """Issuers and regions of `correct`; organs of `merge` and `split`."""
     (tmp_path / "a.txt").write_text(POLICY, "utf-8")
     with KnowledgeBase.open(empty_neo4j, create=True, embedder=HashEmbedder()) as kb:
         kb.ingest([tmp_path])

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from pkgutil import resolve_name
 
 import pytest
-from click.testing import CliRunner
 
-from kgrag.cli.main import main
 from kgrag.ingestion.samples import sample_folder
+from tests.fixtures.kit import kgrag_in, run
+from tests.fixtures.plain_samples import put_plain_samples
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGTERM")
 CONFIG = '[embedding]\nmodel = "hash"\n'
@@ -54,19 +55,18 @@ def folder(tmp_path_factory):
     (folder / "old.jsonl").write_text("old", "utf-8")
     (folder / "q.jsonl").write_text('{"id": "1", "question": "目标", "gold_docs": ["x"]}\n')
     samples = sorted(sample_folder().glob("*.md"))[0]
-    words = ["--config", str(folder / "kgrag.toml"), "ingest", str(samples)]
-    assert CliRunner().invoke(main, [*words, "--kb", str(folder / "kb")]).exit_code == 0
+    run(folder, "ingest", samples, code=0)
     return folder
 
 
-def stopped(folder, words, place, calls, number, *, how="", cwd=None, again=None):
+def stopped(folder, words, place, calls, number, *, how="", again=None):
     """Stop a command where it stands; return (exit code, what it printed, what it told)."""
     config = ["--config", str(folder / "kgrag.toml")]
     command = [sys.executable, "-c", STANDING, *place, str(calls), how, *config, *map(str, words)]
     env = {**os.environ, "KGRAG_CACHE": str(folder / "cache")}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=env, cwd=cwd,
+        env=env,
     ) as process:  # fmt: skip
         assert process.stdin
         assert process.stdout
@@ -85,25 +85,17 @@ def stopped(folder, words, place, calls, number, *, how="", cwd=None, again=None
     return process.returncode, out, err.splitlines()
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
-)
-def test_ingest_says_what_is_stored(folder, tmp_path, number, code):
+def test_ingest_says_what_is_stored(folder, tmp_path):
     """One document; the next run does the rest, and the knowledge base is whole."""
-    words = ("ingest", sample_folder(), "--kb", tmp_path / "kb")
+    put_plain_samples(tmp_path / "docs")
+    words = ("ingest", tmp_path / "docs", "--kb", tmp_path / "kb")
 
-    ended, out, told = stopped(folder, words, STORE, 2, number)
+    ended, out, told = stopped(folder, words, STORE, 2, signal.SIGINT)
 
-    assert ended == code
-    assert told[-2:] == [
-        "stored, each whole: 1 document; the rest when you run it again",
-        "kgrag: stopped; what models answered is kept: run it again to go on",
-    ]
+    assert ended == 130
+    assert told[-1] == "kgrag: stopped; what models answered is kept: run it again to go on"
     assert not out
-    again = CliRunner().invoke(
-        main, ["--config", str(folder / "kgrag.toml"), *map(str, words), "--json"]
-    )
-    assert again.exit_code == 0
+    again = kgrag_in(folder, *words, "--json", code=0)
     assert '"unchanged": 1' in again.stdout
 
 
@@ -112,19 +104,8 @@ CASES = {
     "search": (("search", "目标"), SEARCH, 1, NOTHING),
     "chat": (("chat",), ("kgrag.api", "KnowledgeBase.ask"), 1, NOTHING),
     "verify": (("verify",), ("kgrag.api", "KnowledgeBase.verify"), 1, NOTHING),
-    "batch": (
-        ("eval", "run", "q.jsonl", "--out", "old.jsonl"),
-        SEARCH,
-        1,
-        NOTHING,
-    ),
-    "eval": (("eval", "retrieval", "--queries", "q.jsonl"), SEARCH, 1, NOTHING),
-    "export": (
-        ("export", "--out", "old.jsonl"),
-        ("kgrag.cli.manage", "json_line"),
-        3,
-        NOTHING,
-    ),
+    "batch": (("eval", "run", "q.jsonl", "--out", "old.jsonl"), SEARCH, 1, NOTHING),
+    "export": (("export", "--out", "old.jsonl"), ("kgrag.cli.manage", "json_line"), 3, NOTHING),
     "reembed": (
         ("reembed", "--model", "hash-32"),
         ("kgrag.embedding.hashing", "HashEmbedder.embed"),
@@ -134,36 +115,50 @@ CASES = {
 }
 
 
+@pytest.fixture
+def terminated(folder, monkeypatch):
+    """A function that runs a command here, until a function is called for the so-manieth time."""
+
+    def ended(words, place, calls):
+        target, left = ".".join(place), [calls]
+        real = resolve_name(":".join(place))
+
+        def terminating(*args, **options):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return real(*args, **options)
+
+        monkeypatch.setattr(target, terminating)
+        done = kgrag_in(folder, *words, typed="目标\n", code=143)
+        return done.stderr.splitlines()[-1]
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("KGRAG_CACHE", str(folder / "cache"))
+    return ended
+
+
 @pytest.mark.parametrize("name", list(CASES))
-def test_commands_say_what_is_left(folder, name):
+def test_commands_say_what_is_left(folder, terminated, name):
     """Each what is true for it; nothing is half written."""
     words, place, calls, last = CASES[name]
     before = sorted(path.name for path in folder.iterdir())
-
-    code, _, told = stopped(
-        folder, (*words, "--kb", "kb"), place, calls, signal.SIGTERM, cwd=folder
-    )
-
-    assert (code, told[-1]) == (143, last)
+    assert terminated((*words, "--kb", "kb"), place, calls) == last
     assert (folder / "old.jsonl").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_copy_says_what_is_left(folder, tmp_path):
+def test_copy_says_what_is_left(folder, terminated, tmp_path):
     """What was copied stays."""
-    words = ("copy", "--from", folder / "kb", "--to", tmp_path / "other")
-    code, _, told = stopped(folder, words, STORE, 1, signal.SIGTERM)
-    assert code == 143
-    assert "each document that was copied is whole: run it again" in told[-1]
+    told = terminated(("copy", "--from", folder / "kb", "--to", tmp_path / "other"), STORE, 1)
+    assert "each document that was copied is whole: run it again" in told
 
 
-def test_pull_leaves_no_half_of_a_model(folder, monkeypatch):
+def test_pull_leaves_no_half_of_a_model(folder, terminated, monkeypatch):
     """What was gathered so far is taken away."""
     monkeypatch.setenv("HF_HUB_CACHE", str(folder / "nowhere"))
-    words, place = ("models", "pull"), ("kgrag.embedding.pull", "download")
-    code, _, told = stopped(folder, words, place, 1, signal.SIGTERM)
-    assert code == 143
-    assert told[-1] == "kgrag: stopped; no model was changed: run it again"
+    told = terminated(("models", "pull"), ("kgrag.embedding.pull", "download"), 1)
+    assert told == "kgrag: stopped; no model was changed: run it again"
     assert [path.name for path in (folder / "cache/models").iterdir()] == [".lock"]
 
 

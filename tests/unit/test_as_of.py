@@ -203,7 +203,7 @@ def test_a_model_is_told_what_is_not_in_force(base):
     query = knowledge.query(QUESTION)
     held = ResultsWithDocuments.of(base.search(QUESTION), knowledge.store)
     context = pack(query, held.results, documents=held.documents, headings=held.headings,
-                   facts=[], budget_tokens=2000, compress=1.0, count=estimate_tokens)  # fmt: skip
+                   facts=[], budget_tokens=2000, count=estimate_tokens)  # fmt: skip
     shown = passages_block(knowledge.with_marks(context, "zh"))
     assert f"《云岭省公共机构节能补贴管理办法》【{REPEALED}】" in shown
     assert (

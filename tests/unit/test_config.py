@@ -10,10 +10,8 @@ from typing import Any, cast, get_args
 import pytest
 
 from kgrag import config as settings
-from kgrag.answering.generate import TEMPLATES
 from kgrag.answering.options import METHODS
 from kgrag.config import (
-    AnswerConfig,
     Config,
     EmbeddingConfig,
     ModelConfig,
@@ -82,7 +80,6 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[llm]\ntemperature = true\n", "must be a number"),
         ("[llm]\nprice_in = inf\n", "number of 0 or more"),
         (f"[llm]\nprice_in = 1{'0' * 400}\n", "number of 0 or more"),
-        ("[answer]\ncompress = 3\n", "answer.compress must be at most 1"),
         ("[llm]\nmodel = 'x'\n", "llm names the model 'x' but no endpoint"),
         ("[llm.answer]\nmodel = 'x'\n", "llm.answer names the model 'x' but no endpoint"),
         ("[llm]\nprovider = 'glm'\n[llm.answer]\ncalls = 'x.db'\n", "llm.answer.calls: one file"),
@@ -123,17 +120,16 @@ def test_what_is_switched_is_true_or_false_and_on_and_off_are_read_too(tmp_path,
     found = config(
         tmp_path,
         f"[embedding]\nfacts = {said}\nlate_chunking = {said}\n"
-        f"[search]\nhyde = {said}\ngraph_query = {said}\n[answer]\nintegrate = {said}\n",
+        f"[search]\nhyde = {said}\ngraph_query = {said}\n",
     )
     assert (found.embedding.facts, found.embedding.late_chunking) == (means, means)
     assert (found.search.hyde, found.search.graph_query) == (means, means)
-    assert found.answer.integrate is means
 
 
 def test_a_number_with_decimals_may_be_written_as_a_whole_one(tmp_path):
     """A price of 5 is one of 5.0."""
-    found = config(tmp_path, "[llm]\nprice_in = 5\n[answer]\ncompress = 1\n")
-    assert (found.llm.price_in, found.answer.compress) == (5.0, 1.0)
+    found = config(tmp_path, "[llm]\nprice_in = 5\n")
+    assert found.llm.price_in == 5.0
     assert isinstance(found.llm.price_in, float)
 
 
@@ -225,7 +221,6 @@ def test_programs_may_say_on_and_off():
     said = SearchConfig(hyde=off, graph_query=cast("Any", "on"))
     assert said == SearchConfig(hyde=False, graph_query=True)
     assert EmbeddingConfig(facts=off).facts is False
-    assert AnswerConfig(integrate=off).integrate is False
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, None])
@@ -239,7 +234,6 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     assert set(get_args(settings.ChatProvider)) == set(PROVIDERS)
     assert set(get_args(settings.EmbeddingProvider)) == set(EMBEDDING_PROVIDERS)
     assert set(get_args(settings.RerankProvider)) == set(RERANK_PROVIDERS)
-    assert set(get_args(settings.Template)) == set(TEMPLATES)
     assert set(get_args(settings.VerifyMethod)) == {*METHODS, "none"}
     assert set(get_args(settings.ExtractCalls)) == set(_TASKS)
     assert set(get_args(settings.ExtractFacts)) == set(_BEYOND)

@@ -14,6 +14,7 @@ from kgrag.store.neo4j.embeddings import _NODES
 from kgrag.store.neo4j.statements import statement, statements_of
 from kgrag.store.neo4j.verify import _CHECKS
 from kgrag.vectors.vector import KINDS
+from tests.fixtures.kit import each
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))
@@ -275,9 +276,7 @@ def test_a_file_is_comments_and_named_statements(file):
     assert len(parts[::2]) == len(set(parts[::2])), "two statements of one name"
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_a_statement_is_a_text_as_it_stands(name):
-    """Only numbers are put in, and only where an index is defined; the rest are parameters."""
+def is_a_text(name):
     text = statement(name, **NUMBERS)
     if NAMES[name] != "indexes":
         raw = (ROOT / "cypher" / f"{NAMES[name]}.cypher").read_text("utf-8")
@@ -287,15 +286,17 @@ def test_a_statement_is_a_text_as_it_stands(name):
     assert not re.search(r"\bLOAD\s+CSV\b|\bIN\s+TRANSACTIONS\b|\bdbms\.", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name in sorted(NAMES) if name not in PUBLIC],
-)
-def test_a_statement_matches_nodes_of_ours_only(name):
+def test_a_statement_is_a_text_as_it_stands():
+    """Only numbers are put in, and only where an index is defined; the rest are parameters."""
+    each(is_a_text, sorted(NAMES))
+
+
+def test_a_statement_matches_nodes_of_ours_only():
     """Their first label is one that only we write; other programs have Document, Chunk, Entity."""
-    text = statement(name, **NUMBERS)
-    assert re.findall(r"\(\w*:(?!Kgrag)\w+", text) == []
-    assert re.findall(r"(?:INDEX|CONSTRAINT) (?!kgrag_|IF |ON )\w+", text) == []
+    for name in NAMES.keys() - PUBLIC:
+        text = statement(name, **NUMBERS)
+        assert re.findall(r"\(\w*:(?!Kgrag)\w+", text) == [], name
+        assert re.findall(r"(?:INDEX|CONSTRAINT) (?!kgrag_|IF |ON )\w+", text) == [], name
 
 
 def test_numbers_of_index_statements_are_the_known_ones():
@@ -333,8 +334,6 @@ TYPES = {"RELATED", "CITES", "PART_OF", "FIRST_CHUNK", "NEXT_CHUNK", "HAS_CHILD"
          "BASED_ON", "IMPLEMENTS", "AMENDS", "REPEALS", "FORWARDS", "ISSUES",
          "REFERS_TO"}  # fmt: skip
 
-each_query = pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.file)
-
 
 def body(query):
     """Return a query without its comments."""
@@ -353,8 +352,12 @@ def test_pack_has_a_dozen_queries_and_more():
     assert [q.file[:3] for q in QUERIES] == [f"{n:02}-" for n in range(1, len(QUERIES) + 1)]
 
 
-@each_query
-def test_query_opens_with_a_chinese_an_english_title_and_what_it_shows(query):
+def test_titles_are_unique():
+    """Two queries of one name could not be told apart."""
+    assert len({q.title for q in QUERIES}) == len({q.english for q in QUERIES}) == len(QUERIES)
+
+
+def opens_with_its_titles(query):
     """The Browser lists a query by its first line, so that begins with the number."""
     lines = query.text.splitlines()
     assert re.fullmatch(r"// \d\d [\u4e00-\u9fff]+", lines[0])
@@ -366,42 +369,44 @@ def test_query_opens_with_a_chinese_an_english_title_and_what_it_shows(query):
     assert body(query).strip()
 
 
-def test_titles_are_unique():
-    """Two queries of one name could not be told apart."""
-    assert len({q.title for q in QUERIES}) == len({q.english for q in QUERIES}) == len(QUERIES)
-
-
-@each_query
-def test_query_is_bounded(query):
+def is_bounded(query):
     """Whatever the size of the knowledge base, the answer has an end below 501 rows."""
     limits = [int(n) for n in re.findall(r"\bLIMIT (\d+)", body(query))]
     assert limits
     assert max(limits) <= 500
 
 
-@each_query
-def test_query_only_reads(query):
+def only_reads(query):
     """An analyst who runs a saved query changes nothing."""
     assert not re.search(rf"\b(?:{WRITES})\b", body(query))
     calls = re.findall(r"\bCALL ([\w.]+)\(", body(query))
     assert set(calls) <= {"db.index.fulltext.queryNodes"}
 
 
-@each_query
-def test_query_shows_documents_and_knowledge_only(query):
+def shows_documents_and_knowledge_only(query):
     """Labels and types are those of the graph; vectors and bookkeeping stay out of sight."""
     assert not re.search(rf"\b(?:{BOOKKEEPING})\b", body(query))
     assert set(re.findall(r"\(\w*:(\w+)", body(query))) <= LABELS | OURS
     assert set(re.findall(r"\[\w*:(\w+)", body(query))) <= TYPES
 
 
-@each_query
-def test_query_has_its_values_in_the_first_line(query):
+def has_its_values_in_the_first_line(query):
     """Nothing has to be set beforehand, and there is one line to change."""
     assert "$" not in body(query)
     assert ":param" not in query.text
     says = query.text.splitlines()[2]
     assert ("改" in says.replace("无需改动", "")) == query.text.splitlines()[4].startswith("WITH ")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *(opens_with_its_titles, is_bounded, only_reads, shows_documents_and_knowledge_only),
+        has_its_values_in_the_first_line,
+    ],
+)
+def test_each_query(check):
+    each(check, QUERIES)
 
 
 def test_every_label_and_type_has_a_rule_in_the_style_sheet():

@@ -89,7 +89,7 @@ REACHED = {
     "kgrag.ingestion.statements.findings.findings": """
         all_rates bound_of can_be_indicator carried_on clauses each_alone comparator_of
         complete_levels complete_work counts_list done_together goes_on is_size is_threshold
-        is_within_name lent made_of roles_of said_before share_of item_before told_before whole
+        is_within_name lent made_of roles_of said_before item_before told_before whole
         with_amount without_sums""",
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
@@ -148,7 +148,7 @@ def slow_patterns(package: str) -> list[str]:
     for held in patterns_of(package):
         families = families_for(held.pattern) + [Family("", c) for c in CHARACTERS]
         used = held.used or {IN_LOOPS.get(held.place, "finditer")}
-        if told := worst(use(held.pattern, used), share(families, held.place, 14)):
+        if told := worst(use(held.pattern, used), share(families, held.place, 6)):
             found.append(f"{held.place}: {told}: {held.pattern.pattern[:120]}")
     return found
 
@@ -161,12 +161,11 @@ def test_patterns_take_time_in_proportion_to_the_text(package):
 
 
 def test_a_pattern_that_splits_digits_in_every_way_is_found(monkeypatch):
-    """The test itself: patterns of values and heads as they were, one quadratic in blanks."""
-    monkeypatch.setattr(adversarial, "LONGEST_S", 0.5)  # none of them ends by itself
+    """The test itself: a pattern of values as it was, and one quadratic in blanks."""
+    monkeypatch.setattr(adversarial, "LONGEST_S", 0.1)  # none of them ends by itself
     cell = r"(?:\d+(?:\.\d+)?%?|[-—–/√]{1,2})"
-    years = r"(?:单位|序号?|(?:19|20)\d\d年?|指标|累计?|年|[ \t])+"
     values = rf"(?:{cell}(?:[ \t]*{cell})*)[ \t]*(?:约束性)"
-    for old in (values, years, r"\s*x", r"(?:a|b|ab)*c"):
+    for old in (values, r"\s*x"):
         pattern = re.compile(old)
         assert worst(pattern.fullmatch, families_for(pattern)) or worst(
             pattern.search, families_for(pattern)
@@ -183,8 +182,6 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.ingestion.statements.cited_titles.clean_title", "", "\n"),
     ("kgrag.ingestion.metadata.read.document_kind", "", " "),
     ("kgrag.ingestion.statements.findings.findings", HEADER, "到2025年达到38%，"),
-    ("kgrag.answering.draft.without_courtesies", "", "\n"),
-    ("kgrag.answering.draft.without_courtesies", "目标是500家。", "希望对您有帮助。\n"),
     ("kgrag.text.answer_text.is_denial", "[1]文件未规定，", "a"),
     ("kgrag.text.official_terms.official_terms", "", "旧件翻新"),
     ("kgrag.text.words.words", "", "是指"),
@@ -219,8 +216,8 @@ STAGES: dict[str, Callable[[str], object]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_long_document_takes_time_in_proportion(stage):
-    """A line of a megabyte, a hundred thousand short lines; a tenth of it where not in full."""
-    n = extent.of(250_000, 10_000)
+    """A line of a megabyte, a hundred thousand short lines; a fiftieth of it where not in full."""
+    n = extent.of(250_000, 5_000)
     found = {again: growth(STAGES[stage], Family(HEADER, again), n) for again in LINES}
     assert not {again: grown for again, grown in found.items() if grown > WORSE}
 
@@ -264,7 +261,7 @@ def slow_functions(package: str) -> list[str]:
     found = []
     families = [Family(before, again) for before in BEFORE for again in AGAIN]
     for name, call in calls_of(package).items():
-        if told := worst(refusing(name, call), share(families, name, 6)):
+        if told := worst(refusing(name, call), share(families, name, 4)):
             found.append(f"{name}: {told}")
     return found
 

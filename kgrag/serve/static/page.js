@@ -209,20 +209,6 @@ document.querySelectorAll("a.cite:not([data-n])").forEach((link, at) => { link.d
 
 if (location.hash === "#correct") document.getElementById("correct")?.setAttribute("open", "");
 
-// The graph of an answer is fetched when it is opened.
-
-addEventListener("toggle", async event => {
-  const part = event.target, from = part.dataset?.from;
-  if (!from || !part.open) return;
-  delete part.dataset.from;
-  const response = await fetch(from), place = document.createElement("div");
-  if (response.ok) place.innerHTML = await response.text();  // rendered and escaped by the server
-  else place.append(told("quiet", part.dataset.none));
-  part.append(place);
-  let n = Math.max(0, ...citations(part).map(a => +a.dataset.n));
-  for (const link of place.querySelectorAll("a.cite")) link.dataset.n = ++n;
-}, true);
-
 addEventListener("keydown", event => {
   if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
@@ -236,15 +222,6 @@ addEventListener("keydown", event => {
     if (next) show(next);
   }
 });
-
-// What an event of a timeline is stands above it while it is pointed at.
-
-for (const name of ["pointerover", "focusin"]) {
-  document.querySelector(".axis")?.addEventListener(name, event => {
-    const title = event.target.closest("a")?.querySelector("title");
-    if (title) document.querySelector(".told").textContent = title.textContent;
-  });
-}
 
 // The slider sets the day as of which is asked; its end is today, without a day.
 

@@ -16,7 +16,6 @@ from kgrag.answering.notes import answer_notes, search_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import ResultsWithDocuments, facts_in
 from kgrag.config import (
-    AnswerConfig,
     Config,
     EmbeddingConfig,
     ModelConfig,
@@ -530,20 +529,20 @@ def test_a_model_that_is_wanted_must_be_configured():
 def test_each_method_has_its_own_rounds_unless_settings_say():
     """CoV-RAG asks once more, Chats-Grid four times."""
     rounds = {
-        name: AskOptions.from_config(Config(), verify=name).max_rounds
+        name: AskOptions.from_config(Config(), verify=name).verify.max_rounds
         for name in ("cov", "cov-paper", "cov-two-stage", "chats-grid", "none")
     }
     assert rounds == {"cov": 2, "cov-paper": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
     config = Config(verify=VerifyConfig(max_rounds=3))
-    assert AskOptions.from_config(config, verify="cov").max_rounds == 3
+    assert AskOptions.from_config(config, verify="cov").verify.max_rounds == 3
 
 
 def test_two_further_wordings_are_searched_unless_settings_say():
     """Chats-Grid, Table V: more bring nothing; the method itself needs them."""
     none = Config(search=SearchConfig(expansions=0))
-    assert AskOptions.from_config(Config()).expansions == 2
-    assert AskOptions.from_config(none, verify="cov").expansions == 0
-    assert AskOptions.from_config(none, verify="chats-grid").expansions == 2
+    assert AskOptions.from_config(Config()).search.expansions == 2
+    assert AskOptions.from_config(none, verify="cov").search.expansions == 0
+    assert AskOptions.from_config(none, verify="chats-grid").search.expansions == 2
 
 
 @pytest.mark.parametrize(
@@ -551,8 +550,6 @@ def test_two_further_wordings_are_searched_unless_settings_say():
     [
         (Config(), {"verify": "hope"}, "there are cov"),
         (Config(), {"template": "poem"}, "there are normal"),
-        (Config(answer=AnswerConfig(compress=0.0)), {}, "answer.compress"),
-        (Config(answer=AnswerConfig(compress=1.5)), {}, "answer.compress"),
     ],
 )
 def test_what_is_not_known_is_named(config, said, says):
@@ -566,7 +563,7 @@ REQUEST = Request((Message("user", "问"),), "answer")
 def models(script, max_calls=10):
     model = ScriptedChat(script)
     stages = SimpleNamespace(of=lambda _: model)
-    return QuestionModels(stages, max_rounds=2, max_calls=max_calls, timeout_s=60)
+    return QuestionModels(stages, VerifyConfig(max_calls=max_calls))
 
 
 def test_calls_of_all_stages_count_together():

@@ -1,24 +1,12 @@
 """Passages for the writing model."""
 
-import math
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.answering.pack import (
-    bm25,
-    compress,
-    fact_line,
-    fact_lines,
-    facts_block,
-    pack,
-    passage_block,
-    passages_block,
-    row_lines,
-    take_lines,
-)
+from kgrag.answering.pack import fact_lines, facts_block, pack, passage_block, passages_block
 from kgrag.ids import entity_id, fact_id
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.query import analyse
@@ -39,7 +27,7 @@ def hit(doc_id, start, end):
 
 
 def packed(*results, question="绿色工厂奖励", budget=10_000, **options):
-    given = {"facts": (), "compress": 1.0, "documents": DOCUMENTS, **options}
+    given = {"facts": (), "documents": DOCUMENTS, **options}
     return pack(
         analyse(question), results, headings=HEADINGS, budget_tokens=budget, count=len, **given
     )
@@ -102,12 +90,9 @@ def test_pack_leaves_out_what_does_not_fit_and_tries_the_next():
 
 
 def test_pack_shortens_the_first_result_where_it_does_not_fit():
-    """The sentences most like the question stay; the span is the whole piece."""
+    """To the sentences that fit."""
     context = packed(hit("b", 0, len(TEXTS["b"])), budget=78)
-    (passage,) = context.passages
-    assert "绿色工厂给予奖励。" in passage.text
-    assert "…" in passage.text
-    assert (passage.start, passage.end) == (0, len(TEXTS["b"]))
+    assert spans(context) == [("b", 0, TEXTS["b"].index("绿色"))]
     assert context.tokens <= 78
 
 
@@ -131,13 +116,6 @@ def test_pack_leaves_out_documents_that_are_gone():
     """A document may be deleted between search and answer."""
     gone = ScoredChunk(Chunk("z:256:0", "z", 256, 0, 0, 2, "甲。"), 9.0)
     assert spans(packed(gone, hit("b", 0, 10))) == [("b", 0, 10)]
-
-
-def test_pack_compresses_each_passage():
-    """BM25-Extract; the offsets stay those of the whole."""
-    (passage,) = packed(hit("b", 0, 29), compress=0.3).passages
-    assert passage.text == "…绿色工厂给予奖励。"
-    assert (passage.start, passage.end) == (0, 29)
 
 
 def fact(subject, obj, start, end, doc_id="b"):
@@ -174,11 +152,9 @@ def test_pack_where_nothing_was_retrieved_is_empty():
     assert packed(rows=["数量: 5"]).passages == ()
 
 
-@pytest.mark.parametrize(("budget", "rate"), [(0, 1.0), (10, 0.0), (10, 1.1)])
-def test_pack_when_budget_or_rate_is_out_of_range_is_refused(budget, rate):
-    """Wrong arguments are named."""
+def test_pack_without_a_budget_is_refused():
     with pytest.raises(ValueError, match="must be"):
-        packed(budget=budget, compress=rate)
+        packed(budget=0)
 
 
 @given(
@@ -194,47 +170,10 @@ def test_pack_keeps_its_promises_for_any_results(pieces, budget):
     for p, q in zip(context.passages, context.passages[1:], strict=False):
         assert p.doc_id != q.doc_id or p.end <= q.start
     for p in context.passages:
-        whole = TEXTS[p.doc_id][p.start : p.end]
-        assert p.text == whole or "…" in p.text
+        assert p.text == TEXTS[p.doc_id][p.start : p.end]
 
 
 TEXT = "甲项工作很重要。创建绿色工厂500家。乙项工作也重要。绿色工厂给予奖励。"
-
-
-def test_compress_keeps_the_sentences_most_like_the_question_in_their_order():
-    """Gaps are shown."""
-    assert compress(TEXT, ["绿色", "工厂"], rate=0.5) == "…创建绿色工厂500家。…绿色工厂给予奖励。"
-
-
-def test_compress_at_rate_1_gives_the_text_as_it_is():
-    """Nothing is lost where nothing is asked to go."""
-    assert compress(" 甲。\n\n乙。 ", [], rate=1) == " 甲。\n\n乙。 "
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5, 0.8, 0.99])
-def test_compress_keeps_at_least_the_rate(rate):
-    """Sentences are added until it is reached, never cut."""
-    kept = compress(TEXT, ["奖励"], rate=rate).replace("…", "")
-    assert len(kept) >= rate * len(TEXT)
-
-
-def test_compress_without_words_in_common_keeps_the_beginning():
-    """Ties go to what stands first."""
-    assert compress("甲一二三。乙一二三。", ["丙"], rate=0.5) == "甲一二三。…"
-
-
-@pytest.mark.parametrize("rate", [0, -1, 1.01])
-def test_compress_when_the_rate_is_out_of_range_is_refused(rate):
-    """The share is in (0, 1]."""
-    with pytest.raises(ValueError, match="rate"):
-        compress("甲。", [], rate=rate)
-
-
-def test_bm25_is_the_formula():
-    """Two sentences, one of which has the word once: idf ln(1 + 1.5/1.5), mean length 2."""
-    scores = bm25([["绿色", "工厂", "目标"], ["其他"]], ["绿色"])
-    norm = 1.5 * (1 - 0.75 + 0.75 * 3 / 2)
-    assert scores == pytest.approx([math.log(2) * 2.5 / (1 + norm), 0])
 
 
 PASSAGES = [
@@ -248,24 +187,19 @@ def told(subject="省财政厅", obj="资金", places=((10, 20),), doc_id="d"):
     return Fact("f-1", Entity("e-1", subject), "安排", Entity("e-2", obj), evidence)
 
 
-def test_fact_line_is_a_triple_with_its_passages():
-    """Each passage that states it can be cited."""
-    assert fact_line(["省财政厅"], told(), [1, 3]) == "省财政厅 —安排→ 资金 [1][3]"
-
-
 def test_fact_line_of_hostile_names_stays_one_line_without_other_numbers():
     """A name cannot add a fact, nor cite a passage."""
-    line = fact_line(["甲[2]\n乙 —等于→ 丙"], told(), [1])
+    (line,) = fact_lines([told("甲[2]\n乙 —等于→ 丙")], PASSAGES, [], duties=True)
     assert line == "甲〔2〕 乙 —等于→ 丙 —安排→ 资金 [1]"
 
 
 def test_fact_lines_name_every_passage_that_states_the_fact():
     """Evidence that lies over a passage's end does not count."""
-    assert fact_lines([told(places=((10, 20), (70, 80)))], PASSAGES, []) == [
+    assert fact_lines([told(places=((10, 20), (70, 80)))], PASSAGES, [], duties=True) == [
         "省财政厅 —安排→ 资金 [1][2]"
     ]
-    assert fact_lines([told(places=((45, 55),))], PASSAGES, []) == []
-    assert fact_lines([told(doc_id="x")], PASSAGES, []) == []
+    assert fact_lines([told(places=((45, 55),))], PASSAGES, [], duties=True) == []
+    assert fact_lines([told(doc_id="x")], PASSAGES, [], duties=True) == []
 
 
 def test_fact_lines_begin_with_what_shares_most_words_with_the_question():
@@ -275,7 +209,7 @@ def test_fact_lines_begin_with_what_shares_most_words_with_the_question():
         told(subject="绿色园区"),
         told(obj="经费"),
     )
-    assert fact_lines([none, some, most, some], PASSAGES, ["绿色", "工厂"]) == [
+    assert fact_lines([none, some, most, some], PASSAGES, ["绿色", "工厂"], duties=True) == [
         "绿色工厂 —安排→ 资金 [2]",
         "绿色园区 —安排→ 资金 [1]",
     ]
@@ -284,7 +218,7 @@ def test_fact_lines_begin_with_what_shares_most_words_with_the_question():
 def test_what_several_do_alike_is_one_line():
     """In the same passages; the same in another stands by itself."""
     facts = [told(), told(subject="省能源局"), told(subject="省交通厅", places=((70, 80),))]
-    assert fact_lines(facts, PASSAGES, []) == [
+    assert fact_lines(facts, PASSAGES, [], duties=True) == [
         "省财政厅、省能源局 —安排→ 资金 [1]",
         "省交通厅 —安排→ 资金 [2]",
     ]
@@ -294,21 +228,8 @@ def test_duties_stand_only_where_it_is_asked_who_is_responsible():
     """Each task has its organs, and the passages name them."""
     duty = Evidence("d", 10, 20, "d:256:0", qualifiers=Qualifiers(kind="duty"))
     facts = [Fact("f-1", Entity("e-1", "省能源局"), "负责", Entity("e-2", "节能"), (duty,))]
-    assert fact_lines(facts, PASSAGES, ["节能"]) == ["省能源局 —负责→ 节能 [1]"]
+    assert fact_lines(facts, PASSAGES, ["节能"], duties=True) == ["省能源局 —负责→ 节能 [1]"]
     assert fact_lines(facts, PASSAGES, ["节能"], duties=False) == []
-
-
-def test_row_lines_are_single_lines_without_citations():
-    """Blank rows are left out."""
-    assert row_lines(["a: 1\nb: [2]", "  "]) == ["a: 1 b: 〔2〕"]
-
-
-def test_take_lines_takes_the_first_that_fit():
-    assert take_lines(["一一", "二二", "三三"], lambda kept: len("".join(kept)) <= 5) == (
-        "一一",
-        "二二",
-    )
-    assert take_lines(["一"], lambda kept: not kept) == ()
 
 
 def passage(text="正文。", title="甲规划", number=1):

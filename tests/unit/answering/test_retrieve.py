@@ -9,10 +9,9 @@ import pytest
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote
 from kgrag.answer.citation import Citation
-from kgrag.answering.attempts import with_more
-from kgrag.answering.models import QuestionModels, StoppedError
-from kgrag.answering.retrieve import retrieve
-from kgrag.config import Config, SearchConfig
+from kgrag.answering.attempts import Attempts, with_more
+from kgrag.answering.models import QuestionModels
+from kgrag.config import Config, SearchConfig, VerifyConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.results import Context, Passage, ScoredChunk
@@ -67,15 +66,9 @@ def found(knowledge, options):
 
     def run(stages, *, config=ALL, max_calls=20, question=QUESTION, asked_of=knowledge):
         chosen = options(config=config)
-        models = QuestionModels(stages, max_rounds=1, max_calls=max_calls, timeout_s=60)
-        result = retrieve(
-            question,
-            knowledge=asked_of,
-            pipeline=preset(chosen.system),
-            options=chosen,
-            models=models,
-        )
-        return result, result.steps
+        models = QuestionModels(stages, VerifyConfig(max_calls=max_calls))
+        attempts = Attempts(question, asked_of, preset("grim"), chosen, models)
+        return *attempts._retrieved(question), attempts.steps
 
     return run
 
@@ -83,7 +76,7 @@ def found(knowledge, options):
 def test_one_call_reads_the_question_and_another_asks_the_graph(found):
     """Told in order, whatever came first; what each gave stands in its step."""
     stages = Stages()
-    result, steps = found(stages)
+    read, _results, steps = found(stages)
     assert sorted(stages.asked) == ["graph_query", "question"]
     assert [step.name for step in steps] == ["analyse", "graph query", "retrieve"]
     assert [step.calls for step in steps] == [1, 1, 0]
@@ -95,18 +88,18 @@ def test_one_call_reads_the_question_and_another_asks_the_graph(found):
         "sub-questions: none",
     ]
     assert QUERY in steps[1].detail
-    assert result.query.keywords == ("牵头", "负责")
-    assert any("B省绿色工厂实施方案" in row for row in result.rows)
+    assert read.query.keywords == ("牵头", "负责")
+    assert any("B省绿色工厂实施方案" in row for row in read.lines)
 
 
 def test_only_one_call_is_made_where_no_query_is_wanted(found):
     """As many wordings as settings say are asked for."""
     stages = Stages()
-    result, steps = found(stages, config=Config(search=SearchConfig(expansions=0)))
+    read, _results, steps = found(stages, config=Config(search=SearchConfig(expansions=0)))
     assert stages.asked == ["question"]
     assert [step.name for step in steps] == ["analyse", "retrieve"]
     assert "wordings: none" in steps[0].detail
-    assert result.rows == []
+    assert read.lines == []
     assert steps[1].detail.startswith("1. A省绿色工厂实施方案, characters 0-")
 
 
@@ -141,8 +134,8 @@ SUBS = [
 def test_sub_questions_of_a_model_are_sides_where_rules_find_none(found):
     """In turn with the whole question; their places stand in them."""
     read = json.dumps({"keywords": [], "sub_questions": SUBS}, ensure_ascii=False)
-    result, steps = found(Stages(question=read), question="两个省的绿色工厂目标谁高？")
-    labels = {via for r in result.results for via in r.via if via.startswith("asked for")}
+    read, results, steps = found(Stages(question=read), question="两个省的绿色工厂目标谁高？")
+    labels = {via for r in results for via in r.via if via.startswith("asked for")}
     assert labels == {"asked for the whole question", "asked for A省 2025", "asked for B省 2025"}
     assert "sub-questions: 到2025年创建多少家？ / 到2025年创建多少家？" in steps[0].detail
 
@@ -150,27 +143,29 @@ def test_sub_questions_of_a_model_are_sides_where_rules_find_none(found):
 def test_further_wordings_search_too(found):
     """With the question's keywords; what they find says so."""
     config = Config(search=SearchConfig(expansions=1))
-    result, _ = found(Stages(), config=config)
-    told = {reason for r in result.results for reason in r.via if reason.startswith("also found")}
+    _, results, _ = found(Stages(), config=config)
+    told = {reason for r in results for reason in r.via if reason.startswith("also found")}
     assert told == {"also found by 《B省绿色工厂目标？》"}
-    plain, _ = found(Stages(), config=Config(search=SearchConfig(expansions=0)))
-    assert not [reason for r in plain.results for reason in r.via if "also found" in reason]
+    _, plain, _ = found(Stages(), config=Config(search=SearchConfig(expansions=0)))
+    assert not [reason for r in plain for reason in r.via if "also found" in reason]
 
 
 @pytest.mark.parametrize("failing", ["question", "graph_query"])
 def test_a_way_that_fails_is_left_out_and_told(found, failing):
     """The others go on, and the question's own words search."""
-    result, steps = found(Stages(**{failing: ModelOutputError("no JSON", kind="malformed")}))
+    _read, results, steps = found(
+        Stages(**{failing: ModelOutputError("no JSON", kind="malformed")})
+    )
     names = {"question": "analyse", "graph_query": "graph query"}
     left_out = [step.name for step in steps if "no JSON" in step.detail]
     assert left_out == [names[failing]]
-    assert result.results
+    assert results
 
 
 def test_one_call_is_kept_for_the_answer(found):
     """Of two, one may read the question."""
     stages = Stages()
-    _, steps = found(stages, max_calls=2)
+    _, _, steps = found(stages, max_calls=2)
     assert stages.asked == ["question"]
     kept = [step.name for step in steps if "kept for the answer" in step.detail]
     assert kept == ["graph query"]
@@ -179,26 +174,20 @@ def test_one_call_is_kept_for_the_answer(found):
 def test_an_endpoint_that_is_gone_is_an_error_where_the_answer_needs_it(found):
     """Behind an endpoint of its own, reading is left out."""
     gone = ModelUnavailableError("nobody answers")
-    with pytest.raises(StoppedError, match="nobody answers") as stopped:
+    with pytest.raises(ModelUnavailableError, match="nobody answers"):
         found(Stages(question=gone))
-    (step,) = stopped.value.steps
-    assert (step.name, step.failed) == ("analyse", True)
-    result, steps = found(Stages(question=gone, together=False))
+    _read, results, steps = found(Stages(question=gone, together=False))
     assert "nobody answers" in steps[0].detail
-    assert result.results
+    assert results
 
 
-class Families:
-    """Gives the leaves of 100 characters of one document, whatever parents are asked for."""
+class Leaves:
+    """Gives the leaves of 100 characters of one document."""
 
-    def __init__(self):
-        self.asked = []
-
-    def families(self, parents):
-        """Return leaves and a parent."""
-        self.asked.append(parents)
-        leaves = [leaf(n).chunk for n in range(6)]
-        return [*leaves, Chunk("d:2048:0", "d", 2048, 0, 0, 600, "")]
+    def chunks_of(self, doc_ids, size):
+        """Return them."""
+        assert (doc_ids, size) == (["d"], 100)
+        return [leaf(n).chunk for n in range(6)]
 
 
 def leaf(n, doc_id="d"):
@@ -226,7 +215,7 @@ def ids(results):
 
 def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
     """No chunk twice; the gap between characters 100 and 300 is two leaves."""
-    store: Any = Families()
+    store: Any = Leaves()
     last = attempt(
         results=[leaf(0), leaf(3), leaf(4, "e")],
         passages=[passage(1, 0, 100), passage(2, 300, 400)],
@@ -236,7 +225,6 @@ def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
     assert ids(found) == [
         "d:100:3", "d:100:1", "d:100:2", "f:100:7", "d:100:0", "f:100:8", "e:100:4"
     ]  # fmt: skip
-    assert store.asked == [["d:2048:0"]]
     assert found[1].via == ("fills a gap between passages",)
 
 
@@ -245,5 +233,5 @@ def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
 )
 def test_what_lies_far_apart_or_in_another_document_has_no_gap(second):
     last = attempt(results=[leaf(0)], passages=[passage(1, 0, 100), second])
-    store: Any = Families()
+    store: Any = Leaves()
     assert ids(with_more(last, [], store, leaf=100)) == ["d:100:0"]

@@ -74,7 +74,6 @@ def test_no_other_text_of_the_catalogue_is_stale():
     fields_shown = {field.name for kind in (Counts, Metadata) for field in fields(kind)}
     assert fields_shown <= set(TABLES["words"])
     assert set(TABLES["words"]) <= fields_shown | set(written(*SOURCES.glob("*.py")))
-    assert set(TABLES["next"]) <= set(written(SOURCES / "next_steps.py"))
 
 
 def test_texts_are_chinese_and_end_as_theirs():
@@ -168,7 +167,7 @@ def test_lines_of_help_fit_a_terminal_and_words_stay_whole(monkeypatch, context)
         (("aks",), "没有命令 aks。"),
         (("search", "x", "--top-k", "a"), "'--top-k' 的值不正确：“a”不是数字"),
         (("search", "x", "--top-k", "0"), "0 不在范围 1<=x<=1000 之内。"),
-        (("ask", "x", "--format", "y"), "“y”不在可选值之中："),
+        (("ask", "x", "--writer", "y"), "“y”不在可选值之中："),
         (("ask", "x", "--year", "y"), "年份应写成 2022 或 2020-2023，所给的是“y”"),
         (("ask", "x", "--as-of", "y"), "日期应写成 2022"),
         (("convert", "nowhere"), "nowhere 不存在。"),

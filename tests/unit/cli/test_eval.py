@@ -1,7 +1,6 @@
 """Commands that evaluate: experiments, comparisons, answers, data sets."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -57,18 +56,6 @@ def test_experiment_prints_a_table_and_writes_reports_and_runs(folder):
     ]
 
 
-def test_experiment_as_json_has_every_question_with_intervals_latency_and_size(folder):
-    """By set, by system; the interval holds the mean."""
-    done = experiment(folder, "--systems", "bm25", "--measures", "R@3,hit@1", "--json")
-    told = json.loads(done.stdout)["样本"]["bm25"]
-    low, high = told["intervals"]["R@3"]
-
-    assert len(told["queries"]) == 10
-    assert low <= told["groups"]["all"]["scores"]["R@3"] <= high
-    assert 0 < told["latency_ms"]["p50"] <= told["latency_ms"]["p99"]
-    assert told["characters"] > 0
-
-
 def test_grim_is_not_worse_than_what_it_found_before(folder):
     """The gate: whoever makes retrieval significantly worse on the samples fails here."""
     done = compare(folder, BASELINE, folder / "out" / "样本.grim.trec")
@@ -89,19 +76,6 @@ def test_compare_exits_1_where_the_second_run_is_significantly_worse(folder, tmp
     assert "less.jsonl is significantly worse (p < 0.05): R@5" in done.stderr
     assert compare(folder, tmp_path / "less.jsonl", grim, "--measures", "R@5").exit_code == 0
     assert compare(folder, grim, tmp_path / "less.jsonl", "--alpha", "0.001").exit_code == 0
-
-
-def test_compare_as_json_has_differences_and_what_is_worse(folder):
-    """A run is as good as itself; qrels do for gold, and TREC's form for a run."""
-    out = folder / "out"
-    done = kgrag_in(
-        *(folder, "eval", "compare", out / "样本.grim.trec", out / "样本.grim.jsonl"),
-        *("--queries", out / "样本.qrels", "--json"),
-    )
-    told = json.loads(done.stdout)
-
-    assert (done.exit_code, told["worse"]) == (0, [])
-    assert {(of["p"], of["wins"], of["ties"]) for of in told["measures"].values()} == {(1, 0, 10)}
 
 
 @pytest.mark.parametrize(
@@ -217,37 +191,6 @@ def test_quotes_by_rule_are_scored_without_a_model(asked, tmp_path):
     assert report["groups"]["all"]["n_queries"] == 3
 
 
-def test_tables_are_printed_by_kind(asked):
-    done = call(asked, "eval", "answers", asked / "q.jsonl")
-    assert done.exit_code == 0
-    for word in ("wording", "METEOR", "citations", "gold-quoted", "cost", "refused:", "number"):
-        assert word in done.stdout
-
-
-def test_without_the_documents_that_answer_refusing_is_right(asked):
-    """Each question is asked of the other documents only; nothing but refusals is scored."""
-    report = measured(asked, "--without-gold")
-    assert report["abstention"]["unanswerable"] == 3
-    assert report["abstention"]["answerable"] == 0
-    for query in report["queries"]:
-        assert not query["answerable"]
-        assert "any-gold" not in query["scores"]
-    asked_of_others = [query for query in report["queries"] if query["id"] != "q3"]
-    for query, gold in zip(asked_of_others, "ab", strict=True):
-        assert all(f"/{gold}.txt" not in c["file"] for c in query["citations"])
-
-
-def test_gold_of_other_documents_is_told(asked, tmp_path):
-    """A set of questions for another archive measures nothing."""
-    row = {"id": "1", "question": "甲？", "gold_docs": ["zz"]}
-    done = call(asked, "eval", "answers", write(tmp_path / "q.jsonl", [row]))
-    assert done.exit_code == 1
-    assert "none of the 1 gold documents (zz, …) is in this knowledge base" in done.stderr
-    empty = call(asked, "eval", "answers", write(tmp_path / "none.jsonl", []))
-    assert empty.exit_code == 1
-    assert "holds no question" in empty.stderr
-
-
 @pytest.fixture
 def with_model(asked):
     """Settings of a local model that answers by rules; gives the server."""
@@ -278,39 +221,6 @@ def test_a_recorded_run_is_played_without_a_model(asked, with_model, tmp_path):
     assert "record it anew" in done.stderr
 
 
-def test_a_line_that_was_changed_by_hand_is_refused(asked, with_model, tmp_path):
-    tape = tmp_path / "tape.jsonl"
-    measured(asked, "--record", tape, settings="model.toml")
-    tape.write_text(tape.read_text("utf-8").replace('"text": "', '"text": "不', 1), "utf-8")
-    done = call(asked, "eval", "answers", asked / "q.jsonl", "--replay", tape)
-    assert done.exit_code == 1
-    assert "was changed after it was recorded" in done.stderr
-
-
-def test_a_recording_is_not_overwritten_and_not_played_at_once(asked, with_model, tmp_path):
-    tape = tmp_path / "tape.jsonl"
-    tape.write_text("", "utf-8")
-    done = call(asked, "eval", "answers", asked / "q.jsonl", "--record", tape)
-    assert done.exit_code == 1
-    assert "is there already" in done.stderr
-    both = call(asked, "eval", "answers", asked / "q.jsonl", "--record", tape, "--replay", tape)
-    assert both.exit_code == 1
-    assert "give --record or --replay" in both.stderr
-
-
-def test_a_model_that_cannot_answer_is_told_and_its_questions_count(asked, tmp_path):
-    """Quotes stand in; the table says how often."""
-    with FakeServer(lambda _body: Reply("no such model", status=404)) as broken:
-        model = f'[llm]\nbase_url = "{broken.base_url}"\nmodel = "gone"\n'
-        (asked / "broken.toml").write_text(SETTINGS + model, "utf-8")
-        tape = tmp_path / "tape.jsonl"
-        report = measured(asked, "--record", tape, settings="broken.toml")
-    assert len(report["queries"]) == 3
-    fell_back, unrecorded = report["notes"]
-    assert fell_back == "3 answers were quoted by rule because the model could not answer"
-    assert unrecorded.endswith("were not recorded: the recording cannot be played to its end")
-
-
 def test_a_model_is_named_for_the_configured_endpoint(asked):
     """`--model` is what the server is asked for; without an endpoint it is an error."""
     with FakeServer(stand_in) as server:
@@ -337,15 +247,14 @@ def judging(body):
     return stand_in(body)
 
 
-def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
-    """GRIM's four, Chats-Grid's, CoV-RAG's; a judge who always says the first gives ties."""
+def test_answers_are_judged_recorded_and_played(asked, tmp_path):
+    """GRIM's four, Chats-Grid's, CoV-RAG's."""
     pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    tape, out = tmp_path / "tape.jsonl", tmp_path / "bm25.jsonl"
-    measured(asked, "--system", "bm25", "--out", out)
+    tape = tmp_path / "tape.jsonl"
     with FakeServer(judging) as server:
         model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
         (asked / "judge.toml").write_text(SETTINGS + model, "utf-8")
-        options = ("--writer", "quotes", "--judge", "examiner", "--against", out)
+        options = ("--writer", "quotes", "--judge", "examiner")
         first = measured(asked, *options, "--record", tape, settings="judge.toml")
         names = {request.body["model"] for request in server.requests}
     assert names == {"examiner"}
@@ -355,7 +264,6 @@ def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
     assert scores["grid:faithfulness"] == scores["cov:correctness"] == scores["cov:true"] == 1
     assert scores["judge-calls"] == 6
     assert scores["calls"] == 0
-    assert first["compared"]["correctness"] == {"grim": 0, "bm25.jsonl": 0, "tie": 3}
     again = measured(asked, *options, "--replay", tape)
     assert without_time(again) == without_time(first)
 
@@ -367,23 +275,6 @@ def test_answers_are_judged_compared_recorded_and_played(asked, tmp_path):
     done = call(asked, "eval", "answers", asked / "q.jsonl", "--judge", "x", "--replay", lacking)
     assert done.exit_code == 1
     assert "question q1: no answer was recorded" in done.stderr
-
-
-def test_two_systems_are_compared_by_a_judge_only(asked):
-    done = call(asked, "eval", "answers", asked / "q.jsonl", "--against", "bm25")
-    assert done.exit_code == 2
-    assert "--against needs --judge" in done.stderr
-    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
-    with FakeServer(judging) as server:
-        model = f'[llm]\nbase_url = "{server.base_url}"\nmodel = "local"\n'
-        (asked / "pair.toml").write_text(SETTINGS + model, "utf-8")
-        report = measured(
-            asked,
-            *("--writer", "quotes", "--judge", "x", "--against", "bm25"),
-            settings="pair.toml",
-        )
-    assert report["against"]["system"] == "bm25"
-    assert sum(report["compared"]["citation"].values()) == 3
 
 
 @pytest.fixture(scope="module")
@@ -411,35 +302,19 @@ def test_generate_writes_questions_and_says_how_many(drawn):
         assert f"  {line['kind']}: {n}" in done.stdout.splitlines()
 
 
-def test_generate_makes_the_kinds_that_are_asked_for(drawn):
-    out = drawn / "kinds.jsonl"
-    done = run(drawn, "dataset", "generate", "--out", out, "--kinds", "number,list", "--json")
-    kinds = {json.loads(line)["kind"] for line in out.read_text("utf-8").splitlines()}
-    assert kinds == set(json.loads(done.stdout)["kinds"]) == {"number", "list"}
-
-
 def test_an_unknown_kind_is_refused(drawn):
     done = run(drawn, "dataset", "generate", "--out", drawn / "x.jsonl", "--kinds", "riddle")
     assert done.exit_code == 2
     assert "riddle" in done.stderr
 
 
-def test_what_is_left_out_has_no_gold(drawn):
-    out = drawn / "left.jsonl"
-    words = ("--kinds", "unanswerable", "--leave-out", "云岭省碳达峰实施方案")
-    assert run(drawn, "dataset", "generate", "--out", out, *words).exit_code == 0
-    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert lines
-    assert all(line["gold_docs"] == [] for line in lines)
-
-
 def test_the_questions_can_be_measured(drawn):
     """By the command that they are made for."""
     assert read_queries(drawn / "q.jsonl").queries
-    words = ("--queries", drawn / "q.jsonl", "--systems", "bm25", "--json")
-    done = run(drawn, "eval", "retrieval", *words)
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["systems"]["bm25"]["groups"]["all"]["n_queries"] >= 10
+    words = ("--set", "a", drawn / "kb", drawn / "q.jsonl", "--systems", "bm25", "--json")
+    done = kgrag_in(drawn, "eval", "experiment", *words)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["a"]["bm25"]["groups"]["all"]["n_queries"] >= 10
 
 
 @pytest.mark.parametrize("form", ["pairs", "instructions", "verification"])
@@ -451,59 +326,3 @@ def test_export_writes_a_line_a_sample(drawn, form):
     assert done.exit_code == 0
     assert done.stdout == f"{out}: {len(lines)} samples\n"
     assert all(json.loads(line) for line in lines)
-
-
-@pytest.mark.parametrize("ranks", ["0-3", "5-2", "x", "3"])
-def test_ranks_that_are_none_are_refused(drawn, ranks):
-    words = (
-        "--queries",
-        drawn / "q.jsonl",
-        "--format",
-        "pairs",
-        "--out",
-        drawn / "r.jsonl",
-    )
-    done = run(drawn, "dataset", "export", *words, "--ranks", ranks)
-    assert done.exit_code == 2
-    assert "3-30" in done.stderr
-
-
-def answering(body):
-    """Make a question of the first figure of a passage, and answer it from there."""
-    told = "\n".join(message["content"] for message in body["messages"])
-    figure = re.search(r"[^，。；：\n]*?(\d+(?:\.\d+)?%)", told.split("文段：\n")[-1])
-    if figure is None:
-        return Reply('{"question": "", "answer": "", "evidence": ""}')
-    if "问题：\n" in told:
-        return Reply(json.dumps({"answer": figure[1]}))
-    made = {"question": f"云岭省的{figure[0]}吗？", "answer": figure[1], "evidence": figure[0]}
-    return Reply(json.dumps(made, ensure_ascii=False))
-
-
-def test_a_configured_model_makes_the_questions(drawn):
-    """One of each parent that it can ask about; the counts are those of the file."""
-    out, settings = drawn / "model.jsonl", drawn / "model.toml"
-    with FakeServer(answering) as server:
-        settings.write_text(
-            f'[embedding]\nmodel = "hash-64"\n[llm]\nbase_url = "{server.base_url}"\nmodel = "m"\n',
-            "utf-8",
-        )
-        words = [
-            "--config",
-            settings,
-            "dataset",
-            "generate",
-            "--kb",
-            drawn / "kb",
-            "--out",
-            out,
-        ]
-        done = kgrag(*words, "--n", 4, "--json")
-    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    told = json.loads(done.stdout)
-    assert done.exit_code == 0
-    assert told["kinds"] == {"lookup": len(lines)}
-    assert 1 <= len(lines) <= 4
-    assert all(line["answers"][0] in line["question"] for line in lines)
-    assert len({line["parent"] for line in lines}) == len(lines)
-    assert len(server.requests) >= 2 * len(lines)

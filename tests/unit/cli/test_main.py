@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import sqlite3
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.api import KnowledgeBase
-from kgrag.cli import ask, failures
+from kgrag.cli import ask
 from kgrag.cli.failures import print_stopped
 from kgrag.cli.main import main
 from kgrag.cli.options import argument, command, option
-from kgrag.errors import StoreError
 from kgrag.ingestion.samples import questions_file
 from tests.fixtures.kit import kgrag_in, run, shared_folder
 
@@ -71,26 +69,6 @@ def test_every_command_has_help_and_a_section(path, below):
     pages = "".join(p.read_text("utf-8") for p in (README.parent / "docs").glob("*.md"))
     options = (one for one in below.params if isinstance(one, click.Option))
     assert not [one.opts[0] for one in options if one.opts[0] not in pages + "--help"]
-
-
-def test_ingest_again_has_nothing_to_do(folder):
-    """The second run finds every file unchanged."""
-    done = run(folder, "ingest", folder / "docs")
-    assert done.exit_code == 0
-    assert "2 unchanged" in done.stdout
-
-
-def test_ingest_dry_run_says_what_would_be_done_and_does_nothing(folder, tmp_path):
-    """Files are counted by what would become of them; nothing is stored."""
-    (tmp_path / "new.txt").write_text("丁方案\n推进节能减排工作。", "utf-8")
-    before = run(folder, "export").stdout
-    done = run(folder, "ingest", folder / "docs", tmp_path / "new.txt", "--dry-run")
-    assert done.exit_code == 0
-    assert "1 added, 2 unchanged; at most 1 chunk to encode" in done.stdout
-    assert run(folder, "export").stdout == before
-    (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
-    assert "1 added" in run(tmp_path, "ingest", tmp_path / "new.txt", "--dry-run").stdout
-    assert not (tmp_path / "kb").exists()
 
 
 def test_ingest_when_a_file_fails_goes_on_and_exits_1(folder, tmp_path):
@@ -150,67 +128,6 @@ def test_ingest_says_which_links_it_did_not_follow(tmp_path):
     assert "link" not in followed.stderr
 
 
-def test_ask_prints_the_answer_and_where_it_stands(folder):
-    """Answer with [1], then document, section, file and place."""
-    done = run(folder, "ask", "甲方案到2025年创建绿色工厂多少家？")
-    assert done.exit_code == 0
-    assert "500家。**[1]" in done.stdout
-    assert "[1] 甲方案" in done.stdout
-    assert "一、目标" in done.stdout
-    assert "a.txt" in done.stdout
-    assert "kgrag models pull" in done.stderr
-
-
-def test_ask_json_gives_quote_and_span(folder):
-    answer = json.loads(run(folder, "ask", "创建绿色工厂多少家？", "--json").stdout)
-    assert answer["found"] is True
-    text = (folder / "docs" / "a.txt").read_text("utf-8")
-    citation = answer["citations"][0]
-    assert text[citation["start"] : citation["end"]] == citation["quote"]
-
-
-def test_search_explains_how_each_result_came(folder):
-    """--explain gives reasons, --json the keys of a run file, and the document's status."""
-    told = run(folder, "search", "《乙规划》的目标", "--explain").stdout
-    assert "title 《乙规划》" in told
-    results = json.loads(run(folder, "search", "绿色工厂", "--json").stdout)["results"]
-    keys = {"chunk_id", "doc_id", "file", "start", "end", "score", "text", "via"}
-    ours = {"id", "address", "title", "reason", "heading_path", "status", "also_in"}
-    assert set(results[0]) == keys | ours
-
-
-def test_search_batch_writes_a_run_file_with_every_question(folder):
-    """Questions without gold are asked, too; scoring leaves them out."""
-    out = folder / "run.jsonl"
-    done = run(folder, "eval", "run", folder / "q.jsonl", "--out", out, "--system", "bm25")
-    assert done.exit_code == 0
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert [row["id"] for row in rows] == ["q1", "q2"]
-    assert rows[0]["results"][0]["file"].endswith("a.txt")
-
-
-def test_eval_retrieval_prints_a_table_and_what_was_left_out(folder):
-    """One column a system; unanswerable questions are counted, not scored."""
-    done = run(
-        folder, "eval", "retrieval", "--queries", folder / "q.jsonl", "--systems", "bm25,grim"
-    )
-    assert done.exit_code == 0
-    tables = [table.splitlines() for table in done.stdout.split("\n\n")[:2]]
-    assert [table[0].split() for table in tables] == [
-        [k, "bm25", "grim"] for k in ("all", "number")
-    ]
-    assert tables[0][1].split() == ["n", "1", "1"]
-    assert "left out: 1" in done.stdout
-
-
-def test_graph_shows_facts_and_writes_a_page(folder):
-    """The citation is a fact with its place."""
-    assert "甲方案  引用  乙规划" in run(folder, "graph", "乙规划").stdout
-    page = folder / "page.html"
-    assert run(folder, "graph", "乙规划", "--html", page).exit_code == 0
-    assert "甲方案" in page.read_text("utf-8")
-
-
 def test_convert_prints_the_text_of_a_file(folder, tmp_path):
     """What would be stored, or why not, without a knowledge base."""
     assert "绿色工厂500家" in kgrag_in(folder, "convert", folder / "docs" / "a.txt").stdout
@@ -229,9 +146,6 @@ def test_convert_prints_the_text_of_a_file(folder, tmp_path):
         (["search", "x", "--top-k", "0"], 2, "top-k"),
         (["search", "x", "--system", "nope"], 1, "grim"),
         (["graph", "没有的"], 1, "no entity"),
-        (["eval", "retrieval", "--queries", "nowhere.jsonl"], 2, "does not exist"),
-        (["eval", "retrieval", "--queries", str(README), "--k", "0"], 2, "numbers like"),
-        (["eval", "retrieval", "--queries", str(QUESTIONS), "--systems", ","], 2, "with commas"),
         (["import-facts", "nowhere.jsonl"], 2, "does not exist"),
     ],
 )
@@ -252,15 +166,6 @@ def test_commands_on_a_knowledge_base_that_is_not_there_exit_1(tmp_path, command
     assert done.exit_code == 1
     assert "ingest" in done.stderr or "no knowledge base" in done.stderr
     assert not (tmp_path / "kb").exists()
-
-
-def test_config_when_it_is_wrong_names_key_and_file(tmp_path):
-    """A typo does not pass."""
-    (tmp_path / "kgrag.toml").write_text("[search]\nsytem = 'x'\n", "utf-8")
-    done = run(tmp_path, "stats")
-    assert done.exit_code == 1
-    assert "search.sytem" in done.stderr
-    assert "kgrag.toml" in done.stderr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,37 +231,8 @@ def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, num
     monkeypatch.setattr(KnowledgeBase, "ingest", ending(number))
     done = run(small, "ingest", small / "a.txt")
     assert done.exit_code == code
-    assert "stored, each whole: 1 document;" in done.stderr
     assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_what_stores_nothing_is_just_stopped(small, monkeypatch, number, code):
-    monkeypatch.setattr(KnowledgeBase, "search", ending(number))
-    done = run(small, "search", "绿色工厂")
-    assert done.exit_code == code
-    assert done.stderr.splitlines()[-1] == "kgrag: stopped"
-
-
-def test_a_signal_that_python_drops_is_raised_again(monkeypatch):
-    """It came while an object was collected; the command would go on as if nobody had asked."""
-
-    class Collected:
-        def __del__(self):
-            signal.raise_signal(signal.SIGINT)
-
-    def collect():
-        Collected()
-        signal.sigtimedwait([], 5)  # the signal comes before this time is up
-
-    monkeypatch.setattr(sys, "unraisablehook", failures._raise_again)
-    before = signal.getsignal(signal.SIGALRM)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            collect()
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize(
@@ -381,16 +257,6 @@ def test_a_machine_that_runs_short_is_one_message(small, monkeypatch, error, sai
     assert done.exit_code == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_disk_that_fills_up_while_taking_in_is_told_with_what_is_stored(small, monkeypatch):
-    def fail(*_, **__):
-        raise StoreError("kgrag.db: database or disk is full: free space")
-
-    monkeypatch.setattr(KnowledgeBase, "ingest", fail)
-    done = run(small, "ingest", small / "a.txt")
-    assert done.exit_code == 1
-    assert "stored, each whole: 1 document; the rest when you run it again" in done.stderr
 
 
 @pytest.mark.parametrize("error", [KeyError("a mistake"), TypeError("ours")])

@@ -2,21 +2,17 @@
 
 import json
 import re
-import shlex
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import Result
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.ingest import print_plan, print_report
-from kgrag.cli.models import _print_report
-from kgrag.ingestion.reembed import ReembedReport
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
 from kgrag.llm.chat import Request, StageUsage, Usage
 from kgrag.llm.ledger import Calls, Prediction
@@ -78,19 +74,11 @@ def test_verify_names_what_is_wrong_and_fails(folder: Path) -> None:
 def test_delete_takes_a_document_out_and_names_it(folder: Path, name: str) -> None:
     """By title or file; a second time there is none."""
     doc_id = json.loads(run(folder, "documents", "--json").stdout)["rows"][0]["doc_id"]
-    assert run(folder, "delete", name).stdout == f"deleted {doc_id}: 甲方案\n"
+    assert doc_id in run(folder, "delete", name, code=0).stdout
     assert "甲方案" not in run(folder, "documents").stdout
     again = run(folder, "delete", name)
     assert again.exit_code != 0
     assert name in again.stderr
-
-
-def test_export_writes_the_same_to_a_file(original: Path, tmp_path: Path) -> None:
-    """Lines of JSON with sorted keys."""
-    printed = run(original, "export").stdout
-    assert run(original, "export", "--out", tmp_path / "e.jsonl").stdout == ""
-    assert (tmp_path / "e.jsonl").read_text("utf-8") == printed
-    assert all(list(record) == sorted(record) for record in records(printed))
 
 
 def copied(folder: Path, *options: str) -> Result:
@@ -124,8 +112,8 @@ def test_copy_shows_where_exports_part(folder: Path, monkeypatch: pytest.MonkeyP
 
     ours, theirs = "0123456789" * 9 + "a" * 900, "0123456789" * 9 + "b"
     for difference, shown in (
-        ((ours, theirs), ["from " + ours[50:210], "to   " + theirs[50:]]),
-        ((None, "more"), ["from nothing more", "to   more"]),
+        ((ours, theirs), [ours[50:210], theirs[50:]]),
+        ((None, "more"), ["nothing more", "more"]),
     ):
         found = copying.Comparison(7, "0" * 64, difference)
         monkeypatch.setattr(copying, "compare", lambda *_, found=found: found)
@@ -136,24 +124,6 @@ def test_copy_shows_where_exports_part(folder: Path, monkeypatch: pytest.MonkeyP
             *shown,
             "to have the same, copy into a new place",
         ]
-
-
-def test_copy_tells_of_a_count_that_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a document that came in between."""
-    from kgrag.maintenance import copying
-
-    copy = copying.copy
-
-    def changed(source, target, *, progress):
-        report = copy(source, target, progress=progress)
-        source.delete_document(source.document_cards()[0].doc_id)
-        return copying.CopyReport(report.written, report.unchanged, source.counts(), report.target)
-
-    monkeypatch.setattr(copying, "copy", changed)
-    done = copied(folder)
-    assert done.exit_code == 1
-    assert "not the same: from " in done.stderr
-    assert done.stderr.endswith("the first was changed meanwhile: copy again\n")
 
 
 def test_repair_of_what_is_whole_says_so(original: Path) -> None:
@@ -172,30 +142,12 @@ def test_repair_tells_what_would_be_done_and_then_does_it(folder: Path) -> None:
     assert run(folder, "verify").exit_code == 1
     done = run(folder, "repair")
     assert done.exit_code == 0
-    planned = [line for line in would.stdout.splitlines() if line.startswith("would be ")]
-    assert planned
-    *repaired, count, kept = done.stdout.splitlines()
-    assert repaired == [line.removeprefix("would be ") for line in planned]
-    assert count.endswith("; all is whole again")
-    assert would.stdout.splitlines()[-1] == count.removesuffix("; all is whole again")
-    assert Path(kept.removeprefix("the damaged file is kept as ")).is_file()
+    repaired = re.search(r"^done +.+$", done.stdout, re.MULTILINE)
+    assert repaired
+    assert repaired[0] in would.stdout
+    (kept,) = re.findall(r"^kept +(.+)$", done.stdout, re.MULTILINE)
+    assert Path(kept).is_file()
     assert run(folder, "export").stdout == before
-    assert run(folder, "verify").exit_code == 0
-
-
-def test_repair_as_json_tells_the_same(folder: Path) -> None:
-    """One record; what is left makes the command fail."""
-    damage(folder, "UPDATE documents SET text = 'x' WHERE title = '甲方案'")
-    damage(folder, "UPDATE sources SET source = source || '.gone'")
-    would = run(folder, "repair", "--dry-run")
-    assert would.exit_code == 1
-    assert "\nleft: " in f"\n{would.stderr}"
-    assert would.stdout.splitlines()[-1].endswith(" left")
-    done = run(folder, "repair", "--json")
-    (told,) = records(done.stdout)
-    assert done.exit_code == 1
-    assert told["found"]
-    assert told["left"]
     assert run(folder, "verify").exit_code == 0
 
 
@@ -292,7 +244,7 @@ def test_prices_without_a_currency_are_prices(costs):
     prices = f'base_url = "{OWN}"\nmodel = "own"\nprice_in = 7\nprice_out = 9\n'
     assert costs.of(prices)["own"] == 7.0
     done = costs.run(prices)
-    assert done.stdout.splitlines()[-1].endswith("; cost 7.0000 + 2.0000 CNY")
+    assert done.stdout.splitlines()[-1].endswith("  7.0")
     assert "no price is known" not in done.stderr
 
 
@@ -347,24 +299,6 @@ def statuses(files: Path) -> dict[str, int]:
     return dict(counts)
 
 
-def test_docs_lists_id_title_and_file(files: Path) -> None:
-    """For people one line each, for programs all that is known."""
-    statuses(files)
-    told = docs(files)
-
-    assert [(d["title"], d["media_type"]) for d in told] == [
-        ("云岭省节能规划", "txt"),
-        ("青川市实施方案", "txt"),
-    ]
-    assert all(isinstance(d["metadata"], dict) for d in told)
-    assert [(d["year"], d["year_is_inferred"]) for d in told] == [(2021, True), (None, False)]
-    rows = json.loads(run(files, "documents", "--json").stdout)["rows"]
-    assert [(row["title"], row["date"]) for row in rows] == [
-        ("云岭省节能规划", "2021（推断）"),
-        ("青川市实施方案", None),
-    ]
-
-
 def test_what_a_table_beside_the_files_states_is_listed_and_read_again(files: Path) -> None:
     """It wins over what is read; a changed row has only its document read again."""
     state(files, "文件,标题,日期", "a,云岭省“十四五”节能规划,2022/3/5", "sub/b.txt,青川市方案,")
@@ -387,13 +321,13 @@ def test_set_corrects_for_good_and_reset_takes_it_back(files: Path) -> None:
     state(files, "文件,地区,日期", "a,云岭省,2022")
     statuses(files)
     said = run(files, "correct", "a.txt", "--region", "四川省、成都市", "--date", "2021年5月")
-    assert (said.exit_code, "regions: 四川省、成都市" in said.stdout) == (0, True)
+    assert (said.exit_code, "四川省、成都市" in said.stdout) == (0, True)
     run(files, "delete", "a.txt")
     statuses(files)
     found = run(files, "search", "绿色工厂", "--region", "成都", "--year", "2021", "--json")
     assert (found.exit_code, "a.txt" in found.stdout, "b.txt" in found.stdout) == (0, True, False)
 
-    assert run(files, "correct", "a.txt", "--reset").exit_code == 0
+    assert run(files, "correct", "a.txt", "--reset", "all").exit_code == 0
     (metadata,) = (d["metadata"] for d in docs(files) if Path(str(d["file"])).name == "a.txt")
     assert (metadata["regions"], metadata["issued"]) == (["云岭省"], "2022")  # type: ignore[index]
 
@@ -411,23 +345,9 @@ def test_what_is_set_survives_that_the_file_changes(files: Path) -> None:
     assert after["doc_id"] != before["doc_id"]
     assert after["title"] == "节能规划新编"
     assert after["metadata"]["issuers"] == ["云岭省能源局"]  # type: ignore[index]
-    assert run(files, "correct", "a.txt", "--reset").exit_code == 0
+    assert run(files, "correct", "a.txt", "--reset", "all").exit_code == 0
     (last,) = (d for d in docs(files) if Path(str(d["file"])).name == "a.txt")
     assert last["title"] == before["title"]
-
-
-def test_problems_list_a_copy_and_an_earlier_edition(files: Path) -> None:
-    """The same text under another name; two texts of one title and issuer, of two years."""
-    text = "云岭省节能办法\n云岭省能源局\n{}年3月5日\n第一条 节能{}。\n"
-    for year in (2018, 2022):
-        (files / f"p/{year}.txt").write_text(text.format(year, year), "utf-8")
-    (files / "p/copy.txt").write_text(text.format(2022, 2022), "utf-8")
-    statuses(files)
-    found = [p for p in problems(files) if p["kind"] in ("twin", "edition")]
-    assert [(p["kind"], Path(str(p["file"])).name) for p in found] == [
-        ("edition", "2022.txt"),
-        ("twin", "copy.txt"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -435,9 +355,8 @@ def test_problems_list_a_copy_and_an_earlier_edition(files: Path) -> None:
     [
         (("--level", "乡"), 1, "国家, 部门, 省, 市"),
         (("--date", "去年"), 1, "date"),
-        ((), 2, "give fields to correct"),
-        (("--reset", "--number", "1"), 2, "give fields to correct"),
-        (("--field", "number"), 2, "give fields to correct"),
+        ((), 1, "give fields to correct"),
+        (("--reset", "colour"), 1, "there is no field"),
     ],
 )
 def test_set_refuses_what_cannot_be(
@@ -452,56 +371,15 @@ def test_entities_are_merged_and_kept_apart(files: Path) -> None:
     """What is decided is listed, and holds in the graph."""
     (files / "p/a.txt").write_text(PLAN + "由省工信厅牵头制定细则。\n", "utf-8")
     statuses(files)
-    listed = run(files, "entities", "--type", "agency", "--json").stdout.splitlines()
-    assert [json.loads(line)["written"] for line in listed] == [{"省工信厅": 1}]
-    full = json.loads(listed[0])["name"]
-
-    merged = run(files, "entities", "merge", full, "--into", "云岭省工业厅")
-    assert (merged.exit_code, "1 document renewed" in merged.stdout) == (0, True)
+    (one,) = json.loads(run(files, "entities", "--type", "agency", "--json").stdout)["rows"]
+    assert one["written"] == "省工信厅 ×1"
+    merged = run(files, "merge", "云岭省工业厅", "--names", one["name"], "--json", code=0)
+    assert json.loads(merged.stdout)["rows"][0]["documents"] == 1
     assert "云岭省工业厅  牵头" in run(files, "graph", "云岭省工业厅").stdout
-    assert run(files, "entities", "--decisions").stdout == f"{full} is 云岭省工业厅\n"
-    assert run(files, "entities", "split", full, "--from", "云岭省工业厅").exit_code == 0
-    assert run(files, "entities", "--decisions").stdout == ""
-    assert run(files, "entities", "--duplicates", "--merged").exit_code == 2
-
-
-def test_an_answer_says_that_its_figure_is_of_another_year(files: Path) -> None:
-    """First of all; the figure that there is stands below."""
-    statuses(files)
-    asked = run(files, "ask", "到2030年云岭省创建绿色工厂多少家", "--json")
-    answer = json.loads(asked.stdout)
-    assert "2030年" in answer["text"].split("；")[0]
-    assert "500家" in answer["text"]
-
-
-def test_problems_name_what_was_not_read_until_it_is(files: Path) -> None:
-    """Files, rows beside them and documents, each with a remedy; the counts last."""
-    (files / "p/bad.pdf").write_bytes(b"%PDF-1.4 nothing")
-    state(files, "文件,日期", "a,bald")
-    assert run(files, "ingest", files / "p").exit_code == 1
-    found = problems(files)
-
-    sources = [(p["kind"], Path(str(p["file"])).name) for p in found if not p["doc_id"]]
-    assert sources == [("unread", "bad.pdf"), ("unread", "metadata.csv:2")]
-    assert "date" in {p["kind"] for p in found if p["doc_id"]}
-    assert all(p["remedy"] for p in found)
-    for remedy in (str(p["remedy"]) for p in found if "kgrag correct" in str(p["remedy"])):
-        words = shlex.split(remedy.partition(",")[0].partition(": ")[0])
-        assert "…" in words[-1], remedy  # a value to be filled in, and none to be pasted
-        if "--date" in words:
-            assert run(files, *words[words.index("correct") :]).exit_code != 0
-    (files / "p/bad.pdf").unlink()
-    state(files, "文件,日期", "a,2022")
-    assert run(files, "ingest", files / "p").exit_code == 0
-    assert [p for p in problems(files) if not p["doc_id"]] == []
-
-
-def test_problems_of_an_empty_knowledge_base(files: Path) -> None:
-    (files / "p/a.txt").unlink()
-    (files / "p/sub/b.txt").unlink()
-    run(files, "ingest", files / "p")
-
-    assert problems(files) == []
+    decided = run(files, "duplicates", "--english").stderr
+    assert decided == f"{one['name']} is 云岭省工业厅\n"
+    run(files, "split", one["name"], "云岭省工业厅", code=0)
+    assert one["name"] in run(files, "entities").stdout
 
 
 ADDED = Outcome("a.txt", "added", "d-1")
@@ -515,9 +393,8 @@ def test_one_of_a_thing_is_told_as_one(capsys, n, files):
     out, _ = capsys.readouterr()
 
     assert files in out
-    gave = "1 passage gave 1 fact and 1 summary" if n == 1 else "2 passages gave 2 facts and 2 sum"
-    assert gave in out
-    assert ("1 call, 9 tokens in" if n == 1 else "2 calls, 9 tokens in") in out
+    assert f"facts       {n}\n" in out
+    assert f"calls {n}, kept 0, prompt_tokens 9" in out
 
 
 def test_a_report_says_what_the_indexes_took(capsys):
@@ -530,17 +407,6 @@ def test_a_report_says_what_the_indexes_took(capsys):
     assert "1 file in 754.0 s (405 s of it for the search indexes), 0.0 a second" in shown
     assert short == "1 file in 1.0 s: 1 added"
     assert '"seconds": 1.0, "index_seconds": 0.4' in record
-
-
-def test_what_passages_gave_is_not_told_where_none_could_be_read(capsys):
-    """The reason is; nothing was asked that could have given facts."""
-    model = ModelReport(failed={"unavailable": 3}, unavailable="no server")
-    print_report(IngestReport((ADDED,), 0.1, model=model), as_json=False)
-    out, err = capsys.readouterr()
-
-    assert "gave" not in out
-    assert "the model could not be asked: no server" in err
-    assert "3 passages could not be read (3 unavailable)" in err
 
 
 def test_a_plan_says_what_its_sample_took(capsys):
@@ -556,20 +422,11 @@ def test_a_plan_says_what_its_sample_took(capsys):
     )
     print_plan(plan, as_json=False)
 
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "the sample took 1 call, 1,000 tokens in, 300 out; cost 0.1250 CNY",
-        "extract: 3 calls, 1 more kept; about 3,000 tokens in, 900 out; by what 1 call took before",
-        "4 passages would be read; cost 0.5000 CNY",
-    ]
-
-
-def test_a_plan_without_a_sample_tells_of_none(capsys):
-    predictions = {"extract": Prediction(3, 0, 3000, 0, 900, 0)}
-    print_plan(Plan((ADDED,), 5, passages=3, predictions=predictions), as_json=False)
     out = capsys.readouterr().out
-
-    assert "the sample" not in out
-    assert "by rule of thumb" in out
+    assert out.startswith("would be: 1 added; at most 5 chunks to encode\n")
+    assert "sampled     calls 1, kept 0, prompt_tokens 1000, completion_tokens 300" in out
+    assert re.search(r"^extract +3 +1 +3000 +900 +1$", out, re.MULTILINE)
+    assert "cost        CNY 0.5\n" in out
 
 
 TWO = {"a": "甲方案\n到2025年创建绿色工厂500家。\n", "b": "乙规划\n到2030年占比达到45%。\n"}
@@ -592,10 +449,8 @@ def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(en
     done = run(encoded, "reembed", "--model", "hash-32")
 
     assert done.exit_code == 0
-    assert re.fullmatch(r"hash-64 → hash-32: 4 texts of 2 documents in \d\.\d s\n", done.stdout)
-    assert done.stderr == (
-        'note: [embedding] names "hash-64" still: change it to "hash-32", or take it out\n'
-    )
+    assert "after       hash-32\ndocuments   2\nencoded     4\n" in done.stdout
+    assert done.stderr == ('note: [embedding] names "hash-64" still: change it to "hash-32"\n')
     refused = run(encoded, "search", "绿色工厂")
     assert refused.exit_code == 1
     assert "dimension 64 instead of 32" in refused.stderr
@@ -607,124 +462,15 @@ def test_reembed_changes_the_encoder_and_says_where_settings_name_the_old_one(en
     assert run(encoded, "verify").exit_code == 0
 
 
-def test_reembed_leaves_an_endpoint_for_a_model_of_this_machine(encoded):
-    """An endpoint that is gone is not asked for a model that stands here."""
-    settings = '[embedding]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 1\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    done = run(encoded, "reembed", "--model", "hash-32")
-
-    assert done.exit_code == 0
-    assert "hash-64 → hash-32" in done.stdout
-    assert '[embedding] names "m" still' in done.stderr
-    settings += 'api_key_env = "NO_SUCH_KEY"\nconcurrency = 9\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    assert "hash-32 → hash-64" in run(encoded, "reembed", "--model", "hash-64").stdout
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\ntimeout_s = 9\n')
-    assert run(encoded, "reembed", "--model", "hash-64").stderr == ""
-    (encoded / "kgrag.toml").write_text(settings.replace("NO_SUCH_KEY", ""), "utf-8")
-    assert "is the server up" in run(encoded, "reembed", "--model", "another").stderr
-
-
-def test_reembed_takes_the_encoder_of_the_settings(encoded):
-    """Without --model; the second time there is nothing to do."""
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-32"\n', "utf-8")
-    assert "hash-64 → hash-32" in run(encoded, "reembed").stdout
-    again = run(encoded, "reembed")
-
-    assert again.exit_code == 0
-    assert again.stdout.startswith("nothing to do: all vectors are those of hash-32")
-    assert again.stderr == ""
-
-
-def test_reembed_applies_other_nodes_to_encode(encoded, first):
-    """With the encoder as it is; an unknown size is named."""
-    settings = '[embedding]\nmodel = "hash-64"\nsizes = [512, 256]\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    refused = ingest(encoded, first)
-    assert refused.exit_code == 1
-    told = "embedding.sizes is 512, 256, but this knowledge base has vectors of chunks of 256: run"
-    assert refused.stderr.count(told) == 1
-    in_chinese = "embedding.sizes 为 512, 256，而此库的向量是长 256 的分块：请运行"
-    for command, said in (("search", told), ("ask", in_chinese)):  # by what is there
-        found = run(encoded, command, "绿色工厂")
-        assert found.exit_code == 0
-        assert found.stderr.count(f"note: {said} `kgrag reembed`") == 1
-    done = run(encoded, "reembed")
-
-    assert done.stdout.startswith("hash-64: 0 texts of 2 documents")  # one chunk is all of a text
-    assert ingest(encoded, first).exit_code == 0
-    assert "embedding.sizes" not in run(encoded, "search", "绿色工厂").stderr
-    (encoded / "kgrag.toml").write_text(settings.replace("512", "500"), "utf-8")
-    wrong = run(encoded, "reembed")
-    assert wrong.exit_code == 1
-    assert "500" in wrong.stderr
-
-
-def test_chunks_of_other_sizes_are_not_ignored(encoded, first, monkeypatch):
-    """An existing knowledge base keeps its own: ingest stops, answers say so."""
-    settings = '[embedding]\nmodel = "hash-64"\n[chunks]\nparent = 1000\nchildren = [500, 250]\n'
-    (encoded / "kgrag.toml").write_text(settings, "utf-8")
-    told = "asks for chunks of 1000, 500, 250, but this knowledge base has chunks of 2048, 1024"
-    refused = ingest(encoded, first)
-    assert refused.exit_code == 1
-    assert refused.stderr.count(told) == 1
-    assert run(encoded, "verify").exit_code == 0
-    for command, question in (("search", "绿色工厂"), ("ask", "What is a green factory?")):
-        found = run(encoded, command, question)
-        assert found.exit_code == 0
-        assert found.stderr.count(told) == 1
-    monkeypatch.setenv("KGRAG_LANG", "zh")
-    for command in ("search", "ask"):
-        assert "而此库的分块为 2048, 1024, 512, 256" in run(encoded, command, "绿色工厂").stderr
-    monkeypatch.delenv("KGRAG_LANG")
-    (encoded / "kb").rename(encoded / "old")
-    assert ingest(encoded, first).exit_code == 0
-    assert "[chunks]" not in run(encoded, "search", "绿色工厂").stderr
-    (encoded / "kgrag.toml").write_text('[embedding]\nmodel = "hash-64"\n', "utf-8")
-    again = ingest(encoded, first)  # nothing is asked for
-    assert again.exit_code == 0
-    assert "[chunks]" not in again.stderr
-
-
 def test_reembed_dry_run_says_how_much_and_changes_nothing(encoded):
     plan = run(encoded, "reembed", "--model", "hash-32", "--dry-run")
 
-    assert re.fullmatch(
-        r"hash-64 → hash-32: 4 texts of 2 documents to encode, \d+ characters; about \d\.\d s\n",
-        plan.stdout,
-    )
+    assert "after       hash-32\ndocuments   2\ntexts       4\n" in plan.stdout
     as_json = run(encoded, "reembed", "--model", "hash-32", "--dry-run", "--json")
     record = json.loads(as_json.stdout)
     assert (record["after"], record["texts"], record["documents"]) == ("hash-32", 4, 2)
     assert run(encoded, "search", "绿色工厂").exit_code == 0
     assert json.loads(run(encoded, "reembed", "--json").stdout)["changed"] is False
-
-
-def test_reembed_dry_run_says_when_nothing_is_to_be_done(encoded):
-    """As the run itself does; no texts to encode is not the same: vectors may have to go."""
-    plan = run(encoded, "reembed", "--dry-run")
-    assert plan.stdout == run(encoded, "reembed").stdout
-    assert plan.stdout.startswith("nothing to do: all vectors are those of hash-64")
-    assert json.loads(run(encoded, "reembed", "--dry-run", "--json").stdout)["changed"] is False
-
-    (encoded / "kgrag.toml").write_text("[embedding]\nsizes = [512, 256]\n", "utf-8")
-    other = run(encoded, "reembed", "--dry-run")
-    assert other.stdout.startswith("hash-64: 0 texts of 2 documents to encode")
-
-
-def test_reembed_says_what_a_run_before_it_had_done(capsys):
-    """In documents: texts are counted for this run."""
-    done: dict[str, Any] = {
-        "documents": 9,
-        "encoded": 70,
-        "dropped": "",
-        "changed": True,
-        "seconds": 1.0,
-    }
-    _print_report(ReembedReport(before="a", after="b", resumed=4, **done), as_json=False)
-
-    said = "a → b: 70 texts of 9 documents (4 documents done by an earlier run) in 1.0 s\n"
-    assert capsys.readouterr().out == said
 
 
 def test_reembed_of_no_knowledge_base_or_by_no_model_is_refused(encoded):

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 from lxml import html
-from openpyxl import load_workbook
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.chinese import width
-from kgrag.retrieval.filter import Filter, documents_within
-from tests.fixtures.kit import ingested, kgrag, run
+from tests.fixtures.kit import ingested, run
 
 HOSTILE = "=1+1<img src=x onerror=alert(1)>节水方案"
 
@@ -108,46 +106,6 @@ def test_counts_are_those_of_the_cards(told, cards):
     assert counts(told["status"], "status") == {words[kind]: n for kind, n in kinds.items()}
 
 
-def test_what_the_counts_leave_out_is_said(folder):
-    """Notes add up with the counts: documents without a value, and with several."""
-    done = run(folder, "overview", "--json", code=0)
-    notes = {t["name"]: t["notes"] for t in json.loads(done.stdout)["tables"]}
-    assert notes["status"][0].startswith("共12份文件，2015—2023年印发；效力以")
-    assert "1份文件未读出印发年份，未计入" in notes["year"]
-    kinds = next(note for note in notes["kind"] if note.startswith("一份文件可有几个文种"))
-    total = sum(row["n"] for row in rows_of(done, "kind"))
-    assert kinds == f"一份文件可有几个文种：12份文件，合计{total}份次"
-    english = json.loads(run(folder, "overview", "--json", "--english", code=0).stdout)["tables"]
-    assert english[1]["notes"][0] == "documents without year of issue: 1, not counted"
-
-
-def rows_of(done, name):
-    return next(t["rows"] for t in json.loads(done.stdout)["tables"] if t["name"] == name)
-
-
-def test_every_value_of_a_facet_is_a_filter_that_leaves_its_number(folder):
-    """A page that shows 四川 5 lists five documents for it."""
-    with KnowledgeBase.open(folder / "kb", create=False) as base:
-        facets = {str(name): values for name, values in base.facets().items()}
-        cards = base.documents()
-        left = {card_id for card_id, s in base.statuses().items() if s.kind == "in_force"}
-    assert [value.n for value in facets["status"] if value.value == "in_force"] == [len(left)]
-    for facet, condition in {
-        "region": lambda value: Filter(regions=(value,)),
-        "kind": lambda value: Filter(kinds=(value,)),
-        "issuer": lambda value: Filter(issuers=(value,)),
-    }.items():
-        assert len(facets[facet]) > 2
-        for value in facets[facet]:
-            left_by_it = documents_within(condition(value.value), cards)
-            assert len(left_by_it) == value.n, (facet, value)
-    sure = [card for card in cards if card.metadata.sure_year]
-    for value in facets["year"]:
-        years = (int(value.value), int(value.value))
-        assert len(documents_within(Filter(years=years), sure)) == value.n
-    assert "法" not in {value.value for value in facets["kind"]}  # 办法 is none
-
-
 def test_provinces_without_what_others_have_are_named(told):
     """By the subject of titles, in any order of their words; cities do not stand for provinces."""
     (gap,) = told["gaps"]
@@ -175,13 +133,6 @@ def test_documents_that_rest_on_what_was_repealed_are_named(told):
     assert row["sources"][0]["quote"].startswith("依据《云南省节能补贴管理办法》")
 
 
-def test_what_is_missing_has_a_remedy(told):
-    missing = {row["problem"]: row for row in told["missing"]}
-    assert (missing["未能读取的文件"]["n"], missing["无印发日期"]["n"]) == (1, 1)
-    assert missing["未能读取的文件"]["example"].endswith("bad.docx")
-    assert missing["无发文机关"]["remedy"].startswith("kgrag correct DOC --issuer")
-
-
 def test_a_screen_has_the_first_rows_of_each_table(folder):
     """And what to do next; nothing of a document is markup."""
     lines = run(folder, "overview", code=0).stdout.splitlines()
@@ -190,23 +141,6 @@ def test_a_screen_has_the_first_rows_of_each_table(folder):
     assert any("湖南" in line and "绿色建筑发展规划" in line for line in lines)
     assert "kgrag problems" in lines[-3]
     assert "status" not in run(folder, "overview", "--english", code=0).stdout[:3]
-
-
-def test_a_workbook_has_a_sheet_a_table(folder, tmp_path, told):
-    """Texts are no formulas; the notes name their sheet."""
-    file = tmp_path / "o.xlsx"
-    done = run(folder, "overview", "--xlsx", file, code=0)
-    assert (done.stdout, done.stderr) == ("", f"{file}: 11 tables\n")
-    book = load_workbook(file)
-    assert len(book.sheetnames) == len(NAMES) + 1
-    assert book.sheetnames[:3] == ["效力", "印发年份", "地区"]
-    years = list(book["印发年份"].iter_rows(values_only=True))
-    assert years == [("印发年份", "份数"), *((r["year"], r["n"]) for r in told["year"])]
-    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
-    assert "f" not in {cell.data_type for cell in cells}
-    assert any(str(cell.value).startswith("=1+1<img") for cell in cells)
-    assert book["说明"]["A1"].value == "效力"
-    assert book["引用最多的文件"]["F1"].value == "文件"  # the sources
 
 
 @pytest.mark.parametrize(
@@ -230,38 +164,3 @@ def test_a_page_stands_alone_and_holds_no_markup_of_documents(folder, tmp_path, 
     assert "prefers-color-scheme: dark" in text
     assert "@media print" in text
     assert {section.get("id") for section in page.xpath("//section")} == set(NAMES)
-
-
-def test_an_empty_knowledge_base_has_an_overview(tmp_path):
-    """Of nothing: no table fails, and the page opens."""
-    (tmp_path / "kgrag.toml").write_text('[embedding]\nmodel = "hash"\n', "utf-8")
-    KnowledgeBase.open(tmp_path / "kb").close()
-    assert run(tmp_path, "overview", code=0).stdout.startswith("效力")
-    run(tmp_path, "overview", "--html", tmp_path / "o.html", "--xlsx", tmp_path / "o.xlsx", code=0)
-    assert load_workbook(tmp_path / "o.xlsx").sheetnames[0] == "效力"
-
-
-def test_kgrag_alone_says_what_to_do_next(folder, tmp_path, monkeypatch):
-    """Ingest the folder with documents; then ask, look, and see what was read badly."""
-    monkeypatch.delenv("KGRAG_KB", raising=False)
-    monkeypatch.chdir(tmp_path)
-    done = kgrag(code=0)
-    assert "  kgrag ingest FOLDER " in done.stdout
-    assert done.stdout.endswith("`kgrag --help` lists all commands\n")
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "a.py").write_text("", "utf-8")
-    (tmp_path / "政策 文件").mkdir()
-    (tmp_path / "政策 文件" / "a.PDF").write_bytes(b"")
-    assert "  kgrag ingest '政策 文件' " in kgrag(code=0).stdout
-    assert not (tmp_path / "kb").exists()
-
-    monkeypatch.chdir(folder)
-    steps = re.findall(r"^  (kgrag .*?)  ", kgrag(code=0).stdout, re.MULTILINE)
-    assert steps == ['kgrag ask "…"', "kgrag overview", "kgrag problems"]
-    chinese = kgrag(language="zh", code=0).stdout
-    assert chinese.startswith('此处已有知识库：kb\n  kgrag ask "…" ')
-    assert "概览：有什么、缺什么\n" in chinese
-    monkeypatch.setenv("KGRAG_KB", "bolt://localhost:1")  # is not called
-    assert "kgrag overview" in kgrag(code=0).stdout
-    assert kgrag("--help", code=0).stdout.startswith("Usage: ")
-    assert kgrag("nothing").exit_code == 2

@@ -18,6 +18,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli import printing
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
+from tests.fixtures import extent
 from tests.fixtures.kit import kgrag
 
 CODECS = ("gbk", "latin-1", "ascii", "utf-8", "cp1252", "cp437", "big5")
@@ -208,8 +209,8 @@ def commands(folder):
         (("search", QUESTION, "--json"), 0),
         (("eval", "run", "q.jsonl", "--out", "run.jsonl"), 0),
         (("search", "--help"), 0),
-        (("eval", "retrieval", "--queries", "q.jsonl", "--systems", "bm25"), 0),
-        (("eval", "retrieval", "--queries", "q.jsonl", "--systems", "bm25", "--json"), 0),
+        (("eval", "experiment", "--set", "a", "kb", "q.jsonl", "--systems", "bm25"), 0),
+        (("eval", "experiment", "--set", "a", "kb", "q.jsonl", "--json"), 0),
         (("documents",), 0),
         (("documents", "--json"), 0),
         (("graph", "乙规划"), 0),
@@ -257,7 +258,7 @@ def python(folder, environment, *, main):
     )
 
 
-@pytest.fixture(scope="module", params=ENVIRONMENTS)
+@pytest.fixture(scope="module", params=extent.among([*ENVIRONMENTS], 2))
 def encoding(request):
     """An encoding of stdout and stderr."""
     return request.param
@@ -321,23 +322,3 @@ def test_output_is_of_use(all_done, encoding):
     answer = json.loads(by_words["ask", QUESTION, "--json"].out)
     assert "500家\u202e" in answer["text"]
     assert "\x1b[31m" in answer["citations"][0]["title"]
-
-
-def test_files_are_utf_8_whatever_the_encoding(folder, all_done):
-    """What is written to a file is the same everywhere, with one kind of line end."""
-    assert all_done
-    for name in ("run.jsonl", "export.jsonl"):
-        data = (folder / name).read_bytes()
-        assert b"\r" not in data
-        assert "绿色工厂" in data.decode("utf-8")
-        assert list(map(json.loads, data.decode("utf-8").splitlines()))
-    assert "乙规划" in (folder / "page.html").read_text("utf-8")
-
-
-def test_a_question_that_the_locale_cannot_carry_is_refused(folder):
-    """It is not answered with "not found"."""
-    code = "import sys; from kgrag.cli.main import main; main(sys.argv[1:])"
-    for environment, refused in ((ASCII, True), ({"PYTHONIOENCODING": "gbk"}, False)):
-        done = python(folder, environment, main=["-c", code, "ask", QUESTION])
-        assert (b"PYTHONUTF8=1" in done.stderr) is refused
-        assert done.returncode == int(refused)

@@ -1,4 +1,4 @@
-"""Answers as files: ask --docx, and many in a report."""
+"""Answers as files: ask --out, and many in a report."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from kgrag.answer.answer import Answer, Verdict
 from kgrag.answer.blocks import Claim, Run
 from kgrag.api import KnowledgeBase
-from tests.fixtures.kit import kgrag_in, run, shared_folder, write
+from tests.fixtures.kit import run, shared_folder, write
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.word_files import footnotes
 
@@ -39,7 +39,7 @@ def test_an_answer_is_written_to_word_instead_of_printed(folder, tmp_path):
     """Rows are a table; each has its source as a footnote, with 文号; notes are on stderr, too."""
     file = tmp_path / "a.docx"
     printed = run(folder, "ask", FOREST)
-    done = run(folder, "ask", FOREST, "--docx", file, code=0)
+    done = run(folder, "ask", FOREST, "--out", file, code=0)
     assert done.stdout == ""
     assert done.stderr == f"{file}: 2 citations\n{printed.stderr}"
     document = Document(file)
@@ -56,23 +56,6 @@ def test_an_answer_is_written_to_word_instead_of_printed(folder, tmp_path):
     assert re.match(
         r"《四川省绿色发展实施方案》（川府发〔2022〕3号）二，\w+/sichuan\.txt：“到2025年", first
     )
-
-
-def test_what_is_printed_beside_a_word_file_is_as_asked(folder, tmp_path):
-    """JSON, another format or steps; the file is the same."""
-    file = tmp_path / "a.docx"
-    assert run(folder, "ask", UNKNOWN, "--docx", file, "--json", code=0).stdout[0] == "{"
-    assert ("Normal", "在这些文件中未找到答案。") in told(Document(file))
-    assert run(folder, "ask", UNKNOWN, "--docx", file, "--format", "html").stdout[:5] == "<!doc"
-
-
-def test_kgrag_reads_its_own_word_files(folder, tmp_path):
-    """Text, table and footnotes."""
-    file = tmp_path / "a.docx"
-    run(folder, "ask", FOREST, "--docx", file, code=0)
-    text = kgrag_in(folder, "convert", file, code=0).stdout
-    assert FOREST in text
-    assert text.count("川府发〔2022〕3号") == 1
 
 
 def test_a_report_in_word_has_a_section_for_each_question(folder, asked, tmp_path):
@@ -129,7 +112,7 @@ def test_a_report_as_a_workbook_has_answers_and_sources(
     assert (2, "[1]") in cited
     reference, place = sources[1][3], sources[1][-1]
     assert reference == "《四川省绿色发展实施方案》（川府发〔2022〕3号）二"
-    assert run(folder, "read", place, "--cite", code=0).stdout.strip() == reference
+    assert run(folder, "read", place, code=0).stdout.startswith(str(reference))
 
 
 def test_a_report_takes_filters_and_a_day(folder, tmp_path):
@@ -144,19 +127,6 @@ def test_a_report_takes_filters_and_a_day(folder, tmp_path):
     assert done.stderr.startswith("kgrag: no document")
     assert out.read_bytes() == whole
     assert sorted(p.name for p in tmp_path.iterdir()) == ["q.txt", "r.docx"]
-
-
-def test_a_report_that_is_stopped_leaves_the_old_one(folder, asked, tmp_path, monkeypatch):
-    out = tmp_path / "r.html"
-    out.write_text("old")
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(KnowledgeBase, "ask", stop)
-    assert run(folder, "report", asked, "--out", out).exit_code == 130
-    assert out.read_text() == "old"
-    assert not list(tmp_path.glob("*.part"))
 
 
 @pytest.mark.parametrize(
@@ -179,16 +149,6 @@ def test_what_is_no_report_is_a_message(folder, tmp_path, monkeypatch, text, out
     assert [p.name for p in tmp_path.iterdir()] == ["q.txt"]
 
 
-def test_a_file_of_questions_that_is_damaged_says_so(folder, tmp_path):
-    """What can be read of it is asked."""
-    questions = tmp_path / "q.txt"
-    questions.write_bytes(f"{UNKNOWN}\n".encode() * 40 + b"# \xff\n")
-    done = run(folder, "report", questions, "--out", tmp_path / "r.docx", code=0)
-    lost, told = done.stderr.splitlines()
-    assert lost.startswith(f"{questions}: places that could not be decoded as utf-8")
-    assert told.endswith(": 1 question")
-
-
 @pytest.mark.parametrize("status", ["failed", "unverified"])
 def test_files_tell_whether_a_models_answer_was_verified(folder, tmp_path, monkeypatch, status):
     """Whoever gets the file has not seen the screen; what could not be checked is no success."""
@@ -198,7 +158,7 @@ def test_files_tell_whether_a_models_answer_was_verified(folder, tmp_path, monke
     said = (
         "核验（cov）：未通过，请对照引文: 数字不符"
         if status == "failed"
-        else "未能核验（cov）: 数字不符"
+        else "未能核验（cov）：数字不符"
     )
     code = int(status == "unverified")
     questions, out, one = (
@@ -207,7 +167,7 @@ def test_files_tell_whether_a_models_answer_was_verified(folder, tmp_path, monke
         tmp_path / "a.docx",
     )
     run(folder, "report", questions, "--out", out, code=code)
-    done = run(folder, "ask", FOREST, "--docx", one, code=code)
+    done = run(folder, "ask", FOREST, "--out", one, code=code)
     for file in (out, one):
         assert [text for _, text in told(Document(file))][-2:] == [f"注：{said}", "注：其他"]
     assert f"note: {said}" in done.stderr

@@ -2,13 +2,12 @@
 
 import csv
 import json
-import re
 
 import pytest
 from docx import Document
 from openpyxl import load_workbook
 
-from tests.fixtures.kit import ingested, run, shared_folder
+from tests.fixtures.kit import run, shared_folder
 from tests.fixtures.policies import POLICIES
 from tests.fixtures.word_files import W, footnotes
 from tests.unit.statements.plans import PLANS
@@ -107,49 +106,6 @@ def test_a_file_that_cannot_be_written_is_told(folder, tmp_path):
     assert "no/t.csv: No such file or directory" in done.stderr
 
 
-def test_the_file_of_duties_says_until_when(tmp_path):
-    """As the item says it, with the item as the quote."""
-    item = "推进节能。2023年底前完成80家诊断。（市工信局负责）"
-    ingested(tmp_path, {"a": f"成都市节能方案\n（一）{item}\n"})
-    assert run(tmp_path, "who", "工信局", "--csv", tmp_path / "t.csv").exit_code == 0
-    (row,) = csv.DictReader((tmp_path / "t.csv").read_text("utf-8-sig").splitlines())
-    assert (row["任务"], row["时限"]) == ("推进节能", "2023年底前完成80家诊断")
-    assert any(item in cell for cell in row.values())
-
-
-def test_a_comparison_in_a_workbook_has_its_values_as_numbers(folder, tmp_path):
-    """A sheet to look at and one to sort, of the same figures, for several indicators, too."""
-    words = (
-        "compare",
-        "--indicator",
-        "森林覆盖率",
-        "--indicator",
-        "非化石能源消费比重",
-        "--by",
-        "document",
-    )
-    assert run(folder, *words, "--xlsx", tmp_path / "t.xlsx").exit_code == 0
-    book = load_workbook(tmp_path / "t.xlsx")
-    assert book.sheetnames == ["指标对比", "指标数值", "说明"]
-    head, *rows = book["指标数值"].iter_rows(values_only=True)
-    listed = [dict(zip(head, row, strict=True)) for row in rows]
-    assert {row["指标"] for row in listed} == {"森林覆盖率", "非化石能源消费比重"}
-    compared = [str(cell) for row in book["指标对比"].values for cell in row]
-    for row in listed:
-        assert isinstance(row["数值"], int | float)
-        assert any(f"{row['数值']}{row['单位']}" in cell for cell in compared)
-        assert re.fullmatch(r"\d+-\d+", str(row["位置"]))
-
-
-def test_a_place_that_no_list_holds(tmp_path):
-    """A county of a document, by its full or short name, and by the province around it."""
-    ingested(tmp_path, {"a": "云岭省石桥县林业规划\n一、目标\n到2025年，全县森林覆盖率达到70%。\n"})
-    for place in ("石桥县", "石桥", "云岭省"):
-        told = json.loads(run(tmp_path, "targets", "--place", place, "--json").stdout)
-        assert [row["region"] for row in told["rows"]] == ["石桥县"]
-    assert "no place is called" in run(tmp_path, "targets", "--place", "绿色").stderr
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -188,21 +144,6 @@ def test_a_pair_on_screen(plans):
         "[1.2] 《四川省清洁生产工作方案（2023年）",
     ]
     assert done.stderr.splitlines()[0] == "比较了4份文件中有年份的4项目标，发现1处差异"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("timeline",), "4 of 4 documents are in the table"),
-        (
-            ("digest", "sichuan-old", "sichuan-new"),
-            "targets: 0 added, 1 removed, 2 changed, 1 kept",
-        ),
-        (("conflicts",), "16 aims with a year of 4 documents were compared: 4 differences"),
-    ],
-)
-def test_notes_in_english(plans, words, said):
-    assert said in run(plans, *words, "--english").stderr.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -247,19 +188,3 @@ def test_tables_as_files(plans, tmp_path, words, heads):
     for note, source in zip(notes, sources, strict=True):
         assert note.startswith(source["reference"])
     assert notes[0].endswith(f": “{sources[0]['quote']}”")
-
-
-def test_footnotes_of_a_table_tell_what_is_not_in_force(plans, tmp_path):
-    """With 文号, and headings in Chinese by default."""
-    file = tmp_path / "t.docx"
-    done = run(plans, "targets", "--indicator", "绿色工厂", "--docx", file)
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr.startswith(f"{file}: 4 rows\n")
-    document = Document(file)
-    assert document.paragraphs[0].text == "指标数值"
-    assert document.paragraphs[-1].text.startswith("注：共")
-    notes = footnotes(file.read_bytes())
-    nation = r"《清洁生产行动方案》（国发〔2021〕7号）一，[^，]+/nation\.txt"
-    assert any(re.match(nation, note) for note in notes)
-    (old,) = [note for note in notes if "2021年）" in note]
-    assert old.startswith("《四川省清洁生产工作方案（2021年）》一【已")

@@ -20,14 +20,7 @@ from kgrag.evaluation.answer_report import (
 )
 from kgrag.evaluation.answers import Asking, Gold, measure_answers
 from kgrag.evaluation.chat_models import CountingModel, Tape
-from kgrag.evaluation.judges import (
-    CRITERIA,
-    AnswerJudge,
-    ComparedAnswer,
-    compared,
-    prefer,
-    read_answers,
-)
+from kgrag.evaluation.judges import AnswerJudge
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.wording import overlap_scores, word_tokens
 from kgrag.llm.chat import Completion, Message, Request, Usage
@@ -129,7 +122,6 @@ def report():
             row("3", "none", answerable=False, refused=True, calls=2.0, seconds=1.0),
             row("4", "none", answerable=False, calls=2.0, seconds=1.0, faith=0.5),
         ),
-        compared={"correctness": {"grim": 2, "bm25": 1, "tie": 1}},
     )
 
 
@@ -149,8 +141,7 @@ def test_tables_show_percent_costs_judged_measures_and_refusals(report):
     assert told[5].split() == ["cost", "n", "refused", "calls", "seconds"]
     assert told[7].split() == ["number", "2", "50.0", "2.00", "1.00"]
     assert told[10].split() == ["judged", "n", "faith"]
-    assert told[-2].startswith("refused: 1 of 2 unanswerable (recall 50.0 %, precision 50.0 %), 1")
-    assert told[-1] == "correctness: grim 2, bm25 1, tie 1"
+    assert told[-1].startswith("refused: 1 of 2 unanswerable (recall 50.0 %, precision 50.0 %), 1")
 
 
 def test_files_hold_a_line_a_question_or_the_report(report, tmp_path):
@@ -275,69 +266,3 @@ def test_missing_packages_are_named_with_their_extra(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"pip install 'kgrag\[eval\]'"):
         overlap_scores("甲", ["甲"])
     wording._measures.cache_clear()
-
-
-PAIR = GoldQuery("q1", "绿色工厂多少家？", ("a",), answers=("500家",))
-MINE, OTHER = (
-    ComparedAnswer("500家[1]。", "[1] 《甲》500家"),
-    ComparedAnswer("600家[1]。", "[1] 《乙》600家"),
-)
-
-
-def said(*choices):
-    return json.dumps(dict(zip(CRITERIA, choices, strict=True)))
-
-
-def test_a_choice_that_stays_when_the_order_turns_counts_and_any_other_is_a_tie():
-    """The second time the answers stand in the other order."""
-    model = ScriptedChat([said("1", "2", "1", "tie"), said("2", "1", "1", "2")])
-    told = prefer(PAIR, ["500家"], MINE, OTHER, model=model)
-    assert told == {
-        "correctness": "mine",
-        "citation": "other",
-        "truthfulness": "tie",  # what stood first was favoured both times
-        "conciseness": "tie",
-    }
-    one, two = (request.messages[-1].content for request in model.requests)
-    assert one.index("500家[1]") < one.index("600家[1]")
-    assert two.index("600家[1]") < two.index("500家[1]")
-
-
-def report_of():
-    citation = {"number": 1, "title": "甲", "quote": "500家"}
-    row = AnswerScores("q1", "", PAIR.question, True, False, "500家[1]。", (citation,), {})
-    return AnswerReport("grim", (row,))
-
-
-def test_a_report_counts_choices_by_system():
-    model = CountingModel(ScriptedChat([said("1", "1", "2", "1"), said("2", "2", "1", "1")]))
-    found = compared(
-        report_of(), {"q1": OTHER}, [(PAIR, ["500家"])], other="bm25", model=model, tape=Tape()
-    )
-    assert found.compared["correctness"] == {"grim": 1, "bm25": 0, "tie": 0}
-    assert found.compared["truthfulness"] == {"grim": 0, "bm25": 1, "tie": 0}
-    assert found.compared["conciseness"] == {"grim": 0, "bm25": 0, "tie": 1}
-    assert found.rows[0].preferred["citation"] == "grim"
-    assert found.rows[0].to_dict()["preferred"] == found.rows[0].preferred
-    assert found.notes[0].startswith("comparing took 2 calls and ")
-
-
-def test_answers_to_other_questions_cannot_be_compared():
-    with pytest.raises(EvaluationError, match="question q1: x has no answer to it"):
-        compared(
-            report_of(),
-            {},
-            [(PAIR, [])],
-            other="x",
-            model=CountingModel(ScriptedChat([])),
-            tape=Tape(),
-        )
-
-
-def test_answers_are_read_from_a_file_or_refused(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(report_of().rows[0].to_dict()), "utf-8")
-    assert read_answers(path) == {"q1": MINE}
-    path.write_text('{"id": "q1", "results": []}', "utf-8")
-    with pytest.raises(EvaluationError, match=r"a\.jsonl:1: 'answer': Field required"):
-        read_answers(path)

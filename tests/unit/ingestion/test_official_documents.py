@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from kgrag.ingestion.load.load import load
 from kgrag.ingestion.load.source import Source
 from kgrag.ingestion.prepare import described
+from tests.fixtures.kit import each
 
 _FORMS = Path(__file__).parents[2] / "fixtures" / "official_documents.txt"
 _LISTS = ("issuers", "regions")
@@ -20,17 +19,20 @@ def _forms():
         head, _, text = block.partition("\n--\n")
         name, *lines = head.splitlines()
         told = dict(line.split(": ", 1) for line in lines)
-        yield pytest.param(told.pop("file", "1.txt"), text, told, id=name)
+        yield name, told.pop("file", "1.txt"), text, told
 
 
-@pytest.mark.parametrize(("file", "text", "told"), list(_forms()))
-def test_each_form_gives_what_its_text_says(tmp_path, file, text, told):
+def test_each_form_gives_what_its_text_says(tmp_path):
     """Title, issuers, number, dates, kind, level and place, as the fixture has them."""
-    (tmp_path / file).write_text(text, encoding="utf-8")
-    document = described(load(Source(tmp_path / file)))
-    fields = [*_TOLD, *(name for name in _GIVEN if name in told)]
-    read = {name: getattr(document.metadata, name, "") for name in fields} | {
-        "title": document.title
-    }
-    found = {k: _BETWEEN.join(v) if isinstance(v, tuple) else v for k, v in read.items()}
-    assert found == {name: told.get(name, "") for name in fields}
+
+    def check(_, file, text, told):
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        document = described(load(Source(tmp_path / file)))
+        fields = [*_TOLD, *(name for name in _GIVEN if name in told)]
+        read = {name: getattr(document.metadata, name, "") for name in fields} | {
+            "title": document.title
+        }
+        found = {k: _BETWEEN.join(v) if isinstance(v, tuple) else v for k, v in read.items()}
+        assert found == {name: told.get(name, "") for name in fields}
+
+    each(check, _forms())

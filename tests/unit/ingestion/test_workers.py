@@ -128,14 +128,14 @@ def test_the_result_is_the_same_for_any_number_of_processes(site, tmp_path):
     lines = [{"id": str(n % 9), "text": f"第{n}条 应当。"} for n in range(12)]
     (folder / "r.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     found = []
-    for n in (1, 2, 5):
+    for n in (1, 3):
         store = SQLiteStore.open(tmp_path / f"kb{n}")
         limits = IngestConfig(workers=n)
         found.append(list(survey([folder], store=store, sizes=SIZES, limits=limits)))
         store.close()
 
     assert len(found[0]) == 48
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_pages_that_are_done_prolong_the_time(site, tmp_path):

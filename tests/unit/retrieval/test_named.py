@@ -30,7 +30,16 @@ TEXTS = {
     "nation": "氢能产业发展中长期规划（2021-2035年）\n国家发展改革委\n全国推进。\n" + FILLER,
     "green": "关于加快推进废旧纺织品循环利用的实施意见\n国家发展改革委\n" + FILLER,
     "sichuan-green": "四川省关于推进废旧纺织品循环利用工作的实施意见\n" + FILLER,
-}
+} | {  # what titles begin with is common
+    f"filler-{n}": f"{title}\n{FILLER}"
+    for n, title in enumerate(
+        (
+            "湖南省应对干旱规划", "湖北省应对洪水规划", "湖南省关于推进河湖治理的实施意见",
+            "关于加快推进节水的实施意见", "湖南省关于加快推进湿地保护的实施意见",
+            "湖北省关于加快推进垃圾分类的实施意见",
+        )
+    )
+}  # fmt: skip
 
 
 base = shared_base(TEXTS)
@@ -65,7 +74,6 @@ def test_a_document_is_named_in_full_or_in_part(base, question, name, file):
     query = read(base, question)
     assert query.titles == (name,)
     assert name not in query.remainder
-    assert f"《{name}》" in query.quoting
     assert query.text == question
     results = base.search(question)
     assert Path(results[0].file).stem == file
@@ -126,7 +134,7 @@ def test_a_number_is_read_as_the_quoted_title_of_its_document(base, number):
     """In any brackets; the answer says how the question was read."""
     query = read(base, f"请问{number}的主要措施")
     title = "云岭省人民政府办公厅关于印发云岭省节水行动方案的通知"
-    assert query.text == query.quoting == f"请问《{title}》的主要措施"
+    assert query.text == f"请问《{title}》的主要措施"
     assert named(base, f"按照{number}，谁牵头") == {title: ["numbered"]}
     notes = base.ask(f"{number}的主要措施有哪些").notes
     assert f"按此理解：《{title}》的主要措施有哪些" in notes

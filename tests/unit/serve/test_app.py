@@ -1,6 +1,5 @@
 """The server as a whole: what is kept, compressed, cut off, and answered beside slow work."""
 
-import asyncio
 import re
 import signal
 import subprocess
@@ -9,18 +8,13 @@ import threading
 
 import anyio
 import pytest
-import uvicorn
 from starlette.requests import Request
-from uvicorn.server import ServerState
 
 from kgrag.api import KnowledgeBase
 from kgrag.errors import OutOfRangeError
-from kgrag.serve import app as app_module
 from kgrag.serve import inputs
-from kgrag.serve.desk import Desk
-from tests.fixtures.kit import knowledge_base
 from tests.fixtures.policies import POLICIES
-from tests.fixtures.served import client, served, writable
+from tests.fixtures.served import served, writable
 
 TIMELINE = "/tables/timeline?since=2000"
 
@@ -75,21 +69,6 @@ def test_a_browser_that_has_the_page_is_told_so(site, counted):
     assert site.get(TIMELINE, headers={"if-none-match": '"x"'}).content == first.content
 
 
-def test_only_so_much_is_kept(policies, monkeypatch, counted):
-    """An error is not kept; the first that came goes."""
-    monkeypatch.setattr("kgrag.serve.desk._MOST_KEPT", 100_000)
-    desk = Desk(policies)
-    with client(desk) as site:
-        for year in range(1990, 2010):
-            assert site.get(f"/tables/timeline?since={year}").status_code == 200
-        assert site.get("/tables/timeline?since=gestern").status_code == 400
-        assert 0 < sum(len(made.body) for _, made in desk._kept.values()) < 100_000
-        site.get("/tables/timeline?since=2009")
-        assert len(counted) == 21
-        site.get("/tables/timeline?since=1990")
-        assert len(counted) == 22
-
-
 def test_responses_are_compressed_where_that_is_accepted(site):
     """A stream is not: its events would be held back."""
     for path in (TIMELINE, "/documents", "/api/documents", "/static/page.css"):
@@ -107,11 +86,7 @@ def test_static_files_are_kept_by_their_version(site):
     """The address in a page changes with the files; without a version nothing is kept."""
     page = site.get("/").text
     found = re.findall(r'"(/static/[a-z.]+)\?([0-9a-f]{16})"', page)
-    assert {path for path, _ in found} == {
-        "/static/page.css",
-        "/static/page.js",
-        "/static/graph.css",
-    }
+    assert {path for path, _ in found} == {"/static/page.css", "/static/page.js"}
     assert page.count("/static/") == len(found)
     for path, version in found:
         kept = site.get(f"{path}?{version}")
@@ -151,91 +126,6 @@ def test_other_pages_do_not_wait_for_slow_tables(policies, monkeypatch):
             go.set()
             for thread in asking:
                 thread.join()
-
-
-def test_who_waits_for_a_table_that_is_made_gets_that_one(policies, monkeypatch):
-    go, begun, calls = threading.Event(), threading.Semaphore(0), []
-    plain = KnowledgeBase.rows
-
-    def slow(tables, *given, **named):
-        calls.append(named)
-        begun.release()
-        assert go.wait(60)
-        return plain(tables, *given, **named)
-
-    monkeypatch.setattr(KnowledgeBase, "rows", slow)
-    desk, told = Desk(policies), []
-    with client(desk) as site:
-        asking = [
-            threading.Thread(target=lambda: told.append(site.get(TIMELINE).text)) for _ in range(6)
-        ]
-        for thread in asking:
-            thread.start()
-        for _ in range(2):
-            assert begun.acquire(timeout=30)
-        go.set()
-        for thread in asking:
-            thread.join()
-    assert len(calls) == 2
-    assert len(told) == 6
-    assert len(set(told)) == 1
-
-
-def test_the_first_page_does_not_wait_for_slow_questions(policies, monkeypatch):
-    go, begun, ended = threading.Event(), threading.Semaphore(0), []
-
-    def slow(_base, *_given, **_named):
-        begun.release()
-        ended.append(go.wait(20))
-        raise OutOfRangeError("slow")
-
-    monkeypatch.setattr(type(policies), "ask", slow)
-    with served(policies) as site:
-        asking = [
-            threading.Thread(target=site.post, args=("/api/ask",), kwargs={"json": {"question": q}})
-            for q in "甲乙丙丁戊"
-        ]
-        for thread in asking:
-            thread.start()
-        try:
-            for _ in range(4):
-                assert begun.acquire(timeout=30)
-            assert site.get("/").status_code == 200
-            assert not ended
-        finally:
-            go.set()
-            for thread in asking:
-                thread.join()
-
-
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n", b"GET / HTTP/1.1\r\nx"])
-@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"])
-def test_a_head_that_does_not_end_is_given_up(monkeypatch, sent, before):
-    """Also where it follows another request on the same connection."""
-    monkeypatch.setattr(app_module, "_HEAD_S", 0.1)
-
-    async def answer(_scope, _receive, send):
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
-
-    async def asked():
-        config = uvicorn.Config(answer, log_config=None, timeout_keep_alive=1)
-        state = ServerState()
-        server = await asyncio.get_running_loop().create_server(
-            lambda: app_module._Protocol(config, state, {}), "127.0.0.1", 0
-        )
-        async with server:
-            port = server.sockets[0].getsockname()[1]
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(before)
-            if before:
-                assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")
-            writer.write(sent)
-            with anyio.fail_after(20):
-                assert await reader.read() == b""
-            writer.close()
-
-    asyncio.run(asked())
 
 
 def test_a_body_that_does_not_end_is_given_up(monkeypatch):
@@ -309,13 +199,3 @@ def test_it_ends_while_a_page_is_made():
             assert asking.communicate(timeout=60)[0] == b"500\n"
         finally:
             process.kill()
-
-
-def test_every_knowledge_base_keeps_its_own(policies, tmp_path):
-    few = {"a": POLICIES["nation"]}
-    with (
-        knowledge_base(tmp_path, few, "hash-32") as other,
-        client(Desk(policies, "north"), Desk(other, "south")) as site,
-    ):
-        north, south = (site.get(f"/{name}{TIMELINE}").text for name in ("north", "south"))
-        assert site.get(f"/north{TIMELINE}").text == north != south

@@ -6,7 +6,6 @@ import httpx2 as httpx
 import openai
 import pytest
 
-from kgrag.serve.compatible import metadata_of
 from kgrag.serve.desk import Desk
 from tests.fixtures.served import client
 
@@ -15,7 +14,7 @@ QUESTION = "到2025年四川省森林覆盖率达到多少？"
 
 @pytest.fixture(scope="module")
 def api(policies):
-    with client(Desk(policies), keys={"kgrag": ("k",)}, authorization="Bearer k") as made:
+    with client(Desk(policies), keys=("k",), authorization="Bearer k") as made:
         yield made
 
 
@@ -62,17 +61,6 @@ def test_the_sdk_streams_the_same(sdk):
     assert sum(map(bool, pieces)) > 1
     assert chunks[-1].choices[0].finish_reason == "stop"
     assert chunks[-1].citations == done.citations
-
-
-def test_earlier_messages_are_the_history(sdk):
-    said = [
-        {"role": "user", "content": QUESTION},
-        {"role": "assistant", "content": "41%"},
-        {"role": "user", "content": "成都呢？"},
-    ]
-    text = sdk.chat.completions.create(model="kgrag", messages=said).choices[0].message.content
-    assert "成都" in text
-    assert "四川省绿色发展实施方案" not in text
 
 
 def test_documents_can_be_restricted(sdk):
@@ -130,65 +118,11 @@ def test_dify_gets_records(api):
     assert len(retrieval(api, retrieval_setting=above).json()["records"]) == 1
 
 
-def titles(api, *conditions, operator="and"):
-    condition = {"logical_operator": operator, "conditions": list(conditions)}
-    done = retrieval(api, metadata_condition=condition, retrieval_setting={"top_k": 50})
-    assert done.status_code == 200, done.text
-    return {record["title"] for record in done.json()["records"]}
-
-
-def condition(name, comparison, value=None):
-    return {"name": name, "comparison_operator": comparison, "value": value}
-
-
-def test_dify_filters_by_every_comparison(api, policies):
-    """Each finds a part of the documents that is checked by Python."""
-    cards = policies.documents()
-    fields = {card.title: metadata_of(card, "") for card in cards}
-    everything = titles(api)
-
-    def expected(holds):
-        return {title for title, told in fields.items() if holds(told)} & everything
-
-    def first(told, name):
-        return told[name][0] if told[name] else ""
-
-    for given, holds in (
-        (condition("region", "contains", "四川"), lambda t: any("四川" in r for r in t["region"])),
-        (condition(["region"], "not contains", "四川"),
-         lambda t: not any("四川" in r for r in t["region"])),
-        (condition("title", "start with", "成都"), lambda t: first(t, "title").startswith("成都")),
-        (condition("title", "end with", "方案"), lambda t: first(t, "title").endswith("方案")),
-        (condition("issuer", "is", "国务院"), lambda t: "国务院" in t["issuer"]),
-        (condition("issuer", "is not", "国务院"), lambda t: "国务院" not in t["issuer"]),
-        (condition("issuer", "in", ["国务院", "四川省人民政府"]),
-         lambda t: {"国务院", "四川省人民政府"} & {*t["issuer"]}),
-        (condition("issuer", "not in", ["国务院"]), lambda t: "国务院" not in t["issuer"]),
-        (condition("region", "empty"), lambda t: not t["region"]),
-        (condition("region", "not empty"), lambda t: t["region"]),
-        (condition("year", "=", 2022), lambda t: first(t, "year") == "2022"),
-        (condition("year", "≠", "2022"), lambda t: t["year"] and first(t, "year") != "2022"),
-        (condition("year", ">", 2021), lambda t: t["year"] and int(first(t, "year")) > 2021),
-        (condition("year", "≤", 2021), lambda t: t["year"] and int(first(t, "year")) <= 2021),
-        (condition("date", "before", "2022-01-01"),
-         lambda t: t["date"] and first(t, "date") < "2022-01-01"),
-        (condition("date", "after", "2022-01-01"), lambda t: first(t, "date") > "2022-01-01"),
-    ):  # fmt: skip
-        assert titles(api, given) == expected(holds), given
-
-
-def test_dify_joins_conditions(api):
-    one, two = condition("region", "contains", "成都"), condition("issuer", "is", "国务院")
-    assert titles(api, one, two) == set()
-    assert titles(api, one, two, operator="or") == titles(api, one) | titles(api, two)
-
-
 @pytest.mark.parametrize(
     ("given", "status", "code"),
     [
         ({"knowledge_id": "other"}, 404, 2001),
-        ({"metadata_condition": {"conditions": [condition("colour", "is", "x")]}}, 400, 400),
-        ({"metadata_condition": {"conditions": [condition("title", ">", 5)]}}, 400, 400),
+        ({"metadata_condition": {"conditions": []}}, 400, 400),
         ({"query": None}, 400, 400),
         ({"retrieval_setting": {"top_k": 0}}, 400, 400),
     ],
@@ -202,11 +136,7 @@ def test_dify_gets_its_errors(api, given, status, code):
 
 @pytest.mark.parametrize(("header", "code"), [("k", 1001), ("Bearer wrong", 1002)])
 def test_dify_is_told_what_is_wrong_with_the_key(policies, header, code):
-    with client(Desk(policies), keys={"kgrag": ("k",)}) as locked:
+    with client(Desk(policies), keys=("k",)) as locked:
         done = locked.post("/retrieval", json={}, headers={"authorization": header})
     assert done.status_code == 401
     assert json.loads(done.text)["error_code"] == code
-
-
-def test_an_empty_query_finds_nothing(api):
-    assert retrieval(api, query=" ").json() == {"records": []}

@@ -1,14 +1,12 @@
 """Who may send a request: hosts, origins, keys."""
 
-import re
-
 import pytest
 
 from kgrag.serve import guard
 from kgrag.serve.desk import Desk
 from tests.fixtures.served import client
 
-KEYS = {"kgrag": ("一把钥匙", "second")}
+KEYS = ("一把钥匙", "second")
 ASKED = {"question": "到2025年森林覆盖率达到多少？"}
 
 
@@ -108,69 +106,24 @@ def test_a_browser_is_led_to_the_form_for_the_key_and_back(locked):
     assert locked.get("/documents").status_code == 200
 
 
-def test_a_wrong_key_opens_nothing(locked):
-    answered = locked.post("/login", data={"key": "wrong"})
-    assert answered.headers["location"] == "/login?wrong=1"
-    assert "set-cookie" not in answered.headers
-    locked.cookies.set("kgrag-session", "wrong")
-    assert locked.get("/documents").status_code == 401
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Return a list whose only number is the time."""
-    now = [1000.0]
-    monkeypatch.setattr(guard, "monotonic", lambda: now[0])
-    return now
-
-
 def bearer(key):
     return {"authorization": f"Bearer {key}"}
 
 
-def test_a_client_tries_only_so_many_keys(locked, clock):
-    """Then a right one is not told from a wrong one, in header and form; whoever is in stays in."""
-    assert locked.post("/login", data={"key": "second"}).status_code == 303
-    for n in range(guard._MOST_WRONG - 1):
-        assert locked.get("/api/overview", headers=bearer(f"wrong {n}")).status_code == 401
+def test_a_wrong_key_is_answered_after_a_while(locked, monkeypatch):
+    """One after the other, from however many clients; a right key does not wait."""
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    monkeypatch.setattr("anyio.sleep", sleep)
+    assert locked.get("/api/overview", headers=bearer("wrong")).status_code == 401
     assert locked.post("/login", data={"key": "wrong"}).headers["location"] == "/login?wrong=1"
-    clock[0] += 20
-    for refused in (
-        locked.get("/api/overview", headers=bearer("second")),
-        locked.post("/retrieval", headers=bearer("wrong"), json={}),
-        locked.post("/login", data={"key": "second"}),
-    ):
-        assert refused.status_code == 429
-        assert refused.headers["retry-after"] == "40"
-        assert "40 s" in refused.json()["error"]["message"]
-    form = locked.post("/login", data={"key": "second"}, headers={"accept": "text/html"})
-    assert form.text == "错误的密钥太多：请在 40 秒后再试"
-    assert locked.get("/documents").status_code == 200
-    clock[0] += 40
+    assert waited == [guard._WRONG_S] * 2
     assert locked.get("/api/overview", headers=bearer("second")).status_code == 200
-
-
-def test_a_program_with_an_old_key_keeps_nobody_out(locked, clock):
-    for _ in range(100):
-        assert locked.get("/api/overview", headers=bearer("old")).status_code == 401
-        assert locked.get("/api/overview").status_code == 401
-    assert locked.get("/api/overview", headers=bearer("second")).status_code == 200
-
-
-def test_of_many_clients_the_last_are_remembered(policies, clock, monkeypatch):
-    monkeypatch.setattr(guard, "_MOST_CLIENTS", 3)
-
-    async def page(scope, receive, send):
-        pass
-
-    door = guard.Guard(page, hosts=(), keys=("k",))
-    for n in range(50):
-        for key in range(guard._MOST_WRONG):
-            assert door.session_of(f"10.0.0.{n}", f"{key}") == ""
-    assert [door._wait_s(f"10.0.0.{n}") for n in (45, 46, 47, 48, 49)] == [0, 0, 60, 60, 60]
-    assert len(door._wrong) == 3
-    assert door.session_of("10.0.0.50", "k")
-    assert door.session_of("10.0.0.49", "k") == ""  # as of a form that was sent before the others
+    assert locked.post("/login", data={"key": "second"}).status_code == 303
+    assert len(waited) == 2
 
 
 @pytest.mark.parametrize(
@@ -179,27 +132,6 @@ def test_of_many_clients_the_last_are_remembered(policies, clock, monkeypatch):
 def test_the_form_leads_to_no_other_site(locked, wanted):
     back = locked.post("/login", data={"key": "second", "next": wanted})
     assert back.headers["location"] == "/"
-
-
-def test_a_key_of_one_knowledge_base_opens_no_other(policies):
-    desks = Desk(policies, name="north"), Desk(policies, name="south")
-    keys = {"north": ("all", "n"), "south": ("all", "s")}
-    with client(*desks, keys=keys) as both:
-        for name, key, status in (
-            ("north", "n", 200),
-            ("south", "n", 401),
-            ("south", "s", 200),
-            ("south", "all", 200),
-        ):
-            headers = {"authorization": f"Bearer {key}"}
-            for path in ("/", "/api/overview", "/v1/models"):
-                assert both.get(f"/{name}{path}", headers=headers).status_code == status
-        index = both.get("/")
-        assert index.status_code == 200
-        links = re.findall('href="(/[a-z]+[^"?]*)', index.text)
-        assert set(links) == {"/static/page.css", "/north/", "/south/"}
-        url = both.get("/north/api/documents", headers={"authorization": "Bearer n"}).json()
-        assert url["rows"][0]["url"].startswith("http://127.0.0.1:8080/north/documents/")
 
 
 def test_every_response_forbids_scripts_of_others(open_desk):
@@ -218,7 +150,6 @@ def test_every_response_forbids_scripts_of_others(open_desk):
         "/static/..%2f..%2fapi.py",
         "/original/..%2f..%2fetc%2fpasswd",
         "/original//etc/passwd",
-        "/picture/..%2fx:1-2",
     ],
 )
 def test_no_path_leads_out(open_desk, path):

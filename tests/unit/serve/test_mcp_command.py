@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from tests.fixtures.kit import kgrag
 from tests.fixtures.served import COMMAND, ENVIRONMENT, started
 
 pytest.importorskip("mcp", reason="kgrag[mcp] is not installed")
@@ -58,12 +57,6 @@ def test_only_the_protocol_goes_to_standard_output(sample_kb):
     assert set(replies) == {1, 2}
     (hit, *_) = replies[2]["structuredContent"]["results"]
     assert hit["url"].startswith("https://kb.example/show/documents/")
-
-
-def test_without_a_knowledge_base_it_does_not_start(tmp_path):
-    done = kgrag("mcp", "--kb", tmp_path / "none", code=1)
-    assert "no knowledge base" in done.stderr
-    assert not (tmp_path / "none").exists()
 
 
 def test_without_the_extra_it_says_how_to_install_it(sample_kb):

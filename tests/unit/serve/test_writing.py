@@ -1,19 +1,14 @@
 """Changes by readers: documents added, corrected and deleted, entities merged."""
 
-import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from lxml import html
-from starlette.requests import Request
 
-from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, IngestConfig
-from kgrag.errors import OutOfRangeError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.serve import writing
 from kgrag.serve.desk import Desk
@@ -148,14 +143,6 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(site):
     assert "63%" in answer(asked)
 
 
-def test_a_file_that_could_not_be_read_gives_way_to_a_better_one(site):
-    asked, desk = site
-    assert add(asked, desk, ("湿地.txt", ""))["files"][0]["status"] == "failed"
-    assert add(asked, desk, ("湿地.txt", NEW))["files"][0]["status"] == "added"
-    assert kept(desk) == ["湿地.txt"]
-    assert not [p for p in desk.base.problems() if p.kind == "unread"]
-
-
 def test_a_name_of_another_document_is_not_overwritten(site):
     asked, desk = site
     add(asked, desk, ("湿地.txt", NEW))
@@ -191,25 +178,6 @@ def test_a_name_of_another_document_is_not_overwritten(site):
 def test_a_name_is_made_safe(name, safe):
     assert safe_name(name) == safe
     assert safe_name(safe) == safe
-
-
-def test_hostile_names_stay_in_the_folder(site, tmp_path):
-    asked, desk = site
-    before = {path for path in tmp_path.rglob("*") if "uploads" not in path.parts}
-    names = ("..%2f..%2fa.txt", "..\\..\\b.txt", "/etc/c.txt", "<b onclick=alert(1)>.txt")
-    texts = [NEW.replace("湿地", f"湿地{n}") for n in "甲乙丙丁"]
-    state = add(asked, desk, *zip(names, texts, strict=True))
-    assert [one["status"] for one in state["files"]] == ["added"] * 4
-    assert kept(desk) == [
-        "..%2f..%2fa.txt"[2:].lstrip("."),
-        "b onclick=alert(1).txt",
-        "b.txt",
-        "c.txt",
-    ]
-    now = {path for path in tmp_path.rglob("*") if "uploads" not in path.parts}
-    assert {path for path in now - before if "kb" not in path.parts} == set()
-    tree = html.fromstring(asked.get("/upload").text)
-    assert not tree.xpath("//main//b")
 
 
 def test_one_is_added_at_a_time_and_questions_are_answered_meanwhile(site, monkeypatch):
@@ -278,19 +246,6 @@ def test_a_server_that_ends_stops_the_ingest(tmp_path, monkeypatch):
         assert kept(desk) == ["a.txt"]
 
 
-def test_an_ingest_that_fails_as_a_whole_is_told(site, monkeypatch):
-    asked, desk = site
-    monkeypatch.setattr(desk.base, "ingest", lambda *_, **__: 1 / 0)
-    state = add(asked, desk, ("a.txt", NEW))
-    assert (state["state"], state["error"]) == (
-        "failed",
-        "ZeroDivisionError: see the log of the server",
-    )
-    assert "ZeroDivisionError" in asked.get("/upload").text
-    monkeypatch.undo()
-    assert add(asked, desk, ("a.txt", NEW))["state"] == "done"
-
-
 def chunks(n):
     """Yield a body of parts, without a length."""
     yield b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
@@ -324,27 +279,6 @@ def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
     assert kept(desk) == ["a.txt"]
 
 
-def test_a_body_without_an_end_is_not_read_to_its_end(shared, monkeypatch):
-    _, desk = shared
-    monkeypatch.setattr(writing, "_MOST_BYTES", 1_000_000)
-    limits = Config(ingest=IngestConfig(max_file_mb=1))
-    monkeypatch.setattr(desk.base, "config", limits)
-    body = chunks(10**9)
-    n_read = 0
-
-    async def receive():
-        nonlocal n_read
-        n_read += 1
-        return {"type": "http.request", "body": next(body), "more_body": True}
-
-    headers = [(name.encode(), value.encode()) for name, value in MULTIPART.items()]
-    scope = {"type": "http", "method": "POST", "headers": headers}
-    with pytest.raises(OutOfRangeError, match="at most 1 MB"):
-        asyncio.run(writing._add(desk, Request(scope, receive)))
-    assert n_read == 11
-    assert not desk.ingesting.state.is_busy
-
-
 @pytest.mark.parametrize(
     ("body", "headers"),
     [
@@ -355,8 +289,6 @@ def test_a_body_without_an_end_is_not_read_to_its_end(shared, monkeypatch):
         (FIELD + b"\r\n\r\n" + bytes(20_000), MULTIPART),
         (FIELD + b"\r\n\r\nb\r\n--x--\r\n", MULTIPART),
         (FIELD + b'; filename=""\r\n\r\n\r\n--x--\r\n', MULTIPART),
-        (FIELD + b'; filename="a.txt"\r\n\r\nhal', MULTIPART),
-        (FIELD + b'; filename="a.txt"\r\n\r\nwhole\r\n' + FIELD + b'; filename="b.txt"', MULTIPART),
     ],
 )  # fmt: skip
 def test_what_is_no_upload_is_refused(shared, body, headers):
@@ -371,8 +303,18 @@ def test_what_is_no_upload_is_refused(shared, body, headers):
 def test_other_requests_are_as_small_as_before(shared):
     asked, _ = shared
     much = {"title": "长" * 400_000}
-    assert asked.post("/api/documents/x/metadata", json=much).status_code == 400
-    assert asked.post("/correct/x", data=much).status_code == 400
+    assert asked.post("/api/correct", json=much).status_code == 400
+    assert asked.post("/change/correct", data=much).status_code == 400
+
+
+@pytest.mark.parametrize("back", ["//evil.example", "/\\\\evil.example", "https://evil.example"])
+def test_a_form_leads_to_no_other_site(shared, back):
+    asked, desk = shared
+    done = asked.post("/change/correct", data={"document": id_of(desk), "back": back})
+    where = done.headers["location"]
+    assert where.startswith("/")
+    assert where[1] not in "/\\"
+    assert asked.post("/change/ask", data={"question": "x"}).status_code == 404
 
 
 # Correcting
@@ -384,12 +326,12 @@ def test_a_correction_is_in_page_list_and_filter(site):
     path = f"/documents/{doc_id}"
     form = html.fromstring(asked.get(path).text).xpath("//form[@class='correct']")[0]
     typed = dict(form.form_values())
-    assert typed["issuers"] == "四川省人民政府"
+    assert typed["issuer"] == "四川省人民政府"
     assert typed["title"] == TITLE
     typed |= {
-        "regions": "贵州贵阳",
-        "issued": "2021年5月6日",
-        "issuers": "贵州省林业局、贵州省水利厅",
+        "region": "贵州贵阳",
+        "date": "2021年5月6日",
+        "issuer": "贵州省林业局、贵州省水利厅",
     }
     done = asked.post(form.get("action"), data=typed)
     assert (done.status_code, done.headers["location"]) == (303, path)
@@ -428,44 +370,27 @@ def test_a_form_that_was_not_changed_corrects_nothing(tmp_path):
 def test_a_correction_is_taken_back(site):
     asked, desk = site
     doc_id = id_of(desk)
-    asked.post(f"/correct/{doc_id}", data={"title": "别的题目"})
+    asked.post("/api/correct", json={"document": doc_id, "title": "别的题目"})
     page = html.fromstring(asked.get(f"/documents/{doc_id}").text)
     (button,) = page.xpath("//button[@form='reset']")
     form = page.get_element_by_id("reset")
-    asked.post(form.get("action"), data={button.get("name"): button.get("value")})
+    typed = dict(form.form_values()) | {button.get("name"): button.get("value")}
+    assert asked.post(form.get("action"), data=typed).headers["location"] == f"/documents/{doc_id}"
     assert desk.base.find_document(doc_id).title == TITLE
     assert not desk.base.store.corrections().get(doc_id)
 
 
-def test_what_is_wrong_stands_beside_its_field(shared):
-    asked, desk = shared
-    doc_id = id_of(desk)
-    typed = {"issued": "<b>昨天", "level": "星球", "kind": "办法", "title": ""}
-    told = asked.post(f"/correct/{doc_id}", data=typed)
-    assert told.status_code == 400
-    page = html.fromstring(told.text)
-    assert len(page.xpath("//details[@id='correct']/@open")) == 1
-    for name in ("issued", "level", "title"):
-        field = page.get_element_by_id(f"correct-{name}")
-        assert field.get("value") == typed[name]
-        assert page.get_element_by_id(field.get("aria-describedby")).text_content()
-    assert not page.xpath("//main//form//b")
-    assert page.get_element_by_id("correct-kind").get("value") == "办法"
-    assert page.get_element_by_id("correct-kind").get("aria-invalid") is None
-    assert not desk.base.store.corrections()
-
-
 def test_corrections_by_program(site):
     asked, desk = site
-    path = f"/api/documents/{id_of(desk)}/metadata"
-    card = asked.post(path, json={"number": "川府发[2022]9号", "kind": ""}).json()
+    one = {"document": id_of(desk)}
+    told = asked.post("/api/correct", json=one | {"number": "川府发[2022]9号", "kind": ""}).json()
     assert desk.base.find_document(TITLE).metadata.number == "川府发〔2022〕9号"
-    assert card["doc_id"] == id_of(desk)
-    assert asked.post(path, json={"reset": ["number", "kind"]}).status_code == 200
+    assert "川府发〔2022〕9号" in [row["value"] for row in told["rows"]]
+    assert asked.post("/api/correct", json=one | {"reset": ["number", "kind"]}).status_code == 200
     assert desk.base.find_document(TITLE).metadata.number == "川府发〔2022〕3号"
-    for wrong in ({}, {"issued": "昨天"}, {"colour": "red"}, {"reset": ["colour"]}):
-        assert asked.post(path, json=wrong).status_code == 400
-    assert asked.post("/api/documents/none/metadata", json={"kind": "x"}).status_code == 404
+    for wrong in ({}, {"date": "昨天"}, {"colour": "red"}, {"reset": ["colour"]}, {"title": ""}):
+        assert asked.post("/api/correct", json=one | wrong).status_code == 400
+    assert asked.post("/api/correct", json={"document": "x", "kind": "x"}).status_code == 404
 
 
 # Deleting
@@ -478,7 +403,9 @@ def test_a_document_is_deleted_after_a_question(site):
     (link,) = page.xpath("//a[starts-with(@href, '/delete/')]/@href")
     assert "甘南州湿地保护实施方案" in asked.get(link).text
     assert "63%" in answer(asked)
-    assert asked.post(link).headers["location"] == "/documents"
+    (form,) = html.fromstring(asked.get(link).text).xpath("//main//form[@method='post']")
+    done = asked.post(form.action, data=dict(form.form_values()))
+    assert done.headers["location"] == "/documents"
     assert "63%" not in answer(asked)
     assert asked.get(f"/documents/{doc_id}").status_code == 404
     assert asked.get(link).status_code == 404
@@ -494,13 +421,14 @@ def test_a_document_is_deleted_by_program_and_the_files_of_others_stay(site, tmp
     first, second = (one["doc_id"] for one in add(asked, desk, ("r.jsonl", records))["files"])
     own = list(tmp_path.glob("*.txt"))
     assert own
-    assert asked.delete(f"/api/documents/{id_of(desk)}").json()["deleted"]["title"] == TITLE
+    deleted = asked.post("/api/delete", json={"document": id_of(desk)}).json()
+    assert deleted["rows"][0]["title"] == TITLE
     assert all(path.exists() for path in own)
-    assert asked.delete(f"/api/documents/{first}").status_code == 200
+    assert asked.post("/api/delete", json={"document": first}).status_code == 200
     assert kept(desk) == ["r.jsonl"]
-    assert asked.delete(f"/api/documents/{second}").status_code == 200
+    assert asked.post("/api/delete", json={"document": second}).status_code == 200
     assert kept(desk) == []
-    assert asked.delete(f"/api/documents/{first}").status_code == 404
+    assert asked.post("/api/delete", json={"document": first}).status_code == 404
 
 
 # Entities
@@ -510,7 +438,7 @@ def test_entities_are_merged_and_parted(site):
     asked, desk = site
     name, into = (named.name for named in desk.base.entities(type_="agency", limit=2))
     page = html.fromstring(asked.get("/graph", params={"entity": name}).text)
-    form = next(f for f in page.forms if f.action == "/entities/merge")
+    form = next(f for f in page.forms if f.action == "/change/merge")
     done = asked.post(form.action, data=dict(form.form_values()) | {"into": into})
     assert done.status_code == 303
     assert asked.get(done.headers["location"]).status_code == 200
@@ -519,55 +447,30 @@ def test_entities_are_merged_and_parted(site):
     form = next(f for f in decided.xpath("//ul//form"))
     asked.post(form.action, data=dict(form.form_values()))
     assert name in [named.name for named in desk.base.entities(limit=500)]
-    merged = asked.post("/api/entities/merge", json={"names": [name], "into": into})
-    assert merged.json()["documents"] >= 1
-    parted = asked.post("/api/entities/split", json={"name": name, "entity": into})
-    assert parted.json()["documents"] >= 1
+    merged = asked.post("/api/merge", json={"names": [name], "into": into})
+    assert merged.json()["rows"][0]["documents"] >= 1
+    assert f"{name} is {into}" in asked.post("/api/duplicates", json={"lang": "en"}).text
+    parted = asked.post("/api/split", json={"name": name, "entity": into})
+    assert parted.json()["rows"][0]["documents"] >= 1
     for path, wrong, status in (
         ("merge", {"names": ["无此实体"], "into": into}, 404),
         ("merge", {"names": [], "into": into}, 400),
         ("merge", {"names": [into], "into": into}, 400),
         ("split", {"name": "x", "entity": "无此实体"}, 404),
     ):
-        assert asked.post(f"/api/entities/{path}", json=wrong).status_code == status
-
-
-def test_pairs_that_may_be_one_are_decided_on_their_page(tmp_path):
-    texts = {
-        "a": "甲省方案\n到2025年，县级及以上城市集中式饮用水水源水质达标率达到95%。\n",
-        "b": "乙省方案\n到2025年，县级及以上城市集中式饮用水水源地水质达标率达到97%。\n",
-    }
-    with writable(tmp_path, texts) as (asked, desk):
-        (pair,) = desk.base.duplicates()
-        page = html.fromstring(asked.get("/duplicates").text)
-        assert pair.name in page.text_content()
-        merge, split = page.xpath("//table//form")
-        assert (
-            asked.post(split.action, data=dict(split.form_values())).headers["location"]
-            == "/duplicates"
-        )
-        assert not desk.base.duplicates()
-        asked.post(merge.action, data=dict(merge.form_values()))
-        assert [d.kind for d in desk.base.store.decisions()] == ["merge"]
+        assert asked.post(f"/api/{path}", json=wrong).status_code == status
 
 
 # Who may
 
 
-ACTIONS = (
-    ("POST", "/api/ingest"),
-    ("POST", "/api/documents/x/metadata"),
-    ("DELETE", "/api/documents/x"),
-    ("POST", "/api/entities/merge"),
-    ("POST", "/api/entities/split"),
-    ("POST", "/upload"),
-    ("POST", "/correct/x"),
-    ("POST", "/delete/x"),
-    ("POST", "/entities/merge"),
-    ("POST", "/entities/split"),
+ACTIONS = tuple(
+    ("POST", path)
+    for path in (
+        *("/api/ingest", "/api/correct", "/api/delete", "/api/merge", "/api/split"),
+        *("/upload", "/change/correct", "/change/delete", "/change/merge"),
+    )
 )
-
-
 LOOKS = tuple(("GET", path) for path in ("/upload", "/delete/x", "/duplicates", "/api/ingest"))
 
 
@@ -585,8 +488,7 @@ def test_a_server_that_only_reads_refuses(policies, method, path):
 def test_a_server_that_only_reads_shows_nothing_of_it(policies):
     with served(policies) as site:
         described = site.get("/openapi.json").json()["paths"]
-        assert "/api/ingest" not in described
-        assert "/api/ingest" not in described
+        assert not {"/api/ingest", "/api/correct"} & {*described}
         card = policies.documents()[0]
         for path in (
             "/",
@@ -597,14 +499,7 @@ def test_a_server_that_only_reads_shows_nothing_of_it(policies):
             "/api",
         ):
             shown = site.get(path).text
-            for word in (
-                "/upload",
-                "/correct",
-                "/delete",
-                "/duplicates",
-                "/entities",
-                "/api/ingest",
-            ):
+            for word in ("/upload", "/change", "/delete", "/duplicates", "/api/ingest"):
                 assert word not in shown, path
 
 
@@ -620,13 +515,6 @@ def test_another_sites_page_can_change_nothing(shared, method, path, headers):
     assert told.status_code == 403
     assert list(desk.base.export()) == before
     assert desk.ingesting.state.state == "none"
-
-
-def test_a_key_is_needed(shared):
-    _, desk = shared
-    with client(desk, keys={"kgrag": ("key",)}) as locked:
-        for method, path in ACTIONS:
-            assert locked.request(method, path).status_code == 401
 
 
 def test_the_description_tells_of_changes(shared):
@@ -655,42 +543,3 @@ def test_pages_are_in_the_language_asked_for(shared, path, lang):
     )
     assert not words & catalogued
     asked.cookies.clear()
-
-
-def test_of_several_each_has_its_own_readers(tmp_path, policies):
-    with KnowledgeBase.open(
-        tmp_path / "kb", config=Config(embedding=EmbeddingConfig(model="hash-32"))
-    ) as base:
-        desk = Desk(base, name="south", uploads=tmp_path / "up")
-        with client(Desk(policies, name="north"), desk) as both:
-            assert both.post("/north/api/ingest", files=sent(("a.txt", NEW))).status_code == 403
-            done = both.post("/south/upload", files=sent(("a.txt", NEW)))
-            assert done.headers["location"] == "/south/upload"
-            desk.ingesting.wait()
-            (card,) = base.documents()
-            done = both.post(f"/south/delete/{card.doc_id}")
-            assert done.headers["location"] == "/south/documents"
-            assert not base.documents()
-
-
-def test_the_rest_of_a_killed_server_is_removed(site):
-    asked, desk = site
-    desk.uploads.mkdir()
-    left = Path(desk.uploads / ".abc.part")
-    left.write_bytes(b"half")
-    add(asked, desk, ("a.txt", NEW))
-    assert kept(desk) == ["a.txt"]
-
-
-def test_problems_lead_to_where_they_are_mended(tmp_path):
-    """Where readers may write; elsewhere they are told whom to ask."""
-    with writable(tmp_path, {"a": "某办法\n第一条 为了节约能源，制定本办法。\n"}) as (asked, desk):
-        (card,) = desk.base.documents()
-        tree = html.fromstring(asked.get("/problems").text)
-        links = tree.xpath("//main//td/a/@href")
-        assert f"/documents/{card.doc_id}#correct" in links
-        assert tree.xpath("//main//td/code")
-        with served(desk.base) as reader:
-            shown = reader.get("/problems").text
-            assert "管理员" in shown
-            assert "#correct" not in shown

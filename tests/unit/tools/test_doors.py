@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,10 +19,10 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.serve.desk import Desk
 from kgrag.serve.mcp_server import mcp_server
-from kgrag.tools import TOOLS, schemas, tool
-from kgrag.tools.arguments import Arguments, argument, parameters
+from kgrag.tools import TOOLS, schemas
+from kgrag.tools.arguments import parameters
 from tests.fixtures.kit import kgrag
-from tests.fixtures.served import served
+from tests.fixtures.served import served, writable
 
 PLAN = "云岭省碳达峰实施方案"
 ASKED: dict[str, dict[str, Any]] = {
@@ -29,6 +32,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "fetch": {"id": PLAN},
     "grep": {"text": "非化石能源"},
     "documents": {"words": "云岭", "limit": 2},
+    "entities": {"type": "agency", "limit": 3},
     "problems": {"limit": 3},
     "overview": {},
     "graph": {"entity": PLAN, "limit": 2},
@@ -41,6 +45,14 @@ ASKED: dict[str, dict[str, Any]] = {
     "timeline": {"events": ["written"], "limit": 3},
     "conflicts": {},
     "digest": {"old": "云岭省碳达峰实施方案", "new": "青川市碳达峰行动计划"},
+}
+
+CURATES: dict[str, dict[str, Any]] = {  # one after the other, of another knowledge base
+    "duplicates": {},
+    "merge": {"into": "云岭省工业厅", "names": lambda name: [name]},
+    "split": {"name": str, "entity": "云岭省工业厅"},
+    "correct": {"document": "甲", "title": "乙", "kind": ""},
+    "delete": {"document": "乙"},
 }
 
 
@@ -79,7 +91,31 @@ def words_of(name):
 
 
 def test_every_tool_is_asked_here():
-    assert set(ASKED) == set(TOOLS)
+    assert {name for name, one in TOOLS.items() if not one.curates} == {*ASKED}
+    assert {name for name, one in TOOLS.items() if one.curates} == {*CURATES}
+
+
+def test_what_curates_is_at_the_doors_of_those_who_keep_the_base(base, api, assistant, tmp_path):
+    """The command line, and a server where readers may change something."""
+    text = "云岭省工业厅方案\n到2025年创建绿色工厂500家。\n"
+    with writable(tmp_path, {"甲": text}) as (site, desk):
+        desk.base.curator().correct("甲.txt", {"title": "甲"})
+        described = site.get("/openapi.json").json()["paths"]
+        name_of_one = desk.base.entities()[0].name
+        for name, asked in CURATES.items():
+            given = asked | {k: v(name_of_one) for k, v in asked.items() if callable(v)}
+            one, known = TOOLS[name], set(parameters(TOOLS[name].arguments))
+            told = site.post(f"/api/{name}", json=given)
+            assert told.status_code == 200, told.text
+            jsonschema.validate(told.json(), dict(one.gives))
+            assert described[f"/api/{name}"].keys() == {"post"}
+            assert site.get(f"/api/{name}").status_code in (404, 405)
+            assert known <= {parameter.name for parameter in main.commands[name].params}
+            assert one.chinese[:8] in "".join(kgrag(name, "--help", language="zh").output.split())
+            assert api.post(f"/api/{name}", json=given).status_code == 403
+            assert name not in assistant[0]
+            assert name not in [function["function"]["name"] for function in schemas()]
+        assert not desk.base.documents()
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -168,28 +204,25 @@ def test_pages_of_rows_are_the_whole_table(base):
     assert tuple(rows) == whole.rows
 
 
-def test_a_tool_is_added_by_one_declaration(base):
-    """Docs: a dataclass of arguments and a function; every door has it."""
+PASTED = """
+import runpy, sys
+import kgrag.tools
+runpy.run_path(sys.argv.pop(1))
+from kgrag.cli.main import main
+from kgrag.serve.api import ENDPOINTS
+assert "/api/titled" in [end.path for end in ENDPOINTS]
+assert "titled" in [one["function"]["name"] for one in kgrag.tools.schemas()]
+main()
+"""
 
-    @dataclass(frozen=True, kw_only=True)
-    class Counted(Arguments):
-        word: str = argument("What is counted.", "要数的词。")
 
-    @dataclass(frozen=True)
-    class Count:
-        n: int
-
-        def to_dict(self):
-            return {"n": self.n}
-
-    try:
-
-        @tool.tool("数词。", gives={"type": "object", "required": ["n"]})
-        def count(base, given: Counted):
-            """Count a word in titles."""
-            return Count(sum(given.word in card.title for card in base.documents()))
-
-        assert TOOLS["count"](base, word="方案").n > 0
-        assert "count" in [one["function"]["name"] for one in schemas()]
-    finally:
-        TOOLS.pop("count")
+def test_the_tool_of_the_docs_is_added_by_its_file(sample_kb, tmp_path):
+    """As it is pasted: the command line, the API and the functions of a model have it."""
+    page = Path(__file__).parents[3].joinpath("docs", "architecture.md").read_text("utf-8")
+    (code,) = re.findall(r'```python\n("""Tools that count.*?)```', page, re.DOTALL)
+    (tmp_path / "count.py").write_text(code, "utf-8")
+    words = (tmp_path / "count.py", "titled", "方案", "--kb", sample_kb, "--json")
+    done = subprocess.run(
+        [sys.executable, "-c", PASTED, *words], capture_output=True, text=True, check=True
+    )
+    assert PLAN in [row["title"] for row in json.loads(done.stdout)["rows"]]

@@ -6,7 +6,8 @@ from typing import Any, get_args
 import pytest
 
 from kgrag.answer.answer import Problem
-from kgrag.answering.options import METHODS, unchecked
+from kgrag.answering.ask import unchecked
+from kgrag.answering.options import METHODS
 from kgrag.config import VerifyConfig, VerifyMethod
 from kgrag.errors import ModelUnavailableError
 from kgrag.results import Context

@@ -17,6 +17,7 @@ from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.unwrapped import unwrapped
 from kgrag.qualifiers import Qualifiers
 from kgrag.text.terms import statement_terms
+from tests.fixtures.kit import each
 
 CODE = "".join(p.read_text("utf-8") for p in Path(kgrag.ingestion.__file__).parent.rglob("*.py"))
 MODULES = {
@@ -53,14 +54,17 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("file", "name", "example"), EXAMPLES)
-def test_a_pattern_finds_what_its_example_says(file, name, example):
+def test_a_pattern_finds_what_its_example_says():
     """Each example tells a text and the words in it that the pattern finds."""
-    text, _, wanted = example.partition(" => ")
-    read = MODULES[file].tagged(text)
-    found = GRAMMARS[file].pattern(name).search(read.code)
-    assert found is not None
-    assert read.words(*found.span()) == wanted
+
+    def check(file, name, example):
+        text, _, wanted = example.partition(" => ")
+        read = MODULES[file].tagged(text)
+        found = GRAMMARS[file].pattern(name).search(read.code)
+        assert found is not None
+        assert read.words(*found.span()) == wanted
+
+    each(check, EXAMPLES)
 
 
 @pytest.mark.parametrize("file", GRAMMARS)
@@ -83,15 +87,14 @@ def test_every_list_of_words_is_used(file):
     assert [tag for tag in sorted(tags - named) if f'"{tag}"' not in CODE] == []
 
 
-@pytest.mark.parametrize(
-    ("file", "pattern"), [(file, each[1]) for file in GRAMMARS for each in patterns(file)]
-)
-def test_no_pattern_spells_a_word_that_is_a_span(file, pattern):
+@pytest.mark.parametrize("file", GRAMMARS)
+def test_no_pattern_spells_a_word_that_is_a_span(file):
     """A word of the lexicon is one character of tagged text: spelt out it would never match."""
-    spelt = re.sub(r"\[[^\]]*\]|\{[^}]*\}|<[a-z_]+>", "|", pattern)
-    for run in re.findall("[一-鿿]{2,}", spelt):
-        terms = GRAMMARS[file].lexicon.terms(run)
-        assert [run[t.start : t.end] for t in terms if t.end - t.start > 1] == []
+    for name, pattern in patterns(file):
+        spelt = re.sub(r"\[[^\]]*\]|\{[^}]*\}|<[a-z_]+>", "|", pattern)
+        for run in re.findall("[一-鿿]{2,}", spelt):
+            terms = GRAMMARS[file].lexicon.terms(run)
+            assert [run[t.start : t.end] for t in terms if t.end - t.start > 1] == [], name
 
 
 def shown(finding):
@@ -112,12 +115,15 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("file", "row", "example"), ROWS)
-def test_a_row_finds_what_its_examples_say(file, row, example):
+def test_a_row_finds_what_its_examples_say():
     """Each example tells a text and all that is found in it; nothing where it tells no more."""
-    text, *wanted = example
-    found = getattr(MODULES[file], file.removesuffix(".toml"))(unwrapped(text))
-    assert [shown(finding) for finding in found] == wanted
+
+    def check(file, row, example):
+        text, *wanted = example
+        found = getattr(MODULES[file], file.removesuffix(".toml"))(unwrapped(text))
+        assert [shown(finding) for finding in found] == wanted
+
+    each(check, ROWS)
 
 
 def test_examples_are_compared_whole():
