@@ -598,8 +598,8 @@ class _Sentence:
             self._each(number, before + name)
         elif not name and any(number.left <= i < at for i in self.times):
             # 占比2023年底达到30%, 2025年底40%
-            for before in said.found[-1:]:
-                if before.value.unit == unit or unit not in countable():
+            for told in said.found[-1:]:
+                if told.value.unit == unit or unit not in countable():
                     self._record(clause, said.indicator, at, number.chain, "")
         elif unit in countable():
             self._counted(number, name)

@@ -131,7 +131,7 @@ def is_language(text: str, language: Language) -> bool:
 
     Very short answers count as both.
 
-    >>> is_language("The target is 500 plants by 2025 [1].", "zh")
+    >>> is_language("The target is 500 plants and 30 parks [1].", "zh")
     False
     >>> is_language("目标是500家[1]。", "zh"), is_language("PUE 1.3 [1]", "zh")
     (True, True)

@@ -25,7 +25,7 @@ def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[Score
     Scores are those of `kgrag.retrieval.weighted_fusion.WeightedFusion`.
     """
     read = [as_read(search, c.chunk).replace(_BETWEEN, " ") for c in candidates]
-    texts = normalize(_BETWEEN.join(read)).split(_BETWEEN)  # a call for each would cost more
+    texts = normalize(_BETWEEN.join(read)).split(_BETWEEN) if read else []  # at once: less dear
     shares = covered(search.terms, texts)
     return best_first(
         ScoredChunk(

