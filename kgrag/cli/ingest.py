@@ -191,6 +191,8 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
     print_record(record, as_json=as_json)
     if not (as_json or plan.predictions):
         say("no language model is called: 0 calls, 0 tokens, no cost")
+    if not as_json and any(not p.basis for p in plan.predictions.values()):
+        say("predicted by rule of thumb; --sample 30 asks the model itself")
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:

@@ -424,7 +424,7 @@ MODES = (
     Mode(
         "invented facts, answers with [99]",
         lambda: _inventing,
-        Told(0, ("3 quote not in the text",)),
+        Told(0, ("quote not in the text 3",)),
         Told(0, ("[99]", "9999万元。〔无引用〕")),
         "whole",
         hostile=True,

@@ -360,7 +360,7 @@ def test_numbers_that_make_no_sense_are_errors_of_usage(small, value):
 def test_a_timeout_that_makes_no_sense_is_an_error(small, value):
     done = run(small, "query", "SELECT 1", "--timeout", value)
     assert done.exit_code in (1, 2)
-    assert value in done.stderr
+    assert "timeout" in done.stderr
 
 
 HALVES = "绿色\udce5工厂"
