@@ -193,6 +193,8 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         say("no language model is called: 0 calls, 0 tokens, no cost")
     if not as_json and any(not p.basis for p in plan.predictions.values()):
         say("predicted by rule of thumb; --sample 30 asks the model itself")
+    if not as_json and plan.predictions and not plan.cost:
+        say("no price is known for the cost")
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:

@@ -1,5 +1,6 @@
 """The command for queries: Cypher on Neo4j, SQL over the views in a folder."""
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +28,8 @@ def query(
     as_json: bool = JSON,
 ) -> int:
     """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
+    if isnan(timeout):  # which click's ranges accept
+        raise click.BadParameter("nan", param_hint="--timeout")
     with opened(kb) as base:
         if natural:
             answer = base.query_from(text, max_rows=limit, timeout_s=timeout)

@@ -173,6 +173,7 @@ def test_dry_run_asks_and_makes_nothing(folder):
         assert done.exit_code == 0, done.output
         assert "3 added" in done.stdout
         assert "rule of thumb" in done.stdout
+        assert "no price is known" in done.stdout
         assert server.requests == []
         assert not (folder / "kb").exists()
 
