@@ -52,7 +52,7 @@ def test_a_server_with_a_password_is_opened_from_the_environment_only(
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong-" + PASSWORD)
     messages.append(refused(uri, "set NEO4J_USERNAME and NEO4J_PASSWORD"))
     messages.append(refused(uri.replace("bolt", "neo4j"), "set NEO4J_USERNAME|cannot be reached"))
-    done = CliRunner().invoke(main, ["docs", "--kb", uri])
+    done = CliRunner().invoke(main, ["documents", "--kb", uri])
     assert (done.exit_code, done.stdout) == (1, "")
     messages.append(done.stderr)
 
