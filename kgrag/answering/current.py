@@ -10,7 +10,6 @@ from kgrag.answering.search_context import CurrentInForce, CurrentSettings, Sear
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
@@ -21,7 +20,6 @@ from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 
 if TYPE_CHECKING:
-    from kgrag.store.background_copy import BackgroundCopy
     from kgrag.store.local_copy import LocalCopy
 
 
@@ -111,23 +109,10 @@ class Current:
         return open_cross_encoder(self._config.rerank)
 
     @cached_property
-    def _copy(self) -> "LocalCopy | BackgroundCopy | None":
-        kind = self._config.search.local_copy
-        if kind == "off" or not isinstance(self._store, CopiedStore):
+    def _copy(self) -> "LocalCopy | None":
+        if self._config.search.local_copy == "off" or not isinstance(self._store, CopiedStore):
             return None
-        try:
-            folder = cache_folder() / "copies"
-        except ModelError:  # this user has no place for it
-            if kind == "on":
-                raise
-            return None
-        if kind == "on":
-            from kgrag.store.local_copy import LocalCopy
+        from kgrag.store.local_copy import LocalCopy
 
-            return LocalCopy(self._store, folder / digest("copy", str(self._location)))
-        from kgrag.store.background_copy import BackgroundCopy
-
-        return BackgroundCopy(self._store, folder / "processes", self._index_words)
-
-    def _index_words(self, store: Store) -> None:
-        store.refresh(sizes=self._searched_sizes(store))
+        of_location = digest("copy", str(self._location))
+        return LocalCopy(self._store, cache_folder() / "copies" / of_location)
