@@ -152,7 +152,6 @@ def _hashes(stated: _Stated) -> tuple[str, str]:
 def _card(data: Any) -> ModelCard:
     if not isinstance(data, dict):
         raise ValueError(f"expected an object, got {type(data).__name__}")
-    data.pop("thresholds", None)  # of earlier versions
     measured = data.pop("answered", None)
     kinds = {"dimension": int, "max_tokens": int, "n_bytes": int, "lower_case": bool}
     for key, value in data.items():
