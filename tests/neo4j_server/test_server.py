@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 START = """
 import sys, time
 from pathlib import Path
-from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
-server = Neo4jServer(Path(sys.argv[1]), options=SHORT_LIVED)
+from tests.neo4j_server.server import Neo4jServer
+server = Neo4jServer(Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)
 time.sleep(600)
