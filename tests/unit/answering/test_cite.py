@@ -7,7 +7,7 @@ from kgrag.answer.support import Numbers, Searched, wording
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.generate import Draft
 from kgrag.metadata import Metadata
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import NOT_FOUND
 from kgrag.types import Chunk, Document, Heading, Segment

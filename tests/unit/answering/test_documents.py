@@ -23,7 +23,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NotFoundError
 from kgrag.metadata import Metadata
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.in_force import InForce
