@@ -36,12 +36,15 @@ class Attempts:
     """Answers of a model to one self-contained question; see `Try`.
 
     Attributes:
+        query: The question.
+        knowledge: The knowledge base.
+        pipeline: The retrieval preset.
         steps: Of the last attempt, in order, also of one that failed.
     """
 
     def __init__(
         self,
-        question: str,
+        query: Query,
         knowledge: SearchContext,
         pipeline: Pipeline,
         options: AskOptions,
@@ -51,16 +54,16 @@ class Attempts:
         """Initialise.
 
         Args:
-            question: The question of every attempt.
+            query: The question of every attempt.
             knowledge: The knowledge base.
             pipeline: The retrieval preset.
             options: Options.
             models: Models of the question.
             history: Earlier turns, oldest first.
         """
-        self._question = question
-        self._knowledge = knowledge
-        self._pipeline = pipeline
+        self.query = query
+        self.knowledge = knowledge
+        self.pipeline = pipeline
         self._options = options
         self._models = models
         self._history = history
@@ -81,35 +84,31 @@ class Attempts:
         self.steps = []
         said = "\n".join(filter(None, (problem.sentence, problem.why)))
         mend = by_reference(attempt.answer, attempt.context), said
-        held = ResultsWithDocuments.of(attempt.results, self._knowledge.store)
-        answer = self._written(self._query, attempt.context, held, mend=mend)
+        held = ResultsWithDocuments.of(attempt.results, self.knowledge.store)
+        answer = self._written(self.query, attempt.context, held, mend=mend)
         return replace(attempt, answer=answer)
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
         """Answer from earlier results, the gaps between them, and results for another wording."""
         self.steps = []
         understood, found = self._retrieved(wording)
-        leaf = self._knowledge.settings().leaf
-        results = with_more(attempt, found, self._knowledge.store, leaf=leaf)
+        leaf = self.knowledge.settings().leaf
+        results = with_more(attempt, found, self.knowledge.store, leaf=leaf)
         return self._answered(wording, understood, results)
-
-    @cached_property
-    def _query(self) -> Query:
-        return self._knowledge.query(self._question)
 
     @cached_property
     def _table(self) -> Table | None:
         """The table that answers the question; None for none."""
-        search = self._knowledge.search(self._query)
-        return table_of(search, self._knowledge, planned=self._pipeline.planned)
+        search = self.knowledge.search(self.query)
+        return table_of(search, self.knowledge, planned=self.pipeline.planned)
 
     @property
     def _told(self) -> list[str]:
         """Notes of the table."""
-        return worded(self._table.notes, self._query.language) if self._table else []
+        return worded(self._table.notes, self.query.language) if self._table else []
 
     def _retrieved(self, wording: str) -> tuple[Understood, list[ScoredChunk]]:
-        knowledge, options = self._knowledge, self._options
+        knowledge, options = self.knowledge, self._options
         understood = understand(
             knowledge.query(wording),
             knowledge=knowledge,
@@ -118,7 +117,7 @@ class Attempts:
             steps=self.steps,
         )
         results = search(
-            understood, knowledge=knowledge, pipeline=self._pipeline, top_k=options.top_k
+            understood, knowledge=knowledge, pipeline=self.pipeline, top_k=options.top_k
         )
         doc_ids = list({r.chunk.doc_id for r in results})
         titles = {c.doc_id: c.title for c in knowledge.store.document_cards(doc_ids)}
@@ -135,8 +134,8 @@ class Attempts:
         except ModelError as exc:
             self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
-        language = self._query.language
-        rated = rate(self._question, results, language=language, model=model, titles=titles)
+        language = self.query.language
+        rated = rate(self.query.question, results, language=language, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         told = f"{shown}; {len(results) - len(rated)} dropped"
         self.steps.append(Step("rate", told, self._models.calls - before))
@@ -149,8 +148,8 @@ class Attempts:
         results: Sequence[ScoredChunk],
         on_text: OnText | None = None,
     ) -> Attempt:
-        store, leaf = self._knowledge.store, self._knowledge.settings().leaf
-        query = replace(self._query, keywords=understood.query.keywords)
+        store, leaf = self.knowledge.store, self.knowledge.settings().leaf
+        query = replace(self.query, keywords=understood.query.keywords)
         rows = as_results(self._table, store, size=leaf) if self._table else []
         if self._table:
             self.steps.append(Step("table", "\n".join((self._table.name, *self._told))))
@@ -165,7 +164,7 @@ class Attempts:
             count=estimate_tokens,
             rows=[*self._told, *understood.lines],
         )
-        context = self._knowledge.with_marks(context, query.language)
+        context = self.knowledge.with_marks(context, query.language)
         answer = self._written(query, context, held, on_text=on_text)
         return Attempt(wording, answer, context, tuple(held.results))
 

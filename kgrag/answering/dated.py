@@ -14,7 +14,7 @@ from kgrag.statements.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.plan_periods import periods_in
 from kgrag.text.words import normalize_name, quoted_titles
-from kgrag.types import Document, Language, Query
+from kgrag.types import Document, Query
 
 _Period = tuple[int, int]  # first and last year
 _EVER: _Period = (0, 9999)
@@ -192,7 +192,7 @@ def _issued(document: Document) -> list[_Period]:
 
 
 def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:
-    return tuple(note("year" if a == b else "years", "zh", first=a, last=b) for a, b in periods)
+    return tuple(note("year" if a == b else "years", first=a, last=b) for a, b in periods)
 
 
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
@@ -208,15 +208,13 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         as_of: The day.
         in_force: Status of documents.
     """
-    language = answer.language
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
     told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
-    notes = dict.fromkeys(_status_note(c, language) for c in told_of)
+    notes = dict.fromkeys(_status_note(c) for c in told_of)
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
-            told = status.told(language)
-            notes[note("status-of-title", language, title=title, status=told)] = None
-    left_out = what_a_day_leaves_out(as_of, in_force, language)
+            notes[note("status-of-title", title=title, status=status)] = None
+    left_out = what_a_day_leaves_out(as_of, in_force)
     every = (*answer.notes, *notes, left_out, _undated(answer, as_of, in_force))
     return replace(answer, notes=tuple(filter(None, every)))
 
@@ -225,27 +223,27 @@ def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
     """Return a note on cited documents that may have been issued after the day."""
     silent = in_force.undated() if as_of.held else frozenset[str]()
     titles = dict.fromkeys(f"《{c.title}》" for c in answer.citations if c.doc_id in silent)
-    return note("undated-cited", answer.language, titles=tuple(titles)) if titles else ""
+    return note("undated-cited", titles=tuple(titles)) if titles else ""
 
 
 def _is_over(cited: Citation) -> bool:
     return cited.status is not None and cited.status.kind == "over"
 
 
-def _status_note(cited: Citation, language: Language) -> str:
-    told = cited.status.told(language) if cited.status else ""
-    return note("status", language, title=cited.title, status=told) if told else ""
+def _status_note(cited: Citation) -> str:
+    if cited.status is None or not cited.status.told():
+        return ""
+    return note("status", title=cited.title, status=cited.status)
 
 
-def what_a_day_leaves_out(as_of: AsOf, in_force: InForce, language: Language) -> str:
+def what_a_day_leaves_out(as_of: AsOf, in_force: InForce) -> str:
     """Return a note on the documents that a day excludes; empty if there are none.
 
     Args:
         as_of: The day.
         in_force: Status of all documents.
-        language: Of the note.
     """
     if not as_of.held:
         return ""
     later, undated = len(in_force.issued_after(as_of.day)), len(in_force.undated())
-    return note("as-of", language, day=as_of.day, later=later, undated=undated)
+    return note("as-of", day=as_of.day, later=later, undated=undated)

@@ -104,7 +104,7 @@ def generate(
     check = None if on_text else _Check(language)
     completion = ask_text(model, request, check, on_text)
     text = _answer_in(completion.text)
-    notes = () if is_language(text, language) else (note("language", language),)
+    notes = () if is_language(text, language) else (note("language"),)
     return Draft(text, completion.model, notes)
 
 

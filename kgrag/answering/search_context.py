@@ -154,19 +154,6 @@ class SearchContext:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
 
-    def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
-        """Return the passages of documents that have a phrase, best first."""
-        found = self.store.search_phrase(
-            phrase, field="text", size=self.settings().leaf, top_k=top_k, doc_ids=sorted(doc_ids)
-        )
-        chunks = {c.chunk_id: c for c in self.store.chunks([c for c, _ in found])}
-        cards = self.cards()
-        return [
-            ScoredChunk(chunks[c], score, title=cards[chunks[c].doc_id].title)
-            for c, score in found
-            if c in chunks and chunks[c].doc_id in cards
-        ]
-
     def best(
         self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
     ) -> list[ScoredChunk]:

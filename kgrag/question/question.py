@@ -7,7 +7,7 @@ If rules find none, they are a model's sub-questions.
 import functools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from kgrag.text.facets import NATIONAL
 from kgrag.text.grammar import Grammar
 from kgrag.text.places import asks_nationally, places_in, question_places
 from kgrag.text.plan_periods import plan_years
+from kgrag.text.quantities import narrow
 from kgrag.text.regions import regions_named
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
@@ -36,6 +37,11 @@ _YEAR = re.compile(
 )
 _ANY_YEAR = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d){_NO_YEAR}年?[底末]?")
 _PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
+_Y = r"(?:19|20)\d\d"
+_NAMES = re.compile(  # 2000家 is a number, 2000年 and 2021—2025 are not
+    rf"《[^》]{{0,200}}》|(?:{_Y}\s*[-—–~～至到]+\s*)?{_Y}\s*年(?:\s*\d{{1,2}}\s*月)?(?:\s*\d{{1,2}}\s*[日号])?"
+    rf"|{_Y}\s*[-—–~～]+\s*{_Y}(?!\d)|\d{{1,2}}\s*月\s*\d{{1,2}}\s*日|第\s*\d+\s*号"
+)
 # A question goes on from a quoted document to who issued what it is based on.
 _ASKS_ON = frozenset(["on from it", "who issued"])
 _WHOLE = "the whole question"  # label of the first side where a model made the others
@@ -394,3 +400,51 @@ def _runs(text: str, named: Sequence[Span]) -> Iterator[list[Span]]:
         run.append(one)
     if run:
         yield run
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKind:
+    """A kind of answer.
+
+    Attributes:
+        name: For explanations.
+        asks: Whether a question asks for it.
+        has: Whether a sentence may answer it.
+    """
+
+    name: str
+    asks: Callable[[str], object]
+    has: Callable[[str], object]
+
+
+@functools.cache
+def _kinds() -> tuple[AnswerKind, ...]:
+    compiled = grammar().compile
+    return tuple(
+        AnswerKind(row["name"], compiled(row["asks"]).search, compiled(row["has"]).search)
+        for row in grammar().told["kinds"]
+    )
+
+
+def asked_kind(question: str) -> AnswerKind | None:
+    """Return the kind of answer that a question asks for; None for any.
+
+    >>> asked_kind("每亩补多少钱").name, asked_kind("哪个部门负责，一年补多少钱").name
+    ('money', 'money')
+    >>> asked_kind("有哪些措施") is None
+    True
+    """
+    return next((kind for kind in _kinds() if kind.asks(question)), None)
+
+
+def states_kind(text: str, kind: AnswerKind) -> bool:
+    """Return whether a text contains an answer of a kind.
+
+    Years, dates and numbers of documents are not counted as numbers.
+
+    >>> kind = asked_kind("装机达到多大规模")
+    >>> states_kind("2021年10月，国务院印发《2030年前碳达峰行动方案》", kind)
+    False
+    """
+    text = narrow(text)
+    return bool(kind.has(_NAMES.sub("", text) if kind.name == "number" else text))

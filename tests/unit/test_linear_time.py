@@ -93,13 +93,12 @@ REACHED = {
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
-        answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
+        answer_by_sides as_of_asked ask ask_graph carry_over complete cited_passages
         document_called document_facets document_meant explained features_held find_support
         how_it_was_read html improve
         in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate reading_of retrieve
-        rewrite_follow_up
-        score self_check side states_kind what_was_searched with_remarks""",
+        score self_check side states_kind with_remarks""",
     "a character, an encoding": "carried is_hidden n_lost",
     "elements of Word": "is_on property_value",
     "programs and archives": """

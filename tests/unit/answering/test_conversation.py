@@ -6,7 +6,7 @@ import pytest
 
 from kgrag.answer.answer import Answer
 from kgrag.answering.conversation import Conversation, kind_of
-from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.answering.follow_up import Turn, carry_over, complete
 from kgrag.answering.models import QuestionModels
 from kgrag.config import VerifyConfig
 from kgrag.errors import ModelUnavailableError
@@ -84,7 +84,7 @@ EN = [Turn("How many green factories does Jilin Province plan?", "500 [1].")]
 def rewritten(script, question="由谁牵头？", history=ZH):
     chat = ScriptedChat(script)
     models = QuestionModels(SimpleNamespace(of=lambda _: chat), VerifyConfig())
-    return rewrite_follow_up(question, history, models=models)[0], chat
+    return complete(question, history, models=models)[0], chat
 
 
 def test_a_follow_up_is_rewritten_in_one_call():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.question.follow_up import completed
+from kgrag.answering.follow_up import completed
 
 GOAL = "到2025年，吉林省绿色工厂的目标是多少？"
 TITLED = "《吉林省碳达峰实施方案》第一条规定了什么？"
