@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kgrag.answer.answer import Answer, Step
+from kgrag.answer.answer import Step
 from kgrag.answering.models import QuestionModels
 from kgrag.errors import ModelError
 from kgrag.llm.chat import Request
@@ -53,11 +53,6 @@ class Turn:
     question: str
     answer: str
     cited: tuple[str, ...] = ()
-
-
-def turn_of(answer: Answer) -> Turn:
-    """Return an answer as a turn."""
-    return Turn(answer.question, answer.text, answer.cited_titles)
 
 
 @dataclass(frozen=True, slots=True)

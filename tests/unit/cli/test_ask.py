@@ -122,14 +122,6 @@ def replies(base, *lines):
     return said, done.stderr
 
 
-def test_originals_are_printed_whole(base):
-    """The passages that the last answer cites, with their places."""
-    said, _ = replies(base, ONE, "给我原文", "给我[1]的原文")
-    assert "[1] 江苏省能源规划" in said[1]
-    assert "个字符\n" in said[1]
-    assert said[2] == said[1]
-
-
 def test_courtesy_and_help_are_answered_without_a_search(base):
     """In a line; what follows leans on the question before."""
     said, _ = replies(base, "你好", ONE, "谢谢", "帮助", "那福建呢")
