@@ -455,8 +455,7 @@ class KnowledgeBase:
             ModelError: If the model fails.
             NotFoundError: If no document matches `within` or `as_of`.
         """
-        searching = self._searching(system, top_k, within, as_of)
-        return (searching.by_model if analysis == "model" else searching.by_rules)(question)
+        return self._searching(system, top_k, within, as_of).find(question, analysis)
 
     def _searching(
         self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None

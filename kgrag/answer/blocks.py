@@ -42,13 +42,13 @@ class Block(ABC):
     checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
 
     @property
-    @abstractmethod
     def citations(self) -> tuple[Citation, ...]:
         """Return its citations, in order."""
+        return ()
 
-    @abstractmethod
     def citing(self, change: Change) -> Self:
         """Return the block with every citation mapped."""
+        return self
 
     @abstractmethod
     def text(self, language: Language, mark: Mark) -> str:
@@ -70,11 +70,9 @@ class Quote(Block):
 
     Attributes:
         citation: Its source.
-        headed: Whether title and headings stand above it.
     """
 
     citation: Citation
-    headed: bool = field(default=True, kw_only=True)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -89,7 +87,7 @@ class Quote(Block):
         """Return headings, lead-in, quote and mark; `MARKED` is around the marked sentence."""
         cited = self.citation
         path = " › ".join((f"《{cited.title}》", *cited.heading_path))
-        return f"{path}\n" * self.headed + f"{_told(cited)}{mark(cited)}"
+        return f"{path}\n{_told(cited)}{mark(cited)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
@@ -220,15 +218,6 @@ class Missing(Block):
 
     nearest: bool = False
     unanswered: bool = False
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return none."""
-        return ()
-
-    def citing(self, change: Change) -> Self:
-        """Return the block itself."""
-        return self
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return the sentence that says so."""

@@ -9,7 +9,7 @@ from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.clauses import answer_by_clauses
 from kgrag.answering.follow_up import Turn, complete
-from kgrag.answering.models import QuestionModels, StageModels
+from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import read_in_chinese, with_notes
 from kgrag.answering.options import METHODS, AskOptions
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
@@ -17,6 +17,7 @@ from kgrag.answering.stated import answer_of, table_of
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
+from kgrag.llm.models import Models
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
@@ -35,7 +36,7 @@ def ask(
     *,
     knowledge: SearchContext,
     options: AskOptions,
-    stages: StageModels | None,
+    stages: Models | None,
     history: Sequence[Turn] = (),
     within: Filter | None = None,
     notes: Sequence[str] = (),

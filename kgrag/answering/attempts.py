@@ -13,8 +13,8 @@ from kgrag.answering.generate import generate
 from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
-from kgrag.answering.retrieve import LEFT_OUT, Understood, search, understand
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.searching import LEFT_OUT, Understood, search, understand
 from kgrag.answering.stated import as_results, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText

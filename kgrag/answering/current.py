@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.answering.dated import as_of_asked
-from kgrag.answering.search_context import CurrentInForce, CurrentSettings, SearchContext
+from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
@@ -17,12 +17,44 @@ from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.reranking.cross_encoder import CrossEncoder, open_cross_encoder
 from kgrag.retrieval.cross_encoding import ByCrossEncoder
+from kgrag.retrieval.settings import Settings, settings_of
+from kgrag.statements.in_force import InForce
 from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 
 if TYPE_CHECKING:
     from kgrag.store.background_copy import BackgroundCopy
     from kgrag.store.local_copy import LocalCopy
+
+
+class CurrentState:
+    """What is read of a knowledge base for questions, again when it has changed."""
+
+    def __init__(self, store: Store, sizes: Callable[[], tuple[int, int]]) -> None:
+        """Initialise.
+
+        Args:
+            store: The knowledge base.
+            sizes: Returns the two sizes with a word index, the smallest last.
+        """
+        self._store = store
+        self._sizes = sizes
+        self._settings: tuple[int, Settings] | None = None
+        self._in_force: tuple[Settings, InForce] | None = None
+
+    def settings(self) -> Settings:
+        """Return the settings for questions in a language that the encoder reads."""
+        counter = self._store.change_counter()
+        if self._settings is None or self._settings[0] != counter:
+            coarse, leaf = self._sizes()
+            self._settings = (counter, settings_of(self._store, leaf=leaf, coarse=coarse))
+        return self._settings[1]
+
+    def in_force(self, current: Settings) -> InForce:
+        """Return the validity of documents; `current` is one object until something changes."""
+        if self._in_force is None or self._in_force[0] is not current:
+            self._in_force = (current, InForce.read(self._store, current.cards))
+        return self._in_force[1]
 
 
 class Current:
@@ -48,8 +80,7 @@ class Current:
         self._choose_embedder = choose_embedder
         self._location = location
         self._embedder: Embedder | None = None
-        self._settings: dict[int, CurrentSettings] = {}
-        self._in_force: dict[int, CurrentInForce] = {}
+        self._states: dict[int, CurrentState] = {}
 
     def close(self) -> None:
         """Close the local copy, if there is one."""
@@ -61,23 +92,19 @@ class Current:
         """Return the state for one question."""
         copied = self._copy.current() if self._copy else None
         store = self._store if copied is None else copied
-        if id(store) not in self._settings:
-            searched = partial(self._searched_sizes, store)
-            self._settings[id(store)] = CurrentSettings(store, searched)
-            self._in_force[id(store)] = CurrentInForce(store)
+        if id(store) not in self._states:
+            self._states[id(store)] = CurrentState(store, lambda: self.sizes(store).searched)
+        state = self._states[id(store)]
         # One question looks once what there is: on a server each look is a round trip.
-        settings = cache(self._settings[id(store)])
-        embedder = cache(partial(self.embedder, store))
-        in_force = partial(self._in_force[id(store)], settings)
-        today = as_of_asked("", None)
+        settings = cache(state.settings)
         model, n_best = self._cross_encoder, self._config.rerank.candidates
         return SearchContext(
             store,
-            embedder,
+            cache(partial(self.embedder, store)),
             settings,
             graph=self._store,
-            in_force=in_force,
-            as_of=today,
+            in_force=lambda: state.in_force(settings()),
+            as_of=as_of_asked("", None),
             rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),
         )
 
@@ -103,9 +130,6 @@ class Current:
         recorded = KbMeta.read(store.get_meta, "chunk_sizes").chunk_sizes
         return ChunkSizes.of(recorded) if recorded else configured_sizes(self._config.chunks)
 
-    def _searched_sizes(self, store: Store) -> tuple[int, int]:
-        return self.sizes(store).searched
-
     @cached_property
     def _cross_encoder(self) -> CrossEncoder | None:
         return open_cross_encoder(self._config.rerank)
@@ -130,4 +154,4 @@ class Current:
         return BackgroundCopy(self._store, folder / "processes", self._index_words)
 
     def _index_words(self, store: Store) -> None:
-        store.refresh(sizes=self._searched_sizes(store))
+        store.refresh(sizes=self.sizes(store).searched)

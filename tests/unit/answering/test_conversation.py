@@ -1,16 +1,18 @@
 """Lines of a conversation, and what a question takes over from the turns before it."""
 
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from kgrag.answer.answer import Answer
 from kgrag.answering.conversation import Conversation, kind_of
 from kgrag.answering.follow_up import Turn, carry_over, complete
 from kgrag.answering.models import QuestionModels
 from kgrag.config import VerifyConfig
 from kgrag.errors import ModelUnavailableError
+from kgrag.llm.models import Models
 from kgrag.testing.scripted import ScriptedChat
+from tests.fixtures.answers import answer_of
 from tests.fixtures.kit import shared_base
 
 
@@ -20,7 +22,7 @@ def talking():
 
     def ask(line, turns):
         asked.append((line, [turn.question for turn in turns]))
-        return Answer.of_text(line, "500家。", (), "m")
+        return answer_of(line, "500家。", (), "m")
 
     return Conversation(ask), asked
 
@@ -74,7 +76,7 @@ EN = [Turn("How many green factories does Jilin Province plan?", "500 [1].")]
 
 def rewritten(script, question="由谁牵头？", history=ZH):
     chat = ScriptedChat(script)
-    models = QuestionModels(SimpleNamespace(of=lambda _: chat), VerifyConfig())
+    models = QuestionModels(cast(Models, SimpleNamespace(of=lambda _: chat)), VerifyConfig())
     return complete(question, history, models=models)[0], chat
 
 
