@@ -134,24 +134,32 @@ def years_first(
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
-    due = question_of(query).due
-    absent = [
-        (first, last)
-        for first, last in asked
-        if not any(
-            a <= last and first <= b for c, d in cited for a, b in _borne(c, d, first not in due)
-        )
-    ]
+    absent = [(first, last) for first, last in asked if not _is_borne(first, last, cited, query)]
     if not absent or not cited:
         return answer
-    stated = [_edition(d) or periods_in(c.quote) or _issued(d) for c, d in cited]
-    told = {"asked": _in_words(absent), "stated": _in_words(sorted({p for s in stated for p in s}))}
-    kind = "of-other-years" if all(stated) else "of-no-such-year"
-    lead = Claim((Run(note(kind, answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
         first = replace(first, before=f"\n\n{first.before}")
-    return replace(answer, blocks=(lead, first, *rest))
+    return replace(answer, blocks=(_lead(absent, cited, answer.language), first, *rest))
+
+
+def _lead(
+    absent: Sequence[_Period], cited: Sequence[tuple[Citation, Document]], language: Language
+) -> Claim:
+    """Return the sentence that says which years nothing is of, and of which all is."""
+    stated = [_edition(d) or periods_in(c.quote) or _issued(d) for c, d in cited]
+    told = {"asked": _in_words(absent), "stated": _in_words(sorted({p for s in stated for p in s}))}
+    kind = "of-other-years" if all(stated) else "of-no-such-year"
+    return Claim((Run(note(kind, language, **told)),))
+
+
+def _is_borne(
+    first: int, last: int, cited: Sequence[tuple[Citation, Document]], query: Query
+) -> bool:
+    """Return whether anything cited is of a period that is asked for."""
+    by_issue = first not in question_of(query).due
+    borne = (period for c, d in cited for period in _borne(c, d, by_issue))
+    return any(a <= last and first <= b for a, b in borne)
 
 
 def _asked(query: Query, as_of: AsOf) -> list[_Period]:
