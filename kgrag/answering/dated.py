@@ -14,7 +14,7 @@ from kgrag.statements.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
 from kgrag.text.plan_periods import periods_in
 from kgrag.text.words import normalize_name, quoted_titles
-from kgrag.types import Document, Query
+from kgrag.types import Document, Language, Query
 
 _Period = tuple[int, int]  # first and last year
 _EVER: _Period = (0, 9999)
