@@ -75,23 +75,18 @@ def ask(
         answer = _quoted(query, knowledge, pipeline, options)
     else:
         attempts = Attempts(query, knowledge, pipeline, options, models, history)
-        answer = _written(attempts, options, models, before, on_text)
+        answer = _written(attempts, before, on_text)
     answer = replace(answer, question=question)
     return with_notes(answer, query, knowledge, within, notes)
 
 
-def _written(
-    attempts: Attempts,
-    options: AskOptions,
-    models: QuestionModels,
-    before: Sequence[Step],
-    on_text: OnText | None,
-) -> Answer:
+def _written(attempts: Attempts, before: Sequence[Step], on_text: OnText | None) -> Answer:
     """Return a model's answer, verified; clauses if the model gives none, with a note on why."""
+    models = attempts.models
     try:
         first = attempts(attempts.query.question, on_text)
     except ModelError as exc:
-        quoted = _quoted(attempts.query, attempts.knowledge, attempts.pipeline, options)
+        quoted = _quoted(attempts.query, attempts.knowledge, attempts.pipeline, attempts.options)
         told = QUOTED_INSTEAD if quoted.citations else NOTHING_QUOTED
         why = told.format(str(exc).rstrip("."))
         fell = Step("fall back", why)
@@ -103,7 +98,7 @@ def _written(
             steps=(*before, *attempts.steps, fell, *quoted.steps, used),
             fallback=True,
         )
-    verified = _verified(first, attempts, options, models)
+    verified = _verified(first, attempts)
     steps = (*before, *first.answer.steps, *verified.steps, Step("used", models.usage()))
     left_out = dict.fromkeys(f"{step.name}: {step.detail}" for step in steps if step.failed)
     notes = (*verified.answer.notes, *left_out)
@@ -134,13 +129,12 @@ def _quoted(
     return replace(answer, notes=(*read_as, *missing, *answer.notes))
 
 
-def _verified(
-    first: Attempt, attempts: Attempts, options: AskOptions, models: QuestionModels
-) -> Verified:
+def _verified(first: Attempt, attempts: Attempts) -> Verified:
     """Return the best answer; no failure of a model loses the first one."""
+    method, models = attempts.options.verify.method, attempts.models
     try:
-        if options.verify.method != "none":
-            return METHODS[options.verify.method].verify(
+        if method != "none":
+            return METHODS[method].verify(
                 attempts.query.question,
                 first,
                 attempts,

@@ -1,7 +1,7 @@
 """Attempts at one question: retrieve, write, cite, check; again from the same or more passages."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -32,42 +32,27 @@ from kgrag.verification.rating import rate
 _WIDEST = 300
 
 
+@dataclass
 class Attempts:
     """Answers of a model to one self-contained question; see `Try`.
 
     Attributes:
-        query: The question.
+        query: The question of every attempt.
         knowledge: The knowledge base.
         pipeline: The retrieval preset.
+        options: Options.
+        models: Models of the question.
+        history: Earlier turns, oldest first.
         steps: Of the last attempt, in order, also of one that failed.
     """
 
-    def __init__(
-        self,
-        query: Query,
-        knowledge: SearchContext,
-        pipeline: Pipeline,
-        options: AskOptions,
-        models: QuestionModels,
-        history: Sequence[Turn] = (),
-    ) -> None:
-        """Initialise.
-
-        Args:
-            query: The question of every attempt.
-            knowledge: The knowledge base.
-            pipeline: The retrieval preset.
-            options: Options.
-            models: Models of the question.
-            history: Earlier turns, oldest first.
-        """
-        self.query = query
-        self.knowledge = knowledge
-        self.pipeline = pipeline
-        self._options = options
-        self._models = models
-        self._history = history
-        self.steps: list[Step] = []
+    query: Query
+    knowledge: SearchContext
+    pipeline: Pipeline
+    options: AskOptions
+    models: QuestionModels
+    history: Sequence[Turn] = ()
+    steps: list[Step] = field(default_factory=list, init=False)
 
     def __call__(self, wording: str, on_text: OnText | None = None) -> Attempt:
         """Retrieve with a wording, and answer the question.
@@ -108,12 +93,12 @@ class Attempts:
         return worded(self._table.notes, self.query.language) if self._table else []
 
     def _retrieved(self, wording: str) -> tuple[Understood, list[ScoredChunk]]:
-        knowledge, options = self.knowledge, self._options
+        knowledge, options = self.knowledge, self.options
         understood = understand(
             knowledge.query(wording),
             knowledge=knowledge,
             options=options,
-            models=self._models,
+            models=self.models,
             steps=self.steps,
         )
         results = search(
@@ -128,9 +113,9 @@ class Attempts:
 
     def _rated(self, results: list[ScoredChunk], titles: dict[str, str]) -> list[ScoredChunk]:
         """Return the results that a model finds helpful; all if there is no model."""
-        before = self._models.calls
+        before = self.models.calls
         try:
-            model = self._models.of("verify")
+            model = self.models.of("verify")
         except ModelError as exc:
             self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
@@ -138,7 +123,7 @@ class Attempts:
         rated = rate(self.query.question, results, language=language, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         told = f"{shown}; {len(results) - len(rated)} dropped"
-        self.steps.append(Step("rate", told, self._models.calls - before))
+        self.steps.append(Step("rate", told, self.models.calls - before))
         return [result for result, _ in rated]
 
     def _answered(
@@ -160,7 +145,7 @@ class Attempts:
             documents=held.documents,
             headings=held.headings,
             facts=facts_in(held.results, store, leaf=leaf),
-            budget_tokens=self._options.answer.context_tokens,
+            budget_tokens=self.options.answer.context_tokens,
             count=estimate_tokens,
             rows=[*self._told, *understood.lines],
         )
@@ -177,13 +162,13 @@ class Attempts:
         on_text: OnText | None = None,
         mend: tuple[str, str] | None = None,
     ) -> Answer:
-        before = self._models.calls
+        before = self.models.calls
         draft = generate(
             query,
             context,
-            model=self._models.of("answer"),
-            template=self._options.answer.template,
-            history=self._history,
+            model=self.models.of("answer"),
+            template=self.options.answer.template,
+            history=self.history,
             mend=mend,
             on_text=on_text,
         )
@@ -195,7 +180,7 @@ class Attempts:
         answer = checked(naming_copies(answer, held.results), texts)
         told = f"{len(context.passages)} passages, about {context.tokens} tokens"
         shown = f"{told}\n{answer.written()}"
-        self.steps.append(Step("generate", shown, self._models.calls - before))
+        self.steps.append(Step("generate", shown, self.models.calls - before))
         return replace(answer, notes=(*self._told, *answer.notes), steps=tuple(self.steps))
 
 

@@ -1,7 +1,7 @@
 """A conversation: questions that lean on one another, courtesy and help."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kgrag.answer.answer import Answer
 from kgrag.answering.follow_up import Turn
@@ -41,17 +41,16 @@ class Reply:
     ends: bool = False
 
 
+@dataclass
 class Conversation:
-    """A sequence of questions that may refer to earlier ones."""
+    """A sequence of questions that may refer to earlier ones.
 
-    def __init__(self, ask: Callable[[str, Sequence[Turn]], Answer]) -> None:
-        """Initialise.
+    Attributes:
+        ask: Answers a question, given earlier turns, oldest first.
+    """
 
-        Args:
-            ask: Answers a question, given earlier turns, oldest first.
-        """
-        self._ask = ask
-        self._turns: list[Turn] = []
+    ask: Callable[[str, Sequence[Turn]], Answer]
+    _turns: list[Turn] = field(default_factory=list, init=False)
 
     def reply(self, line: str) -> Reply:
         """Return the reply to a line; raises what `ask` raises.
@@ -68,7 +67,7 @@ class Conversation:
                 return Reply(_said[question_language(line)][kind])
             case "help":
                 return Reply("\n\n".join(_said[each][kind] for each in ("zh", "en")))
-        answer = self._ask(line, self._turns)
+        answer = self.ask(line, self._turns)
         leans = bool(self._turns) and answer.question != line
         turn = Turn(answer.question, answer.text, answer.cited_titles)
         self._turns = [*self._turns, turn][-_REMEMBERED:]

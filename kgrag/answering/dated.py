@@ -8,7 +8,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Claim, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note, note
-from kgrag.question.question import question_of
+from kgrag.question.question import Question, question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.statements.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
@@ -129,12 +129,13 @@ def years_first(
         as_of: The day that is asked for.
         documents: Returns documents with text, by id.
     """
-    asked = _asked(query, as_of)
+    question = question_of(query)
+    asked = _asked(question, as_of)
     if not asked or not answer.found:
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
-    absent = [(first, last) for first, last in asked if not _is_borne(first, last, cited, query)]
+    absent = [p for p in asked if not _is_borne(p, cited, p[0] not in question.due)]
     if not absent or not cited:
         return answer
     first, *rest = answer.blocks
@@ -153,22 +154,19 @@ def _lead(
     return Claim((Run(note(kind, language, **told)),))
 
 
-def _is_borne(
-    first: int, last: int, cited: Sequence[tuple[Citation, Document]], query: Query
-) -> bool:
+def _is_borne(asked: _Period, cited: Sequence[tuple[Citation, Document]], by_issue: bool) -> bool:
     """Return whether anything cited is of a period that is asked for."""
-    by_issue = first not in question_of(query).due
     borne = (period for c, d in cited for period in _borne(c, d, by_issue))
-    return any(a <= last and first <= b for a, b in borne)
+    return any(first <= asked[1] and asked[0] <= last for first, last in borne)
 
 
-def _asked(query: Query, as_of: AsOf) -> list[_Period]:
+def _asked(question: Question, as_of: AsOf) -> list[_Period]:
     """Return the periods and years of a question, but for that of the day that it is asked for."""
-    periods = [p for p in periods_in(query.text) if p[0] < p[1]]
+    periods = [p for p in periods_in(question.query.text) if p[0] < p[1]]
     ends = {year for period in periods for year in period}
     if as_of.preferred and not as_of.held:
         ends.add(int(as_of.day[:4]))
-    years = sorted(question_of(query).years_named - ends)
+    years = sorted(question.years_named - ends)
     return [*periods, *((year, year) for year in years)]
 
 
