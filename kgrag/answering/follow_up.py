@@ -83,7 +83,7 @@ class _Fields:
                     continue
                 if own and start > own[-1][1]:  # 四川省成都市 is one place
                     several.add(kind)
-                joined = bool(own) and not words(text[own[-1][1] : start])
+                joined = bool(own) and not _words(text[own[-1][1] : start])
                 own.append((own.pop()[0] if joined else start, end))
                 spans[kind] = own
         return cls(text, english, spans, frozenset(several))
@@ -144,28 +144,7 @@ def complete(
 def carry_over(
     question: str, history: Sequence[Turn], *, known: Collection[str] = ()
 ) -> tuple[str, bool]:
-    """Complete a question from the ones before it; see `completed`.
-
-    Args:
-        question: The last one.
-        history: The turns before it, oldest first, as asked or as completed.
-        known: Places of the knowledge base.
-
-    Returns:
-        (question, certain): unchanged if it stands by itself, or would exceed 300 characters.
-    """
-    if not history or not question.strip():
-        return question, True
-    last, _ = carry_over(history[-1].question, history[-_CHAIN:-1], known=known)
-    cited = next((turn.cited for turn in reversed(history) if turn.cited), ())
-    told, certain = completed(question, last, cited, known=known)
-    return (told, certain) if len(told) <= _LONGEST else (question, False)
-
-
-def completed(
-    question: str, before: str, cited: Sequence[str] = (), *, known: Iterable[str] = ()
-) -> tuple[str, bool]:
-    """Complete a question from the one before it.
+    """Complete a question from the ones before it.
 
     Places, times, titles or articles alone (那浙江呢？) replace those of the question before. A
     pronoun near the beginning, or a question without words of its own, gets the title that was
@@ -173,22 +152,34 @@ def completed(
     time and place. Other questions are unchanged.
 
     Args:
-        question: The follow-up.
-        before: The question before it, complete.
-        cited: Titles of the documents that the last answer with citations cites.
+        question: The last one.
+        history: The turns before it, oldest first, as asked or as completed.
         known: Places of the knowledge base.
 
     Returns:
-        (question, certain): certain where no other reading is likely.
+        (question, certain): certain where no other reading is likely; unchanged if it stands by
+        itself, or would exceed 300 characters.
 
-    >>> completed("那浙江呢？", "到2025年吉林省的目标是多少？")
+    >>> carry_over("那浙江呢？", [Turn("到2025年吉林省的目标是多少？", "24%[1]")])
     ('到2025年浙江的目标是多少？', True)
     """
+    if not history or not question.strip():
+        return question, True
+    last, _ = carry_over(history[-1].question, history[-_CHAIN:-1], known=known)
+    cited = next((turn.cited for turn in reversed(history) if turn.cited), ())
+    told, certain = _completed(question, last, cited, known)
+    return (told, certain) if len(told) <= _LONGEST else (question, False)
+
+
+def _completed(
+    question: str, before: str, cited: Sequence[str], known: Iterable[str]
+) -> tuple[str, bool]:
+    """Return `carry_over` of a question and the one before it, which is complete."""
     places = ("全国", *known)
     own, last = _Fields.of(question, places), _Fields.of(before, places)
     same, asks = own.english == last.english, _ASKING.search(question)
     fits = not asks and own.spans.keys() & {"title", "article"} <= last.spans.keys()
-    if same and own.spans and fits and {*words(own.rest())} <= _SWITCHING:
+    if same and own.spans and fits and _words(own.rest()) <= _SWITCHING:
         certain = last.several.isdisjoint(own.spans)
         if not certain and "place" in own.spans and "place" not in last.spans:  # make up no title
             last = _Fields.of(before.replace("《", "").replace("》", ""), places)
@@ -210,8 +201,8 @@ def _replaced(own: _Fields, last: _Fields) -> str:
 
 def _pointer(own: _Fields) -> re.Match[str] | None:
     """Return the pronoun near the beginning of a question: nothing is named before it."""
-    ends, text = word_boundaries(own.text), own.text
-    found = next((m for m in _POINTER.finditer(text) if {*m.span()} <= ends), None)
+    ends, text = _cuts(own.text), own.text
+    found = next((m for m in _POINTER.finditer(text) if {*m.span()}.issubset(ends)), None)
     if not found or _content(text[: found.start()]):
         return None
     expletive = found[0].lower() == "it" and _content(text[found.end() :])
@@ -250,7 +241,16 @@ def _filled(own: _Fields, last: _Fields, cited: Sequence[str]) -> str:
 
 def _content(text: str) -> set[str]:
     """Return the words of a text that name something."""
-    return {w for w in words(text) if not w.isdigit()}.difference(_listed("general_words.txt"))
+    return {w for w in _words(text) if not w.isdigit()}.difference(_listed("general_words.txt"))
+
+
+def _words(text: str) -> set[str]:
+    return {*words(text)}
+
+
+def _cuts(text: str) -> list[int]:
+    """Return where words of a text begin and end, in order."""
+    return sorted(word_boundaries(text))
 
 
 def _subject(text: str) -> str:
@@ -258,13 +258,13 @@ def _subject(text: str) -> str:
     if asking := _ASKING.search(text):
         behind = text[asking.end() :]
         text = text[: asking.start()] + (behind if _content(behind) else "")
-    ends = sorted(word_boundaries(text))
+    ends = _cuts(text)
     return text[: max((b for a, b in pairwise(ends) if _content(text[a:b])), default=0)]
 
 
 def _asked(text: str) -> str:
     """Return a question without the word that joins it to the one before."""
-    ends, lower = word_boundaries(text), text.lower()
+    ends, lower = _cuts(text), text.lower()
     lead = next((w for w in _LEADS if lower.startswith(w) and len(w) in ends), "")
     return text[len(lead) :].lstrip("，, 的")
 
