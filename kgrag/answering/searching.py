@@ -1,7 +1,6 @@
-"""Searching for one or many questions, read by rules or by a model."""
+"""Searching for a question, read by rules or by a model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,15 +9,12 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.retrieve import Understood, search, understand
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
-from kgrag.errors import ModelError
-from kgrag.evaluation.runs import Run, run_of
 from kgrag.limits import checked_text
 from kgrag.results import Hits, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.store.store import Store
 
 Analysis = Literal["rules", "model"]
-Unread = Callable[[str, ModelError], object]  # told a question that could not be read, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,47 +48,6 @@ class Searching:
             ModelError: If the model fails.
         """
         return self._found(*self._read(question))
-
-    def run(
-        self,
-        questions: Mapping[str, str],
-        analysis: Analysis,
-        *,
-        unread: Unread | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Run:
-        """Return the results for questions by id.
-
-        A model reads up to `llm.concurrency` of them in parallel. If it is stopped, it waits for
-        none.
-
-        Args:
-            questions: By id.
-            analysis: `rules`, or `model` to have a model read each question first.
-            unread: Called with each question that the model failed to read, which is then searched
-                by rules; None makes that an error.
-            progress: Called with (questions done, questions in all).
-        """
-        if analysis == "rules":
-            return run_of(questions, self.by_rules, progress=progress)
-        workers = self.config.model_of("analyse").concurrency
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="reading")
-        begun = {q: pool.submit(self._read, q) for q in dict.fromkeys(questions.values())}
-
-        def find(question: str) -> list[ScoredChunk]:
-            try:
-                knowledge, read = begun[question].result()
-            except ModelError as exc:
-                if unread is None:
-                    raise
-                unread(question, exc)
-                return self.by_rules(question)
-            return self._found(knowledge, read)
-
-        try:
-            return run_of(questions, find, progress=progress)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, question: str) -> tuple[SearchContext, Understood]:
         checked_text("question", question)

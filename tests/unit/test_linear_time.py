@@ -101,7 +101,7 @@ REACHED = {
         node_id note numbers_missing read_office rate reading_of retrieve
         rewrite_follow_up
         score self_check side states_kind what_was_searched with_remarks""",
-    "a character, an encoding": "carried is_hidden n_lost",
+    "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",
     "programs and archives": """
         as_docx catalogue open_package open_pictures read_docx read_pdf
