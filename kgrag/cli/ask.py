@@ -187,11 +187,15 @@ def _verdict(answer: "Answer") -> str:
     assert verdict is not None
     reason = verdict.reason.removeprefix(NOT_VERIFIED)
     if verdict.status == "unverified":
-        said = message("not verified ({method}): {reason}", method=verdict.method, reason=reason)
-        return in_language(said, answer.language)
-    outcome = "passed" if verdict.passed else "not passed, look at the quotes"
-    by = "checked without a model" if verdict.method == "none" else "verified ({method})"
-    told = in_language(message(f"{by}: {outcome}", method=verdict.method), answer.language)
+        unverified = message("not verified ({method}): {reason}", method=verdict.method, reason=reason)
+        return in_language(unverified, answer.language)
+    said = "verified ({method}): not passed, look at the quotes", "verified ({method}): passed"
+    if verdict.method == "none":
+        said = (
+            "checked without a model: not passed, look at the quotes",
+            "checked without a model: passed",
+        )
+    told = in_language(message(said[verdict.passed], method=verdict.method), answer.language)
     if verdict.rounds > 1:
         told += in_language(message("; {n} answers", n=verdict.rounds), answer.language)
     return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"

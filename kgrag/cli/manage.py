@@ -14,7 +14,7 @@ from kgrag.cli.options import FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, print_record, progress_bar, say
 from kgrag.files.whole_file import write_whole
 from kgrag.text.messages import message
-from kgrag.text.visible import json_line, shortened
+from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
     from kgrag.config import Config
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kgrag.maintenance.copying import Comparison
 
 _SHOWN = 160  # characters of a different line
+_BEFORE = 40  # of these, before the difference
 
 
 @command()
@@ -92,8 +93,11 @@ def _print_comparison(found: "Comparison") -> int:
         say(template, records=found.records, sha256=found.sha256)
         return 0
     say("different from record {n} on:", n=found.records + 1, err=True)
-    for line in found.difference:
-        echo(shortened(line or "nothing more", _SHOWN), err=True)
+    ours, theirs = (line or "nothing more" for line in found.difference)
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    begin = max(0, next((n for n, (a, b) in pairs if a != b), 0) - _BEFORE)
+    for line in (ours, theirs):
+        echo(line[begin : begin + _SHOWN], err=True)
     say("to have the same, copy into a new place", err=True)
     return 1
 

@@ -142,7 +142,6 @@ def print_loss() -> None:
             encodings=encoding_of(err=False),
             err=True,
         )
-    LOST.clear()
 
 
 @contextmanager
@@ -194,6 +193,7 @@ def log_to_stderr(level: int) -> None:
 
 def replace_unsupported() -> None:
     """Let stdout and stderr replace unsupported characters of other libraries' output, too."""
+    LOST.clear()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             with suppress(ValueError):  # closed
