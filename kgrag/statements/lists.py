@@ -9,7 +9,15 @@ from kgrag.statements.choose import Chosen, check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
-from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
+from kgrag.statements.sources import (
+    Spot,
+    object_of,
+    role_of,
+    role_rank,
+    sourced,
+    spot_of,
+    subject_of,
+)
 from kgrag.statements.table import Cell, Column, Table
 from kgrag.statements.timeline import validity_spans
 from kgrag.status import kind_in_words
@@ -18,7 +26,6 @@ from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL
 from kgrag.text.regions import level_of
 
-_ROLES = ("牵头", "负责", "配合")
 _DUTIES = (
     Column("organ", "部门", "organ"),
     Column("role", "角色", "role"),
@@ -71,8 +78,7 @@ def duties(store: Store, selection: Selection) -> Table:
 
     def rank(row: tuple[tuple[Cell, ...], list[Spot]]) -> tuple[str, int, Spot]:
         (name, role, *_), spots = row
-        at = _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)
-        return str(name), at, spots[0]
+        return str(name), role_rank(role), spots[0]
 
     ordered = sorted(rows.items(), key=rank)
     stating = {s.doc_id for s in chosen.statements}

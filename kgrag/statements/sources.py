@@ -23,6 +23,8 @@ _REMARK = re.compile(
 _GOES_ON = re.compile(r"[一-鿿，]")  # before words that begin no item
 _REACH = 1500  # characters before a remark in which its item begins
 
+_ROLES = ("牵头", "负责", "配合")
+
 Spot = tuple[str, int, int]  # document, start, end
 
 
@@ -34,6 +36,11 @@ def spot_of(statement: Statement) -> Spot:
 def role_of(statement: Statement) -> str:
     """Return the role of a citation or duty, else its predicate."""
     return statement.qualifiers.role or statement.fact.predicate
+
+
+def role_rank(role: object) -> int:
+    """Return the place of a duty's role among others: who leads comes first."""
+    return _ROLES.index(role) if role in _ROLES else len(_ROLES)
 
 
 def object_of(statement: Statement) -> str:
