@@ -21,8 +21,8 @@ from kgrag.statements.figures import (
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
-from kgrag.statements.sources import Spot, sourced, spot_of
-from kgrag.statements.table import Cell, Column, Row, Table
+from kgrag.statements.sources import Spot, Stated, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.statements.targets import INDICATOR, REGION, YEAR
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
@@ -108,7 +108,7 @@ class _Pair(NamedTuple):
     other: Figure
 
 
-def conflicts(store: Store, selection: Selection) -> Table:
+def conflicts(store: Store, selection: Selection) -> Stated:
     """Return pairs of conflicting planned figures, with both sources.
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
@@ -139,22 +139,17 @@ def conflicts(store: Store, selection: Selection) -> Table:
         and first <= pair.own.year <= last
     ]
     in_force, day = InForce.read(store, chosen.held), selection.day
-    made = (
+    made = [
         ((pair.kind, *_cells(pair, in_force, day)), (pair.own.spot, pair.other.spot))
         for pair in sorted(pairs, key=_order)
-    )
-    rows = sourced(store, made, day=day)
-    return Table("conflicts", _COLUMNS, rows, _notes(rows, figures))
-
-
-def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
-    n_documents = len({f.card.doc_id for f in figures})
-    kinds = {row.cells[0] for row in rows}
+    ]
+    n_documents, kinds = len({f.card.doc_id for f in figures}), {pair.kind for pair in pairs}
     further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
-    return (
-        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(rows)),
+    notes = (
+        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(pairs)),
         *(note(name, "zh") for kind, name in further.items() if kind in kinds),
     )
+    return Stated(_COLUMNS, made, notes)
 
 
 def planned_figures(

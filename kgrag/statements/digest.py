@@ -14,8 +14,8 @@ from kgrag.statements.figures import figure_words, measured_of
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Part, Selection
-from kgrag.statements.sources import Spot, object_of, role_of, role_rank, sourced, spot_of
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import Spot, Stated, object_of, role_of, role_rank, spot_of
+from kgrag.statements.table import Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.numbering import without_numbering
@@ -91,7 +91,7 @@ class _Change(NamedTuple):
         return _KEPT if self.old[0] == self.new[0] else _CHANGED
 
 
-def digest(store: Store, selection: Selection) -> Table:
+def digest(store: Store, selection: Selection) -> Stated:
     """Return what a document adds, removes and changes with respect to another one.
 
     If neither replaces the other, nor both are editions or periods of one title of a place, the
@@ -121,7 +121,7 @@ def digest(store: Store, selection: Selection) -> Table:
             cells = (_PARTS[part][0], kind, _cut(change.item), *told, change.alike)
             rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
     notes = tuple(_notes(old, new, changes, "" if replaces else "-of-two"))
-    return Table("digest", columns, sourced(store, rows, day=selection.day), notes)
+    return Stated(columns, rows, notes)
 
 
 def _documents(store: Store, selection: Selection) -> tuple[Document, Document]:

@@ -10,8 +10,8 @@ from kgrag.limits import MOST_HOPS, checked_count, checked_text
 from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import choose
 from kgrag.statements.naming import cited_as, day_of_issue
-from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import Spot, Stated, object_of, role_of, spot_of
+from kgrag.statements.table import Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
@@ -47,7 +47,7 @@ _BASED = (
 )
 
 
-def cites(store: Store, selection: "Selection") -> Table:
+def cites(store: Store, selection: "Selection") -> Stated:
     """Return the citations of a document, a row for each cited document and role, in text order.
 
     Raises:
@@ -68,10 +68,10 @@ def cites(store: Store, selection: "Selection") -> Table:
         made.append((cells, map(spot_of, several)))
     n_held = sum(node in held for _, node in rows)
     counted = note("table-cites", "zh", n=len(made), held=n_held)
-    return Table("cites", _CITED, sourced(store, made, day=selection.day), (counted,))
+    return Stated(_CITED, made, (counted,))
 
 
-def cited_by(store: Store, selection: "Selection") -> Table:
+def cited_by(store: Store, selection: "Selection") -> Stated:
     """Return the documents that cite one, held or not, a row for each document and role.
 
     Raises:
@@ -92,8 +92,7 @@ def cited_by(store: Store, selection: "Selection") -> Table:
         made.append(((role, f"《{card.title}》", names, day_of_issue(card), citing), spots))
     n = len({citing for citing, _ in rows})
     counted = note("table-cited-by", "zh", n=n, total=len(chosen.cards))
-    notes = (counted, *chosen.filter_notes())
-    return Table("cited_by", _CITING, sourced(store, made, day=selection.day), notes)
+    return Stated(_CITING, made, (counted, *chosen.filter_notes()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ class Step:
     statements: tuple[Statement, ...]
 
 
-def basis(store: Store, selection: "Selection") -> Table:
+def basis(store: Store, selection: "Selection") -> Stated:
     """Return the legal basis of a document, the basis of that, and so on: a tree, depth first.
 
     Only stored documents are expanded, each once.
@@ -133,7 +132,7 @@ def basis(store: Store, selection: "Selection") -> Table:
         cells = (step.depth, role_of(ordered[0]), title, basis_title, _HELD[not known])
         rows.append((cells, map(spot_of, ordered)))
     counted = note("table-basis", "zh", n=len(rows))
-    return Table("basis", _BASED, sourced(store, rows, day=selection.day), (counted,))
+    return Stated(_BASED, rows, (counted,))
 
 
 def citation_chain(

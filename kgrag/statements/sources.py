@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from kgrag.answer.sentences import sentence_around
 from kgrag.statements.in_force import InForce
-from kgrag.statements.table import Cell, Row, Source
+from kgrag.statements.table import Cell, Column, Row, Source
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.headings import HeadingTree
@@ -26,6 +27,24 @@ _REACH = 1500  # characters before a remark in which its item begins
 _ROLES = ("牵头", "负责", "配合")
 
 Spot = tuple[str, int, int]  # document, start, end
+
+
+class Stated(NamedTuple):
+    """What documents state, in rows whose sources are not read yet.
+
+    Attributes:
+        columns: Of the table.
+        rows: Cells, and the spans that state them.
+        notes: Coverage and omissions.
+        tasks: As for `quoted`.
+        values: The same with one value a row; None for none.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
+    notes: tuple[str, ...]
+    tasks: Mapping[Spot, str] | None = None
+    values: "Stated | None" = None
 
 
 def spot_of(statement: Statement) -> Spot:

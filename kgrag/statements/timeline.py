@@ -16,8 +16,8 @@ from kgrag.statements.choose import (
     stated_place,
 )
 from kgrag.statements.figures import figure_words
-from kgrag.statements.sources import Spot, object_of, sourced, spot_of
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import Spot, Stated, object_of, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.statements.targets import REGION
 from kgrag.store.store import Store
 from kgrag.text.as_of import parse_as_of
@@ -64,7 +64,7 @@ class _Entry(NamedTuple):
     certainty: str = ""
 
 
-def timeline(store: Store, selection: "Selection") -> Table:
+def timeline(store: Store, selection: "Selection") -> Stated:
     """Return events in order of date; those of a year come at its end.
 
     An indicator selects its figures, deadlines that name it, and the documents with such figures.
@@ -93,12 +93,11 @@ def timeline(store: Store, selection: "Selection") -> Table:
     kept = [
         e for e in found if e.event in asked and here(e.place) and _is_within(e.date, selection)
     ]
-    rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
+    rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    shown = rows.items()
-    notes = (*_notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open))),)
-    return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
+    notes = _notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open)))
+    return Stated(_COLUMNS, rows.items(), notes)
 
 
 def _notes(
