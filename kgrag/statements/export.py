@@ -176,11 +176,7 @@ def as_docx(table: Table, language: Language) -> bytes:
     file.heading(title)
     file.table(
         (
-            [
-                [_text(row.cells[at]), *(sources if at == filled[0] else ())]
-                for sources in [[s.cited() for s in row.sources]]
-                for at in filled
-            ]
+            [[_text(row.cells[at]), *(row.sources if at == filled[0] else ())] for at in filled]
             for row in table.rows
         ),
         head=[[table.columns[at].heading(language)] for at in filled],

@@ -9,20 +9,24 @@ from docx import Document
 from lxml import html
 from openpyxl import load_workbook
 
+from kgrag.answer.citation import Citation
 from kgrag.statements.export import as_csv, as_docx, as_html, as_page, as_workbook, as_xlsx
-from kgrag.statements.table import Column, Row, Source, Table
+from kgrag.statements.table import Column, Row, Table
 from kgrag.status import Status
 from tests.fixtures.word_files import footnotes
 
 HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", "\t=1", '=HYPERLINK("http://a")')
-SOURCE = Source(
+SOURCE = Citation(
+    0,
     "d-1",
     "甲方案",
     "甲.txt",
+    ("一、目标", "（一）总量"),
+    None,
     3,
     9,
-    ("一、目标", "（一）总量"),
     '到2025年达到<b>41%</b>，"约"',
+    "",
     document_number="甲政发〔2022〕3号",
     status=Status("draft", "2026-01-01", word="草案"),
 )
