@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -11,7 +10,6 @@ from kgrag.qualifiers import StatementKind
 from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import stated_place
 from kgrag.statements.figures import figure_words, measured_of
-from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Part, Selection
 from kgrag.statements.sources import Spot, Stated, object_of, role_of, role_rank, spot_of
@@ -19,7 +17,6 @@ from kgrag.statements.table import Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.numbering import without_numbering
-from kgrag.text.titles import title_subject
 from kgrag.text.visible import shortened
 from kgrag.text.words import character_pairs, normalize_name, sentence_spans
 from kgrag.types import Document
@@ -31,26 +28,16 @@ _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
 _LIKE_HEADINGS = 0.6  # share of character pairs from which headings count as alike
 _OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
-_FEW = 0.2  # share of clauses with a counterpart below which two documents are of another build
-_ADDED, _REMOVED, _CHANGED, _KEPT = "新增", "删除", "修改", "不变"
-_KINDS = {_ADDED: "added", _REMOVED: "removed", _CHANGED: "changed", _KEPT: "kept"}
+# Whether one document replaces the other is not known: nothing is called added or removed.
+_ONLY_NEW, _ONLY_OLD, _DIFFERENT, _KEPT = "仅后者有", "仅前者有", "不同", "相同"
+_KINDS = {_ONLY_NEW: "added", _ONLY_OLD: "removed", _DIFFERENT: "changed", _KEPT: "kept"}
 _COLUMNS = (
     Column("part", "部分", "part"),
-    Column("change", "变化", "change"),
-    Column("item", "内容", "item"),
-    Column("old", "旧", "old"),
-    Column("new", "新", "new"),
-    Column("alike", "相似度%", "alike %"),
-)
-# Where neither document replaces the other, nothing was added or removed.
-_ONLY_IN = {_ADDED: "仅见于乙", _REMOVED: "仅见于甲", _CHANGED: "不同"}
-_COLUMNS_OF_TWO = (
-    _COLUMNS[0],
     Column("change", "异同", "difference"),
-    _COLUMNS[2],
-    Column("old", "甲", "first"),
-    Column("new", "乙", "second"),
-    _COLUMNS[5],
+    Column("item", "内容", "item"),
+    Column("old", "前者", "first"),
+    Column("new", "后者", "second"),
+    Column("alike", "相似度%", "alike %"),
 )
 
 
@@ -85,17 +72,14 @@ class _Change(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return whether it was added, removed, changed or kept."""
+        """Return which document has it, and of both whether they have the same."""
         if self.old is None or self.new is None:
-            return _ADDED if self.old is None else _REMOVED
-        return _KEPT if self.old[0] == self.new[0] else _CHANGED
+            return _ONLY_NEW if self.old is None else _ONLY_OLD
+        return _KEPT if self.old[0] == self.new[0] else _DIFFERENT
 
 
 def digest(store: Store, selection: Selection) -> Stated:
-    """Return what a document adds, removes and changes with respect to another one.
-
-    If neither replaces the other, nor both are editions or periods of one title of a place, the
-    words are instead what only one of them has, and what differs.
+    """Return what only one of two documents has, and what differs.
 
     Targets match by indicator, place and year, those left by indicator and place; duties by the
     wording of the task; references by the cited document; clauses by heading or text. What is
@@ -111,17 +95,13 @@ def digest(store: Store, selection: Selection) -> Stated:
         for part, (_, of, least) in _PARTS.items()
         if part in (selection.parts or _PARTS)
     }
-    replaces = _is_version(store, old, new)
-    columns, words = (_COLUMNS, {}) if replaces else (_COLUMNS_OF_TWO, _ONLY_IN)
     rows = []
     for part, change in ((part, c) for part, of in changes.items() for c in of):
         if change.kind != _KEPT:
             told = (_told(change.old), _told(change.new))
-            kind = words.get(change.kind, change.kind)
-            cells = (_PARTS[part][0], kind, _cut(change.item), *told, change.alike)
+            cells = (_PARTS[part][0], change.kind, _cut(change.item), *told, change.alike)
             rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
-    notes = tuple(_notes(old, new, changes, "" if replaces else "-of-two"))
-    return Stated(columns, rows, notes)
+    return Stated(_COLUMNS, rows, tuple(_notes(old, new, changes)))
 
 
 def _documents(store: Store, selection: Selection) -> tuple[Document, Document]:
@@ -139,32 +119,16 @@ def _documents(store: Store, selection: Selection) -> tuple[Document, Document]:
     return by_id[old], by_id[new]
 
 
-def _is_version(store: Store, old: Document, new: Document) -> bool:
-    """Return whether a document replaces another one, or is its edition or that of a period."""
-    in_force, day = InForce.read(store), date.today().isoformat()
-    ids = {old.doc_id, new.doc_id}
-    if any({d.doc_id, in_force.status(d.doc_id, day).doc_id} == ids for d in (old, new)):
-        return True
-    ours, theirs = (
-        (d.metadata.regions, title_subject(d.title, d.metadata.regions)) for d in (old, new)
-    )
-    return ours == theirs
-
-
 def _notes(
-    old: Document, new: Document, changes: Mapping[Part, Sequence[_Change]], of_two: str
+    old: Document, new: Document, changes: Mapping[Part, Sequence[_Change]]
 ) -> Iterator[Note]:
-    for kind, document in ((f"old-document{of_two}", old), (f"new-document{of_two}", new)):
+    for kind, document in (("old-document", old), ("new-document", new)):
         day = day_of_issue(document) or note("no-date", "zh")
         yield note(kind, "zh", title=document.title, day=day)
     for part, all_of in changes.items():
         n = Counter(_KINDS[change.kind] for change in all_of)
-        counts = note(f"change-counts{of_two}", "zh", **{word: n[word] for word in _KINDS.values()})
+        counts = note("change-counts", "zh", **{word: n[word] for word in _KINDS.values()})
         yield note(f"changes-{part}", "zh", counts=counts)
-    of_clauses = changes.get("clauses", ())
-    met = sum(change.kind in (_CHANGED, _KEPT) for change in of_clauses)
-    if of_clauses and met < _FEW * len(of_clauses):
-        yield note("built-differently", "zh")
 
 
 def _cut(text: str) -> str | None:

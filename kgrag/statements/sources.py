@@ -12,6 +12,7 @@ from kgrag.statements.table import Cell, Column, Row
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.headings import HeadingTree
+from kgrag.text.words import has_han
 from kgrag.types import Document
 
 _BATCH = 64  # documents whose texts are held at once
@@ -73,8 +74,11 @@ def _item_start(text: str, start: int, end: int, task: str) -> int:
     begin = task[:_BEGINNING]
     if not begin or begin in text[start:end]:
         return start
-    found = text.rfind(begin, max(0, start - _REACH), start)
-    return found if found >= 0 else start
+    first = max(0, start - _REACH)
+    last = at = text.rfind(begin, first, start)
+    while at > 0 and (text[at - 1] == "，" or has_han(text[at - 1])):  # it begins no item
+        at = text.rfind(begin, first, at)
+    return max(at, 0) or (last if last >= 0 else start)
 
 
 def quoted(

@@ -218,18 +218,18 @@ def test_a_short_clause_begins_with_its_sentence():
 
 
 DIGEST = [
-    ("目标", "修改", SEWAGE, "2025年：35%", "2025年：45%"),
-    ("目标", "修改", "绿色工厂", "2025年：500家", "2025年：600家"),
-    ("目标", "删除", "科技支出比例", "2025年：2%", None),
+    ("目标", "不同", SEWAGE, "2025年：35%", "2025年：45%"),
+    ("目标", "不同", "绿色工厂", "2025年：500家", "2025年：600家"),
+    ("目标", "仅前者有", "科技支出比例", "2025年：2%", None),
     (
-        "职责", "修改", "建设绿色工厂",
+        "职责", "不同", "建设绿色工厂",
         "牵头：四川省经济和信息化厅；配合：四川省生态环境厅",
         "牵头：四川省经济和信息化厅；配合：四川省财政厅",
     ),
-    ("职责", "新增", "发展循环经济", None, "负责：四川省商务厅"),
-    ("职责", "删除", "推广清洁能源", "负责：四川省能源局", None),
-    ("引用", "新增", "《减污降碳协同增效实施方案》", None, "落实"),
-    ("引用", "删除", "《清洁生产行动方案》", "依据", None),
+    ("职责", "仅后者有", "发展循环经济", None, "负责：四川省商务厅"),
+    ("职责", "仅前者有", "推广清洁能源", "负责：四川省能源局", None),
+    ("引用", "仅后者有", "《减污降碳协同增效实施方案》", None, "落实"),
+    ("引用", "仅前者有", "《清洁生产行动方案》", "依据", None),
 ]  # fmt: skip
 
 
@@ -239,11 +239,11 @@ def test_two_editions(tables):
     found = tables("digest", document="sichuan-old", new="工作方案（2023年）", parts=parts)
     assert cells(found, "part", "change", "item", "old", "new") == DIGEST
     assert found.notes == (
-        "旧：《四川省清洁生产工作方案（2021年）》（2021-10-08）",
-        "新：《四川省清洁生产工作方案（2023年）》（2023-03-02）",
-        "目标：新增0，删除1，修改2，不变1",
-        "职责：新增1，删除1，修改1，不变1",
-        "引用：新增1，删除1，修改0，不变1",
+        "前者：《四川省清洁生产工作方案（2021年）》（2021-10-08）",
+        "后者：《四川省清洁生产工作方案（2023年）》（2023-03-02）",
+        "目标：仅前者有1，仅后者有0，不同2，相同1",
+        "职责：仅前者有1，仅后者有1，不同1，相同1",
+        "引用：仅前者有1，仅后者有1，不同0，相同1",
     )
     assert [len(row.sources) for row in found.rows] == [2, 2, 1, 2, 1, 1, 1, 1]
 
@@ -252,7 +252,7 @@ def test_clauses_of_two_editions(tables):
     """The sentences that differ, with both places; what is only in one, with its text."""
     found = tables("digest", document="sichuan-old", new="sichuan-new", parts=("clauses",))
     told = {row.cells[2]: row for row in found.rows}
-    assert [row.cells[1] for row in found.rows].count("修改") == 3
+    assert [row.cells[1] for row in found.rows].count("不同") == 3
     changed = told["（一）建设绿色工厂"]
     assert changed.cells[3].startswith("推动企业节能改造，建立企业名录。")
     assert changed.cells[4].startswith("推动企业节能改造，建立企业名录，给予资金奖励。")
@@ -260,10 +260,10 @@ def test_clauses_of_two_editions(tables):
         "推动企业节能改造，建立企业名录。",
         "推动企业节能改造，建立企业名录，给予资金奖励。",
     ]
-    assert told["三、实施要求"].cells[1:5:3] == ("删除", None)
-    assert told["（三）发展循环经济"].cells[1] == "新增"
+    assert told["三、实施要求"].cells[1:5:3] == ("仅前者有", None)
+    assert told["（三）发展循环经济"].cells[1] == "仅后者有"
     assert "（二）治理农村污水" not in told
-    assert found.notes[2] == "条款：新增1，删除2，修改3，不变1"
+    assert found.notes[2] == "条款：仅前者有2，仅后者有1，不同3，相同1"
 
 
 def test_plans_of_two_places(tables):
@@ -274,11 +274,9 @@ def test_plans_of_two_places(tables):
         ("不同", LOSS, "2025年：≤9%", "2025年：≤10%"),
         ("不同", "绿色工厂", "2025年：9000家", "2025年：120家"),
         ("不同", "单位GDP能耗", "2025年：较2020年降13.5%", "2030年：较2020年降13%"),
-        ("仅见于甲", "科技支出比例", "2025年：3%", None),  # which nobody deleted
+        ("仅前者有", "科技支出比例", "2025年：3%", None),  # which nobody deleted
     ]
-    assert [column.zh for column in found.columns[3:5]] == ["甲", "乙"]
-    assert found.notes[0].endswith("与乙没有新旧关系")
-    assert found.notes[2] == "目标：仅见于甲1，仅见于乙0，不同4，相同0"
+    assert found.notes[2] == "目标：仅前者有1，仅后者有0，不同4，相同0"
 
 
 @pytest.mark.parametrize(
