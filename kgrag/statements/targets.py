@@ -176,6 +176,11 @@ class _Figure(NamedTuple):
     name: str
     spot: Spot
 
+    def without(self, shared: Collection[str]) -> str:
+        """Return it in words, without those that all figures share: 降14%（较2020年）."""
+        words = "，".join(word for word in self.words if word not in shared)
+        return f"{self.value}（{words}）" if words else self.value
+
 
 def compare(store: Store, selection: "Selection") -> Stated:
     """Return figures with a row for each place or document and a column for each year.
@@ -194,22 +199,15 @@ def compare(store: Store, selection: "Selection") -> Stated:
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
     kept = ranked(chosen.statements, selection)
+    parts = replace(chosen, statements=kept.statements).of_each_name(_TARGET)
+    made = [(part.part, _figures(part, selection)) for part in parts]
     rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    heads: dict[str, Column] = {}
-    common = []
-    for part in replace(chosen, statements=kept.statements).of_each_name(_TARGET):
-        figures = _figures(part, selection)
+    heads = dict.fromkeys(head for part in made for head in _heads(*part, selection))
+    for name, figures in made:
         shared = _shared(figures)
-        common.append("，".join(shared))
-        rank = place_rank if selection.by == "year" else lambda head: (not head, head)
-        for head in sorted({f.head for f in figures}, key=rank):
-            key = f"{part.part} {head or _UNDATED.zh}" if part.part else head
-            heads[key] = Column(key, key, key) if key else _UNDATED
         for f in figures:
-            key = f"{part.part} {f.head or _UNDATED.zh}" if part.part else f.head
-            words = "，".join(word for word in f.words if word not in shared)
-            rows[f.row][key][f"{f.value}（{words}）" if words else f.value].append(f.spot)
-    in_common = "；".join(filter(None, common))
+            rows[f.row][_head(name, f.head)][f.without(shared)].append(f.spot)
+    in_common = "；".join(filter(None, ("，".join(_shared(figures)) for _, figures in made)))
     told = dict.fromkeys(
         one
         for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
@@ -217,12 +215,23 @@ def compare(store: Store, selection: "Selection") -> Stated:
     )
     notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *kept.notes)
     ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
+    columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Stated(
-        (_FIRST.get(selection.by, REGION), *heads.values()),
+        (_FIRST.get(selection.by, REGION), *columns),
         [_row(_label(name, chosen, selection), heads, rows[name]) for name in ordered],
         notes,
         values=_listed(chosen, selection)._replace(notes=()),
     )
+
+
+def _heads(name: str, figures: Sequence[_Figure], selection: "Selection") -> list[str]:
+    """Return the heads of columns for one of several indicators, in order."""
+    rank = place_rank if selection.by == "year" else lambda head: (not head, head)
+    return [_head(name, head) for head in sorted({f.head for f in figures}, key=rank)]
+
+
+def _head(name: str, head: str) -> str:
+    return f"{name} {head or _UNDATED.zh}" if name else head
 
 
 def _row(label: str, heads: Iterable[str], cells: _Cells) -> tuple[tuple[Cell, ...], list[Spot]]:
