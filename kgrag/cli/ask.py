@@ -94,10 +94,7 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
     _warn_of_ignored(given)
     with opened(kb) as base:
         asking = partial(given.answer, base)
-        talk = Conversation(
-            lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
-            lambda: base.store,
-        )
+        talk = Conversation(lambda line, turns: asking(line, history=turns, on_text=_stream(line)))
         for line in _questions():
             try:
                 reply = talk.reply(line)
