@@ -100,7 +100,7 @@ class Chosen:
             places: Full or short names; those that are no province or city of China are left out.
         """
         listed = [p for p in places if any(r.level != "县" for r in regions_named(p))]
-        near = about(self.held)
+        near = about(self.held) if listed else frozenset()
         return tuple(p for p in listed if not with_places_inside([called(p)]) & near)
 
     def place_notes(self, places: Collection[str]) -> list[Note]:
