@@ -187,7 +187,9 @@ def _verdict(answer: "Answer") -> str:
     assert verdict is not None
     reason = verdict.reason.removeprefix(NOT_VERIFIED)
     if verdict.status == "unverified":
-        unverified = message("not verified ({method}): {reason}", method=verdict.method, reason=reason)
+        unverified = message(
+            "not verified ({method}): {reason}", method=verdict.method, reason=reason
+        )
         return in_language(unverified, answer.language)
     said = "verified ({method}): not passed, look at the quotes", "verified ({method}): passed"
     if verdict.method == "none":
