@@ -429,13 +429,7 @@ def _table(desk: Desk, request: Request, _given: None) -> Response:
     table = tool.run(desk.base, given) if given else None
     if table and given.form != "json":
         return exported(table, given.form, given.lang)
-    is_within = issubclass(tool.arguments, Within)
-    beside = {*parameters(Within if is_within else Arguments), *parameters(Rows)}
-    fields = {
-        name: get_args(kind) if get_origin(kind) is Literal else ()
-        for name, (_, kind) in parameters(tool.arguments).items()
-        if name not in beside and not (get_origin(kind) is tuple and kind != tuple[str, ...])
-    }
+    fields = _fields(tool.arguments)
     typed = (request.query_params.getlist(name) for name in fields if not fields[name])
     return page(
         desk,
@@ -445,13 +439,23 @@ def _table(desk: Desk, request: Request, _given: None) -> Response:
         examples=partial(_examples, desk.base, desk.base.store.change_counter()),
         names=list(_tables()),
         fields=fields,
-        is_within=is_within,
+        is_within=issubclass(tool.arguments, Within),
         asked="、".join(chain.from_iterable(typed)),
         table=table,
         notes=worded(table.notes, given.lang) if table else (),
         shown=shown,
         most=_SHOWN_ROWS,
     )
+
+
+def _fields(kind: type[Arguments]) -> dict[str, tuple[str, ...]]:
+    """Return the arguments that the form of a table has of its own, each with its choices."""
+    beside = {*parameters(Within if issubclass(kind, Within) else Arguments), *parameters(Rows)}
+    return {
+        name: get_args(of) if get_origin(of) is Literal else ()
+        for name, (_, of) in parameters(kind).items()
+        if name not in beside and not (get_origin(of) is tuple and of != tuple[str, ...])
+    }
 
 
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition
