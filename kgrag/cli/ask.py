@@ -77,8 +77,7 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
     with opened(kb) as base:
         asking = partial(given.answer, base)
         talk = Conversation(
-            lambda line, turns: asking(line, history=turns, on_text=_stream()),
-            lambda: base.store,
+            lambda line, turns: asking(line, history=turns, on_text=_stream()), lambda: base.store
         )
         for line in _questions():
             try:

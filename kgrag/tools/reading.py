@@ -173,8 +173,8 @@ def grep(base: "KnowledgeBase", given: Looked) -> "Table":
     """
     from kgrag.answer.notes import note
     from kgrag.retrieval.filter import documents_within
-    from kgrag.statements.sources import Spot, quoted
-    from kgrag.statements.table import Column, Row, Table
+    from kgrag.statements.sources import Spot, sourced
+    from kgrag.statements.table import Column, Table
     from kgrag.text.visible import shortened
 
     looked_for, cards, within = _literal(given.text), base.documents(), given.filter
@@ -191,13 +191,9 @@ def grep(base: "KnowledgeBase", given: Looked) -> "Table":
         seen += 1
         if time.monotonic() > stop:
             break
-    sources = quoted(base.store, lines)
-    return Table(
-        "grep",
-        (Column("line", "原文", "text"),),
-        tuple(Row((lines[spot],), (sources[spot],)) for spot in lines if spot in sources),
-        (note("looked-through", given.lang, hits=hits, n=seen, all=len(ids)),),
-    )
+    found = sourced(base.store, (((line,), (spot,)) for spot, line in lines.items()))
+    told = note("looked-through", given.lang, hits=hits, n=seen, all=len(ids))
+    return Table("grep", (Column("line", "原文", "text"),), found, (told,))
 
 
 def _literal(text: str) -> re.Pattern[str]:
@@ -346,25 +342,20 @@ class Around(Rows):
 @tool("列出与某一实体有关的事实，附原文。")
 def graph(base: "KnowledgeBase", given: Around) -> "Table":
     """List the facts around an entity, with where they are stated."""
-    from kgrag.statements.sources import quoted
-    from kgrag.statements.table import Column, Row, Table
+    from kgrag.statements.sources import sourced
+    from kgrag.statements.table import Column, Table
 
     _, facts = base.graph(given.entity, hops=given.hops, limit=_AROUND if given.hops == 1 else 50)
-    spots: list[Any] = [
-        [*dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence)][:_SOURCES]
-        for fact in facts
-    ]
-    sources = quoted(base.store, (spot for several in spots for spot in several))
-    rows = [
-        Row(
+    stated: list[Any] = [
+        (
             (fact.subject.name, fact.predicate, fact.object.name),
-            tuple(sources[spot] for spot in several if spot in sources),
+            [*dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence)][:_SOURCES],
         )
-        for fact, several in zip(facts, spots, strict=True)
+        for fact in facts
     ]
     columns = (
         Column("subject", "主体", "subject"),
         Column("predicate", "关系", "relation"),
         Column("object", "客体", "object"),
     )
-    return Table("graph", columns, tuple(rows))
+    return Table("graph", columns, sourced(base.store, stated))

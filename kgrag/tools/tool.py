@@ -104,11 +104,7 @@ def _short(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool(
-    chinese: str,
-    *,
-    gives: Mapping[str, Any] = _ROWS,
-    is_kept: bool = True,
-    curates: bool = False,
+    chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, curates: bool = False
 ) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
     """Make a function a tool of its name; its docstring says what it does.
 
