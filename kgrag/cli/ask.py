@@ -76,9 +76,7 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
     all_done = True
     with opened(kb) as base:
         asking = partial(given.answer, base)
-        talk = Conversation(
-            lambda line, turns: asking(line, history=turns, on_text=_stream()), lambda: base.store
-        )
+        talk = Conversation(lambda line, turns: asking(line, history=turns, on_text=_stream()))
         for line in _questions():
             try:
                 reply = talk.reply(line)

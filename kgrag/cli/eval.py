@@ -47,10 +47,9 @@ def experiment(
     measures: str | None = _MEASURES,
     top_k: int = _TOP_K,
     out: Path | None = option(
-        "Folder for report.md, report.html, report.json and the runs, SET.SYSTEM.jsonl.",
+        "Folder for report.md, report.json and the runs, SET.SYSTEM.jsonl.",
         type=click.Path(file_okay=False, path_type=Path),
     ),
-    trec: bool = option("With --out: runs and gold in TREC's form, too."),
     as_json: bool = JSON,
 ) -> None:
     """Compare systems on sets of questions: measures with intervals, latency, context.
@@ -64,8 +63,6 @@ def experiment(
 
     wanted = _names(measures) if measures else MEASURES
     cuts_of(wanted)
-    if trec and out is None:
-        raise click.UsageError("--trec needs --out")
     names = {name for name, _, _ in sets if Path(name).name == name}
     if len(names) < len(sets):
         raise click.UsageError("each --set needs a name of its own, one that a file may have")
@@ -86,7 +83,7 @@ def experiment(
                 for system in _names(systems)
             ]
     if out is not None:
-        write_experiment(out, found, measures=wanted, gold=gold if trec else {})
+        write_experiment(out, found, measures=wanted)
     if as_json:
         print_json(experiment_mapping(found))
     else:
@@ -97,7 +94,7 @@ def experiment(
 def compare(
     run_a: Path = argument(type=EXISTING),
     run_b: Path = argument(type=EXISTING),
-    queries: Path = option(".jsonl of gold, or qrels (.qrels).", type=EXISTING, required=True),
+    queries: Path = option("A .jsonl of questions with gold.", type=EXISTING, required=True),
     measures: str | None = _MEASURES,
     alpha: float = option(
         "Below this p a difference is significant.",
@@ -114,11 +111,11 @@ def compare(
     from dataclasses import asdict
 
     from kgrag.evaluation.experiment import compare as compared
-    from kgrag.evaluation.queries import read_gold
+    from kgrag.evaluation.queries import read_queries
     from kgrag.evaluation.report import comparison_table
     from kgrag.evaluation.scores import MEASURES
 
-    gold = _queries_of(queries, read_gold(queries))
+    gold = _queries_of(queries, read_queries(queries))
     a, b = (_run_of(path, queries, gold) for path in (run_a, run_b))
     found = compared(a, b, gold, measures=_names(measures) if measures else MEASURES)
     worse = [name for name, of in found.items() if of.p < alpha and of.difference < 0]

@@ -1,23 +1,12 @@
 """Query sets: questions with the documents and passages that answer them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
-from kgrag.evaluation.lines import (
-    Row,
-    Text,
-    check_span,
-    checked,
-    is_trec,
-    read_rows,
-    trec_line,
-    trec_number,
-    trec_rows,
-    write_lines,
-)
+from kgrag.evaluation.lines import Row, Text, check_span, checked, read_rows
 from kgrag.limits import checked_text
 
 
@@ -68,36 +57,6 @@ def read_queries(path: Path) -> QuerySet:
     queries = read_all_queries(path)
     with_gold = tuple(query for query in queries if query.gold_docs)
     return QuerySet(with_gold, len(queries) - len(with_gold))
-
-
-def read_gold(path: Path) -> QuerySet:
-    """Return the gold of a file, as `read_queries` or from TREC qrels (see `is_trec`).
-
-    Lines of qrels are `qid 0 docid rel`; rel above 0 is gold. Questions have neither text nor
-    spans.
-
-    Raises:
-        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
-    """
-    if not is_trec(path):
-        return read_queries(path)
-    gold: dict[str, dict[str, None]] = {}
-    for place, (query_id, _, doc, relevance) in trec_rows(path, "qid 0 docid rel"):
-        docs = gold.setdefault(query_id, {})
-        if trec_number(relevance, place) > 0:
-            docs[doc] = None
-    queries = tuple(GoldQuery(query_id, "", tuple(docs)) for query_id, docs in gold.items() if docs)
-    return QuerySet(queries, len(gold) - len(queries))
-
-
-def write_qrels(path: Path, queries: Sequence[GoldQuery]) -> None:
-    """Write the gold documents of questions as TREC qrels.
-
-    Raises:
-        EvaluationError: If the file cannot be written, or a name has blanks.
-    """
-    lines = (trec_line(q.query_id, 0, doc, 1) for q in queries for doc in q.gold_docs)
-    write_lines(path, lines)
 
 
 def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:

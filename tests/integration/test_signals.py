@@ -44,7 +44,7 @@ sys.argv = ["kgrag", *words]
 run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
-SEARCH = ("kgrag.answering.searching", "Searching.by_rules")
+SEARCH = ("kgrag.answering.searching", "Searching.find")
 
 
 @pytest.fixture(scope="module")
