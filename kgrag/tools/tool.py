@@ -1,6 +1,6 @@
 """What a tool is, and the list of all of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from kgrag.tools.arguments import Arguments, adapter, checked
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
+    from kgrag.statements.table import Cell, Table
 
 TOOLS: "dict[str, Tool]" = {}
 _KEPT = ("type", "enum", "description", "items", "minimum", "maximum", "default")
@@ -104,11 +105,7 @@ def _short(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool(
-    chinese: str,
-    *,
-    gives: Mapping[str, Any] = _ROWS,
-    is_kept: bool = True,
-    curates: bool = False,
+    chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, curates: bool = False
 ) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
     """Make a function a tool of its name; its docstring says what it does.
 
@@ -126,3 +123,20 @@ def tool(
         return TOOLS[name]
 
     return declare
+
+
+def listing(
+    name: str, headings: Mapping[str, str], rows: "Iterable[tuple[Cell, ...]]", *notes: str
+) -> "Table":
+    """Return a table without sources.
+
+    Args:
+        name: Of the table.
+        headings: Of its columns in Chinese, by key; in English they are the keys.
+        rows: Cells of each.
+        *notes: On what is left out, or was done.
+    """
+    from kgrag.statements.table import Column, Row, Table
+
+    columns = (Column(key, chinese, key.replace("_", " ")) for key, chinese in headings.items())
+    return Table(name, tuple(columns), tuple(map(Row, rows)), notes)
