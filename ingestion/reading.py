@@ -1,18 +1,16 @@
 """Extract the facts and summaries of one passage with a chat model."""
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from typing import Literal
 
 from kgrag.config import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
 from kgrag.ingestion import extract, fact_rows, summarize
-from kgrag.ingestion.meta_model import SHIPPED, MetaModel, read_meta_model
+from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.self_names import SelfNames, self_names
@@ -150,8 +148,6 @@ def _object_of(properties: Mapping[str, object]) -> Schema:
         "additionalProperties": False,
     }
 
-
-_TEXT: Schema = {"type": "string"}
 
 _ModelOf = Callable[[Stage], ChatModel]
 
@@ -345,11 +341,7 @@ def _request(task: Task, passage: Passage, settings: ExtractSettings, about: Sel
     facts, meta_model = settings.facts, settings.meta_model
     if about.legend in passage.text or task == "summaries":
         about = replace(about, legend="")
-    request = passage_request(task, passage, facts=facts, meta_model=meta_model, about=about)
-    if about.legend:  # the former request had none
-        return request
-    former = former_request(task, passage, facts=facts, meta_model=meta_model)
-    return replace(request, former=former)
+    return passage_request(task, passage, facts=facts, meta_model=meta_model, about=about)
 
 
 def _parsed(json: Json, task: Task, language: Language, meta_model: MetaModel | None) -> _Answer:
@@ -388,58 +380,3 @@ def _joined(parts: Iterable[PassageKnowledge]) -> PassageKnowledge:
         summaries.update((s.summary_id, s) for s in part.summaries)
         dropped.update(part.dropped)
     return PassageKnowledge(list(facts.values()), list(summaries.values()), dict(dropped))
-
-
-def former_request(
-    task: Task, passage: Passage, *, facts: ExtractFacts, meta_model: MetaModel | None
-) -> Request:
-    """Return the request of a task in its previous form, whose cached answers are still valid.
-
-    For the arguments see `passage_request`.
-    """
-    language = language_of(passage.text)
-    used = prompt(f"former/{prompt_of(task, facts, language).name}", language)
-    values = _passage_values(task, passage, language)
-    if "meta_model" in used.fields and meta_model is not None:
-        values["meta_model"] = f"{_listing(meta_model, language)}\n{_BEYOND[facts][language]}"
-    return Request(
-        messages=used.fill(**values),
-        stage=_STAGES[task],
-        schema=_former_schema(task, None if facts == "free" else meta_model),
-        schema_name=task,
-        doc_id=passage.doc_id,
-    )
-
-
-def _listing(meta_model: MetaModel, language: Language) -> str:
-    """Return a meta-model as previously listed; only shipped ones have changed."""
-    name = next((n for n in SHIPPED if read_meta_model(n) == meta_model), None)
-    return meta_model.listing(language) if name is None else _shipped(name, language)
-
-
-@functools.cache
-def _shipped(name: str, language: Language) -> str:
-    file = resources.files("kgrag.ingestion").joinpath(
-        "meta_models", "former", f"{name}.{language}.txt"
-    )
-    return file.read_text(encoding="utf-8").rstrip("\n")
-
-
-def _former_schema(task: Task, meta_model: MetaModel | None) -> Schema:
-    lists: dict[str, Schema] = {}
-    if task != "summaries":
-        lists["facts"] = _list_of({"quote": _TEXT, "triples": _list_of(_triple(meta_model))})
-    if task != "facts":
-        lists["summaries"] = summarize.ITEMS
-    return _object_of(lists)
-
-
-def _triple(meta_model: MetaModel | None) -> dict[str, Schema]:
-    if meta_model is None:
-        return {"s": _TEXT, "p": _TEXT, "o": _TEXT}
-    key: Schema = {"type": "string", "enum": [t.key for t in meta_model.types]}
-    return {"s": _TEXT, "st": key, "p": _TEXT, "o": _TEXT, "ot": key}
-
-
-def _list_of(properties: dict[str, Schema]) -> Schema:
-    return {"type": "array", "items": _object_of(properties)}

@@ -39,7 +39,6 @@ class Request:
         anew: Whether to ask again though a truncated answer is cached.
         fresh: Whether to ask again though an answer is cached, which was unusable.
         streamed: Whether to stream the answer without a reader.
-        former: As sent by an earlier version, for the cache.
     """
 
     messages: tuple[Message, ...]
@@ -53,7 +52,6 @@ class Request:
     anew: bool = False
     fresh: bool = False
     streamed: bool = False
-    former: "Request | None" = None
 
 
 @dataclass(frozen=True, slots=True)

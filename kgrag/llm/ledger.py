@@ -346,20 +346,19 @@ def predict(
 
     It follows past requests of the same stage and schema (`rates_of`): the prompt in proportion to
     its estimated tokens, the answer to the material's characters, or without history to its tokens.
-    Equal requests are sent once; those with a cached answer, also to the former request, not at
-    all. Parameters are those of `request_key`.
+    Equal requests are sent once; those with a cached answer not at all.
+    Parameters are those of `request_key`.
     """
     seen: set[str] = set()
     history: dict[tuple[Stage, str], Rates | None] = {}
     kept = 0
     n = prompt = cached = completion = 0.0
     for request in requests:
-        asked = [request, *([request.former] if request.former else [])]
-        keys = [request_key(r, model=model, parameters=parameters) for r in asked]
-        if keys[0] in seen:
+        key = request_key(request, model=model, parameters=parameters)
+        if key in seen:
             continue
-        seen.add(keys[0])
-        if any(map(calls.has_answer, keys)):
+        seen.add(key)
+        if calls.has_answer(key):
             kept += 1
             continue
         kind = (request.stage, request.schema_name)

@@ -604,11 +604,7 @@ class Cached(Wrapper):
 
         After waiting for another caller its answer counts as fresh.
         """
-        # Corrections of bad answers have no former request.
-        former = self.key(request.former) if request.former and not request.added else ""
-        kept = None
-        if not request.fresh or waited:
-            kept = self.calls.answer(key) or (self.calls.answer(former) if former else None)
+        kept = None if request.fresh and not waited else self.calls.answer(key)
         if kept is not None:
             usage = kept.usage
 
@@ -619,10 +615,7 @@ class Cached(Wrapper):
             return kept.reporting_to(hit)
         if request.anew or not request.doc_id:
             return None
-        cut = self.calls.answer(cut_key(key, request, self.limit))
-        if cut is None and former:
-            cut = self.calls.answer(cut_key(former, request))
-        return cut
+        return self.calls.answer(cut_key(key, request, self.limit))
 
 
 @dataclass(eq=False, repr=False)

@@ -8,8 +8,6 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, ModelConfig
-from kgrag.ingestion import reading
-from kgrag.ingestion.reading import former_request
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.server import FakeServer
 from tests.fixtures import extent
@@ -96,43 +94,6 @@ def test_answers_that_were_cut_are_not_paid_again(folder):
         settings(folder, server.base_url, calls=str(folder / "kept.db"), max_tokens=500)
         run(folder, "ingest", folder / "docs")
         assert server.paid > paid
-
-
-@pytest.mark.parametrize("cut_at", [10**9, 8000])
-def test_a_folder_of_a_former_version_is_read_anew_and_pays_nothing(folder, monkeypatch, cut_at):
-    """What was answered when triples were objects serves, also where it was cut and read in halves.
-
-    A new document is asked for as is asked now.
-    """
-
-    def reply(body):
-        good = stand_in(body)
-        cut = "写成一行" not in str(body) and len(good.text) > cut_at
-        return Reply(good.text[:200], finish_reason="length") if cut else good
-
-    def formerly(task, passage, settings, about):
-        return former_request(task, passage, facts=settings.facts, meta_model=settings.meta_model)
-
-    with FakeServer(reply) as server:
-        settings(folder, server.base_url)
-        with monkeypatch.context() as former:
-            former.setattr(reading, "_request", formerly)
-            former.setattr(reading, "READING_VERSION", "2")
-            done = run(folder, "ingest", folder / "docs", "--json")
-            assert done.exit_code == 0, done.output
-        first, paid = json.loads(done.stdout)["model"], server.paid
-        assert first["facts"] > 0
-
-        done = run(folder, "ingest", folder / "docs", "--json")
-        again = json.loads(done.stdout)
-        assert (again["counts"], server.paid) == ({"replaced": 3}, paid)
-        assert again["model"]["facts"] == first["facts"]
-        assert again["model"]["summaries"] == first["summaries"]
-
-        write(folder / "docs", "d", 20)
-        run(folder, "ingest", folder / "docs")
-        assert server.paid > paid
-        assert "写成一行" in str(server.requests[-1].body)
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,13 @@ def prompt(name: str, language: Language) -> Prompt:
     """Return a prompt.
 
     Args:
-        name: As `prompt_names` gives it; with `former/` before it, as it was before.
+        name: As `prompt_names` gives it.
         language: `zh` or `en`.
 
     Raises:
         ValueError: If there is none, or its file is malformed.
     """
-    folder, _, stem = name.rpartition("/")
-    file = resources.files("kgrag.llm.prompts").joinpath(folder, language, f"{stem}.txt")
+    file = resources.files("kgrag.llm.prompts").joinpath(language, f"{name}.txt")
     if not file.is_file():
         raise ValueError(f"no prompt is called {name!r} in {language!r}")
     about, *parts = _PARTS.split(file.read_text(encoding="utf-8"))
