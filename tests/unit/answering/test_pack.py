@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.answering.pack import fact_lines, pack, passage_block
+from kgrag.answering.pack import fact_lines, pack
 from kgrag.ids import entity_id, fact_id
 from kgrag.qualifiers import Qualifiers
 from kgrag.question.question import analyse
 from kgrag.results import Passage, ScoredChunk
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading
+from kgrag.verification.attempt import passage_block
 
 TEXTS = {
     "a": "甲规划\n一、目标\n" + "".join(f"第{i}项工作稳步推进。" for i in range(20)),
