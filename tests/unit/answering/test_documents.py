@@ -117,18 +117,6 @@ def test_an_answer_cites_a_place_once_and_names_the_others(folder, question):
     assert shown.count("同一文字另见：") == sum(bool(c["also_in"]) for c in told["citations"])
 
 
-def test_the_others_are_found_when_one_is_deleted(tmp_path):
-    """Nothing is recorded of copies: what is held counts."""
-    left = dict.fromkeys(SAME)
-    with knowledge_base(tmp_path, {name: FILES[name] for name in SAME}) as base:
-        while left:
-            (hit, *_) = base.search(ASKED)
-            assert names([hit.file, *hit.also_in]) == set(left)
-            del left[hit.file.rpartition("/")[2]]
-            base.delete(hit.file)
-        assert base.search(ASKED) == []
-
-
 QUESTION = "创建绿色工厂多少家？"
 CHANGE = """
 import sys
