@@ -58,6 +58,11 @@ class Chosen:
     names: tuple[str, ...] = ()
     part: str = ""
 
+    @property
+    def stating(self) -> frozenset[str]:
+        """The documents with chosen statements, by id."""
+        return frozenset(s.doc_id for s in self.statements)
+
     def note(self, stating: Collection[str], what: Note) -> Note:
         """Return a note on how many documents the table covers.
 

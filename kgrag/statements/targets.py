@@ -84,9 +84,7 @@ def _listed(chosen: Chosen, selection: "Selection") -> Stated:
     ordered = list(rows) if selection.order else sorted(rows, key=_order)
     stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
     notes = (
-        chosen.note(
-            {s.doc_id for s in chosen.statements}, _limited(selection, note("such-figures", "zh"))
-        ),
+        chosen.note(chosen.stating, _limited(selection, note("such-figures", "zh"))),
         *chosen.place_notes(selection.places),
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
         *kept.notes,
@@ -290,8 +288,7 @@ def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[No
     """Yield how much of what is selected states figures, what does not, and like indicators."""
     rows = {f.row for f in _figures(part, selection)}
     asked = "、".join(part.names)
-    stating = {s.doc_id for s in part.statements}
-    yield part.note(stating, _limited(selection, note("figures-of", "zh", indicator=asked)))
+    yield part.note(part.stating, _limited(selection, note("figures-of", "zh", indicator=asked)))
     yield from part.place_notes(selection.places)
     if selection.by == "province":
         yield from _silent(selection, _expected(selection, part, rows))
