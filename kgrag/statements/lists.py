@@ -20,7 +20,7 @@ from kgrag.statements.sources import (
 )
 from kgrag.statements.table import Cell, Column
 from kgrag.statements.timeline import validity_spans
-from kgrag.status import kind_in_words
+from kgrag.status import Status, kind_in_words
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL
@@ -139,24 +139,29 @@ def documents(store: Store, selection: Selection) -> Stated:
     spans = validity_spans(store, chosen.cards)
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
     for card in cards:
-        told, status = card.metadata, in_force.status(card.doc_id, selection.day)
-        node, acting = node_id(card.title, told), status.doc_id
+        status = in_force.status(card.doc_id, selection.day)
+        node, acting = node_id(card.title, card.metadata), status.doc_id
         by = [spot_of(s) for s in acts if s.doc_id == acting and s.fact.object.entity_id == node]
         own = [(card.doc_id, *span) for span in dict.fromkeys(spans[card.doc_id].values())]
-        cells = (
-            card.title,
-            kind_in_words(status.kind),
-            told.number or None,
-            "、".join(told.issuers) or None,
-            day_of_issue(card),
-            told.effective or None,
-            told.expires or None,
-            f"《{status.title}》" if status.title else None,
-            card.doc_id,
-        )
+        cells = _cells(card, status)
         rows.append((cells, [*by, *own] or [(acting or card.doc_id, 0, 1)]))
     counted = note("documents-selected", "zh", n=len(cards), total=len(chosen.held))
     return Stated(_DOCUMENTS, rows, (counted,))
+
+
+def _cells(card: Document, status: Status) -> tuple[Cell, ...]:
+    told = card.metadata
+    return (
+        card.title,
+        kind_in_words(status.kind),
+        told.number or None,
+        "、".join(told.issuers) or None,
+        day_of_issue(card),
+        told.effective or None,
+        told.expires or None,
+        f"《{status.title}》" if status.title else None,
+        card.doc_id,
+    )
 
 
 def _newest_first(chosen: Chosen, selection: Selection) -> list[Document]:

@@ -135,9 +135,9 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
     )
 
 
-def _order(cells: tuple[Cell, ...]) -> tuple[str, ...]:
+def _order(cells: tuple[Cell, ...]) -> tuple[object, ...]:
     indicator, region, year, *rest = cells
-    return (str(indicator), str(region), str(year or ""), *map(str, rest))
+    return (str(indicator), place_rank(str(region)), str(year or ""), *map(str, rest))
 
 
 def _number(text: str) -> Cell:
