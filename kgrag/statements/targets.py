@@ -77,9 +77,9 @@ def targets(store: Store, selection: "Selection") -> Stated:
 
 
 def _listed(chosen: Chosen, selection: "Selection") -> Stated:
-    kept = ranked(chosen.statements, selection)
+    kept, left_out = ranked(chosen, selection)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
-    for statement in kept.statements:
+    for statement in kept:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
     ordered = list(rows) if selection.order else sorted(rows, key=_order)
     stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
@@ -87,7 +87,7 @@ def _listed(chosen: Chosen, selection: "Selection") -> Stated:
         chosen.note(chosen.stating, _limited(selection, note("such-figures", "zh"))),
         *chosen.place_notes(selection.places),
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
-        *kept.notes,
+        *left_out,
     )
     return Stated(_COLUMNS, [(cells, rows[cells]) for cells in ordered], notes)
 
@@ -196,8 +196,8 @@ def compare(store: Store, selection: "Selection") -> Stated:
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
-    kept = ranked(chosen.statements, selection)
-    parts = replace(chosen, statements=kept.statements).of_each_name(_TARGET)
+    kept, left_out = ranked(chosen, selection)
+    parts = replace(chosen, statements=kept).of_each_name(_TARGET)
     made = [(part.part, _figures(part, selection)) for part in parts]
     rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     heads = dict.fromkeys(head for part in made for head in _heads(*part, selection))
@@ -211,7 +211,7 @@ def compare(store: Store, selection: "Selection") -> Stated:
         for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
         for one in _coverage(store, part, selection)
     )
-    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *kept.notes)
+    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *left_out)
     ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Stated(
