@@ -47,35 +47,24 @@ class _Event:
 class InForce:
     """Status of all documents of one state of a knowledge base, at any date."""
 
-    def __init__(
-        self,
-        cards: Iterable[Document],
-        events: Mapping[str, Sequence[_Event]],
-        named: Mapping[str, Sequence[_Event]],
-    ) -> None:
-        self._cards = {card.doc_id: card for card in cards}
-        self._events = events
-        self._named = named
-        self._titles = {_name_key(card.title) for card in self._cards.values()}
-
-    @classmethod
-    def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
+    def __init__(self, cards: Sequence[Document], statements: Iterable[Statement]) -> None:
         """Build from documents and citations.
 
         Args:
             cards: All documents; texts are not needed.
             statements: References that repeal or amend.
         """
-        events: defaultdict[str, list[_Event]] = defaultdict(list)
-        named: defaultdict[str, list[_Event]] = defaultdict(list)
+        self._cards = {card.doc_id: card for card in cards}
+        self._titles = {_name_key(card.title) for card in cards}
+        self._events: defaultdict[str, list[_Event]] = defaultdict(list)
+        self._named: defaultdict[str, list[_Event]] = defaultdict(list)
         for event, held, names in _acts(cards, statements):
             for name in () if held else names:
-                named[_name_key(name)].append(event)
+                self._named[_name_key(name)].append(event)
             for doc_id in held:
-                events[doc_id].append(event)
+                self._events[doc_id].append(event)
         for doc_id, event in _later_editions(cards):
-            events[doc_id].append(event)
-        return cls(cards, events, named)
+            self._events[doc_id].append(event)
 
     @classmethod
     def read(cls, store: Store, cards: Sequence[Document] | None = None) -> "InForce":
@@ -86,7 +75,7 @@ class InForce:
             cards: All its documents, if already loaded.
         """
         held = store.document_cards() if cards is None else cards
-        return cls.of(held, store.statements("reference", predicates=tuple(ACTS)))
+        return cls(held, store.statements("reference", predicates=tuple(ACTS)))
 
     def status(self, doc_id: str, day: str) -> Status:
         """Return the status of a document at a day; `unknown` if there is no such document.

@@ -1,10 +1,10 @@
 """Timeline of documents (issue, entry into force, expiry), deadlines and target years."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.statements.choose import (
@@ -76,15 +76,23 @@ def timeline(store: Store, selection: "Selection") -> Stated:
         NotFoundError: If no document is selected, or a place or the indicator is unknown.
         OutOfRangeError: If `since` or `until` is no date.
     """
-    for name, day in (("since", selection.since), ("until", selection.until)):
-        if day and not parse_as_of(day).startswith(day):
-            raise OutOfRangeError(
-                "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
-            )
+    for day in filter(None, (selection.since, selection.until)):
+        if not parse_as_of(day).startswith(day):  # compared by its letters
+            raise OutOfRangeError("{day!r} is not written as 2022, 2022-06 or 2022-06-30", day=day)
     everywhere = {"places": (), "level": "", "years": None, "standing": "planned"}
     chosen = choose(store, selection.model_copy(update=everywhere), "target")
     here = in_places(selection.places, chosen.cards.values(), selection.level)
-    figures = _figures(chosen)
+    figures = [
+        _Entry(
+            s.qualifiers.year,
+            "target",
+            f"{s.fact.subject.name} {figure_words(s)}",
+            stated_place(s.qualifiers, chosen.cards[s.doc_id]),
+            spot_of(s),
+        )
+        for s in chosen.statements
+        if s.qualifiers.year
+    ]
     duties, is_open = _duties(store, selection, chosen)
     found = [*figures, *duties, *_from_texts(store, selection, chosen, [*figures, *duties])]
     if not found:
@@ -96,36 +104,22 @@ def timeline(store: Store, selection: "Selection") -> Stated:
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    notes = _notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open)))
+    n_open = sum(map(here, is_open))
+    notes = (
+        *_notes(chosen, selection, kept),
+        *([note("no-day", "zh", n=n_open)] if n_open else ()),
+    )
     return Stated(_COLUMNS, rows.items(), notes)
 
 
-def _notes(
-    chosen: Chosen, selection: "Selection", kept: Collection[str], n_open: int
-) -> tuple[str, ...]:
+def _notes(chosen: Chosen, selection: "Selection", kept: Sequence[_Entry]) -> Iterator[Note]:
+    yield note("in-table", "zh", n=len({e.spot[0] for e in kept}), chosen=len(chosen.cards))
+    yield from chosen.filter_notes()
+    yield from chosen.place_notes(selection.places)
     told = [card.metadata for card in chosen.cards.values()]
     inferred = sum(m.year is not None and "written" in m.inferred for m in told)
-    return (
-        note("in-table", "zh", n=len(kept), chosen=len(chosen.cards)),
-        *chosen.filter_notes(),
-        *chosen.place_notes(selection.places),
-        note("dates-of-issue", "zh", silent=sum(m.year is None for m in told), inferred=inferred),
-        *((note("no-day", "zh", n=n_open),) if n_open else ()),
-    )
-
-
-def _figures(chosen: Chosen) -> list[_Entry]:
-    return [
-        _Entry(
-            s.qualifiers.year,
-            "target",
-            f"{s.fact.subject.name} {figure_words(s)}",
-            stated_place(s.qualifiers, chosen.cards[s.doc_id]),
-            spot_of(s),
-        )
-        for s in chosen.statements
-        if s.qualifiers.year
-    ]
+    silent = sum(m.year is None for m in told)
+    yield note("dates-of-issue", "zh", silent=silent, inferred=inferred)
 
 
 def _duties(
