@@ -7,9 +7,10 @@ from kgrag.qualifiers import Comparator, Qualifiers
 from kgrag.statements.sources import object_of
 from kgrag.store.graph import Statement
 from kgrag.text.facets import NATIONAL
+from kgrag.text.places import question_places
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.quantities import narrow, quantities, says_nothing, scaled
-from kgrag.text.regions import level_of, regions_named
+from kgrag.text.regions import regions_named
 from kgrag.types import Document
 
 _SIGNS = {
@@ -163,13 +164,8 @@ def _part_of(card: Document) -> str:
 def is_known_place(place: tuple[str, ...], card: Document) -> bool:
     """Return whether a place is known, not a misread word."""
     if place == (NATIONAL,):
-        return not card.metadata.regions and not _names_a_place(card.title)
+        return not card.metadata.regions and not question_places(card.title, ())
     return place[-1] in card.metadata.regions or bool(regions_named(place[-1]))
-
-
-def _names_a_place(title: str) -> bool:
-    pieces = (title[at : at + n] for n in (2, 3) for at in range(len(title) - n + 1))
-    return any(level_of(region.name) != "县" for piece in pieces for region in regions_named(piece))
 
 
 def decimal_of(text: str) -> Decimal | None:
