@@ -16,14 +16,14 @@ from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import answer_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
-from kgrag.answering.searching import Analysis, Searching, Unread
+from kgrag.answering.searching import Analysis, Searching
 from kgrag.config import Config, Writer
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
 from kgrag.errors import NotFoundError
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run
+from kgrag.evaluation.runs import Run, run_of
 from kgrag.evaluation.scores import Report, evaluate
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport
@@ -550,18 +550,12 @@ class KnowledgeBase:
         *,
         system: str,
         top_k: int,
-        analysis: Analysis = "rules",
-        as_of: str | date | None = None,
-        unread: Unread | None = None,
         progress: Progress | None = None,
     ) -> Run:
-        """Return the results of a system for each question, {id: results}; see `search`.
-
-        With `unread`, a question that a model cannot read is reported, and searched by rules.
-        """
+        """Return the results of a system for each question, {id: results}; see `search`."""
         done = partial(progress, system) if progress else None
-        find = self._searching(system, top_k, None, as_of).run
-        return find(questions, analysis, unread=unread, progress=done)
+        searching = self._searching(system, top_k, None, None)
+        return run_of(questions, lambda asked: searching.find(asked, "rules"), progress=done)
 
     def evaluate(
         self,

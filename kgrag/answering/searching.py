@@ -1,7 +1,6 @@
-"""Searching for questions that rules or models read."""
+"""Searching for a question, read by rules or by a model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
@@ -11,7 +10,6 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
-from kgrag.evaluation.runs import Run, run_of
 from kgrag.limits import checked_text
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.models import Models
@@ -23,7 +21,6 @@ from kgrag.store.store import Store
 from kgrag.types import Query
 
 Analysis = Literal["rules", "model"]
-Unread = Callable[[str, ModelError], object]  # told a question that could not be read, and why
 
 LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _KEPT = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
@@ -167,47 +164,6 @@ class Searching:
             ModelError: If the model fails.
         """
         return self._found(*self._read(question, analysis))
-
-    def run(
-        self,
-        questions: Mapping[str, str],
-        analysis: Analysis,
-        *,
-        unread: Unread | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Run:
-        """Return the results for questions by id.
-
-        A model reads up to `llm.concurrency` of them in parallel. If it is stopped, it waits for
-        none.
-
-        Args:
-            questions: By id.
-            analysis: `rules`, or `model` to have a model read each question first.
-            unread: Called with each question that the model failed to read, which is then searched
-                by rules; None makes that an error.
-            progress: Called with (questions done, questions in all).
-        """
-        if analysis == "rules":
-            return run_of(questions, lambda asked: self.find(asked, "rules"), progress=progress)
-        workers = self.config.model_of("analyse").concurrency
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="reading")
-        begun = {q: pool.submit(self._read, q, analysis) for q in dict.fromkeys(questions.values())}
-
-        def find(question: str) -> list[ScoredChunk]:
-            try:
-                knowledge, read = begun[question].result()
-            except ModelError as exc:
-                if unread is None:
-                    raise
-                unread(question, exc)
-                return self.find(question, "rules")
-            return self._found(knowledge, read)
-
-        try:
-            return run_of(questions, find, progress=progress)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, question: str, analysis: Analysis) -> tuple[SearchContext, Understood]:
         checked_text("question", question)

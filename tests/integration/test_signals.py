@@ -104,7 +104,6 @@ CASES = {
     "search": (("search", "目标"), SEARCH, 1, NOTHING),
     "chat": (("chat",), ("kgrag.api", "KnowledgeBase.ask"), 1, NOTHING),
     "verify": (("verify",), ("kgrag.api", "KnowledgeBase.verify"), 1, NOTHING),
-    "batch": (("eval", "run", "q.jsonl", "--out", "old.jsonl"), SEARCH, 1, NOTHING),
     "export": (("export", "--out", "old.jsonl"), ("kgrag.cli.manage", "json_line"), 3, NOTHING),
     "reembed": (
         ("reembed", "--model", "hash-32"),

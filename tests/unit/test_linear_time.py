@@ -99,7 +99,7 @@ REACHED = {
         in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate reading_of retrieve
         score self_check side states_kind with_remarks""",
-    "a character, an encoding": "carried is_hidden n_lost",
+    "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",
     "programs and archives": """
         as_docx catalogue open_package open_pictures read_docx read_pdf
