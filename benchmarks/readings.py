@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measures import text_table
-from kgrag.answering.retrieve import Understood
-from kgrag.answering.retrieve import search as search_read
-from kgrag.answering.searching import with_documents
+from kgrag.answering.searching import Understood, with_documents
+from kgrag.answering.searching import search as search_read
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.runs import from_ranking

@@ -10,7 +10,7 @@ from kgrag.answer.sentences import is_letterhead, joined_spans
 from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
-from kgrag.question.answer_kinds import asked_kind, states_kind
+from kgrag.question.question import asked_kind, states_kind
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search

@@ -1,6 +1,6 @@
-"""Evaluation commands: eval experiment, run, compare, answers."""
+"""Evaluation commands: eval experiment, compare, answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,9 +11,9 @@ import click
 
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, FILE, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.config import Writer
-from kgrag.errors import EvaluationError, ModelError
+from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kgrag.evaluation.queries import GoldQuery, QuerySet
     from kgrag.evaluation.runs import Run
 
-_Progress = Callable[[str, int, int], None]
 _SYSTEMS: Any = option("Presets.", default="bm25,vector,grim")
 _TOP_K: Any = option(type=click.IntRange(1, 1000), default=20)
 _MEASURES: Any = option(
@@ -91,50 +90,6 @@ def experiment(
         echo_text(markdown(found, measures=wanted))
 
 
-@command("run", under=eval_)
-def run_(
-    ctx: click.Context,
-    questions: Path = argument(type=EXISTING),
-    out: Path = option("Run file to write.", type=FILE, required=True),
-    system: str | None = option("Retrieval preset; grim by default."),
-    top_k: int = option(type=click.IntRange(1, 1000), default=10),
-    analyse: bool = option("Have a model read each question first, as for ask."),
-    as_of: str = option("As of this day: 2022, 2022-03 or 2022-03-05.", metavar="DATE"),
-    kb: str = KB,
-) -> int:
-    """Search for many questions, .jsonl of {id, question}, and write a run file."""
-    from kgrag.evaluation.queries import read_questions
-    from kgrag.evaluation.runs import write_run
-
-    refused: list[EvaluationError] = []
-    unread: dict[str, ModelError] = {}
-    asked = read_questions(questions, refused=refused.append)
-    for error in refused:
-        say("not searched: {error}", error=error, err=True)
-    if not asked:
-        raise EvaluationError(
-            "{batch} holds no questions; it needs lines of {{id, question}}", batch=questions
-        )
-    with opened(kb) as base, progress_bar("search") as progress:
-        run = base.run(
-            asked,
-            system=system or ctx.obj.search.system,
-            top_k=top_k,
-            analysis="model" if analyse else "rules",
-            as_of=as_of or None,
-            unread=unread.__setitem__,
-            progress=progress,
-        )
-    write_run(out, run)
-    for query_id, question in asked.items():
-        if problem := unread.get(question):
-            told = "{id}: searched by its own words: {error}"
-            say(told, id=query_id, error=problem, err=True)
-    empty = sum(not results for results in run.values())
-    say("{n} questions to {out}, {empty} without results", n=len(run), out=out, empty=empty)
-    return int(bool(refused or unread))
-
-
 @command(under=eval_)
 def compare(
     run_a: Path = argument(type=EXISTING),
@@ -186,7 +141,7 @@ def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":
     if len(lacking) == len(gold):
         raise EvaluationError(
             f"{path}: has none of the {len(gold)} questions of {queries} ({lacking[0]}, …). "
-            "Remedy: make it of the same file: kgrag eval run"
+            "Remedy: make it of the same file: kgrag eval experiment --out"
         )
     if lacking:
         echo(f"note: {path} lacks {len(lacking)} of {len(gold)} questions (scored 0)", err=True)

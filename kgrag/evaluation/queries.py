@@ -1,12 +1,12 @@
 """Query sets: questions with the documents and passages that answer them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
-from kgrag.evaluation.lines import Row, Text, check_span, checked, read_lines, read_rows, row_of
+from kgrag.evaluation.lines import Row, Text, check_span, checked, read_rows
 from kgrag.limits import checked_text
 
 
@@ -74,35 +74,6 @@ def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:
             raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
         queries[query.query_id] = query
     return tuple(queries.values())
-
-
-def read_questions(
-    path: Path, *, refused: Callable[[EvaluationError], None] | None = None
-) -> dict[str, str]:
-    """Return {id: question} of a `.jsonl` file, in file order; gold is not needed.
-
-    Args:
-        path: The file.
-        refused: Called with the error of a malformed line, which is then skipped.
-
-    Raises:
-        EvaluationError: If the file cannot be read; or, without `refused`, if a line is malformed:
-            names file and line.
-    """
-    questions: dict[str, str] = {}
-    for place, line in read_lines(path):
-        try:
-            row = row_of(line, place)
-            query = _query({"id": row.get("id"), "question": row.get("question")}, place)
-            if query.query_id in questions:
-                raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
-        except EvaluationError as exc:
-            if refused is None:
-                raise
-            refused(exc)
-        else:
-            questions[query.query_id] = query.question
-    return questions
 
 
 def _query(row: Row, place: str) -> GoldQuery:

@@ -346,8 +346,8 @@ def predict(
 
     It follows past requests of the same stage and schema (`rates_of`): the prompt in proportion to
     its estimated tokens, the answer to the material's characters, or without history to its tokens.
-    Equal requests are sent once; those with a cached answer not at all. Parameters are those of
-    `request_key`.
+    Equal requests are sent once; those with a cached answer not at all.
+    Parameters are those of `request_key`.
     """
     seen: set[str] = set()
     history: dict[tuple[Stage, str], Rates | None] = {}

@@ -604,9 +604,7 @@ class Cached(Wrapper):
 
         After waiting for another caller its answer counts as fresh.
         """
-        kept = None
-        if not request.fresh or waited:
-            kept = self.calls.answer(key)
+        kept = None if request.fresh and not waited else self.calls.answer(key)
         if kept is not None:
             usage = kept.usage
 

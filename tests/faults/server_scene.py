@@ -69,6 +69,5 @@ def quick_server(folder: Path) -> Neo4jServer:
     """Return a server that is started often, and asked the same over and over."""
     return Neo4jServer(
         folder,
-        options=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
         settings=("dbms.cypher.min_replan_interval=1h",),
     )

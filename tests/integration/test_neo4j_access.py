@@ -12,17 +12,19 @@ from click.testing import CliRunner
 from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
+from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.ingestion.samples import sample_folder
 from kgrag.retrieval.grim import PRESETS
 from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.store import Neo4jStore
+from tests.fixtures.kit import few_samples
 from tests.neo4j_server.plugin import driver_of
 
 pytestmark = pytest.mark.neo4j
 
 PASSWORD = "Geheim-密码-7"
+UNBLOCKED = "dbms.security.auth_max_failed_attempts=0"  # after three wrong ones
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +45,13 @@ def refused(location, remedy):
 def test_a_server_with_a_password_is_opened_from_the_environment_only(
     new_neo4j_server, monkeypatch, caplog
 ):
-    """Neither a message, nor a log, nor the graph ever holds the password."""
+    """Neither a message, nor a log, nor the graph ever holds the password.
+
+    A database that may only be read answers everything, and refuses to be written.
+    """
     caplog.set_level(logging.DEBUG)
-    uri = new_neo4j_server(
-        password=PASSWORD, settings=("dbms.security.auth_max_failed_attempts=0",)
-    ).uri
+    server = new_neo4j_server(password=PASSWORD, settings=(UNBLOCKED,))
+    uri = server.uri
     messages = [refused(uri, "set NEO4J_USERNAME and NEO4J_PASSWORD")]
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong-" + PASSWORD)
     messages.append(refused(uri, "set NEO4J_USERNAME and NEO4J_PASSWORD"))
@@ -67,7 +71,7 @@ def test_a_server_with_a_password_is_opened_from_the_environment_only(
     )
     for scheme in ("bolt", "neo4j"):
         with KnowledgeBase.open(scheme + uri[4:], embedder=HashEmbedder()) as base:
-            base.ingest([sample_folder()])
+            base.ingest(few_samples())
             assert base.verify() == []
             with pytest.raises(StoreError) as caught:
                 base.store.run_query("THIS IS NO CYPHER", max_rows=1, timeout_s=5)
@@ -82,34 +86,18 @@ def test_a_server_with_a_password_is_opened_from_the_environment_only(
     said = "\n".join(r.getMessage() for r in caplog.records if r.name.startswith("kgrag"))
     for text in (*messages, stored, said):
         assert PASSWORD not in text
+    only_reads(server, monkeypatch)
 
 
-def test_an_address_where_no_bolt_server_is_is_refused_soon(neo4j_server):
-    """Nobody listens; somebody else does; somebody does and says nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        refused(f"bolt://127.0.0.1:{port}", "check the address")
-    for scheme in ("bolt", "neo4j"):
-        refused(f"{scheme}://127.0.0.1:{port}", "check the address")  # closed now
-        refused(f"{scheme}://no-such-host.invalid:7687", "check the address")
-    refused("bolt://127.0.0.1:7687?x=y", "only .policy=NAME")
-    if neo4j_server is not None:
-        for scheme in ("bolt", "neo4j"):
-            refused(neo4j_server.http.replace("http", scheme), "check the address")
-
-
-@pytest.mark.slow
-def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server, monkeypatch):
+def only_reads(server, monkeypatch):
     """Every preset and every check works; whatever writes is told so, and nothing changes."""
     tries: list[object] = []
     monkeypatch.setattr(connection, "Transaction", partial(begun, tries))
-    server = new_neo4j_server()
-    with KnowledgeBase.open(server.uri, embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder()])
+    with KnowledgeBase.open(server.uri, create=False, embedder=HashEmbedder()) as base:
         question = f"{base.documents()[0].title}的目标是什么？"
         expected = answers(base, question)
     server.stop()
-    server.settings = ("server.databases.default_to_read_only=true",)
+    server.settings = (UNBLOCKED, "server.databases.default_to_read_only=true")
     server.start()
 
     with KnowledgeBase.open(server.uri, create=False, embedder=HashEmbedder()) as base:
@@ -125,6 +113,20 @@ def test_a_database_that_may_only_be_read_answers_everything(new_neo4j_server, m
                 write()
             assert 0 < len(tries) <= connection._REFUSED
         assert_same(answers(base, question), expected)
+
+
+def test_an_address_where_no_bolt_server_is_is_refused_soon(neo4j_server):
+    """Nobody listens; somebody else does; somebody does and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        refused(f"bolt://127.0.0.1:{port}", "check the address")
+    for scheme in ("bolt", "neo4j"):
+        refused(f"{scheme}://127.0.0.1:{port}", "check the address")  # closed now
+        refused(f"{scheme}://no-such-host.invalid:7687", "check the address")
+    refused("bolt://127.0.0.1:7687?x=y", "only .policy=NAME")
+    if neo4j_server is not None:
+        for scheme in ("bolt", "neo4j"):
+            refused(neo4j_server.http.replace("http", scheme), "check the address")
 
 
 def begun(tries, *args):
@@ -152,11 +154,3 @@ def answers(base, question):
     with closing(base.export()) as records:
         exported = [json.dumps(r, sort_keys=True) for r in records]
     return (ids, asked.text, base.counts(), exported), scores
-
-
-def test_an_empty_database_is_no_knowledge_base(bare_neo4j):
-    """Looking does not make one."""
-    with pytest.raises(NoKnowledgeBaseError, match="kgrag ingest"):
-        Neo4jStore.open(bare_neo4j, create=False)
-    with driver_of(bare_neo4j) as driver:
-        assert not driver.execute_query("SHOW CONSTRAINTS").records

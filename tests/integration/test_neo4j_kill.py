@@ -13,7 +13,6 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import StoreUnavailableError
-from kgrag.store.neo4j import connection
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.faults.corpus import of_documents
 from tests.fixtures import extent
@@ -22,7 +21,7 @@ from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
-RECORDS = extent.of(60, 30)
+RECORDS = extent.of(60, 16)
 CLIENT_KILLS = extent.of(6, 2)
 INGEST = """
 import sys
@@ -113,40 +112,25 @@ def await_commits(proxy: BoltProxy, n: int) -> None:
         time.sleep(0.0005)
 
 
-def test_ingest_is_whole_after_each_kill_of_the_server(
-    new_neo4j_server, corpus, undisturbed, monkeypatch
-):
+def test_ingest_is_whole_after_each_kill_of_the_server(new_neo4j_server, corpus, undisturbed):
     """The outage is told; what was committed before is there; the same again completes it."""
     rng = random.Random(5)
     server = new_neo4j_server()
     with BoltProxy(server.uri) as proxy:
-        at = ((rng.randint(2, 30), 0.0), (25, rng.uniform(0, 0.1)))
-        for commits, pause in at[: extent.of(2, 1)]:
-            with monkeypatch.context() as patch:
-                patch.setattr(connection, "_RETRY_S", 1.0)
-                ingest = Ingest(proxy.uri(), corpus)
-                await_commits(proxy, commits)
-                time.sleep(pause)
-                server.kill()
-                ingest.join()
-            assert isinstance(ingest.error, StoreUnavailableError)
-            assert "check the address and that the server runs" in str(ingest.error)
+        for commits in (rng.randint(2, 15), 12, 2)[: extent.of(3, 1)]:
+            command = subprocess.Popen(
+                [sys.executable, "-c", COMMAND, "ingest", "--kb", proxy.uri(), *map(str, corpus)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            await_commits(proxy, commits)
+            server.kill()
+            _, told = command.communicate()
+            assert command.returncode == 1
+            assert "kgrag: bolt://" in told
+            assert "cannot be reached" in told
+            assert "Traceback" not in told
             server.start()
             check_whole(server.uri, undisturbed)
-
-        command = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "ingest", "--kb", proxy.uri(), *map(str, corpus)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        await_commits(proxy, 2)
-        server.kill()
-        _, told = command.communicate()
-        assert command.returncode == 1
-        assert "kgrag: bolt://" in told
-        assert "cannot be reached" in told
-        assert "Traceback" not in told
-        server.start()
-        check_whole(server.uri, undisturbed)
 
         ingest = Ingest(proxy.uri(), corpus)  # of one that comes back soon nothing is heard
         await_commits(proxy, 3)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.neo4j_server.proxy import BoltProxy
-from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -169,7 +169,7 @@ def new_neo4j_server(tmp_path):
 
     def start(**options):
         home = tmp_path / f"neo4j{len(servers)}"
-        servers.append(Neo4jServer(home, **{"options": SHORT_LIVED, **options}))
+        servers.append(Neo4jServer(home, **options))
         servers[-1].start()
         return servers[-1]
 

@@ -14,16 +14,15 @@ from tests.neo4j_server.classpath import classpath
 START_SECONDS = 180  # 8 s on a free machine
 STOP_SECONDS = 60
 HOST = "127.0.0.1"
-# As the scripts of Neo4j 5 start it.
+# As the scripts of Neo4j 5 start it, and, as no server lives long here, with a compiler that
+# optimises less and one thread that collects garbage: half the work, for the same answers.
 JAVA_OPTIONS = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--enable-native-access=ALL-UNNAMED",
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
 )
-# For a server that does not live long: half the work of a start, by a compiler that optimises less
-# and one thread that collects garbage. What it answers is the same.
-SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # Its standard input ends when the process that holds the other end does, however that came.
 WATCH = 'cat; kill -9 "$1"'
 
@@ -39,7 +38,6 @@ class Neo4jServer:
         settings: More lines for neo4j.conf.
         heap: Of the JVM, as Java writes it.
         memory: Of a transaction; 0 for no limit.
-        options: More options of the JVM.
 
     Attributes:
         uri: bolt://…
@@ -54,14 +52,13 @@ class Neo4jServer:
         settings: Sequence[str] = (),
         heap: str = "1g",
         memory: str = "256m",
-        options: Sequence[str] = (),
     ) -> None:
         self.home = home
         self.password = password
         self.settings = tuple(settings)
         self.heap = heap
         self.memory = memory
-        self.options = (*JAVA_OPTIONS, f"-Xmx{heap}", *options)
+        self.options = (*JAVA_OPTIONS, f"-Xmx{heap}")
         self.bolt_port, self.http_port = free_ports(2)
         self.uri = f"bolt://{HOST}:{self.bolt_port}"
         self.http = f"http://{HOST}:{self.http_port}"
@@ -154,6 +151,7 @@ class Neo4jServer:
             "server.memory.pagecache.size=256m",
             f"db.memory.transaction.max={self.memory}",
             "dbms.usage_report.enabled=false",
+            "db.tx_log.preallocate=false",  # 256 MB for each server
             *self.settings,
         )
         conf = self.home / "conf" / "neo4j.conf"

@@ -1,4 +1,4 @@
-"""The server that tests start: it keeps what is committed, asks for its password, and ends."""
+"""The server that tests start: it ends with them, and is wiped between them."""
 
 import os
 import signal
@@ -10,41 +10,17 @@ import pytest
 
 from tests.neo4j_server.plugin import driver_of, refuse_to_wipe_what_is_not_ours, wipe
 
-neo4j = pytest.importorskip("neo4j")
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
-PASSWORD = "for-tests-only"
 START = """
 import sys, time
 from pathlib import Path
-from tests.neo4j_server.server import SHORT_LIVED, Neo4jServer
-server = Neo4jServer(Path(sys.argv[1]), options=SHORT_LIVED)
+from tests.neo4j_server.server import Neo4jServer
+server = Neo4jServer(Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)
 time.sleep(600)
 """
-
-
-def test_server_keeps_what_is_committed_through_kill_and_stop(new_neo4j_server):
-    """It comes back on the same ports, with its password and its settings."""
-    server = new_neo4j_server(password=PASSWORD, settings=["db.transaction.timeout=77s"])
-    with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", PASSWORD)) as driver:
-        driver.execute_query("CREATE (:Trial)")
-        server.kill()
-        assert not server.running
-        server.start()
-        driver.execute_query("CREATE (:Trial)")
-        server.stop()
-        server.start()
-        count = driver.execute_query("MATCH (n:Trial) RETURN count(n) AS n").records[0]["n"]
-        query = "SHOW SETTINGS 'db.transaction.timeout' YIELD value RETURN value"
-        timeout = driver.execute_query(query).records[0]["value"]
-    assert (count, timeout) == (2, "1m17s")
-    with (
-        neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "wrong")) as driver,
-        pytest.raises(neo4j.exceptions.AuthError),
-    ):
-        driver.verify_connectivity()
 
 
 def test_server_ends_with_the_process_that_started_it_even_when_killed(tmp_path, neo4j_server):

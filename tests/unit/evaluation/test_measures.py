@@ -13,7 +13,6 @@ from kgrag.evaluation.queries import (
     GoldQuery,
     read_all_queries,
     read_queries,
-    read_questions,
 )
 from kgrag.evaluation.runs import RunResult, read_run, run_line, write_run
 
@@ -273,7 +272,7 @@ def test_questions_are_read_in_the_encodings_that_editors_save(tmp_path, encodin
     path = tmp_path / "q.jsonl"
     path.write_bytes('{"id": "1", "question": "绿色工厂有多少家？"}\r\n'.encode(encoding))
 
-    assert read_questions(path) == {"1": "绿色工厂有多少家？"}
+    assert [query.question for query in read_all_queries(path)] == ["绿色工厂有多少家？"]
 
 
 def test_read_all_queries_keeps_what_the_documents_do_not_answer(tmp_path):

@@ -181,8 +181,7 @@ def test_deletions_outlive_the_process_without_new_vectors(dense, reads):
     assert reads() == []
 
 
-@pytest.mark.parametrize("data", ["random", "clustered"])
-@pytest.mark.parametrize("floats", [0, 10_000])
+@pytest.mark.parametrize(("data", "floats"), [("random", 10_000), ("clustered", 0)])
 def test_recall_stays_after_a_fifth_is_deleted(dense, monkeypatch, data, floats):
     """At least 0.99 of the best 50, in the process that deleted and in the next."""
     monkeypatch.setattr(search, "_CANDIDATE", 0)
