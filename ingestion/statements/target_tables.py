@@ -271,14 +271,12 @@ class Columns:
         standings: Of the columns, as far as it says: 现状值, 目标值.
         n_more: How many columns follow them: growth a year, sums of five years.
         has_sum: Whether one of those is a sum.
-        has_binding: Whether one says 约束性 or 预期性.
     """
 
     years: tuple[str, ...]
     standings: tuple[Standing, ...]
     n_more: int
     has_sum: bool
-    has_binding: bool
 
 
 class Heads:
@@ -361,9 +359,8 @@ def _columns(head: str, planned: str) -> Columns | None:
         return None
     bare = "".join(head.split())
     more = [kind.search(bare) is not None for kind in _MORE]
-    has_binding = _HAS_BINDING.search(bare) is not None
     told, standings = zip(*dated, strict=True)
-    return Columns(told, standings, sum(more), more[0], has_binding)
+    return Columns(told, standings, sum(more), more[0])
 
 
 def _dated(years: Sequence[str], head: str) -> list[tuple[str, Standing]]:
