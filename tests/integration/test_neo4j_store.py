@@ -5,7 +5,6 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from kgrag.api import KnowledgeBase
@@ -337,30 +336,6 @@ def test_constraints_and_indexes_are_the_known_ones(samples, run):
     assert {state for *_, state in found} == {"ONLINE"}
 
 
-def test_no_node_that_is_drawn_holds_a_vector(samples, run):
-    """Lists of numbers are in embeddings only; nor is one kept in a relationship."""
-    drawn = run(
-        "MATCH (n:Document|Chunk|Summary|Entity|Target|Duty|Organ|Region) UNWIND keys(n) AS key "
-        "WITH key, n[key] AS value WHERE valueType(value) CONTAINS 'LIST<FLOAT' "
-        "RETURN DISTINCT key"
-    )
-    assert drawn == []
-    kept = run("MATCH ()-[r]->() UNWIND keys(r) AS key WITH key, r[key] AS value "
-               "WHERE valueType(value) CONTAINS 'LIST<FLOAT' RETURN DISTINCT key")  # fmt: skip
-    assert kept == [["confidences"]]
-    assert run("MATCH (e:KgragEmbedding)--() RETURN count(*)") == [[0]]
-
-
-def test_bookkeeping_is_not_drawn(samples, run):
-    """What has no relationship never shows up in an expanded view."""
-    labels = [
-        *("KgragKnowledgeBase", "KgragSetting", "KgragSource", "KgragDocumentLayout"),
-        *("KgragEmbedding", "KgragFactVector", "KgragTerms"),
-    ]
-    assert run("MATCH (n)--() WHERE any(l IN labels(n) WHERE l IN $labels) RETURN count(n)",
-               labels=labels) == [[0]]  # fmt: skip
-
-
 def found_by_text(run, query):
     return [
         i for (i,) in run("CALL db.index.fulltext.queryNodes('kgrag_chunk_text', $query) "
@@ -460,23 +435,6 @@ def test_few_dead_words_stay(opened, run, make):
     assert run("MATCH (k:KgragKnowledgeBase) RETURN k.dead_terms") == dead
 
 
-def test_the_dimension_goes_with_the_last_vector(opened, make):
-    """Then another model may come; a reader that is open already notices."""
-    store, reader = opened(), opened()
-    put(store, make.bundle("a", "节能工厂"))
-    assert reader.search_vectors(make.unit_vector("节能工厂"), kind="chunk", top_k=1)
-    store.delete_document("d-a")
-    put(store, make.bundle("a", "节能工厂", dimension=16))
-
-    vector = make.unit_vector("节能工厂", 16)
-    for base in (store, reader):
-        hits = base.search_vectors(vector, kind="chunk", top_k=1)
-        assert hits == [("d-a:8:0", pytest.approx(1.0))]
-    for within in (None, ["d-a"]):
-        with pytest.raises(StoreError, match="shape"):
-            reader.search_vectors(make.unit_vector("x", 8), kind="chunk", top_k=1, doc_ids=within)
-
-
 def test_a_reader_notices_another_dimension_whatever_it_asks(opened, make):
     """Its question was encoded by the model that the knowledge base had when it was opened."""
     store, reader = opened(), opened()
@@ -491,17 +449,6 @@ def test_a_reader_notices_another_dimension_whatever_it_asks(opened, make):
             reader.search_vectors(question, kind="chunk", top_k=1, doc_ids=within)
     with pytest.raises(StoreError, match=r"shape .* use the model"):
         reader.similarities(question, ["d-a:8:0"])
-
-
-def test_vectors_come_back_bit_by_bit(opened, make):
-    """Through the driver and the server's own numbers."""
-    store = opened()
-    bundle = make.bundle("a", "节能工厂标准，绿色")
-    put(store, bundle)
-    back = store.vectors([v.key for v in bundle.vectors])
-    for v in bundle.vectors:
-        assert back[v.key].dtype == np.float32
-        assert back[v.key].tobytes() == v.vector.tobytes()
 
 
 @pytest.mark.parametrize(

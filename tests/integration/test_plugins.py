@@ -17,8 +17,6 @@ from kgrag.errors import ConfigError, ModelMismatchError, ModelNotFoundError
 from tests.fixtures.kit import kgrag
 from tests.fixtures.packages import PAGE, example_files, put_example, put_package
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
