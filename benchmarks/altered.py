@@ -27,7 +27,7 @@ from pathlib import Path
 from kgrag.answer.answer import Answer
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.generate import Draft
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import Context, Passage
 from kgrag.text.quantities import quantities
 from kgrag.text.words import sentence_spans

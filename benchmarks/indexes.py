@@ -11,7 +11,7 @@ from storing import Given
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult, from_ranking
 from kgrag.evaluation.scores import evaluate
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import ScoredChunk
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.vectors.vector import Hit, Vector

@@ -194,7 +194,8 @@ def attempts_at(
         answer = replace(options.answer, context_tokens=context_tokens)
         options = replace(options, answer=answer)
     models = QuestionModels(Silent(), options.verify)
-    return Attempts(question, knowledge, preset(options.search.system), options, models)
+    query = knowledge.query(question)
+    return Attempts(query, knowledge, preset(options.search.system), options, models)
 
 
 def asked_of(

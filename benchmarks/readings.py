@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kgrag.answering.retrieve import Understood
-from kgrag.answering.retrieve import search as search_read
-from kgrag.answering.searching import with_documents
+from kgrag.answering.searching import Understood, with_documents
+from kgrag.answering.searching import search as search_read
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
 from kgrag.evaluation.report import text_table

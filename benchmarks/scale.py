@@ -29,7 +29,7 @@ from typing import TypeVar
 
 from made_up import MadeUpEmbedder, Reader, Writer
 
-from kgrag.answering.search_context import CurrentSettings
+from kgrag.answering.current import CurrentState
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config
 from kgrag.embedding.embedder import Task, Vectors
@@ -295,7 +295,7 @@ def profile(job: Job) -> list[str]:
     )
     with opened(job, embedder) as base:
         store = ClockedStore(base.store, methods)
-        current = CurrentSettings(store, lambda: base.sizes.searched)
+        current = CurrentState(store, lambda: base.sizes.searched).settings
         real = base._current.knowledge()
         knowledge = replace(real, store=store, embedder=lambda: embedder, settings=current)
 

@@ -27,7 +27,7 @@ from storing import Given, change_some, compare_writing, read_given, store_all
 
 from kgrag.config import SearchConfig
 from kgrag.errors import StoreError
-from kgrag.evaluation.queries import GoldQuery, read_queries, read_questions
+from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.retrieval.grim import PRESETS
 from kgrag.store.neo4j import schema
 from kgrag.store.neo4j.address import parse
@@ -61,8 +61,8 @@ def open_pair(stack: ExitStack, given: Given, uri: str) -> Pair:
     os.environ["KGRAG_CACHE"] = str(folder / "cache")  # the encoder is open: for the copy alone
     return Pair(
         knowledge_base(sqlite, embedder),
-        knowledge_base(neo4j, embedder, SearchConfig(local_copy="off")),
         knowledge_base(neo4j, embedder),
+        knowledge_base(neo4j, embedder, SearchConfig(local_copy="on")),
         database,
         embedder,
     )
@@ -124,8 +124,8 @@ def main() -> None:
     gold: dict[str, list[GoldQuery]] = {}
     held = {Path(source).stem for source, _ in given.bundles}
     for name in QUERY_FILES:
-        questions += some(list(read_questions(args.data / name).values()), args.limit)
         queries = list(read_queries(args.data / name).queries)
+        questions += some([query.question for query in queries], args.limit)
         if args.limit:
             queries = [query for query in queries if held.issuperset(query.gold_docs)]
         gold[name] = some(queries, args.limit)

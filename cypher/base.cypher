@@ -29,10 +29,6 @@ RETURN k.version AS version, k.seq AS seq, k.sizes AS sizes, k.ready AS ready,
 // name: change_base
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) SET k += $values;
 
-// name: description
-// Which version of the properties that follow from title and metadata the documents have.
-MATCH (k:KgragKnowledgeBase {id: 'kgrag'}) RETURN coalesce(k.description, 0) AS version;
-
 // name: count_embeddings
 MATCH (e:KgragEmbedding) RETURN count(e) AS n;
 

@@ -140,12 +140,3 @@ RETURN d.id AS id, d.title AS title, d.properties AS properties, d.metadata AS m
   COLLECT {
     MATCH (d)-[r:ISSUED_BY]->(o:KgragOrgan) RETURN [o.id, r.name] ORDER BY r.index
   } AS organs;
-
-// name: documents_after
-MATCH (d:KgragDocument) WHERE d.id > $after
-RETURN d.id AS id ORDER BY id LIMIT $limit;
-
-// name: typed_version
-// Which version of the typed nodes and relationships the documents have, and the graph's shape.
-MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
-RETURN coalesce(k.typed, 0) AS typed, k.version AS version;

@@ -33,20 +33,9 @@ MERGE (d:KgragDocument {id: $id}) SET d:$($labels), d += $properties,
   d.revision = randomUUID()
 MERGE (l:KgragDocumentLayout {id: $id}) SET l.headings = $headings, l.segments = $segments;
 
-// name: documents_to_describe
-// An earlier kgrag called metadata what are properties now.
-MATCH (d:KgragDocument) WHERE d.id > $after
-RETURN d.id AS id, d.title AS title, coalesce(d.properties, d.metadata) AS properties,
-  CASE WHEN d.properties IS NULL THEN null ELSE d.metadata END AS metadata
-ORDER BY id LIMIT $limit;
-
 // name: described
 MATCH (d:KgragDocument {id: $id})
 RETURN d.title AS title, d.properties AS properties, d.metadata AS metadata;
-
-// name: describe_documents
-UNWIND $rows AS row
-MATCH (d:KgragDocument {id: row.id}) SET d += row.properties;
 
 // name: create_chunks
 UNWIND $rows AS row

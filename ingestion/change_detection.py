@@ -1,6 +1,5 @@
 """Read the files of a batch and classify documents as new, changed, unchanged or copies."""
 
-import os
 from collections import defaultdict, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -23,7 +22,7 @@ from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message, without_start
-from kgrag.text.visible import parted, place_shown
+from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
 
@@ -74,8 +73,6 @@ class ChangeDetector:
         self._curation = Curation.of(store)
         states = store.sources()
         self._doc_of = {state.source: state.doc_id for state in states}
-        # An older kgrag stored `..` in paths; they are the same sources.
-        self._stored = {absolute(s.source): s.source for s in states if ".." in s.source}
         self._held = {state.doc_id: Fingerprint.parse(state.fingerprint) for state in states}
         self._source_of = {state.doc_id: state.source for state in states}
         self._sources_of: defaultdict[str, set[str]] = defaultdict(set)
@@ -128,7 +125,7 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
-        task = Task(document=record, formerly=self._doc_of.get(self._place(record.file), ""))
+        task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
 
@@ -141,7 +138,7 @@ class ChangeDetector:
         if ask.record:
             file, doc_id = ask.record.file, ask.record.doc_id
             wanted = self._wanted_of(ask.record)
-            task = Task(document=ask.record, formerly=self._doc_of.get(self._place(file), ""))
+            task = Task(document=ask.record, formerly=self._doc_of.get(absolute(file), ""))
             clash = self._clash(ask.record)
             if clash is not None:
                 return ask.number, Outcome(file, "failed", doc_id, clash)
@@ -160,26 +157,18 @@ class ChangeDetector:
             raise TypeError("a file was read only, and nothing was made of it")
         return ask.number, self._ready(made)
 
-    def _place(self, file: str) -> str:
-        """Return the source of a file or record, as it is stored if it is."""
-        place = absolute(file)
-        former, (_, record) = os.path.normpath(place), parted(place)
-        if place not in self._doc_of and record and self._doc_of.get(former) == record[1:]:
-            return former  # an older kgrag took ids for parts of paths
-        return self._stored.get(place, place)
-
     def _wanted_file(self, ask: _Asked) -> tuple[Task, Fingerprint]:
         """Return how to read a file, and the fingerprint that it should have."""
         source = ask.source or Source(Path())
         stated = dict(self._stated(source, ask.doc_id))
-        formerly = self._doc_of.get(self._place(source.name), "")
+        formerly = self._doc_of.get(absolute(source.name), "")
         task = Task(source.path, source.within, stated, formerly=formerly)
         return task, self._wanted(ask.content_hash, source.media_type or "", stated)
 
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        source = self._place(document.file)
+        source = absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
         bundle = completed(
@@ -205,7 +194,7 @@ class ChangeDetector:
         held = self._held.get(doc_id)
         if held is None or not held.covers(wanted):
             return None
-        source = self._place(file)
+        source = absolute(file)
         if self._doc_of.get(source) == doc_id:
             n = 0 if source in self._met or not self._model else len(held.failed)
             self._met.add(source)
@@ -218,7 +207,7 @@ class ChangeDetector:
 
     def _clash(self, document: Document) -> str | None:
         """Return an error if another record already uses a record's id."""
-        source = self._place(document.file)
+        source = absolute(document.file)
         owner = self._source_of.get(document.doc_id)
         held = self._held.get(document.doc_id)
         wanted = self._wanted_of(document)

@@ -149,8 +149,6 @@ def _object_of(properties: Mapping[str, object]) -> Schema:
     }
 
 
-_TEXT: Schema = {"type": "string"}
-
 _ModelOf = Callable[[Stage], ChatModel]
 
 READING_VERSION = "4"  # raise it when passages or parsed answers change

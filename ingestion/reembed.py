@@ -36,7 +36,6 @@ class ReembedReport(JsonReady):
     dropped: str  # identity of the encoder whose unfinished vectors were dropped; empty for none
     changed: bool  # False if all vectors were already in use
     seconds: float
-    index_seconds: float = 0.0  # part of `seconds` spent on search indexes, where they were updated
 
 
 @dataclass(frozen=True, slots=True)

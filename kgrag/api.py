@@ -1,7 +1,6 @@
 """The public interface: `KnowledgeBase`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -11,20 +10,20 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
 from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
-from kgrag.answering.dated import as_of_asked, with_status, years_first
+from kgrag.answering.dated import as_of_asked
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import QuestionModels
-from kgrag.answering.notes import answer_notes, in_order, what_was_searched
+from kgrag.answering.notes import answer_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
-from kgrag.answering.searching import Analysis, Searching, Unread
+from kgrag.answering.searching import Analysis, Searching
 from kgrag.config import Config, Writer
 from kgrag.embedding.choose import configured_embedder
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
 from kgrag.errors import NotFoundError
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run
+from kgrag.evaluation.runs import Run, run_of
 from kgrag.evaluation.scores import Report, evaluate
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport
@@ -190,12 +189,9 @@ class KnowledgeBase:
         """Return notes on how questions are answered, for the user."""
         return self._notes(self._knowledge, within)
 
-    def _notes(
-        self, knowledge: SearchContext, within: Filter | None, question: str = ""
-    ) -> list[str]:
+    def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
-        told = answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
-        return [*what_was_searched(question, knowledge, within), *told]
+        return answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
 
     def ingest(
         self,
@@ -459,8 +455,7 @@ class KnowledgeBase:
             ModelError: If the model fails.
             NotFoundError: If no document matches `within` or `as_of`.
         """
-        searching = self._searching(system, top_k, within, as_of)
-        return (searching.by_model if analysis == "model" else searching.by_rules)(question)
+        return self._searching(system, top_k, within, as_of).find(question, analysis)
 
     def _searching(
         self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None
@@ -519,18 +514,17 @@ class KnowledgeBase:
             max_chars=max_chars,
         )
         knowledge = self._knowledge.at(question, as_of).within(within)
-        found = ask(
+        return ask(
             question,
             knowledge=knowledge,
             options=options,
             stages=self.models if options.writer == "model" else None,
             history=history,
+            within=within,
+            notes=self._notes(knowledge, within),
             on_text=on_text,
             systems=self._systems,
         )
-        found = _dated(found, knowledge)
-        told = (*found.notes, *self._notes(knowledge, within, found.question))
-        return replace(found, notes=in_order(told, found.language))
 
     def query_from(
         self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
@@ -556,18 +550,12 @@ class KnowledgeBase:
         *,
         system: str,
         top_k: int,
-        analysis: Analysis = "rules",
-        as_of: str | date | None = None,
-        unread: Unread | None = None,
         progress: Progress | None = None,
     ) -> Run:
-        """Return the results of a system for each question, {id: results}; see `search`.
-
-        With `unread`, a question that a model cannot read is reported, and searched by rules.
-        """
+        """Return the results of a system for each question, {id: results}; see `search`."""
         done = partial(progress, system) if progress else None
-        find = self._searching(system, top_k, None, as_of).run
-        return find(questions, analysis, unread=unread, progress=done)
+        searching = self._searching(system, top_k, None, None)
+        return run_of(questions, lambda asked: searching.find(asked, "rules"), progress=done)
 
     def evaluate(
         self,
@@ -583,10 +571,3 @@ class KnowledgeBase:
         questions = {query.query_id: query.question for query in queries}
         run = partial(self.run, questions, top_k=top_k, progress=progress)
         return {system: evaluate(run(system=system), queries, ks=ks) for system in systems}
-
-
-def _dated(answer: Answer, knowledge: SearchContext) -> Answer:
-    """Return an answer with the status of its documents, and the years that none is of."""
-    answer = with_status(answer, knowledge.as_of, knowledge.in_force())
-    query = knowledge.query(answer.question)
-    return years_first(answer, query, knowledge.as_of, knowledge.store.documents)

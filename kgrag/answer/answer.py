@@ -1,6 +1,6 @@
 """An answer: blocks, verdict, and the steps that led to it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal, Self
@@ -11,7 +11,6 @@ from kgrag.answer.blocks import (
     Claim,
     Mark,
     Missing,
-    Run,
     leaves,
     numbered,
 )
@@ -21,7 +20,6 @@ from kgrag.answer.word import WordFile
 from kgrag.ids import digest
 from kgrag.json_ready import JsonReady, as_dict
 from kgrag.notebook import list_html
-from kgrag.text.answer_text import marks, statements
 from kgrag.text.words import question_language
 from kgrag.types import Language
 
@@ -124,33 +122,6 @@ class Answer(JsonReady):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blocks", numbered(self.blocks))
-
-    @classmethod
-    def of_text(cls, question: str, text: str, citations: Sequence[Citation], method: str) -> Self:
-        """Return an answer from a text with [n], as claims.
-
-        Args:
-            question: As asked.
-            text: The answer; an [n] without a citation is removed.
-            citations: With their numbers, which are renumbered in the order of the text.
-            method: Its author.
-        """
-        numbered = {c.number: c for c in citations}
-        claims, reach = [], 0
-        for statement in statements(text):
-            runs, at = [], statement.start
-            for start, end, number in marks(text[: statement.end]):
-                if start >= at:
-                    cited = (numbered[number],) if number in numbered else ()
-                    runs.append(Run(text[at:start], cited))
-                    at = end
-            runs.append(Run(text[at : statement.end]))
-            before = text[reach : statement.start]
-            claims.append(Claim(tuple(runs), statement.form, before, statement.block))
-            reach = statement.end
-        if text[reach:]:
-            claims.append(Claim((Run(text[reach:]),), "heading"))
-        return cls(question, tuple(claims) or (Missing(),), method)
 
     @property
     def found(self) -> bool:

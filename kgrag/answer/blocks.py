@@ -3,8 +3,8 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
 
 from kgrag.answer.citation import MARKED, Citation, SentenceCheck
 from kgrag.answer.sentences import joined_spans
@@ -31,6 +31,22 @@ Change = Callable[["Citation"], "Citation"]
 
 
 @dataclass(frozen=True, slots=True)
+class Run(JsonReady):
+    """Words of a claim and their citations.
+
+    Attributes:
+        text: The words.
+        citations: After the words.
+        origin: Who chose the citations: the writer; `added` if it gave none; `repointed` if
+            another passage supports the words better than the one it named.
+    """
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    origin: Origin = "writer"
+
+
+@dataclass(frozen=True, slots=True)
 class Block(ABC):
     """A part of an answer.
 
@@ -42,13 +58,14 @@ class Block(ABC):
     checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
 
     @property
-    @abstractmethod
     def citations(self) -> tuple[Citation, ...]:
-        """Return its citations, in order."""
+        """Return its citations, in order, with repetitions."""
+        return tuple(_cited(self))
 
-    @abstractmethod
     def citing(self, change: Change) -> Self:
         """Return the block with every citation mapped."""
+        found: Self = _mapped(self, change)
+        return found
 
     @abstractmethod
     def text(self, language: Language, mark: Mark) -> str:
@@ -59,9 +76,44 @@ class Block(ABC):
             mark: Returns the mark of a citation: `[1]`.
         """
 
-    @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping; `kind` names the block, citations are their numbers."""
+        told = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "checks"}
+        return {"kind": type(self).__name__.lower(), **told}
+
+
+def _cited(value: object) -> Iterator[Citation]:
+    """Yield the citations in a block, or in a value of its fields."""
+    if isinstance(value, Citation):
+        yield value
+    for part in _parts(value):
+        yield from _cited(part)
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, Block | Run):
+        return (getattr(value, f.name) for f in fields(value))
+    return value if isinstance(value, tuple) else ()
+
+
+def _mapped(value: Any, change: Change) -> Any:
+    """Return a block, or a value of its fields, with every citation mapped."""
+    if isinstance(value, Citation):
+        return change(value)
+    if isinstance(value, Block | Run):
+        names = (f.name for f in fields(value))
+        return replace(value, **{name: _mapped(getattr(value, name), change) for name in names})
+    return tuple(_mapped(v, change) for v in value) if isinstance(value, tuple) else value
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Citation):
+        return value.number
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Run):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return value.to_dict() if isinstance(value, Block) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +122,20 @@ class Quote(Block):
 
     Attributes:
         citation: Its source.
-        headed: Whether title and headings stand above it.
     """
 
     citation: Citation
-    headed: bool = field(default=True, kw_only=True)
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return the citation."""
-        return (self.citation,)
-
-    def citing(self, change: Change) -> Self:
-        """Return the quote with its citation mapped."""
-        return replace(self, citation=change(self.citation))
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return headings, lead-in, quote and mark; `MARKED` is around the marked sentence."""
         cited = self.citation
         path = " › ".join((f"《{cited.title}》", *cited.heading_path))
-        return f"{path}\n" * self.headed + f"{_told(cited)}{mark(cited)}"
+        return f"{path}\n{_told(cited)}{mark(cited)}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {
-            "kind": "quote",
-            "text": _told(self.citation),
-            "citation": self.citation.number,
-        }
+        """Return a JSON-ready mapping, with title and text."""
+        told = {"title": self.citation.title, "text": _told(self.citation)}
+        return Block.to_dict(self) | told
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +152,6 @@ class Row(Quote):
     lead: str = ""
     further: tuple[Citation, ...] = ()
 
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return the citation of the quote and the further ones."""
-        return (self.citation, *self.further)
-
-    def citing(self, change: Change) -> Self:
-        """Return the row with its citations mapped."""
-        further = tuple(map(change, self.further))
-        return replace(self, citation=change(self.citation), further=further)
-
     def text(self, language: Language, mark: Mark) -> str:
         """Return lead, title, sentence and marks on a line."""
         lead = f"{self.lead}，" if self.lead else ""
@@ -133,34 +161,6 @@ class Row(Quote):
         """Return the sentence and the marks of all citations."""
         said = _one_line(_told(self.citation))
         return said + "".join(dict.fromkeys(map(mark, self.citations)))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {
-            "kind": "row",
-            "label": self.label,
-            "lead": self.lead,
-            "title": self.citation.title,
-            "text": _told(self.citation),
-            "citation": self.citation.number,
-            "further": [cited.number for cited in self.further],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Run(JsonReady):
-    """Words of a claim and their citations.
-
-    Attributes:
-        text: The words.
-        citations: After the words.
-        origin: Who chose the citations: the writer; `added` if it gave none; `repointed` if
-            another passage supports the words better than the one it named.
-    """
-
-    text: str
-    citations: tuple[Citation, ...] = ()
-    origin: Origin = "writer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +179,6 @@ class Claim(Block):
     before: str = ""
     paragraph: int = 0
 
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return its citations, in order, with repetitions."""
-        return tuple(cited for run in self.runs for cited in run.citations)
-
-    def citing(self, change: Change) -> Self:
-        """Return the claim with every citation mapped."""
-        runs = (replace(run, citations=tuple(map(change, run.citations))) for run in self.runs)
-        return replace(self, runs=tuple(runs))
-
     def text(self, language: Language, mark: Mark) -> str:
         """Return its words with marks; a mark is not repeated at once."""
         parts = [""]
@@ -199,14 +189,6 @@ class Claim(Block):
                 if parts[-1] != marked:
                     parts.append(marked)
         return "".join(parts)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        runs = [
-            {"text": r.text, "citations": [c.number for c in r.citations], "origin": r.origin}
-            for r in self.runs
-        ]
-        return {"kind": "claim", "form": self.form, "before": self.before, "runs": runs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,28 +203,11 @@ class Missing(Block):
     nearest: bool = False
     unanswered: bool = False
 
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return none."""
-        return ()
-
-    def citing(self, change: Change) -> Self:
-        """Return the block itself."""
-        return self
-
     def text(self, language: Language, mark: Mark) -> str:
         """Return the sentence that says so."""
         if self.nearest:
             return _NEAREST[language]
         return _NO_ANSWER[language] if self.unanswered else NOT_FOUND[language]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {
-            "kind": "missing",
-            "nearest": self.nearest,
-            "unanswered": self.unanswered,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,26 +222,9 @@ class Side(Block):
     label: str
     blocks: tuple[Block, ...]
 
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Return the citations of its blocks, in order."""
-        return tuple(cited for block in self.blocks for cited in block.citations)
-
-    def citing(self, change: Change) -> Self:
-        """Return the side with every citation mapped."""
-        return replace(self, blocks=tuple(block.citing(change) for block in self.blocks))
-
     def text(self, language: Language, mark: Mark) -> str:
         """Return the label alone; its blocks follow on their own lines."""
         return _LABEL[language].format(self.label)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {
-            "kind": "side",
-            "label": self.label,
-            "blocks": [block.to_dict() for block in self.blocks],
-        }
 
 
 def numbered(blocks: Sequence[Block]) -> tuple[Block, ...]:

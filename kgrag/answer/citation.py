@@ -71,10 +71,10 @@ def with_bold(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Citation(JsonReady):
-    """The source of a sentence of an answer.
+    """The source of a sentence of an answer, or of a row of a table.
 
     Attributes:
-        number: The [n] in the answer, from 1.
+        number: The [n] in the answer, from 1; 0 in a table.
         doc_id: The document.
         title: Its title.
         file: Its file as ingested.
@@ -82,8 +82,9 @@ class Citation(JsonReady):
         page: 1-based page, if the file has pages.
         start: First character of the quote in the document's text.
         end: Offset after the quote.
-        quote: `document.text[start:end]`, verbatim; never blank.
-        chunk_id: The retrieved chunk around the quote.
+        quote: `document.text[start:end]`, verbatim; in a table the sentences around it on one line.
+            Never blank.
+        chunk_id: The retrieved chunk around the quote; empty in a table.
         status: Whether the document is in force; None if not determined.
         also_in: Other files with the same or nearly the same text.
         document_number: The document's 文号; empty for none.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from kgrag.status import Status
 from kgrag.text.messages import catalogue
 from kgrag.types import Language
 
@@ -28,8 +29,8 @@ class Note(str):
         return note(self.kind, language, **self.values) if self.kind else self
 
 
-def note(kind: str, language: Language, **values: object) -> Note:
-    """Return a note of a kind of `notes.toml`.
+def note(kind: str, language: Language = "zh", **values: object) -> Note:
+    """Return a note of a kind of `notes.toml`, which `Note.worded` has in the other language, too.
 
     Raises:
         KeyError: If there is no such kind, or a value that it names is missing.
@@ -48,4 +49,6 @@ def note(kind: str, language: Language, **values: object) -> Note:
 def _worded(value: object, language: Language) -> object:
     if isinstance(value, tuple):
         return {"zh": "、", "en": ", "}[language].join(str(_worded(v, language)) for v in value)
+    if isinstance(value, Status):
+        return value.told(language)
     return value.worded(language) if isinstance(value, Note) else value

@@ -173,26 +173,35 @@ def _claims(file: WordFile, claims: Sequence[Block], language: Language, level: 
     """Write sentences in their layout of Markdown."""
     told = "".join(b.before + _marked(b, language) for b in claims if isinstance(b, Claim))
     cited = {number: c for block in claims for number, c in _by_number(block).items()}
-    for are_rows, same in groupby(told.splitlines(), key=is_row):
-        lines = [*same]
+    for are_rows, lines in groupby(told.splitlines(), key=is_row):
         if are_rows:
-            rows = [
-                [[*_pieces(cell, cited, bold=True)] for cell in cells_of(line)]
-                for line in lines
-                if not is_delimiter(line)
-            ]
-            head = rows.pop(0) if rows and any(map(is_delimiter, lines[1:2])) else []
-            file.table(rows, head)
-            continue
-        for line in lines:
-            heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
-            if heading:
-                depth = level + max(1, len(heading[1]) - 1)  # of an answer mostly ##
-                title = _BOLD.sub(r"\1", heading[2])
-                file.heading(*_pieces(title, cited), level=min(depth, _DEEPEST))
-            elif line.strip() and not _RULE.fullmatch(line):
-                said = item[1] if item else line.strip()
-                file.paragraph(*_pieces(said, cited, bold=True), bullet=bool(item))
+            _table(file, [*lines], cited)
+        else:
+            for line in lines:
+                _line(file, line, cited, level)
+
+
+def _table(file: WordFile, lines: Sequence[str], cited: Mapping[int, Citation]) -> None:
+    """Write a table of Markdown."""
+    rows = [
+        [[*_pieces(cell, cited, bold=True)] for cell in cells_of(line)]
+        for line in lines
+        if not is_delimiter(line)
+    ]
+    head = rows.pop(0) if rows and any(map(is_delimiter, lines[1:2])) else []
+    file.table(rows, head)
+
+
+def _line(file: WordFile, line: str, cited: Mapping[int, Citation], level: int) -> None:
+    """Write a heading, an item or a paragraph of Markdown; blank lines and rules are none."""
+    heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
+    if heading:
+        depth = level + max(1, len(heading[1]) - 1)  # of an answer mostly ##
+        title = _BOLD.sub(r"\1", heading[2])
+        file.heading(*_pieces(title, cited), level=min(depth, _DEEPEST))
+    elif line.strip() and not _RULE.fullmatch(line):
+        said = item[1] if item else line.strip()
+        file.paragraph(*_pieces(said, cited, bold=True), bullet=bool(item))
 
 
 def _by_number(block: Block) -> dict[int, Citation]:

@@ -8,21 +8,21 @@ from kgrag.answer.blocks import Missing
 from kgrag.answer.notes import note
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.clauses import answer_by_clauses
-from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
-from kgrag.answering.models import QuestionModels, StageModels
-from kgrag.answering.notes import read_in_chinese
+from kgrag.answering.follow_up import Turn, complete
+from kgrag.answering.models import QuestionModels
+from kgrag.answering.notes import read_in_chinese, with_notes
 from kgrag.answering.options import METHODS, AskOptions
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
 from kgrag.answering.stated import answer_of, table_of
 from kgrag.errors import KgragError, ModelError
 from kgrag.limits import check_whole, checked_text
 from kgrag.llm.chat import OnText
+from kgrag.llm.models import Models
+from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
-from kgrag.text.quantities import broken_numbers
-from kgrag.text.words import question_language
+from kgrag.types import Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
-from kgrag.verification.checks import notes_of
 
 QUOTED_INSTEAD = "The model could not answer: {}; the best clauses are quoted by rule instead."
 NOTHING_QUOTED = (
@@ -36,22 +36,26 @@ def ask(
     *,
     knowledge: SearchContext,
     options: AskOptions,
-    stages: StageModels | None,
+    stages: Models | None,
     history: Sequence[Turn] = (),
+    within: Filter | None = None,
+    notes: Sequence[str] = (),
     on_text: OnText | None = None,
     systems: Systems = NO_SYSTEMS,
 ) -> Answer:
-    """Return an answer with citations, checks and a verdict.
+    """Return an answer with citations, checks and a verdict, and notes on what it rests on.
 
     Without a model, clauses are quoted by rule; also if the model cannot be reached or gives
     nothing usable, with a note that says why.
 
     Args:
         question: The question.
-        knowledge: The knowledge base.
+        knowledge: The knowledge base, restricted to `within`.
         options: Options.
         stages: Models by stage; None for quotes by rule.
         history: Earlier turns, oldest first, which the question may refer to.
+        within: Which documents are searched; all for None.
+        notes: Further notes, on the knowledge base.
         on_text: Called with each piece of the first answer as it is streamed, before citations
             are resolved; a later answer that replaces it is not streamed.
         systems: Retrieval pipelines that `options.system` may name.
@@ -63,49 +67,48 @@ def ask(
     checked_text("question", question)
     check_whole("history", *(text for turn in history for text in (turn.question, turn.answer)))
     pipeline = preset(options.search.system, systems)
+    models = QuestionModels(stages, options.verify) if stages and question.strip() else None
     known = knowledge.settings().known_places
-    if stages is None or not question.strip():
-        standing, _ = carry_over(question, history, known=known)
-        return _quoted(standing, knowledge, pipeline, options)
-    models = QuestionModels(stages, options.verify)
-    before: tuple[Step, ...] = ()
-    if history:
-        question, step = rewrite_follow_up(question, history, models=models, known=known)
-        before = (step,)
-    attempts = Attempts(question, knowledge, pipeline, options, models, history)
+    question, before = complete(question, history, models=models, known=known)
+    query = knowledge.query(question)
+    if models is None:
+        answer = _quoted(query, knowledge, pipeline, options)
+    else:
+        attempts = Attempts(query, knowledge, pipeline, options, models, history)
+        answer = _written(attempts, before, on_text)
+    answer = replace(answer, question=question)
+    return with_notes(answer, query, knowledge, within, notes)
+
+
+def _written(attempts: Attempts, before: Sequence[Step], on_text: OnText | None) -> Answer:
+    """Return a model's answer, verified; clauses if the model gives none, with a note on why."""
+    models = attempts.models
     try:
-        first = attempts(question, on_text)
+        first = attempts(attempts.query.question, on_text)
     except ModelError as exc:
-        quoted = _quoted(question, knowledge, pipeline, options)
+        quoted = _quoted(attempts.query, attempts.knowledge, attempts.pipeline, attempts.options)
+        told = QUOTED_INSTEAD if quoted.citations else NOTHING_QUOTED
+        why = told.format(str(exc).rstrip("."))
+        fell = Step("fall back", why)
         used = Step("used", models.usage())
-        return _fallen_back(quoted, exc, (*before, *attempts.steps), used)
-    verified = _verified(question, first, attempts, options, models)
+        return replace(
+            quoted,
+            blocks=quoted.blocks if quoted.citations else (Missing(unanswered=True),),
+            notes=(why, *quoted.notes),
+            steps=(*before, *attempts.steps, fell, *quoted.steps, used),
+            fallback=True,
+        )
+    verified = _verified(first, attempts)
     steps = (*before, *first.answer.steps, *verified.steps, Step("used", models.usage()))
     left_out = dict.fromkeys(f"{step.name}: {step.detail}" for step in steps if step.failed)
     notes = (*verified.answer.notes, *left_out)
-    answer = replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
-    answer = _with_broken_numbers(answer)
-    return replace(answer, notes=(*answer.notes, *notes_of(answer)))
-
-
-def _fallen_back(quoted: Answer, error: ModelError, before: Sequence[Step], used: Step) -> Answer:
-    """Return an answer of quotes, with a note on why the model did not write one."""
-    told = QUOTED_INSTEAD if quoted.citations else NOTHING_QUOTED
-    why = told.format(str(error).rstrip("."))
-    return replace(
-        quoted,
-        blocks=quoted.blocks if quoted.citations else (Missing(unanswered=True),),
-        notes=(why, *quoted.notes),
-        steps=(*before, Step("fall back", why), *quoted.steps, used),
-        fallback=True,
-    )
+    return replace(verified.answer, verdict=verified.verdict, steps=steps, notes=notes)
 
 
 def _quoted(
-    question: str, knowledge: SearchContext, pipeline: Pipeline, options: AskOptions
+    query: Query, knowledge: SearchContext, pipeline: Pipeline, options: AskOptions
 ) -> Answer:
     """Return a table that answers the question, else the best clauses, by rule."""
-    query = knowledge.query(question)
     search = knowledge.search(query)
     table = table_of(search, knowledge, planned=pipeline.planned)
     if table is not None:
@@ -116,28 +119,26 @@ def _quoted(
         found = ResultsWithDocuments.of(results, knowledge.store)
         embedder, most = knowledge.embedder(), options.answer.max_chars
         answer = answer_by_clauses(search, found, embedder=embedder, max_chars=most)
-    answer = _with_broken_numbers(replace(answer, question=question))
     read_as = read_in_chinese(query, knowledge.settings().chinese)
     held = search.titled.values()
     missing = [
-        note("title-missing", query.language, title=title)
+        note("title-missing", title=title)
         for title in query.titles
         if table is None and title not in held
     ]
     return replace(answer, notes=(*read_as, *missing, *answer.notes))
 
 
-def _verified(
-    question: str, first: Attempt, attempts: Attempts, options: AskOptions, models: QuestionModels
-) -> Verified:
+def _verified(first: Attempt, attempts: Attempts) -> Verified:
     """Return the best answer; no failure of a model loses the first one."""
+    method, models = attempts.options.verify.method, attempts.models
     try:
-        if options.verify.method != "none":
-            return METHODS[options.verify.method].verify(
-                question,
+        if method != "none":
+            return METHODS[method].verify(
+                attempts.query.question,
                 first,
                 attempts,
-                language=question_language(question),
+                language=attempts.query.language,
                 model=models.of("verify"),
                 budget=models.budget,
             )
@@ -154,20 +155,3 @@ def unchecked(first: Attempt) -> Verified:
     bad = sum(not check.supported for check in checks)
     told = note("offline", first.answer.language, bad=bad, n=len(checks))
     return Verified(first.answer, Verdict("none", "failed" if bad else "passed", reason=told))
-
-
-def _with_broken_numbers(answer: Answer) -> Answer:
-    """Return an answer with a note for each quoted number that is broken by a gap in the text."""
-    notes = dict.fromkeys(
-        note(
-            "broken-number",
-            answer.language,
-            number=c.number,
-            written=written,
-            read="".join(written.split()),
-        )
-        for c in answer.citations
-        for start, end in broken_numbers(c.quote)
-        for written in [c.quote[start:end]]
-    )
-    return replace(answer, notes=(*answer.notes, *notes)) if notes else answer

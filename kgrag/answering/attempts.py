@@ -1,7 +1,7 @@
 """Attempts at one question: retrieve, write, cite, check; again from the same or more passages."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,8 +13,8 @@ from kgrag.answering.generate import generate
 from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
-from kgrag.answering.retrieve import LEFT_OUT, Understood, search, understand
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
+from kgrag.answering.searching import LEFT_OUT, Understood, search, understand
 from kgrag.answering.stated import as_results, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
@@ -32,39 +32,27 @@ from kgrag.verification.rating import rate
 _WIDEST = 300
 
 
+@dataclass
 class Attempts:
     """Answers of a model to one self-contained question; see `Try`.
 
     Attributes:
+        query: The question of every attempt.
+        knowledge: The knowledge base.
+        pipeline: The retrieval preset.
+        options: Options.
+        models: Models of the question.
+        history: Earlier turns, oldest first.
         steps: Of the last attempt, in order, also of one that failed.
     """
 
-    def __init__(
-        self,
-        question: str,
-        knowledge: SearchContext,
-        pipeline: Pipeline,
-        options: AskOptions,
-        models: QuestionModels,
-        history: Sequence[Turn] = (),
-    ) -> None:
-        """Initialise.
-
-        Args:
-            question: The question of every attempt.
-            knowledge: The knowledge base.
-            pipeline: The retrieval preset.
-            options: Options.
-            models: Models of the question.
-            history: Earlier turns, oldest first.
-        """
-        self._question = question
-        self._knowledge = knowledge
-        self._pipeline = pipeline
-        self._options = options
-        self._models = models
-        self._history = history
-        self.steps: list[Step] = []
+    query: Query
+    knowledge: SearchContext
+    pipeline: Pipeline
+    options: AskOptions
+    models: QuestionModels
+    history: Sequence[Turn] = ()
+    steps: list[Step] = field(default_factory=list, init=False)
 
     def __call__(self, wording: str, on_text: OnText | None = None) -> Attempt:
         """Retrieve with a wording, and answer the question.
@@ -81,44 +69,40 @@ class Attempts:
         self.steps = []
         said = "\n".join(filter(None, (problem.sentence, problem.why)))
         mend = by_reference(attempt.answer, attempt.context), said
-        held = ResultsWithDocuments.of(attempt.results, self._knowledge.store)
-        answer = self._written(self._query, attempt.context, held, mend=mend)
+        held = ResultsWithDocuments.of(attempt.results, self.knowledge.store)
+        answer = self._written(self.query, attempt.context, held, mend=mend)
         return replace(attempt, answer=answer)
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
         """Answer from earlier results, the gaps between them, and results for another wording."""
         self.steps = []
         understood, found = self._retrieved(wording)
-        leaf = self._knowledge.settings().leaf
-        results = with_more(attempt, found, self._knowledge.store, leaf=leaf)
+        leaf = self.knowledge.settings().leaf
+        results = with_more(attempt, found, self.knowledge.store, leaf=leaf)
         return self._answered(wording, understood, results)
-
-    @cached_property
-    def _query(self) -> Query:
-        return self._knowledge.query(self._question)
 
     @cached_property
     def _table(self) -> Table | None:
         """The table that answers the question; None for none."""
-        search = self._knowledge.search(self._query)
-        return table_of(search, self._knowledge, planned=self._pipeline.planned)
+        search = self.knowledge.search(self.query)
+        return table_of(search, self.knowledge, planned=self.pipeline.planned)
 
     @property
     def _told(self) -> list[str]:
         """Notes of the table."""
-        return worded(self._table.notes, self._query.language) if self._table else []
+        return worded(self._table.notes, self.query.language) if self._table else []
 
     def _retrieved(self, wording: str) -> tuple[Understood, list[ScoredChunk]]:
-        knowledge, options = self._knowledge, self._options
+        knowledge, options = self.knowledge, self.options
         understood = understand(
             knowledge.query(wording),
             knowledge=knowledge,
             options=options,
-            models=self._models,
+            models=self.models,
             steps=self.steps,
         )
         results = search(
-            understood, knowledge=knowledge, pipeline=self._pipeline, top_k=options.top_k
+            understood, knowledge=knowledge, pipeline=self.pipeline, top_k=options.top_k
         )
         doc_ids = list({r.chunk.doc_id for r in results})
         titles = {c.doc_id: c.title for c in knowledge.store.document_cards(doc_ids)}
@@ -129,17 +113,17 @@ class Attempts:
 
     def _rated(self, results: list[ScoredChunk], titles: dict[str, str]) -> list[ScoredChunk]:
         """Return the results that a model finds helpful; all if there is no model."""
-        before = self._models.calls
+        before = self.models.calls
         try:
-            model = self._models.of("verify")
+            model = self.models.of("verify")
         except ModelError as exc:
             self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
-        language = self._query.language
-        rated = rate(self._question, results, language=language, model=model, titles=titles)
+        language = self.query.language
+        rated = rate(self.query.question, results, language=language, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         told = f"{shown}; {len(results) - len(rated)} dropped"
-        self.steps.append(Step("rate", told, self._models.calls - before))
+        self.steps.append(Step("rate", told, self.models.calls - before))
         return [result for result, _ in rated]
 
     def _answered(
@@ -149,8 +133,8 @@ class Attempts:
         results: Sequence[ScoredChunk],
         on_text: OnText | None = None,
     ) -> Attempt:
-        store, leaf = self._knowledge.store, self._knowledge.settings().leaf
-        query = replace(self._query, keywords=understood.query.keywords)
+        store, leaf = self.knowledge.store, self.knowledge.settings().leaf
+        query = replace(self.query, keywords=understood.query.keywords)
         rows = as_results(self._table, store, size=leaf) if self._table else []
         if self._table:
             self.steps.append(Step("table", "\n".join((self._table.name, *self._told))))
@@ -161,11 +145,11 @@ class Attempts:
             documents=held.documents,
             headings=held.headings,
             facts=facts_in(held.results, store, leaf=leaf),
-            budget_tokens=self._options.answer.context_tokens,
+            budget_tokens=self.options.answer.context_tokens,
             count=estimate_tokens,
             rows=[*self._told, *understood.lines],
         )
-        context = self._knowledge.with_marks(context, query.language)
+        context = self.knowledge.with_marks(context, query.language)
         answer = self._written(query, context, held, on_text=on_text)
         return Attempt(wording, answer, context, tuple(held.results))
 
@@ -178,13 +162,13 @@ class Attempts:
         on_text: OnText | None = None,
         mend: tuple[str, str] | None = None,
     ) -> Answer:
-        before = self._models.calls
+        before = self.models.calls
         draft = generate(
             query,
             context,
-            model=self._models.of("answer"),
-            template=self._options.answer.template,
-            history=self._history,
+            model=self.models.of("answer"),
+            template=self.options.answer.template,
+            history=self.history,
             mend=mend,
             on_text=on_text,
         )
@@ -196,7 +180,7 @@ class Attempts:
         answer = checked(naming_copies(answer, held.results), texts)
         told = f"{len(context.passages)} passages, about {context.tokens} tokens"
         shown = f"{told}\n{answer.written()}"
-        self.steps.append(Step("generate", shown, self._models.calls - before))
+        self.steps.append(Step("generate", shown, self.models.calls - before))
         return replace(answer, notes=(*self._told, *answer.notes), steps=tuple(self.steps))
 
 

@@ -94,20 +94,19 @@ def resolve(
 
 def _notes(answer: Answer, book: "_Book", astray: Sequence[int], *, cited: bool) -> Iterator[str]:
     """Yield notes on citations that were removed, added or changed."""
-    language = answer.language
     runs = [run for block in answer.blocks if isinstance(block, Claim) for run in block.runs]
     added = [run for run in runs if run.origin == "added"]
     if astray:
-        yield note("astray", language, marks=_marks(astray))
+        yield note("astray", marks=_marks(astray))
     if not cited:
-        yield note("uncited" if added else "unfounded", language)
+        yield note("uncited" if added else "unfounded")
     elif added:
         numbers = dict.fromkeys(c.number for run in added for c in run.citations)
-        yield note("added", language, n=len(added), marks=_marks(numbers))
+        yield note("added", n=len(added), marks=_marks(numbers))
     if book.idle:
-        yield note("idle", language, n=book.idle)
+        yield note("idle", n=book.idle)
     if answer.repointed:
-        yield note("repointed", language, marks=_marks(answer.repointed))
+        yield note("repointed", marks=_marks(answer.repointed))
 
 
 def _marks(numbers: Iterable[int]) -> str:

@@ -10,7 +10,7 @@ from kgrag.answer.sentences import is_letterhead, joined_spans
 from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
-from kgrag.question.answer_kinds import asked_kind, states_kind
+from kgrag.question.question import asked_kind, states_kind
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search
@@ -28,7 +28,8 @@ _AROUND = 400  # characters around a chunk in which its sentences begin and end
 _LONGEST_LEAD = 150
 _FARTHEST_LEAD = 2000  # characters before an item
 _COMPARED = 2  # best clauses whose sentences are compared with the question; of a side the first
-_ENCODED = 3  # sentences of these: what the mark costs
+_ENCODED = 3  # sentences of these, and of each so many characters: what the mark costs
+_READ = 150
 _LATER = 0.02  # cosine that a sentence of each further clause is behind
 _LACKING = 0.7  # of the cosine of one without the kind of thing that is asked for
 
@@ -213,7 +214,7 @@ def _marked(
     shared = covered(characters, [*map(normalize, texts)])
     order = sorted(range(len(spans)), key=lambda i: -shared[i] * fitting[i])[:_ENCODED]
     spans = [spans[i] for i in order]
-    named = [f"{cited[spans[n][0]].title}\n{texts[i]}" for n, i in enumerate(order)]
+    named = [f"{cited[spans[n][0]].title}\n{texts[i][:_READ]}" for n, i in enumerate(order)]
     likeness = [c * fitting[i] for c, i in zip(search.cosines(named), order, strict=True)]
     scores = [one - _LATER * span[0] for one, span in zip(likeness, spans, strict=True)]
     rank, start, end = spans[scores.index(max(scores))]

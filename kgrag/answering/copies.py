@@ -113,14 +113,7 @@ def _copies(
     passage; their texts are cached in `texts`.
     """
     ids = [d for d in dict.fromkeys(r.chunk.doc_id for r in found) if d in held]
-    alike: dict[str, list[str]] = defaultdict(list)
-    for result in found:
-        alike[_key(result.chunk.text)].append(result.chunk.doc_id)
-    marks = {mark for doc_id in ids for mark in _marks(held[doc_id])}
-    for card in held.values():
-        for mark in marks.intersection(_marks(card)):
-            alike[mark].append(card.doc_id)
-    groups = [set(group) for group in alike.values() if len(set(group)) > 1]
+    groups = [group for group in _alike(found, held) if not group.isdisjoint(ids)]
     wanted = set[str]().union(*groups) - texts.keys()
     texts |= {d.doc_id: Text(d) for d in store.documents(sorted(wanted))}
     copies: dict[str, str] = {}
@@ -129,6 +122,17 @@ def _copies(
             if not {doc_id, other} & copies.keys() and _are_one(doc_id, other, texts):
                 copies[other] = doc_id
     return copies
+
+
+def _alike(found: Sequence[ScoredChunk], held: Mapping[str, Document]) -> list[set[str]]:
+    """Return groups of documents that may have the same text."""
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for result in found:
+        alike[_key(result.chunk.text)].add(result.chunk.doc_id)
+    for card in held.values():
+        for mark in _marks(card):
+            alike[mark].add(card.doc_id)
+    return [group for group in alike.values() if len(group) > 1]
 
 
 def _marks(card: Document) -> tuple[str, str]:

@@ -1,55 +1,77 @@
 """The current state of a knowledge base for questions: encoder, chunk sizes, local copy."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.answering.dated import as_of_asked
-from kgrag.answering.search_context import CurrentInForce, CurrentSettings, SearchContext
+from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
-from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.reranking.cross_encoder import CrossEncoder, open_cross_encoder
 from kgrag.retrieval.cross_encoding import ByCrossEncoder
+from kgrag.retrieval.settings import Settings, settings_of
+from kgrag.statements.in_force import InForce
 from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 
 if TYPE_CHECKING:
-    from kgrag.store.background_copy import BackgroundCopy
     from kgrag.store.local_copy import LocalCopy
 
 
+@dataclass
+class CurrentState:
+    """What is read of a knowledge base for questions, again when it has changed.
+
+    Attributes:
+        store: The knowledge base.
+        sizes: Returns the two sizes with a word index, the smallest last.
+    """
+
+    store: Store
+    sizes: Callable[[], tuple[int, int]]
+    _settings: tuple[int, Settings] | None = field(default=None, init=False)
+    _in_force: tuple[Settings, InForce] | None = field(default=None, init=False)
+
+    def settings(self) -> Settings:
+        """Return the settings for questions in a language that the encoder reads."""
+        counter = self.store.change_counter()
+        if self._settings is None or self._settings[0] != counter:
+            coarse, leaf = self.sizes()
+            self._settings = (counter, settings_of(self.store, leaf=leaf, coarse=coarse))
+        return self._settings[1]
+
+    def in_force(self, current: Settings) -> InForce:
+        """Return the validity of documents; `current` is one object until something changes."""
+        if self._in_force is None or self._in_force[0] is not current:
+            self._in_force = (current, InForce.read(self.store, current.cards))
+        return self._in_force[1]
+
+
+@dataclass
 class Current:
-    """Current state of a knowledge base that other processes may change."""
+    """Current state of a knowledge base that other processes may change.
 
-    def __init__(
-        self,
-        store: Store,
-        config: Config,
-        choose_embedder: Callable[[str | None], Embedder],
-        location: str | Path,
-    ) -> None:
-        """Initialise.
+    Attributes:
+        store: The knowledge base.
+        config: Settings.
+        choose_embedder: Returns the encoder for the recorded name, if there is one.
+        location: Of the knowledge base.
+    """
 
-        Args:
-            store: The knowledge base.
-            config: Settings.
-            choose_embedder: Returns the encoder for the recorded name, if there is one.
-            location: Of the knowledge base.
-        """
-        self._store = store
-        self._config = config
-        self._choose_embedder = choose_embedder
-        self._location = location
-        self._embedder: Embedder | None = None
-        self._settings: dict[int, CurrentSettings] = {}
-        self._in_force: dict[int, CurrentInForce] = {}
+    store: Store
+    config: Config
+    choose_embedder: Callable[[str | None], Embedder]
+    location: str | Path
+    _embedder: Embedder | None = field(default=None, init=False)
+    _states: dict[int, CurrentState] = field(default_factory=dict, init=False)
 
     def close(self) -> None:
         """Close the local copy, if there is one."""
@@ -60,24 +82,20 @@ class Current:
     def knowledge(self) -> SearchContext:
         """Return the state for one question."""
         copied = self._copy.current() if self._copy else None
-        store = self._store if copied is None else copied
-        if id(store) not in self._settings:
-            searched = partial(self._searched_sizes, store)
-            self._settings[id(store)] = CurrentSettings(store, searched)
-            self._in_force[id(store)] = CurrentInForce(store)
+        store = self.store if copied is None else copied
+        if id(store) not in self._states:
+            self._states[id(store)] = CurrentState(store, lambda: self.sizes(store).searched)
+        state = self._states[id(store)]
         # One question looks once what there is: on a server each look is a round trip.
-        settings = cache(self._settings[id(store)])
-        embedder = cache(partial(self.embedder, store))
-        in_force = partial(self._in_force[id(store)], settings)
-        today = as_of_asked("", None)
-        model, n_best = self._cross_encoder, self._config.rerank.candidates
+        settings = cache(state.settings)
+        model, n_best = self._cross_encoder, self.config.rerank.candidates
         return SearchContext(
             store,
-            embedder,
+            cache(partial(self.embedder, store)),
             settings,
-            graph=self._store,
-            in_force=in_force,
-            as_of=today,
+            graph=self.store,
+            in_force=lambda: state.in_force(settings()),
+            as_of=as_of_asked("", None),
             rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),
         )
 
@@ -90,7 +108,7 @@ class Current:
         """
         recorded = store.get_meta("embedder")  # another process may have changed it
         if self._embedder is None or recorded not in (None, self._embedder.name):
-            choose = partial(self._choose_embedder, recorded)
+            choose = partial(self.choose_embedder, recorded)
             self._embedder = built_with(KbMeta(store.all_meta()), choose)
         return self._embedder
 
@@ -101,33 +119,17 @@ class Current:
             ConfigError: If the configured sizes are not in order.
         """
         recorded = KbMeta.read(store.get_meta, "chunk_sizes").chunk_sizes
-        return ChunkSizes.of(recorded) if recorded else configured_sizes(self._config.chunks)
-
-    def _searched_sizes(self, store: Store) -> tuple[int, int]:
-        return self.sizes(store).searched
+        return ChunkSizes.of(recorded) if recorded else configured_sizes(self.config.chunks)
 
     @cached_property
     def _cross_encoder(self) -> CrossEncoder | None:
-        return open_cross_encoder(self._config.rerank)
+        return open_cross_encoder(self.config.rerank)
 
     @cached_property
-    def _copy(self) -> "LocalCopy | BackgroundCopy | None":
-        kind = self._config.search.local_copy
-        if kind == "off" or not isinstance(self._store, CopiedStore):
+    def _copy(self) -> "LocalCopy | None":
+        if self.config.search.local_copy == "off" or not isinstance(self.store, CopiedStore):
             return None
-        try:
-            folder = cache_folder() / "copies"
-        except ModelError:  # this user has no place for it
-            if kind == "on":
-                raise
-            return None
-        if kind == "on":
-            from kgrag.store.local_copy import LocalCopy
+        from kgrag.store.local_copy import LocalCopy
 
-            return LocalCopy(self._store, folder / digest("copy", str(self._location)))
-        from kgrag.store.background_copy import BackgroundCopy
-
-        return BackgroundCopy(self._store, folder / "processes", self._index_words)
-
-    def _index_words(self, store: Store) -> None:
-        store.refresh(sizes=self._searched_sizes(store))
+        of_location = digest("copy", str(self.location))
+        return LocalCopy(self.store, cache_folder() / "copies" / of_location)

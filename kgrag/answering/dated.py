@@ -8,7 +8,7 @@ from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Claim, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note, note
-from kgrag.question.question import question_of
+from kgrag.question.question import Question, question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.statements.in_force import InForce
 from kgrag.text.as_of import parse_as_of, said_as_of
@@ -129,38 +129,44 @@ def years_first(
         as_of: The day that is asked for.
         documents: Returns documents with text, by id.
     """
-    asked = _asked(query, as_of)
+    question = question_of(query)
+    asked = _asked(question, as_of)
     if not asked or not answer.found:
         return answer
     held = {d.doc_id: d for d in documents(list({c.doc_id for c in answer.citations}))}
     cited = [(c, held[c.doc_id]) for c in answer.citations if c.doc_id in held]
-    due = question_of(query).due
-    absent = [
-        (first, last)
-        for first, last in asked
-        if not any(
-            a <= last and first <= b for c, d in cited for a, b in _borne(c, d, first not in due)
-        )
-    ]
+    absent = [p for p in asked if not _is_borne(p, cited, p[0] not in question.due)]
     if not absent or not cited:
         return answer
-    stated = [_edition(d) or periods_in(c.quote) or _issued(d) for c, d in cited]
-    told = {"asked": _in_words(absent), "stated": _in_words(sorted({p for s in stated for p in s}))}
-    kind = "of-other-years" if all(stated) else "of-no-such-year"
-    lead = Claim((Run(note(kind, answer.language, **told)),))
     first, *rest = answer.blocks
     if isinstance(first, Claim):
         first = replace(first, before=f"\n\n{first.before}")
-    return replace(answer, blocks=(lead, first, *rest))
+    return replace(answer, blocks=(_lead(absent, cited, answer.language), first, *rest))
 
 
-def _asked(query: Query, as_of: AsOf) -> list[_Period]:
+def _lead(
+    absent: Sequence[_Period], cited: Sequence[tuple[Citation, Document]], language: Language
+) -> Claim:
+    """Return the sentence that says which years nothing is of, and of which all is."""
+    stated = [_edition(d) or periods_in(c.quote) or _issued(d) for c, d in cited]
+    told = {"asked": _in_words(absent), "stated": _in_words(sorted({p for s in stated for p in s}))}
+    kind = "of-other-years" if all(stated) else "of-no-such-year"
+    return Claim((Run(note(kind, language, **told)),))
+
+
+def _is_borne(asked: _Period, cited: Sequence[tuple[Citation, Document]], by_issue: bool) -> bool:
+    """Return whether anything cited is of a period that is asked for."""
+    borne = (period for c, d in cited for period in _borne(c, d, by_issue))
+    return any(first <= asked[1] and asked[0] <= last for first, last in borne)
+
+
+def _asked(question: Question, as_of: AsOf) -> list[_Period]:
     """Return the periods and years of a question, but for that of the day that it is asked for."""
-    periods = [p for p in periods_in(query.text) if p[0] < p[1]]
+    periods = [p for p in periods_in(question.query.text) if p[0] < p[1]]
     ends = {year for period in periods for year in period}
     if as_of.preferred and not as_of.held:
         ends.add(int(as_of.day[:4]))
-    years = sorted(question_of(query).years_named - ends)
+    years = sorted(question.years_named - ends)
     return [*periods, *((year, year) for year in years)]
 
 
@@ -192,7 +198,7 @@ def _issued(document: Document) -> list[_Period]:
 
 
 def _in_words(periods: Sequence[_Period]) -> tuple[Note, ...]:
-    return tuple(note("year" if a == b else "years", "zh", first=a, last=b) for a, b in periods)
+    return tuple(note("year" if a == b else "years", first=a, last=b) for a, b in periods)
 
 
 def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
@@ -208,15 +214,13 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         as_of: The day.
         in_force: Status of documents.
     """
-    language = answer.language
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
     told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
-    notes = dict.fromkeys(_status_note(c, language) for c in told_of)
+    notes = dict.fromkeys(_status_note(c) for c in told_of)
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
-            told = status.told(language)
-            notes[note("status-of-title", language, title=title, status=told)] = None
-    left_out = what_a_day_leaves_out(as_of, in_force, language)
+            notes[note("status-of-title", title=title, status=status)] = None
+    left_out = what_a_day_leaves_out(as_of, in_force)
     every = (*answer.notes, *notes, left_out, _undated(answer, as_of, in_force))
     return replace(answer, notes=tuple(filter(None, every)))
 
@@ -225,27 +229,27 @@ def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
     """Return a note on cited documents that may have been issued after the day."""
     silent = in_force.undated() if as_of.held else frozenset[str]()
     titles = dict.fromkeys(f"《{c.title}》" for c in answer.citations if c.doc_id in silent)
-    return note("undated-cited", answer.language, titles=tuple(titles)) if titles else ""
+    return note("undated-cited", titles=tuple(titles)) if titles else ""
 
 
 def _is_over(cited: Citation) -> bool:
     return cited.status is not None and cited.status.kind == "over"
 
 
-def _status_note(cited: Citation, language: Language) -> str:
-    told = cited.status.told(language) if cited.status else ""
-    return note("status", language, title=cited.title, status=told) if told else ""
+def _status_note(cited: Citation) -> str:
+    if cited.status is None or not cited.status.told():
+        return ""
+    return note("status", title=cited.title, status=cited.status)
 
 
-def what_a_day_leaves_out(as_of: AsOf, in_force: InForce, language: Language) -> str:
+def what_a_day_leaves_out(as_of: AsOf, in_force: InForce) -> str:
     """Return a note on the documents that a day excludes; empty if there are none.
 
     Args:
         as_of: The day.
         in_force: Status of all documents.
-        language: Of the note.
     """
     if not as_of.held:
         return ""
     later, undated = len(in_force.issued_after(as_of.day)), len(in_force.undated())
-    return note("as-of", language, day=as_of.day, later=later, undated=undated)
+    return note("as-of", day=as_of.day, later=later, undated=undated)

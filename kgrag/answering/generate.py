@@ -104,26 +104,26 @@ def generate(
     check = None if on_text else _Check(language)
     completion = ask_text(model, request, check, on_text)
     text = _answer_in(completion.text)
-    notes = () if is_language(text, language) else (note("language", language),)
+    notes = () if is_language(text, language) else (note("language"),)
     return Draft(text, completion.model, notes)
 
 
+@dataclass
 class _Check:
     """Refuses, once, an answer in another language or without citations."""
 
-    def __init__(self, language: Language) -> None:
-        self._language = language
-        self._asked = False
+    language: Language
+    asked: bool = False
 
     def __call__(self, text: str) -> None:
-        asked, self._asked = self._asked, True
+        asked, self.asked = self.asked, True
         answer = _answer_in(text)
         if asked or says_not_found(answer):
             return
-        if not is_language(answer, self._language):
-            raise ModelOutputError(_OTHER_LANGUAGE[self._language], kind="language")
+        if not is_language(answer, self.language):
+            raise ModelOutputError(_OTHER_LANGUAGE[self.language], kind="language")
         if not MARK.search(answer):
-            raise ModelOutputError(_UNCITED[self._language], kind="uncited")
+            raise ModelOutputError(_UNCITED[self.language], kind="uncited")
 
 
 def is_language(text: str, language: Language) -> bool:

@@ -1,33 +1,16 @@
 """Models of one question, with counted and limited calls."""
 
-from typing import Protocol
-
 from kgrag.config import VerifyConfig
 from kgrag.llm.chat import ChatModel, Stage
 from kgrag.llm.middleware import Counted
+from kgrag.llm.models import Models
 from kgrag.verification.budget import Budget
-
-
-class StageModels(Protocol):
-    """Models by stage; implemented by `kgrag.llm.models.Models`."""
-
-    def of(self, stage: str) -> ChatModel:
-        """Return the model of a stage.
-
-        Raises:
-            ModelError: If it is not available.
-        """
-        ...
-
-    def are_together(self, one: str, other: str) -> bool:
-        """Return whether two stages use the same endpoint."""
-        ...
 
 
 class QuestionModels:
     """Models of one question; calls are counted and limited."""
 
-    def __init__(self, stages: StageModels, limits: VerifyConfig) -> None:
+    def __init__(self, stages: Models, limits: VerifyConfig) -> None:
         """Initialise; the time starts now.
 
         Args:

@@ -1,10 +1,12 @@
 """Notes on how questions are answered."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
+from kgrag.answer.answer import Answer
 from kgrag.answer.notes import Note, note
-from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out
+from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out, with_status, years_first
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import encoder_note
@@ -20,9 +22,11 @@ from kgrag.statements.in_force import InForce
 from kgrag.statements.table import worded
 from kgrag.store.store import Store
 from kgrag.text.places import places_in
+from kgrag.text.quantities import broken_numbers
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
-from kgrag.types import Document, Language, Query
+from kgrag.types import Document, Query
+from kgrag.verification.checks import notes_of
 
 _READ = "the documents are Chinese, the question was read in Chinese: {}"
 _HALF_READ = (
@@ -66,44 +70,80 @@ def search_notes(
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
     read_as = how_it_was_read(question, store.document_cards()) if question else ()
     asked = as_of_asked("", as_of)
-    later = what_a_day_leaves_out(asked, InForce.read(store), "en") if asked.held else ""
+    later = what_a_day_leaves_out(asked, InForce.read(store))
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
     cut = other_sizes(config.chunks, sizes)
-    return [note for note in (*read_as, left_out, later, other, cut) if note]
+    shown = (*read_as, *worded((later,), "en"), left_out, other, cut)
+    return [note for note in shown if note]
 
 
-def what_was_searched(question: str, knowledge: SearchContext, within: Filter | None) -> list[Note]:
-    """Return notes on documents that a filter excludes, and places that no document is about.
+def with_notes(
+    answer: Answer,
+    query: Query,
+    knowledge: SearchContext,
+    within: Filter | None,
+    notes: Sequence[str],
+) -> Answer:
+    """Return an answer with all that is said beside it, in its language.
 
     Args:
-        question: As asked.
+        answer: With the notes of its making.
+        query: Its question.
         knowledge: What was searched.
         within: The filter.
+        notes: Further ones, which come last.
     """
-    chosen = Chosen(knowledge.cards(), knowledge.settings().cards)
-    query = knowledge.query(question)
-    places = chosen.place_notes(sorted(query.places))
+    as_of = knowledge.as_of
+    answer = replace(answer, notes=(*answer.notes, *_broken_numbers(answer), *notes_of(answer)))
+    answer = with_status(answer, as_of, knowledge.in_force())
+    answer = years_first(answer, query, as_of, knowledge.store.documents)
+    told = (*answer.notes, *_what_was_searched(query, knowledge, within), *notes)
+    return replace(answer, notes=tuple(worded(sorted(told, key=_is_other), answer.language)))
+
+
+def _is_other(told: str) -> bool:
+    """Return whether a note is not on countries abroad that no document is about: these lead."""
+    is_place = isinstance(told, Note) and told.kind == "place-not-held"
+    return not (is_place and any(name in told for name in ABROAD))
+
+
+def _broken_numbers(answer: Answer) -> Mapping[Note, None]:
+    """Return a note for each quoted number that is broken by a gap in the text."""
+    return dict.fromkeys(
+        note("broken-number", number=c.number, written=written, read="".join(written.split()))
+        for c in answer.citations
+        for start, end in broken_numbers(c.quote)
+        for written in [c.quote[start:end]]
+    )
+
+
+def _what_was_searched(
+    query: Query, knowledge: SearchContext, within: Filter | None
+) -> Iterator[Note]:
+    """Yield notes on documents that a filter excludes, and places that no document is about."""
+    cards = knowledge.cards()
+    chosen = Chosen(cards, knowledge.settings().cards)
+    yield from chosen.place_notes(sorted(query.places))
     for place in chosen.not_held(sorted(query.places)):
-        hits = knowledge.with_phrase(place, sorted(knowledge.cards()), _MOST_NAMING)
-        named = (h for h in hits if any(p == place for *_, p in places_in(h.chunk.text, (place,))))
-        if n := len({hit.chunk.doc_id for hit in named}):
-            places.append(note("place-named", "zh", place=place, n=n))
-    titles = "".join(card.title for card in knowledge.cards().values())
+        hits = knowledge.store.search_phrase(
+            place,
+            field="text",
+            size=knowledge.settings().leaf,
+            top_k=_MOST_NAMING,
+            doc_ids=sorted(cards),
+        )
+        chunks = knowledge.store.chunks([chunk_id for chunk_id, _ in hits])
+        named = {
+            c.doc_id for c in chunks if any(p == place for *_, p in places_in(c.text, [place]))
+        }
+        if named:
+            yield note("place-named", place=place, n=len(named))
+    titles = "".join(card.title for card in cards.values())
     if abroad := tuple(w for w in query.words if w in ABROAD and w not in titles):
-        places.append(note("place-not-held", "zh", places=abroad))
-    return [*places, *(chosen.filter_notes() if within else ())]
-
-
-def in_order(notes: Sequence[str], language: Language) -> tuple[str, ...]:
-    """Return notes in a language, that on countries abroad that no document is about first."""
-
-    def is_other(told: str) -> bool:
-        is_place = isinstance(told, Note) and told.kind == "place-not-held"
-        return not (is_place and any(name in told for name in ABROAD))
-
-    ordered = sorted(notes, key=is_other)
-    return tuple(worded(ordered, language))
+        yield note("place-not-held", places=abroad)
+    if within:
+        yield from chosen.filter_notes()
 
 
 def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:
@@ -128,7 +168,5 @@ def read_in_chinese(query: Query, chinese: float) -> tuple[str, ...]:
         return (_HALF_READ.format(", ".join(dict.fromkeys(query.unread)), query.text),)
     if query.asked and has_han(query.text):
         is_chinese = query.language == "zh"
-        return (
-            note("read-as", "zh", question=query.text) if is_chinese else _READ.format(query.text),
-        )
+        return (note("read-as", question=query.text) if is_chinese else _READ.format(query.text),)
     return (_UNREAD,) if is_foreign(query, chinese) else ()

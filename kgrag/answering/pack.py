@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.answer.sentences import joined_spans
 from kgrag.llm.prompts import fence
-from kgrag.question.answer_kinds import asked_kind
+from kgrag.question.question import asked_kind
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import without_marks
 from kgrag.text.headings import HeadingTree

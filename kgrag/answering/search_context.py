@@ -14,54 +14,11 @@ from kgrag.retrieval.filter import Filter, documents_within
 from kgrag.retrieval.grim import Pipeline, Reranker
 from kgrag.retrieval.named import with_documents
 from kgrag.retrieval.search import Search
-from kgrag.retrieval.settings import Settings, for_language, settings_of
+from kgrag.retrieval.settings import Settings, for_language
 from kgrag.statements.in_force import InForce
 from kgrag.status import mark
 from kgrag.store.store import Store
 from kgrag.types import Document, Fact, Heading, Language, Query
-
-
-class CurrentSettings:
-    """Search settings of a knowledge base; read again when it has changed."""
-
-    def __init__(self, store: Store, sizes: Callable[[], tuple[int, int]]) -> None:
-        """Initialise.
-
-        Args:
-            store: The knowledge base.
-            sizes: Returns the two sizes with a word index, the smallest last.
-        """
-        self._store = store
-        self._sizes = sizes
-        self._read_at: tuple[int, Settings] | None = None
-
-    def __call__(self) -> Settings:
-        """Return the settings for questions in a language that the encoder reads."""
-        counter = self._store.change_counter()
-        if self._read_at is None or self._read_at[0] != counter:
-            coarse, leaf = self._sizes()
-            self._read_at = (counter, settings_of(self._store, leaf=leaf, coarse=coarse))
-        return self._read_at[1]
-
-
-class CurrentInForce:
-    """Validity of documents; read again when the knowledge base has changed."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._read_of: tuple[Settings, InForce] | None = None
-
-    def __call__(self, settings: Callable[[], Settings]) -> InForce:
-        """Return the validity of documents.
-
-        Args:
-            settings: Returns the same object as long as nothing has changed.
-        """
-        current = settings()
-        if self._read_of is None or self._read_of[0] is not current:
-            self._read_of = (current, InForce.read(self._store, current.cards))
-        return self._read_of[1]
-
 
 _ALL_LATER = "all documents were issued after {}; give a later date"
 
@@ -153,19 +110,6 @@ class SearchContext:
         if held <= later:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
-
-    def with_phrase(self, phrase: str, doc_ids: Sequence[str], top_k: int) -> list[ScoredChunk]:
-        """Return the passages of documents that have a phrase, best first."""
-        found = self.store.search_phrase(
-            phrase, field="text", size=self.settings().leaf, top_k=top_k, doc_ids=sorted(doc_ids)
-        )
-        chunks = {c.chunk_id: c for c in self.store.chunks([c for c, _ in found])}
-        cards = self.cards()
-        return [
-            ScoredChunk(chunks[c], score, title=cards[chunks[c].doc_id].title)
-            for c, score in found
-            if c in chunks and chunks[c].doc_id in cards
-        ]
 
     def best(
         self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int

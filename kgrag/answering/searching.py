@@ -1,24 +1,138 @@
-"""Searching for one or many questions, read by rules or by a model."""
+"""Searching for a question, read by rules or by a model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
-from kgrag.answering.models import QuestionModels, StageModels
+from kgrag.answer.answer import Step
+from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
-from kgrag.answering.retrieve import Understood, search, understand
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
-from kgrag.errors import ModelError
-from kgrag.evaluation.runs import Run, run_of
+from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.limits import checked_text
+from kgrag.llm.chat import ChatModel
+from kgrag.llm.models import Models
 from kgrag.results import Hits, ScoredChunk
+from kgrag.retrieval.graph_query import Row, ask_graph, chunks_of_rows, rows_as_text
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.reading import Reading, read_question
 from kgrag.store.store import Store
+from kgrag.types import Query
 
 Analysis = Literal["rules", "model"]
-Unread = Callable[[str, ModelError], object]  # told a question that could not be read, and why
+
+LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
+_KEPT = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
+_ROWS = 20  # of a graph query that an answer may draw from
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question as models read it.
+
+    Attributes:
+        query: With the models' keywords and sub-questions.
+        wordings: Rewordings to search.
+        passage: Made up by a model; empty for none.
+        rows: Of a model's query to the graph.
+    """
+
+    query: Query
+    wordings: tuple[str, ...] = ()
+    passage: str = ""
+    rows: Sequence[Row] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The first rows in words."""
+        return rows_as_text(self.rows, _ROWS).splitlines()
+
+
+def understand(
+    query: Query,
+    *,
+    knowledge: SearchContext,
+    options: AskOptions,
+    models: QuestionModels,
+    steps: list[Step] | None = None,
+) -> Understood:
+    """Return what models read in a question.
+
+    Args:
+        query: As parsed by rules.
+        knowledge: The knowledge base.
+        options: What models are asked for.
+        models: Models of the question.
+        steps: Steps so far, to which those of reading are added: what a model fails at is told
+            there and left out, and one call is kept for the answer. None makes failures errors.
+
+    Raises:
+        ModelError: If a model fails without `steps`, or the endpoint of the answer's model is down.
+    """
+
+    def read(name: str, work: Callable[[ChatModel], tuple[_T, str]], otherwise: _T) -> _T:
+        if steps is None:
+            return work(models.of("analyse"))[0]
+        if models.left <= 1:
+            steps.append(Step(name, _KEPT, failed=True))
+            return otherwise
+        before = models.calls
+        try:
+            value, told = work(models.of("analyse"))
+        except ModelError as exc:
+            steps.append(Step(name, f"{LEFT_OUT}{exc}", models.calls - before, failed=True))
+            gone = isinstance(exc, ModelUnavailableError | TransientModelError)
+            if gone and models.answers_like("analyse"):
+                raise
+            return otherwise
+        steps.append(Step(name, told, models.calls - before))
+        return value
+
+    def analysed(model: ChatModel) -> tuple[Reading, str]:
+        reading = read_question(query, model=model, wordings=options.search.expansions)
+        return reading, reading.described()
+
+    def queried(model: ChatModel) -> tuple[Sequence[Row], str]:
+        answer = ask_graph(query.question, model=model, store=knowledge.graph)
+        lines = rows_as_text(answer.rows, _ROWS) or "no rows"
+        return answer.rows, "\n".join(filter(None, (answer.query, lines, answer.error)))
+
+    reading = read("analyse", analysed, Reading())
+    rows: Sequence[Row] = ()
+    known = knowledge.settings()
+    if options.search.graph_query and knowledge.doc_ids is None:  # a query reads all documents
+        rows = read("graph query", queried, rows)
+    return Understood(
+        reading.told_to(query, known_places=known.known_places, chinese=known.chinese),
+        reading.wordings,
+        reading.passage if options.search.hyde else "",
+        rows,
+    )
+
+
+def search(
+    understood: Understood, *, knowledge: SearchContext, pipeline: Pipeline, top_k: int
+) -> list[ScoredChunk]:
+    """Return the chunks for a question that was read, best first.
+
+    Args:
+        understood: The question.
+        knowledge: The knowledge base.
+        pipeline: The retrieval preset.
+        top_k: Maximum number of chunks.
+
+    Raises:
+        ModelError: If the encoder fails.
+    """
+    query = understood.query
+    queried = chunks_of_rows(understood.rows, knowledge.store, size=knowledge.settings().leaf)
+    searches = [knowledge.search(query, hypothetical=understood.passage, queried=queried)]
+    for wording in understood.wordings:
+        reworded = replace(knowledge.query(wording), keywords=query.keywords, critical="")
+        searches.append(knowledge.search(reworded))
+    return knowledge.best(pipeline, searches, top_k=top_k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,69 +151,28 @@ class Searching:
     pipeline: Pipeline
     top_k: int
     config: Config
-    stages: Callable[[], StageModels]
+    stages: Callable[[], Models]
 
-    def by_rules(self, question: str) -> list[ScoredChunk]:
-        """Return the chunks for a question as rules read it."""
-        checked_text("question", question)
-        knowledge = self.knowledge(question)
-        return self._found(knowledge, Understood(knowledge.query(question)))
+    def find(self, question: str, analysis: Analysis) -> Hits:
+        """Return the chunks for a question.
 
-    def by_model(self, question: str) -> list[ScoredChunk]:
-        """Return the chunks for a question as a model reads it, as an answer would use them.
+        Args:
+            question: As asked.
+            analysis: `rules`, or `model` to have a model read it first, as for an answer.
 
         Raises:
             ModelError: If the model fails.
         """
-        return self._found(*self._read(question))
+        return self._found(*self._read(question, analysis))
 
-    def run(
-        self,
-        questions: Mapping[str, str],
-        analysis: Analysis,
-        *,
-        unread: Unread | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Run:
-        """Return the results for questions by id.
-
-        A model reads up to `llm.concurrency` of them in parallel. If it is stopped, it waits for
-        none.
-
-        Args:
-            questions: By id.
-            analysis: `rules`, or `model` to have a model read each question first.
-            unread: Called with each question that the model failed to read, which is then searched
-                by rules; None makes that an error.
-            progress: Called with (questions done, questions in all).
-        """
-        if analysis == "rules":
-            return run_of(questions, self.by_rules, progress=progress)
-        workers = self.config.model_of("analyse").concurrency
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="reading")
-        begun = {q: pool.submit(self._read, q) for q in dict.fromkeys(questions.values())}
-
-        def find(question: str) -> list[ScoredChunk]:
-            try:
-                knowledge, read = begun[question].result()
-            except ModelError as exc:
-                if unread is None:
-                    raise
-                unread(question, exc)
-                return self.by_rules(question)
-            return self._found(knowledge, read)
-
-        try:
-            return run_of(questions, find, progress=progress)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-    def _read(self, question: str) -> tuple[SearchContext, Understood]:
+    def _read(self, question: str, analysis: Analysis) -> tuple[SearchContext, Understood]:
         checked_text("question", question)
         knowledge = self.knowledge(question)
+        query = knowledge.query(question)
+        if analysis == "rules":
+            return knowledge, Understood(query)
         options = AskOptions.from_config(self.config, writer="model", has_model=True)
         models = QuestionModels(self.stages(), options.verify)
-        query = knowledge.query(question)
         return knowledge, understand(query, knowledge=knowledge, options=options, models=models)
 
     def _found(self, knowledge: SearchContext, read: Understood) -> Hits:

@@ -17,7 +17,7 @@ from kgrag.question.question import Question, question_of
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
-from kgrag.statements.table import Cell, Row, Source, Table, shown, worded
+from kgrag.statements.table import Cell, Row, Table, shown, worded
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.indicators import indicator_names, is_indicator
@@ -179,7 +179,7 @@ class Line(NamedTuple):
 
     label: str
     lead: str
-    sources: tuple[Source, ...]
+    sources: tuple[Citation, ...]
 
 
 def lines(table: Table) -> list[Line]:
@@ -205,7 +205,7 @@ def _figures(table: Table) -> Iterator[Line]:
         for key in ("indicator", "scope", "standing")
         if len({cells[key] for cells, _ in rows_of}) > 1
     ]
-    told: defaultdict[tuple[str, str], list[tuple[str, tuple[Source, ...]]]] = defaultdict(list)
+    told: defaultdict[tuple[str, str], list[tuple[str, tuple[Citation, ...]]]] = defaultdict(list)
     for cells, sources in rows_of:
         year = f"{cells['year']}年" if cells["year"] else str(cells["period"] or "")
         words = _value(cells, [str(cells[key]) for key in apart if cells[key]])
@@ -242,7 +242,7 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
     documents = {document.doc_id: document for document in store.documents(doc_ids)}
     headings, chunks = store.headings(doc_ids), store.chunks_of(doc_ids, size=size)
 
-    def cited(source: Source) -> Citation:
+    def cited(source: Citation) -> Citation:
         document = documents[source.doc_id]
         span = sentence_around(document.text, source.start, source.end, longest=_LONGEST)
         around = (c for c in chunks if c.doc_id == source.doc_id and c.start <= span[0] < c.end)

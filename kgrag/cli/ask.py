@@ -1,60 +1,32 @@
-"""Commands that answer questions: ask, chat for follow-up questions, report for many."""
+"""Commands that answer questions: ask, and chat for follow-up questions."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.chinese import amount, in_words, language, said, told
+from kgrag.cli.chinese import amount, in_words, said, told
 from kgrag.cli.opened import opened
-from kgrag.cli.options import (
-    EXISTING,
-    FILE,
-    JSON,
-    KB,
-    argument,
-    command,
-    option,
-)
-from kgrag.cli.printing import (
-    echo,
-    echo_draft,
-    echo_text,
-    on_terminal,
-    print_json,
-    progress_bar,
-    say,
-)
+from kgrag.cli.options import FILE, JSON, KB, command, option
+from kgrag.cli.printing import echo, echo_draft, echo_text, on_terminal, print_json, say
 from kgrag.errors import GarbledTextError, OutOfRangeError
 from kgrag.text.messages import in_language, message
 from kgrag.text.visible import shortened
 from kgrag.tools.ask import FORMS, Asked, Asking, answered
 
 if TYPE_CHECKING:
-    from kgrag.answer.answer import Answer, Verdict
+    from kgrag.answer.answer import Answer
     from kgrag.answer.citation import Citation
     from kgrag.answering.conversation import Reply
 
-_MOST_BYTES = 1_000_000  # of a file of questions
 _HEADING = 30  # characters of a heading shown: some are complete provisions
 _EXPLAIN: Any = option("Show every step.")
-
-
-def _warn_of_ignored(given: Asking) -> None:
-    """Print a note for options without effect on the writer, a model or rules."""
-    configured = click.get_current_context().obj.model_of("answer").is_configured
-    by_model = given.writer == "model" or (not given.writer and configured)
-    option = given.template or given.verify
-    if option and not by_model:
-        say("note: {option} is for models; clauses are quoted by rule", option=option, err=True)
-    if given.max_chars and by_model:
-        say("note: --max-chars is for answers by rule; a model writes this one", err=True)
 
 
 @command()
@@ -69,20 +41,31 @@ def ask(
     as_json: bool = JSON,
 ) -> int:
     """Answer a question; every sentence cites document, section and place."""
-    _warn_of_ignored(given)
-    form = out and _form(out, FORMS)
-    on_text = None if as_json or form else _stream(given.question)
+    if out and out.suffix.lower() not in FORMS:
+        template = "--out must end in {forms}, got {out!r}"
+        raise click.UsageError(told(template, forms=", ".join(FORMS), out=out.name))
     with opened(kb) as base:
-        found = answered(base, given, on_text)
+        found = answered(base, given, None if as_json or out else _stream())
     answer = found.answer
     if as_json:
         print_json(found.to_dict())
-    elif not form:
+    elif not out:
         print_answer(answer, explain=explain)
-    if out and form:
-        _write(out, form(_with_verdict(answer)), amount(len(answer.citations), "citation"))
-        _print_notes(_with_verdict(answer))
+    if out:
+        _write(out, answer)
     return int(not is_done(answer))
+
+
+def _write(out: Path, answer: "Answer") -> None:
+    """Write an answer to a file, whose notes tell its verification."""
+    from kgrag.files.whole_file import written_whole
+
+    if answer.verdict is not None:
+        answer = replace(answer, notes=(_verdict(answer), *answer.notes))
+    with written_whole(out) as file:
+        file.write(FORMS[out.suffix.lower()](answer))
+    echo(f"{out}: {amount(len(answer.citations), 'citation')}", err=True)
+    _print_notes(answer)
 
 
 @command()
@@ -91,13 +74,9 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
     from kgrag.answering.conversation import Conversation
 
     all_done = True
-    _warn_of_ignored(given)
     with opened(kb) as base:
         asking = partial(given.answer, base)
-        talk = Conversation(
-            lambda line, turns: asking(line, history=turns, on_text=_stream(line)),
-            lambda: base.store,
-        )
+        talk = Conversation(lambda line, turns: asking(line, history=turns, on_text=_stream()))
         for line in _questions():
             try:
                 reply = talk.reply(line)
@@ -107,115 +86,15 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
                 continue
             if reply.ends:
                 break
-            _print_reply(line, reply, explain=explain)
+            _print_reply(reply, explain=explain)
             all_done = all_done and (reply.answer is None or is_done(reply.answer))
     return int(not all_done)
 
 
-_Form = TypeVar("_Form")
-
-
-def _form(out: Path, forms: Mapping[str, _Form]) -> _Form:
-    """Return what writes a file of this ending.
-
-    Raises:
-        UsageError: If nothing does.
-    """
-    if out.suffix.lower() not in forms:
-        said = "--out must end in {forms}, got {out!r}"
-        raise click.UsageError(told(said, forms=", ".join(forms), out=out.name))
-    return forms[out.suffix.lower()]
-
-
-def _write(out: Path, data: bytes, what: str) -> None:
-    from kgrag.files.whole_file import written_whole
-
-    with written_whole(out) as file:
-        file.write(data)
-    echo(f"{out}: {what}", err=True)
-
-
-def _with_verdict(answer: "Answer") -> "Answer":
-    """Return an answer whose notes tell its verification, which files have no other place for."""
-    if answer.verdict is None:
-        return answer
-    return replace(answer, notes=(_verdict(answer.question, answer.verdict), *answer.notes))
-
-
-@command()
-def report(
-    *,
-    questions: Path = argument(type=EXISTING),
-    out: Path = option(
-        "A Word file, a page or a workbook: .docx, .html, .xlsx.", type=FILE, required=True
-    ),
-    given: Asking,
-    kb: str = KB,
-) -> int:
-    """Answer questions, a line each, in one file with all their sources.
-
-    Blank lines and those that begin with # are skipped.
-    """
-    from kgrag.answering.report import FORMS, Report, Section
-    from kgrag.files.whole_file import written_whole
-
-    form = _form(out, FORMS)
-    lines = _read_questions(questions)
-    if not lines:
-        raise click.UsageError(told("there is no question in {questions}", questions=questions))
-    _warn_of_ignored(given)
-    sections: list[Section] = []
-    with written_whole(out) as file, opened(kb) as base, progress_bar("report") as progress:
-        asking = partial(given.answer, base)
-        for line, number in lines.items():
-            progress(line, len(sections), len(lines))
-            try:
-                sections.append(Section(line, _with_verdict(asking(line))))
-            except (OutOfRangeError, GarbledTextError) as exc:
-                say(
-                    "kgrag: {file}, line {n}: {error}",
-                    file=questions,
-                    n=number,
-                    error=exc,
-                    err=True,
-                )
-                sections.append(Section(line, problem=in_words(exc)))
-        file.write(form(Report(tuple(sections), as_of=given.day or ""), language()))
-    echo(f"{out}: {amount(len(sections), 'question')}", err=True)
-    return int(not all(s.answer is not None and is_done(s.answer) for s in sections))
-
-
-def _read_questions(path: Path) -> dict[str, int]:
-    """Return the questions of a file, each once, with the number of its line.
-
-    Raises:
-        OutOfRangeError: If it is too long to be one of questions.
-        IngestionError: If it is not text.
-    """
-    from kgrag.files.encoding import decode
-
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise OutOfRangeError(
-            "{path}: has more than {n:,} bytes: split the questions", path=path, n=_MOST_BYTES
-        )
-    decoded = decode(data, name=str(path))
-    for warning in decoded.warnings:
-        echo(f"{path}: {in_words(warning)}", err=True)
-    lines: dict[str, int] = {}
-    for number, line in enumerate(decoded.text.splitlines(), start=1):
-        question = line.strip()
-        if question and not question.startswith("#"):
-            lines.setdefault(question, number)
-    return lines
-
-
-def _print_reply(line: str, reply: "Reply", *, explain: bool) -> None:
+def _print_reply(reply: "Reply", *, explain: bool) -> None:
     """Print the reply to a line; the interpretation of a question goes to stderr."""
     if reply.understood:
-        told = _told_as_asked(line, "understood as: {told}", told=reply.understood)
-        echo(told, err=True)
+        say("understood as: {told}", told=reply.understood, err=True)
     if reply.answer is not None:
         print_answer(reply.answer, explain=explain)
     elif reply.text:
@@ -242,27 +121,16 @@ def _questions() -> Iterator[str]:
             yield line
 
 
-def _stream(question: str) -> Callable[[str], None] | None:
+def _stream() -> Callable[[str], None] | None:
     """Return a function that shows a draft as it is written, on a terminal."""
     if not on_terminal():
         return None
-    begun: list[bool] = []
+    head = [told("draft (numbers are not final):") + "\n"]
 
     def show(piece: str) -> None:
-        if not begun:
-            begun.append(True)
-            template = "draft (numbers are not final):"
-            echo_draft(_told_as_asked(question, template) + "\n")
-        echo_draft(piece)
+        echo_draft((head.pop() if head else "") + piece)
 
     return show
-
-
-def _told_as_asked(question: str, template: str, **values: object) -> str:
-    """Return a message of a template in the language of a question."""
-    from kgrag.text.words import question_language
-
-    return in_language(message(template, **values), question_language(question))
 
 
 def is_done(answer: "Answer") -> bool:
@@ -283,7 +151,7 @@ def print_answer(answer: "Answer", *, explain: bool) -> None:
         _print_citation(answer, citation)
     if answer.verdict is not None:
         echo()
-        echo(f"{_verdict(answer.question, answer.verdict)}")
+        echo(_verdict(answer))
     _print_notes(answer)
 
 
@@ -308,23 +176,27 @@ def _print_citation(answer: "Answer", citation: "Citation") -> None:
         echo(f"    “{' '.join(citation.quote.split())}”")
 
 
-def _verdict(question: str, verdict: "Verdict") -> str:
-    """Return the result of verification; scores are among the steps."""
+def _verdict(answer: "Answer") -> str:
+    """Return the result of verification in the answer's language; scores are among the steps."""
     from kgrag.verification.attempt import NOT_VERIFIED
 
+    verdict = answer.verdict
+    assert verdict is not None
+    reason = verdict.reason.removeprefix(NOT_VERIFIED)
     if verdict.status == "unverified":
-        template = "not verified ({method}): {reason}"
-        reason = verdict.reason.removeprefix(NOT_VERIFIED)
-        return _told_as_asked(question, template, method=verdict.method, reason=reason)
+        unverified = message(
+            "not verified ({method}): {reason}", method=verdict.method, reason=reason
+        )
+        return in_language(unverified, answer.language)
     said = "verified ({method}): not passed, look at the quotes", "verified ({method}): passed"
     if verdict.method == "none":
         said = (
             "checked without a model: not passed, look at the quotes",
             "checked without a model: passed",
         )
-    told = _told_as_asked(question, said[verdict.passed], method=verdict.method)
+    told = in_language(message(said[verdict.passed], method=verdict.method), answer.language)
     if verdict.rounds > 1:
-        told += _told_as_asked(question, "; {n} answers", n=verdict.rounds)
+        told += in_language(message("; {n} answers", n=verdict.rounds), answer.language)
     return told if verdict.passed or not verdict.reason else f"{told}: {verdict.reason}"
 
 
@@ -337,4 +209,4 @@ def _print_steps(answer: "Answer") -> None:
     echo("──")
 
 
-COMMANDS = (ask, chat, report)
+COMMANDS = (ask, chat)

@@ -1,6 +1,6 @@
-"""Evaluation commands: eval experiment, run, compare, answers."""
+"""Evaluation commands: eval experiment, compare, answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,9 +11,9 @@ import click
 
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, FILE, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, progress_bar, say
+from kgrag.cli.printing import echo, echo_text, print_json, progress_bar
 from kgrag.config import Writer
-from kgrag.errors import EvaluationError, ModelError
+from kgrag.errors import EvaluationError
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kgrag.evaluation.queries import GoldQuery, QuerySet
     from kgrag.evaluation.runs import Run
 
-_Progress = Callable[[str, int, int], None]
 _SYSTEMS: Any = option("Presets.", default="bm25,vector,grim")
 _TOP_K: Any = option(type=click.IntRange(1, 1000), default=20)
 _MEASURES: Any = option(
@@ -48,10 +47,9 @@ def experiment(
     measures: str | None = _MEASURES,
     top_k: int = _TOP_K,
     out: Path | None = option(
-        "Folder for report.md, report.html, report.json and the runs, SET.SYSTEM.jsonl.",
+        "Folder for report.md, report.json and the runs, SET.SYSTEM.jsonl.",
         type=click.Path(file_okay=False, path_type=Path),
     ),
-    trec: bool = option("With --out: runs and gold in TREC's form, too."),
     as_json: bool = JSON,
 ) -> None:
     """Compare systems on sets of questions: measures with intervals, latency, context.
@@ -65,8 +63,6 @@ def experiment(
 
     wanted = _names(measures) if measures else MEASURES
     cuts_of(wanted)
-    if trec and out is None:
-        raise click.UsageError("--trec needs --out")
     names = {name for name, _, _ in sets if Path(name).name == name}
     if len(names) < len(sets):
         raise click.UsageError("each --set needs a name of its own, one that a file may have")
@@ -87,62 +83,18 @@ def experiment(
                 for system in _names(systems)
             ]
     if out is not None:
-        write_experiment(out, found, measures=wanted, gold=gold if trec else {})
+        write_experiment(out, found, measures=wanted)
     if as_json:
         print_json(experiment_mapping(found))
     else:
         echo_text(markdown(found, measures=wanted))
 
 
-@command("run", under=eval_)
-def run_(
-    ctx: click.Context,
-    questions: Path = argument(type=EXISTING),
-    out: Path = option("Run file to write.", type=FILE, required=True),
-    system: str | None = option("Retrieval preset; grim by default."),
-    top_k: int = option(type=click.IntRange(1, 1000), default=10),
-    analyse: bool = option("Have a model read each question first, as for ask."),
-    as_of: str = option("As of this day: 2022, 2022-03 or 2022-03-05.", metavar="DATE"),
-    kb: str = KB,
-) -> int:
-    """Search for many questions, .jsonl of {id, question}, and write a run file."""
-    from kgrag.evaluation.queries import read_questions
-    from kgrag.evaluation.runs import write_run
-
-    refused: list[EvaluationError] = []
-    unread: dict[str, ModelError] = {}
-    asked = read_questions(questions, refused=refused.append)
-    for error in refused:
-        say("not searched: {error}", error=error, err=True)
-    if not asked:
-        raise EvaluationError(
-            "{batch} holds no questions; it needs lines of {{id, question}}", batch=questions
-        )
-    with opened(kb) as base, progress_bar("search") as progress:
-        run = base.run(
-            asked,
-            system=system or ctx.obj.search.system,
-            top_k=top_k,
-            analysis="model" if analyse else "rules",
-            as_of=as_of or None,
-            unread=unread.__setitem__,
-            progress=progress,
-        )
-    write_run(out, run)
-    for query_id, question in asked.items():
-        if problem := unread.get(question):
-            told = "{id}: searched by its own words: {error}"
-            say(told, id=query_id, error=problem, err=True)
-    empty = sum(not results for results in run.values())
-    say("{n} questions to {out}, {empty} without results", n=len(run), out=out, empty=empty)
-    return int(bool(refused or unread))
-
-
 @command(under=eval_)
 def compare(
     run_a: Path = argument(type=EXISTING),
     run_b: Path = argument(type=EXISTING),
-    queries: Path = option(".jsonl of gold, or qrels (.qrels).", type=EXISTING, required=True),
+    queries: Path = option("A .jsonl of questions with gold.", type=EXISTING, required=True),
     measures: str | None = _MEASURES,
     alpha: float = option(
         "Below this p a difference is significant.",
@@ -159,11 +111,11 @@ def compare(
     from dataclasses import asdict
 
     from kgrag.evaluation.experiment import compare as compared
-    from kgrag.evaluation.queries import read_gold
+    from kgrag.evaluation.queries import read_queries
     from kgrag.evaluation.report import comparison_table
     from kgrag.evaluation.scores import MEASURES
 
-    gold = _queries_of(queries, read_gold(queries))
+    gold = _queries_of(queries, read_queries(queries))
     a, b = (_run_of(path, queries, gold) for path in (run_a, run_b))
     found = compared(a, b, gold, measures=_names(measures) if measures else MEASURES)
     worse = [name for name, of in found.items() if of.p < alpha and of.difference < 0]
@@ -189,7 +141,7 @@ def _run_of(path: Path, queries: Path, gold: "Sequence[GoldQuery]") -> "Run":
     if len(lacking) == len(gold):
         raise EvaluationError(
             f"{path}: has none of the {len(gold)} questions of {queries} ({lacking[0]}, …). "
-            "Remedy: make it of the same file: kgrag eval run"
+            "Remedy: make it of the same file: kgrag eval experiment --out"
         )
     if lacking:
         echo(f"note: {path} lacks {len(lacking)} of {len(gold)} questions (scored 0)", err=True)

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.chinese import amount, counted, language, said, told
-from kgrag.cli.opened import index_share, opened
+from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo_text, print_json, print_record, progress_bar, say
 
@@ -20,93 +20,74 @@ if TYPE_CHECKING:
     from kgrag.maintenance.intake import Use
 
 
-_Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _IngestOptions:
-    """Options of `ingest`."""
-
-    paths: tuple[Path, ...] = argument(type=click.Path(path_type=Path))
-    kb: str = KB
-    dry_run: bool = option("Only say what would be done, and what it costs.")
+@command()
+def ingest(
+    ctx: click.Context,
+    *,
+    paths: tuple[Path, ...] = argument(type=click.Path(path_type=Path)),
+    kb: str = KB,
+    dry_run: bool = option("Only say what would be done, and what it costs."),
     sample: int = option(
         "With --dry-run: really make N calls, to predict better. Their answers are kept.",
         type=click.IntRange(min=0),
         metavar="N",
-    )
-    no_model: bool = option("Take in by rules alone, though a model is set.")
+    ),
+    no_model: bool = option("Take in by rules alone, though a model is set."),
     retry_failed: bool = option(
         "Ask again for the passages that a model could not read, of PATHS or of all documents."
-    )
-    follow_links: bool = option("Follow links that lead out of a folder.")
+    ),
+    follow_links: bool = option("Follow links that lead out of a folder."),
     workers: int | None = option(
         "Read N files at once; as many as there are processors by default.",
         type=click.IntRange(1, 1000),
         metavar="N",
         envvar="KGRAG_WORKERS",
         show_envvar=True,
-    )
-
-    def check(self) -> None:
-        """Raise a UsageError for contradicting options."""
-        if not self.paths and not self.retry_failed:
-            raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
-        if self.retry_failed and (self.dry_run or self.no_model):
-            raise click.UsageError(
-                told("--retry-failed asks a model: leave --dry-run and --no-model out.")
-            )
-        if self.sample and (not self.dry_run or self.no_model):
-            raise click.UsageError(told("--sample goes with --dry-run and a model."))
-
-    @property
-    def model(self) -> "Use":
-        """Whether a model reads the documents."""
-        return "none" if self.no_model else "auto"
-
-    def plan(self, base: "KnowledgeBase") -> "Plan":
-        """Return what would be done."""
-        return base.plan(
-            self.paths, model=self.model, sample=self.sample, follow_links=self.follow_links
-        )
-
-    def ingest(self, base: "KnowledgeBase", progress: _Progress) -> "IngestReport":
-        """Ingest the files, or retry their failed passages."""
-        if self.retry_failed:
-            return base.retry_failed(self.paths, progress=progress)
-        return base.ingest(
-            self.paths, model=self.model, progress=progress, follow_links=self.follow_links
-        )
-
-
-@command()
-def ingest(ctx: click.Context, given: _IngestOptions, as_json: bool = JSON) -> int:
+    ),
+    as_json: bool = JSON,
+) -> int:
     """Take files and folders in; running it again does what is missing or changed.
 
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
     model in [llm], it reads facts and summaries out of them.
     """
-    given.check()
-    if given.workers is not None:
-        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=given.workers))
-    if given.dry_run:
-        plan = _plan(ctx, given)
-        print_plan(plan, as_json)
-        return int(any(outcome.status == "failed" for outcome in plan.outcomes))
+    if not paths and not retry_failed:
+        raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
+    if retry_failed and (dry_run or no_model):
+        raise click.UsageError(
+            told("--retry-failed asks a model: leave --dry-run and --no-model out.")
+        )
+    if sample and (not dry_run or no_model):
+        raise click.UsageError(told("--sample goes with --dry-run and a model."))
+    if workers is not None:
+        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=workers))
+    model: Use = "none" if no_model else "auto"
+    if dry_run:
+
+        def plan(base: "KnowledgeBase") -> "Plan":
+            return base.plan(paths, model=model, sample=sample, follow_links=follow_links)
+
+        return print_plan(_planned(ctx, kb, plan, sample), as_json)
     from kgrag.embedding.choose import encoder_note
 
     began = time.monotonic()
-    with opened(given.kb, create=not given.retry_failed) as base:
+    with opened(kb, create=not retry_failed) as base:
         if note := encoder_note(base.embedder):
             say("note: {note}", note=note.worded(language()), err=True)
         with progress_bar("ingest") as progress:
-            report = given.ingest(base, progress)
+            report = (
+                base.retry_failed(paths, progress=progress)
+                if retry_failed
+                else base.ingest(paths, model=model, progress=progress, follow_links=follow_links)
+            )
     # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
     return int(bool(report.failed))
 
 
-def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
+def _planned(
+    ctx: click.Context, kb: str, plan: "Callable[[KnowledgeBase], Plan]", sample: int
+) -> "Plan":
     """Return what would be done, without creating a missing knowledge base."""
     from tempfile import TemporaryDirectory
 
@@ -114,14 +95,14 @@ def _plan(ctx: click.Context, given: _IngestOptions) -> "Plan":
     from kgrag.llm.models import keeping_calls
 
     try:
-        with opened(given.kb) as base:
-            return given.plan(base)
+        with opened(kb) as base:
+            return plan(base)
     except NoKnowledgeBaseError:
-        if given.sample:  # paid answers are kept where the knowledge base will be
-            ctx.obj = keeping_calls(ctx.obj, given.kb)
+        if sample:  # paid answers are kept where the knowledge base will be
+            ctx.obj = keeping_calls(ctx.obj, kb)
         aside = TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps what is open
         with aside as empty, opened(empty, create=True) as base:
-            return given.plan(base)
+            return plan(base)
 
 
 @command("import-facts")
@@ -161,25 +142,22 @@ def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: b
     for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):
         if isinstance(item, Failure):
             failed = True
-            say("failed: {file}: {what}", file=item.file, what=item.reason, err=True)
+            _print_of("failed", item.file, item.reason)
         elif as_json:
             print_json(item.to_dict())
         else:
             echo_text(item.text)
             for warning in item.warnings:
-                say("warning: {file}: {what}", file=item.file, what=warning, err=True)
+                _print_of("warning", item.file, warning)
     return int(failed)
 
 
 COMMANDS = (ingest, import_facts, import_summaries, convert)
 
 
-def print_plan(plan: "Plan", as_json: bool) -> None:
-    """Print the expected outcomes of files, and the usage of models."""
-    for outcome in plan.outcomes:
-        if outcome.status in ("failed", "skipped"):
-            _print_of(outcome, outcome.detail)
-    _print_links(plan.outcomes)
+def print_plan(plan: "Plan", as_json: bool) -> int:
+    """Print what would become of files, and the usage of models; return the exit code."""
+    _print_outcomes(plan.outcomes)
     record: dict[str, Any] = plan.to_dict()
     if not as_json:
         shown = counted(record.pop("counts").items(), "outcomes") or told("nothing")
@@ -195,6 +173,7 @@ def print_plan(plan: "Plan", as_json: bool) -> None:
         say("predicted by rule of thumb; --sample 30 asks the model itself")
     if not as_json and plan.predictions and not plan.cost:
         say("no price is known for the cost")
+    return int(any(outcome.status == "failed" for outcome in plan.outcomes))
 
 
 def print_report(report: "IngestReport", as_json: bool) -> None:
@@ -202,42 +181,25 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
     if as_json:
         print_json(report.to_dict())
         return
-    for outcome in report.outcomes:
-        _print_outcome(outcome)
-    _print_links(report.outcomes)
-    total = len(report.outcomes)
-    fast = told(", {n:.1f} a second", n=total / report.seconds) if report.seconds > 1 else ""
+    _print_outcomes(report.outcomes)
     say(
-        "{files} in {took}{fast}: {counts}",
-        files=amount(total, "file"),
-        took=f"{report.seconds:.1f} s{index_share(report.index_seconds)}",
-        fast=fast,
+        "{files} in {took}: {counts}",
+        files=amount(len(report.outcomes), "file"),
+        took=f"{report.seconds:.1f} s",
         counts=counted(report.counts.items(), "outcomes") or told("nothing to do"),
     )
     if report.model:
         _print_model(report.model)
 
 
-def _print_outcome(outcome: "Outcome") -> None:
-    if outcome.status in ("failed", "skipped", "duplicate"):
-        _print_of(outcome, outcome.detail)
-    elif outcome.detail and outcome.status != "not followed":
-        say("in part: {file}: {what}", file=outcome.source, what=outcome.detail, err=True)
-    for warning in outcome.warnings:
-        say("warning: {file}: {what}", file=outcome.source, what=warning, err=True)
-
-
-def _print_links(outcomes: "Sequence[Outcome]") -> None:
-    """Print one line about links that were not followed."""
-    links = [outcome.source for outcome in outcomes if outcome.status == "not followed"]
-    if links:
-        say(
-            "note: {links} out of the folder not followed, the first is {first}: "
-            "--follow-links follows them",
-            links=amount(len(links), "link"),
-            first=links[0],
-            err=True,
-        )
+def _print_outcomes(outcomes: "Sequence[Outcome]") -> None:
+    """Print what is to be told of files; links that were not followed are counted only."""
+    for outcome in outcomes:
+        if outcome.detail and outcome.status != "not followed":
+            is_part = outcome.status not in ("failed", "skipped", "duplicate")
+            _print_of("in part" if is_part else outcome.status, outcome.source, outcome.detail)
+        for warning in outcome.warnings:
+            _print_of("warning", outcome.source, warning)
 
 
 def _print_model(model: "ModelReport") -> None:
@@ -258,7 +220,7 @@ def _print_model(model: "ModelReport") -> None:
         )
 
 
-def _print_of(outcome: "Outcome", what: str) -> None:
-    """Print something about a file, after its outcome."""
-    status = said("outcomes", outcome.status)
-    say("{status}: {file}: {what}", status=status, file=outcome.source, what=what, err=True)
+def _print_of(status: str, file: str, what: str) -> None:
+    """Print something about a file, after what became of it."""
+    template = "{status}: {file}: {what}"
+    say(template, status=said("outcomes", status), file=file, what=what, err=True)

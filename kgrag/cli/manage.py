@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.chinese import amount, told
-from kgrag.cli.opened import index_share, opened, print_foreign
+from kgrag.cli.opened import opened
 from kgrag.cli.options import FILE, JSON, KB, command, option
 from kgrag.cli.printing import echo, print_json, print_record, progress_bar, say
 from kgrag.files.whole_file import write_whole
@@ -17,15 +17,12 @@ from kgrag.text.messages import message
 from kgrag.text.visible import json_line
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
     from kgrag.config import Config
     from kgrag.llm.ledger import UsageTotal
-    from kgrag.llm.providers import Price
     from kgrag.maintenance.copying import Comparison
 
 _SHOWN = 160  # characters of a different line
 _BEFORE = 40  # of these, before the difference
-_NONE = "no model was asked for this knowledge base"
 
 
 @command()
@@ -76,14 +73,12 @@ def copy(
         with progress_bar("copy") as progress:
             report = copying.copy(source.store, target.store, progress=progress)
             progress(message("search index"), report.documents, report.documents)
-            copied = time.monotonic()
             target.store.refresh(sizes=target.sizes.searched)
-        now = time.monotonic()
         say(
             "{written} copied, {unchanged} unchanged in {took}",
             written=report.written,
             unchanged=report.unchanged,
-            took=f"{now - began:.1f} s{index_share(now - copied)}",
+            took=f"{time.monotonic() - began:.1f} s",
         )
         if report.source != report.target:
             say("the first was changed meanwhile: copy again", err=True)
@@ -161,56 +156,30 @@ def stats(
     cost: bool = option("What models took: calls, tokens and money."),
     as_json: bool = JSON,
 ) -> None:
-    """Count what is stored, or with --cost what models took, by stage and document."""
+    """Count what is stored, or with --cost what models took, by stage."""
     if cost:
         _print_costs(ctx.obj, kb, as_json)
         return
     with opened(kb) as base:
-        _print_counts(base, as_json)
-
-
-def _print_counts(base: "KnowledgeBase", as_json: bool) -> None:
-    counts = base.counts().to_dict() | {"embedder": base.store.get_meta("embedder")}
-    foreign = base.store.count_foreign()
-    if foreign and as_json:
-        counts["foreign"] = foreign
-    print_record(counts, as_json=as_json)
-    if not as_json:
-        print_foreign(foreign)
+        counts = base.counts().to_dict() | {"embedder": base.store.get_meta("embedder")}
+        foreign = base.store.count_foreign()
+    print_record(counts | ({"foreign": foreign} if foreign else {}), as_json=as_json)
 
 
 def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
-    """Print the ledger, which may exist before the knowledge base: --sample."""
-    from kgrag.errors import NoKnowledgeBaseError
+    """Print what the file of calls has, which may exist before the knowledge base: --sample."""
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import calls_file
 
-    files = {}
-    ledger = calls_file(kb, config)
-    try:
-        with opened(kb) as base:
-            files = {card.doc_id: card.file for card in base.documents()}
-    except NoKnowledgeBaseError:
-        if not ledger.exists():
-            raise
-    stages: list[UsageTotal] = []
-    documents: list[UsageTotal] = []
+    ledger, stages = calls_file(kb, config), []
     if ledger.exists():
         with closing(Calls.open(ledger)) as calls:
-            stages, documents = calls.totals("stage"), calls.totals("doc_id")
-    prices = _prices(config)
-    by_document = [
-        _row("document", total, files.get(total.group, total.group or "(questions)"), prices)
-        for total in sorted(documents, key=lambda t: -(t.usage.prompt + t.usage.completion))
-    ]
-    by_stage = [_row("stage", total, total.group, prices) for total in stages]
-    if not (by_stage or as_json):
-        echo(_NONE)
+            stages = [_row(config, total) for total in calls.totals("stage")]
+    if not (stages or as_json):
+        say("no model was asked for this knowledge base")
         return
-    print_record({"stages": by_stage, "documents": by_document}, as_json=as_json)
-    if any(total.usage.estimated for total in stages):
-        say("note: an endpoint did not count tokens; some figures are estimates", err=True)
-    if unknown := sorted({total.model for total in stages if total.model not in prices}):
+    print_record({"stages": stages}, as_json=as_json)
+    if unknown := sorted({str(row["model"]) for row in stages if row["cost"] is None}):
         say(
             "note: no price is known for {unknown}: set price_in, price_cached, price_out and "
             "currency in [llm]",
@@ -219,32 +188,17 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
         )
 
 
-def _prices(config: "Config") -> "dict[str, Price]":
-    """Return prices by model: configured ones, else the providers'.
-
-    The ledger knows models by name only. A name served by a configured endpoint without a price has
-    none; two endpoints with one name must have one price.
-    """
-    from kgrag.config import STAGES
+def _row(config: "Config", total: "UsageTotal") -> dict[str, object]:
+    """Return what a model took in a stage, at the price that is set for the stage, or known."""
     from kgrag.llm.providers import PROVIDERS, settings_for
 
-    prices = {name: price for p in PROVIDERS.values() for name, price in p.prices.items()}
-    unknown: set[str] = set()
-    for configured in filter(lambda c: c.is_configured, map(config.model_of, STAGES)):
+    listed = (provider.prices.get(total.model) for provider in PROVIDERS.values())
+    price = next(filter(None, listed), None)
+    if (configured := config.model_of(total.group)).is_configured:
         endpoint = settings_for(configured)
-        if endpoint.price is None:
-            unknown.add(endpoint.place.model)
-        else:
-            prices[endpoint.place.model] = endpoint.price
-    return {name: price for name, price in prices.items() if name not in unknown}
-
-
-def _row(
-    kind: str, total: "UsageTotal", name: str, prices: "dict[str, Price]"
-) -> dict[str, object]:
-    price = prices.get(total.model)
+        price = endpoint.price if endpoint.place.model == total.model else price
     return {
-        kind: name,
+        "stage": total.group,
         "model": total.model,
         "calls": total.sent,
         "kept": total.from_cache,
@@ -252,6 +206,7 @@ def _row(
         "in": total.usage.prompt,
         "cached": total.usage.cached,
         "out": total.usage.completion,
+        "estimated": total.usage.estimated,
         "seconds": round(total.seconds, 1),
         "cost": None if price is None else round(price.of(total.usage), 4),
         "currency": price.currency if price else "",

@@ -144,11 +144,8 @@ def reembed(
         with progress_bar("reembed") as progress:
             report = base.reembed(progress=progress)
             progress("search index", report.documents, report.documents)
-            encoded = time.monotonic()
             base.store.refresh(sizes=base.sizes.searched)
-            indexed = time.monotonic() - encoded
-    seconds = time.monotonic() - began
-    report = replace(report, seconds=seconds, index_seconds=indexed)
+    report = replace(report, seconds=time.monotonic() - began)
     print_record(report.to_dict(), as_json=as_json)
     named = configured.embedding
     said = named.model or named.provider or named.base_url

@@ -1,4 +1,4 @@
-"""The knowledge base that a command opens, and amounts in words."""
+"""The knowledge base that a command opens."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.chinese import amount, told
+from kgrag.cli.chinese import amount
 from kgrag.cli.printing import say
 from kgrag.errors import KgragError, StoreError
 
@@ -36,7 +36,7 @@ def opened(
     settings = config or click.get_current_context().obj
     with KnowledgeBase.open(kb, create=create, config=settings, model=model) as knowledge_base:
         if create and not knowledge_base.store.all_meta():  # new
-            print_foreign(knowledge_base.store.count_foreign())
+            _print_foreign(knowledge_base.store.count_foreign())
         try:
             yield knowledge_base
         except _OF_WRONG_KINDS as exc:
@@ -63,7 +63,7 @@ def _raise_if_damaged(base: "KnowledgeBase", exc: Exception) -> None:
         ) from exc
 
 
-def print_foreign(n: int) -> None:
+def _print_foreign(n: int) -> None:
     """Print a note about nodes of other programs with our labels, if any."""
     if n:
         say(
@@ -71,12 +71,3 @@ def print_foreign(n: int) -> None:
             n=amount(n, "node"),
             err=True,
         )
-
-
-def index_share(seconds: float) -> str:
-    """Return the part of a time spent on search indexes, in brackets, from a second on.
-
-    >>> index_share(405.2), index_share(0.3)
-    (' (405 s of it for the search indexes)', '')
-    """
-    return told(" ({n:.0f} s of it for the search indexes)", n=seconds) if seconds >= 1 else ""

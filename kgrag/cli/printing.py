@@ -4,7 +4,6 @@ No text can control the terminal (`kgrag.text.visible`), and no character is an 
 output's encoding lacks it.
 """
 
-import codecs
 import json
 import logging
 import sys
@@ -18,11 +17,9 @@ import click
 
 from kgrag.cli.chinese import encoding_of, in_words, padded, said, told, width
 from kgrag.text.messages import Message
-from kgrag.text.visible import carried, json_line, likeness, n_lost, visible, visible_line
+from kgrag.text.visible import ALIKE, LOST, carried, json_line, visible, visible_line
 
 _WIDEST = 60  # columns of a cell; longer texts are truncated
-_LIKENESS = "kgrag-likeness"  # error handler of streams, for output of other libraries
-_LOST = "kgrag.lost"  # key in the context's meta: counts of characters shown as ?
 
 
 def echo(line: str = "", *, err: bool = False) -> None:
@@ -137,14 +134,12 @@ def _shortened(text: str, columns: int = _WIDEST) -> str:
 
 def print_loss() -> None:
     """Print a note with remedy at a run's end if its output lost characters."""
-    lost = _counts().get(_LOST, {})
-    if lost:
-        encodings = ", ".join(sorted(lost))
+    if n := LOST.total():
         say(
             "note: {n} characters that {encodings} lacks are shown as ?: set "
             "PYTHONIOENCODING=utf-8, or use --json where there is one",
-            n=sum(lost.values()),
-            encodings=encodings,
+            n=n,
+            encodings=encoding_of(err=False),
             err=True,
         )
 
@@ -198,31 +193,14 @@ def log_to_stderr(level: int) -> None:
 
 def replace_unsupported() -> None:
     """Let stdout and stderr replace unsupported characters of other libraries' output, too."""
-    codecs.register_error(_LIKENESS, _replace)
+    LOST.clear()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             with suppress(ValueError):  # closed
-                stream.reconfigure(errors=_LIKENESS)
-
-
-def _replace(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    lacking = visible(error.object[error.start : error.end])
-    return "".join(c if c.isascii() else likeness(c) for c in lacking), error.end
+                stream.reconfigure(errors=ALIKE)
 
 
 def _print_piece(text: str, *, err: bool, dim: bool = False) -> None:
     """Print a text as it is, but for characters that the encoding lacks."""
-    encoding = encoding_of(err=err)
-    if lost := n_lost(text, encoding):
-        counts = _counts().setdefault(_LOST, {})
-        counts[encoding] = counts.get(encoding, 0) + lost
-    shown = carried(text, encoding)
+    shown = carried(text, encoding_of(err=err))
     click.echo(click.style(shown, dim=True) if dim else shown, nl=False, err=err)
-
-
-def _counts() -> dict[str, dict[str, int]]:
-    """Return the counts of this run; an unused mapping outside one."""
-    context = click.get_current_context(silent=True)
-    return {} if context is None else context.find_root().meta

@@ -15,7 +15,8 @@ from kgrag.cli.printing import echo, echo_text, print_json, say, table
 from kgrag.tools import TOOLS
 
 if TYPE_CHECKING:
-    from kgrag.statements.table import Source, Table
+    from kgrag.answer.citation import Citation
+    from kgrag.statements.table import Table
     from kgrag.tools.results import Found, Overview, Page, Reading
     from kgrag.tools.tool import Tool
     from kgrag.types import Language
@@ -161,7 +162,7 @@ def _print_notes(found: "Table", language: "Language") -> None:
         echo(note, err=True)
 
 
-def _place(source: "Source", language: "Language") -> str:
+def _place(source: "Citation", language: "Language") -> str:
     from kgrag.status import mark
 
     title = f"《{source.title}》{mark(source.status, language)}"

@@ -1,4 +1,4 @@
-"""Draw the neighbourhood of an entity as a self-contained HTML page."""
+"""Draw the neighbourhood of an entity as SVG."""
 
 import html
 import itertools
@@ -7,8 +7,6 @@ import textwrap
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import resources
-from string import Template
 from typing import NamedTuple
 
 from kgrag.text.facets import called
@@ -174,37 +172,6 @@ def _tree(
     return rings[:-1], children
 
 
-def graph_page(center: Entity, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
-    """Return an HTML page with a drawing of facts and a table of them.
-
-    Without script the drawing shows, too; a script adds highlighting. The order of `facts` makes no
-    difference.
-
-    Args:
-        center: The entity in the middle.
-        facts: Any number of hops; may be empty.
-        titles: Of documents, by id; defaults to the id.
-    """
-    ordered = in_order(center, facts)
-    layout = lay_out(center, ordered)
-    folder = resources.files("kgrag.drawing")
-    page = folder.joinpath("page.html").read_text(encoding="utf-8")
-    style, script = (
-        folder.joinpath("static", name).read_text(encoding="utf-8").rstrip()
-        for name in ("graph.css", "graph.js")
-    )
-    return Template(page).substitute(
-        style=style,
-        script=script,
-        name=_escape(center.name),
-        count=f"{_count(len(ordered), 'fact')}, {_count(len(layout.nodes) - 1, 'neighbour')}",
-        drawing=drawing(ordered, layout),
-        legend=legend(ordered),
-        rows="\n".join(_row(i, fact, titles) for i, fact in enumerate(ordered, 1))
-        or '<tr><td colspan="5">No facts are known here.</td></tr>',
-    )
-
-
 def legend(facts: Sequence[Fact]) -> str:
     """Return relations in their colours as HTML; the least frequent share the last one."""
     fact_colour = colours(facts)
@@ -220,10 +187,6 @@ def legend(facts: Sequence[Fact]) -> str:
 def _escape(text: str) -> str:
     """Escape text for HTML; control and invisible characters, too."""
     return html.escape(visible_line(text))
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
 def in_order(center: Entity, facts: Sequence[Fact]) -> list[Fact]:
@@ -259,15 +222,15 @@ def drawing(
     facts: Sequence[Fact],
     layout: Layout,
     *,
-    link: Callable[[Entity], str] | None = None,
-    word: Callable[[str], str] = str,
+    link: Callable[[Entity], str],
+    word: Callable[[str], str],
 ) -> str:
     """Return the SVG element, in which edges are below nodes, and dots link to `#fact-1` and so on.
 
     Args:
         facts: From `in_order`.
         layout: From `lay_out`.
-        link: Returns the address that a caption links to; None for no links.
+        link: Returns the address that a caption links to.
         word: Returns a type of entity in words.
     """
     colour, stated = colours(facts), defaultdict[str, list[str]](list)
@@ -359,7 +322,7 @@ class _Drawn(NamedTuple):
         self,
         number: Mapping[str, int],
         colour: Mapping[str, int],
-        link: Callable[[Entity], str] | None,
+        link: Callable[[Entity], str],
         word: Callable[[str], str],
     ) -> str:
         """Return dot and caption; the dot leads to the fact by which it hangs on the others."""
@@ -381,8 +344,7 @@ class _Drawn(NamedTuple):
                 f'<a class="dot r{colour[fact.predicate]}" href="#fact-{number[fact.fact_id]}" '
                 f'aria-label="{_told(fact)}">{dot}</a>'
             )
-        if link:
-            text = f'<a href="{html.escape(link(entity))}" aria-label="{title}">{text}</a>'
+        text = f'<a href="{html.escape(link(entity))}" aria-label="{title}">{text}</a>'
         return (
             f'<g class="node{"" if node.ring else " center"}" data-number="{node.number}" '
             f'transform="translate({_point(node.at)})"><title>{title}</title>{dot}{text}</g>'
@@ -423,21 +385,3 @@ def _cut(text: str, room: int) -> str:
 
 def _size(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
-
-
-def _row(number: int, fact: Fact, titles: Mapping[str, str]) -> str:
-    spots = dict.fromkeys((e.doc_id, e.start, e.end, e.extractor) for e in fact.evidence)
-    stated = "".join(
-        f"<p><bdi>{_escape(titles.get(doc_id, doc_id))}</bdi> "
-        f'<span class="at">{start}\N{EN DASH}{end}, {_escape(extractor)}</span></p>'
-        for doc_id, start, end, extractor in spots
-    )
-    where = places(fact)
-    cells = (
-        str(number),
-        fact.subject.name,
-        fact.predicate + (f"（{where}）" if where else ""),
-        fact.object.name,
-    )
-    plain = "".join(f"<td>{_escape(cell)}</td>" for cell in cells)
-    return f'<tr id="fact-{number}">{plain}<td>{stated}</td></tr>'

@@ -152,7 +152,7 @@ def _hashes(stated: _Stated) -> tuple[str, str]:
 def _card(data: Any) -> ModelCard:
     if not isinstance(data, dict):
         raise ValueError(f"expected an object, got {type(data).__name__}")
-    data.pop("thresholds", None)  # of earlier versions
+    data.pop("thresholds", None)  # of cards of models that were installed before
     measured = data.pop("answered", None)
     kinds = {"dimension": int, "max_tokens": int, "n_bytes": int, "lower_case": bool}
     for key, value in data.items():

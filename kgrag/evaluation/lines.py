@@ -18,68 +18,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 Text = Annotated[str, MinLen(1)]
-_ENDINGS = (".trec", ".run", ".qrels")
-
-
-def is_trec(path: Path) -> bool:
-    """Return whether a file name has a TREC suffix; other files are JSON lines."""
-    return path.suffix.lower() in _ENDINGS
-
-
-def trec_line(*fields: object) -> str:
-    """Return fields as a line.
-
-    Raises:
-        EvaluationError: If one is empty or has a blank.
-
-    >>> trec_line("q1", 0, "d1", 1)
-    'q1 0 d1 1'
-    """
-    texts = [str(field) for field in fields]
-    for text in texts:
-        if text.split() != [text]:
-            raise EvaluationError(
-                f"{text!r} cannot be written in TREC's form, where blanks divide fields. Remedy: "
-                "write .jsonl, or name questions and files without blanks"
-            )
-    return " ".join(texts)
-
-
-def trec_rows(path: Path, form: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place, fields) of every non-blank line; the place is `file:line`.
-
-    Args:
-        path: The file.
-        form: Names of the fields, separated by blanks.
-
-    Raises:
-        EvaluationError: If the file cannot be read or a line has another number of fields.
-    """
-    for place, line in read_lines(path):
-        fields = line.decode(errors="replace").split()
-        if len(fields) != len(form.split()):
-            raise EvaluationError(
-                f"{place}: expected `{form}`, got {' '.join(fields)[:60]!r}. Remedy: correct the "
-                "line, or end the file's name in .jsonl if it is JSON lines"
-            )
-        yield place, fields
-
-
-def trec_number(text: str, place: str) -> float:
-    """Parse a score.
-
-    Raises:
-        EvaluationError: If it is no number.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if number != number:
-        raise EvaluationError(f"{place}: expected a number, got {text!r}. Remedy: correct the line")
-    return number
-
-
 Row = Mapping[str, object]
 
 

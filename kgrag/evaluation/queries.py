@@ -1,25 +1,12 @@
 """Query sets: questions with the documents and passages that answer them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from kgrag.errors import EvaluationError, GarbledTextError, OutOfRangeError
-from kgrag.evaluation.lines import (
-    Row,
-    Text,
-    check_span,
-    checked,
-    is_trec,
-    read_lines,
-    read_rows,
-    row_of,
-    trec_line,
-    trec_number,
-    trec_rows,
-    write_lines,
-)
+from kgrag.evaluation.lines import Row, Text, check_span, checked, read_rows
 from kgrag.limits import checked_text
 
 
@@ -72,36 +59,6 @@ def read_queries(path: Path) -> QuerySet:
     return QuerySet(with_gold, len(queries) - len(with_gold))
 
 
-def read_gold(path: Path) -> QuerySet:
-    """Return the gold of a file, as `read_queries` or from TREC qrels (see `is_trec`).
-
-    Lines of qrels are `qid 0 docid rel`; rel above 0 is gold. Questions have neither text nor
-    spans.
-
-    Raises:
-        EvaluationError: If the file cannot be read or a line is malformed; names file and line.
-    """
-    if not is_trec(path):
-        return read_queries(path)
-    gold: dict[str, dict[str, None]] = {}
-    for place, (query_id, _, doc, relevance) in trec_rows(path, "qid 0 docid rel"):
-        docs = gold.setdefault(query_id, {})
-        if trec_number(relevance, place) > 0:
-            docs[doc] = None
-    queries = tuple(GoldQuery(query_id, "", tuple(docs)) for query_id, docs in gold.items() if docs)
-    return QuerySet(queries, len(gold) - len(queries))
-
-
-def write_qrels(path: Path, queries: Sequence[GoldQuery]) -> None:
-    """Write the gold documents of questions as TREC qrels.
-
-    Raises:
-        EvaluationError: If the file cannot be written, or a name has blanks.
-    """
-    lines = (trec_line(q.query_id, 0, doc, 1) for q in queries for doc in q.gold_docs)
-    write_lines(path, lines)
-
-
 def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:
     """Return every question of a file, as `read_queries`, with unanswerable ones.
 
@@ -117,35 +74,6 @@ def read_all_queries(path: Path) -> tuple[GoldQuery, ...]:
             raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
         queries[query.query_id] = query
     return tuple(queries.values())
-
-
-def read_questions(
-    path: Path, *, refused: Callable[[EvaluationError], None] | None = None
-) -> dict[str, str]:
-    """Return {id: question} of a `.jsonl` file, in file order; gold is not needed.
-
-    Args:
-        path: The file.
-        refused: Called with the error of a malformed line, which is then skipped.
-
-    Raises:
-        EvaluationError: If the file cannot be read; or, without `refused`, if a line is malformed:
-            names file and line.
-    """
-    questions: dict[str, str] = {}
-    for place, line in read_lines(path):
-        try:
-            row = row_of(line, place)
-            query = _query({"id": row.get("id"), "question": row.get("question")}, place)
-            if query.query_id in questions:
-                raise EvaluationError(f"{place}: the id {query.query_id!r} is used twice")
-        except EvaluationError as exc:
-            if refused is None:
-                raise
-            refused(exc)
-        else:
-            questions[query.query_id] = query.question
-    return questions
 
 
 def _query(row: Row, place: str) -> GoldQuery:

@@ -1,22 +1,11 @@
-"""Run files: the results of a system for each question, as JSON lines or TREC runs."""
+"""Run files: the results of a system for each question, as JSON lines."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path, PurePath
 
 from kgrag.errors import EvaluationError
-from kgrag.evaluation.lines import (
-    Text,
-    check_span,
-    checked,
-    is_trec,
-    read_rows,
-    trec_line,
-    trec_number,
-    trec_rows,
-    write_lines,
-)
+from kgrag.evaluation.lines import Text, check_span, checked, read_rows, write_lines
 from kgrag.results import ScoredChunk
 from kgrag.text.visible import json_line
 
@@ -111,28 +100,19 @@ def run_line(query_id: str, results: Sequence[RunResult]) -> str:
 def write_run(path: Path, run: Run) -> None:
     """Write a run file atomically, in the order of the mapping.
 
-    In TREC's form (`qid Q0 docid rank score tag`, see `is_trec`) documents are named by file, each
-    at its best rank; scores that do not decrease are replaced by 1 / rank, since other programs
-    sort by score.
-
     Raises:
-        EvaluationError: If the file cannot be written, or a name for TREC has blanks.
+        EvaluationError: If the file cannot be written.
     """
-    lines = _trec_lines(run) if is_trec(path) else (run_line(*of) for of in run.items())
-    write_lines(path, lines)
+    write_lines(path, (run_line(*of) for of in run.items()))
 
 
 def read_run(path: Path) -> dict[str, list[RunResult]]:
     """Return the results of each question in a run file, best first.
 
-    TREC runs are sorted by score, as by trec_eval; ties keep their order.
-
     Raises:
         EvaluationError: If the file cannot be read or a line is malformed; names file and line.
     """
     run: dict[str, list[RunResult]] = {}
-    if is_trec(path):
-        return _read_trec(path)
     for place, row in read_rows(path):
         of = checked(_Row, row, place)
         if of.id in run:
@@ -155,29 +135,3 @@ def document_name(result: RunResult) -> str:
     """
     _, mark, record = result.file.rpartition(".jsonl#")
     return (record if mark else PurePath(result.file.replace("\\", "/")).stem) or result.doc_id
-
-
-def _trec_lines(run: Run) -> Iterator[str]:
-    for query_id, results in run.items():
-        scores: dict[str, float] = {}
-        for result in results:
-            scores.setdefault(document_name(result), result.score)
-        falling = all(first > second for first, second in pairwise(scores.values()))
-        for rank, (doc, score) in enumerate(scores.items(), 1):
-            yield trec_line(query_id, "Q0", doc, rank, score if falling else 1 / rank, "kgrag")
-
-
-def _read_trec(path: Path) -> dict[str, list[RunResult]]:
-    found: dict[str, dict[str, float]] = {}
-    for place, (query_id, _, doc, _, score, _) in trec_rows(path, "qid Q0 docid rank score tag"):
-        scores = found.setdefault(query_id, {})
-        if doc in scores:
-            raise EvaluationError(f"{place}: {doc!r} is there twice for the question {query_id!r}")
-        scores[doc] = trec_number(score, place)
-    return {
-        query_id: [
-            RunResult(doc, score=scores[doc])
-            for doc in sorted(scores, key=scores.__getitem__, reverse=True)
-        ]
-        for query_id, scores in found.items()
-    }

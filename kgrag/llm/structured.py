@@ -121,7 +121,7 @@ def _complete(
     on_piece = None if on_text is None else showing
     completion = model.complete(request, on_text=on_piece)
     if completion.from_cache:
-        with suppress(ModelOutputError):  # accepted by a former version
+        with suppress(ModelOutputError):  # accepted by another version
             return _judged(completion, read, on_text)
         completion = model.complete(replace(request, fresh=True), on_text=on_piece)
     try:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.text.in_chinese import in_chinese
 from kgrag.text.words import is_latin
 from kgrag.types import Query

@@ -12,7 +12,6 @@ from kgrag.types import Chunk
 
 # What a chunk with all words of the question gains: learnt and measured, benchmarks/decisions.md.
 _WEIGHT = 6.0
-_BETWEEN = "\0"
 
 
 def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[ScoredChunk]:
@@ -24,9 +23,7 @@ def by_coverage(search: Search, candidates: Sequence[ScoredChunk]) -> list[Score
     probabilistic relevance framework: BM25 and beyond", eq. 3.2).
     Scores are those of `kgrag.retrieval.weighted_fusion.WeightedFusion`.
     """
-    read = [as_read(search, c.chunk).replace(_BETWEEN, " ") for c in candidates]
-    texts = normalize(_BETWEEN.join(read)).split(_BETWEEN) if read else []  # at once: less dear
-    shares = covered(search.terms, texts)
+    shares = covered(search.terms, [normalize(as_read(search, c.chunk)) for c in candidates])
     return best_first(
         ScoredChunk(
             c.chunk,

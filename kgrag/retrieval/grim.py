@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from kgrag.question.question import question_of
-from kgrag.question.sides import Side
+from kgrag.question.question import Side, question_of
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
@@ -61,7 +60,7 @@ class Pipeline:
         fuse: Combines their rankings.
         postprocessors: Applied in order to the best candidates.
         planned: Whether questions are decomposed: a comparison into its sides
-            (`kgrag.question.sides`); one for all documents that cite a title uses the graph.
+            (`kgrag.question.question`); one for all documents that cite a title uses the graph.
         parts: Whether headings that a question asks to list come first
             (`kgrag.retrieval.sections`).
         official: Whether colloquial terms are expanded by official ones

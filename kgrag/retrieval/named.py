@@ -15,8 +15,7 @@ from functools import cached_property
 from itertools import chain
 from statistics import fmean
 
-from kgrag.question.query import analyse, like
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, like, question_of
 from kgrag.store.store import SearchedStore
 from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import called

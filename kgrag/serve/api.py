@@ -1,10 +1,10 @@
 """The HTTP API: every tool at `/api/NAME`, described as OpenAPI."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,13 +13,12 @@ from starlette.routing import Route
 from kgrag.errors import (
     BusyError,
     ConfigError,
-    KgragError,
     ModelError,
     NotFoundError,
     StoreUnavailableError,
 )
 from kgrag.serve.desk import Desk, Emit, EventStream
-from kgrag.serve.inputs import check_pairs, read
+from kgrag.serve.inputs import read
 from kgrag.statements.export import FORMS
 from kgrag.statements.table import Table
 from kgrag.text.messages import in_language
@@ -31,8 +30,6 @@ from kgrag.tools.results import with_urls
 from kgrag.tools.tool import Tool
 from kgrag.types import Language
 
-_Handler = Callable[[Desk, Request, Any], Response]
-_OwnHandler = Callable[[Desk, Request], Awaitable[Response]]
 _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (NotFoundError, 404),
     (BusyError, 503),
@@ -41,6 +38,7 @@ _STATUS_OF: tuple[tuple[type[Exception], int], ...] = (
     (ConfigError, 400),
     (ValueError, 400),
 )
+_JSON = "application/json"
 _Form = Literal["json", "xlsx", "csv", "docx", "html"]
 _WITH_FORM: dict[str, type[Arguments]] = {}
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -68,87 +66,86 @@ class Json(JSONResponse):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An address of the API.
+    """An address of the server.
 
     Attributes:
         path: With parameters in braces.
-        summary: In words, for the description.
-        given: What it may be asked for.
-        handler: Called in a thread with desk, request and what is asked for; a coroutine function
-            is awaited, and reads the request by itself.
-        method: GET, POST or DELETE.
-        media: Of the body of a POST.
-        gives: JSON schema of the response.
+        given: What it may be asked for; None where the handler reads the request by itself.
+        make: Called in a thread with desk, request and what is asked for; a coroutine function
+            is awaited.
+        method: GET or POST.
         is_kept: Whether the response depends on the address and the state only.
+        summary: In words, for the description of the API, which has no others.
+        media: Of the body of a POST; only JSON and forms are read.
+        gives: JSON schema of the response.
     """
 
     path: str
-    summary: str
-    given: type
-    handler: _Handler | _OwnHandler
+    given: type | None
+    make: Callable[[Desk, Request, Any], Any]
     method: str = "GET"
-    media: str = "application/json"
-    gives: Mapping[str, Any] | None = None
     is_kept: bool = False
+    summary: str = ""
+    media: str = _JSON
+    gives: Mapping[str, Any] | None = None
 
     def route(self, desk: Desk) -> Route:
         """Return its route."""
-        handler = self.handler
 
         async def respond(request: Request) -> Response:
-            language = language_of(desk, request)
-            try:
-                if self.method == "POST":  # whose fields are in its body
-                    check_pairs((), request.query_params)
-                if iscoroutinefunction(handler):
-                    own: Response = await handler(desk, request)
-                    return own
-                given: Any = await read(self.given, request, language)
-                work = partial(cast(_Handler, handler), desk, request, given)
-                return await (desk.kept(request, work) if self.is_kept else desk.run(work))
-            except (KgragError, ValueError) as exc:
-                return failure(exc, language)
+            given: Any = None
+            if self.given is not None and self.media == _JSON:
+                given = await read(self.given, request, language_of(desk, request))
+            if iscoroutinefunction(self.make):
+                made: Response = await self.make(desk, request, given)
+                return made
+            work = partial(self.make, desk, request, given)
+            return await (desk.kept(request, work) if self.is_kept else desk.run(work))
 
         return Route(self.path, respond, methods=[self.method])
 
     def described(self) -> dict[str, Any]:
         """Return its description in OpenAPI."""
-        schema = adapter(self.given).json_schema()
-        refused = {"application/json": {"schema": _ERROR}}
+        schema = adapter(self.given).json_schema() if self.given else {}
+        refused = {_JSON: {"schema": _ERROR}}
         told: dict[str, Any] = {
             "summary": self.summary,
             "responses": {
-                "200": {
-                    "description": "It.",
-                    "content": {"application/json": {"schema": self.gives or {}}},
-                },
+                "200": {"description": "It.", "content": {_JSON: {"schema": self.gives or {}}}},
                 "400": {"description": "What is asked for is not allowed.", "content": refused},
                 "404": {"description": "It is not held here.", "content": refused},
                 "503": {"description": "Too many requests: try again.", "content": refused},
             },
-            "parameters": [
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-                for name in _parameters(self.path)
-            ],
         }
         if self.method == "POST":
             return told | {"requestBody": {"content": {self.media: {"schema": schema}}}}
-        for name, field in schema.get("properties", {}).items():
-            if "$defs" not in schema or name != "history":  # which only a body can hold
-                about = {"required": name in schema.get("required", ()), "schema": field}
-                about["description"] = field.get("description", "")
-                told["parameters"].append({"name": name, "in": "query", **about})
+        fields = schema.get("properties", {}).items()
+        told["parameters"] = [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in schema.get("required", ()),
+                "schema": field,
+                "description": field.get("description", ""),
+            }
+            for name, field in fields
+            if "$defs" not in schema or name != "history"  # which only a body can hold
+        ]
         return told
 
 
-def failure(exc: Exception, language: Language = "en") -> Response:
-    """Return an error as JSON, with the status for its kind."""
+def failure(exc: Exception, request: Request, language: Language) -> Response:
+    """Return an error as JSON, with the status for its kind; with Dify's code, too, for Dify."""
     said = in_language(exc, language)
     error: dict[str, object] = {"type": type(exc).__name__, "message": said}
     if isinstance(exc, NotFoundError) and exc.nearest:
         error["nearest"] = exc.nearest
+    told: dict[str, object] = {"error": error}
+    if request.url.path == "/retrieval":
+        code = 2001 if isinstance(exc, NotFoundError) else status_of(exc)
+        told |= {"error_code": code, "error_msg": said}
     retry = {"retry-after": "2"} if isinstance(exc, BusyError) else {}
-    return Json({"error": error}, status_of(exc), retry)
+    return Json(told, status_of(exc), retry)
 
 
 def status_of(exc: Exception) -> int:
@@ -158,8 +155,7 @@ def status_of(exc: Exception) -> int:
 
 def root_of(request: Request) -> str:
     """Return the absolute address of the knowledge base, without a slash at its end."""
-    root = request.scope.get("root_path", "")  # of the application that is mounted
-    return f"{request.url.scheme}://{request.url.netloc}{root}"
+    return f"{request.url.scheme}://{request.url.netloc}"
 
 
 def language_of(desk: Desk, request: Request) -> Language:
@@ -208,16 +204,22 @@ def endpoint(tool: Tool, method: str, run: Callable[[Desk, Tool, Any], Any] = _r
     def respond(desk: Desk, request: Request, given: Any) -> Response:
         root = root_of(request)
         if tool.name == "ask" and "text/event-stream" in request.headers.get("accept", ""):
-            return EventStream(desk, partial(_streamed, desk, given, root))
+            return EventStream(desk, partial(_streamed, desk, given, root), given.lang)
         found = run(desk, tool, given)
         if getattr(given, "form", "json") != "json":
             return exported(found, given.form, given.lang)
         return Json(with_urls(found.to_dict(), root))
 
     kind = with_form(tool) if tool.is_table and not tool.curates else tool.arguments
-    is_kept = tool.is_kept and method == "GET"
-    path, summary = f"/api/{tool.name}", tool.summary
-    return Endpoint(path, summary, kind, respond, method, gives=tool.gives, is_kept=is_kept)
+    return Endpoint(
+        f"/api/{tool.name}",
+        kind,
+        respond,
+        method,
+        is_kept=tool.is_kept and method == "GET",
+        summary=tool.summary,
+        gives=tool.gives,
+    )
 
 
 def _streamed(desk: Desk, given: Asked, root: str, emit: Emit) -> None:
@@ -225,31 +227,26 @@ def _streamed(desk: Desk, given: Asked, root: str, emit: Emit) -> None:
     emit("answer", with_urls(found.to_dict(), root))
 
 
-ENDPOINTS = tuple(
-    endpoint(tool, method)
-    for tool in TOOLS.values()
-    if not tool.curates
-    for method in ("GET", "POST")
-)
-
-
-def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[Route]:
-    """Return the routes of the API, and that of its description."""
-
-    async def described(_request: Request) -> Response:
-        return Json(_openapi(endpoints))
-
-    return [*(end.route(desk) for end in endpoints), Route("/openapi.json", described)]
-
-
-def _openapi(endpoints: Sequence[Endpoint]) -> dict[str, object]:
+def _description(_desk: Desk, request: Request, _given: None) -> Response:
     """Return the description of the API (OpenAPI 3.1)."""
     paths: dict[str, dict[str, object]] = {}
-    for end in endpoints:
-        at = end.path.replace(":path}", "}")
-        paths.setdefault(at, {})[end.method.lower()] = end.described()
-    return {"openapi": "3.1.0", "info": {"title": "kgrag", "version": "1"}, "paths": paths}
+    for end in described(request):
+        paths.setdefault(end.path, {})[end.method.lower()] = end.described()
+    about = {"title": "kgrag", "version": "1"}
+    return Json({"openapi": "3.1.0", "info": about, "paths": paths})
 
 
-def _parameters(path: str) -> list[str]:
-    return [part.partition("}")[0].partition(":")[0] for part in path.split("{")[1:]]
+def described(request: Request) -> list[Endpoint]:
+    """Return the endpoints of the server that the description of its API has."""
+    return [end for end in request.app.state.endpoints if end.summary]
+
+
+ENDPOINTS = (
+    *(
+        endpoint(tool, method)
+        for tool in TOOLS.values()
+        if not tool.curates
+        for method in ("GET", "POST")
+    ),
+    Endpoint("/openapi.json", None, _description),
+)

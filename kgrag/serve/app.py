@@ -8,6 +8,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from functools import partial
 from importlib.util import find_spec
 from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Any
@@ -21,12 +22,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message
 
-from kgrag.errors import ConfigError
+from kgrag.errors import ConfigError, KgragError
 from kgrag.serve import api, compatible, pages, writing
 from kgrag.serve.desk import Desk
 from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.inputs import body_of
-from kgrag.tools.arguments import Arguments
 
 _GRACE_S = 2  # for requests under way at the end
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -47,7 +47,17 @@ def application(
         hosts: Names of this server besides those of the loopback interface.
         url: Of the application, for links in what assistants are told.
     """
-    routes, lifespans = _routes(desk, url)
+    endpoints = [*api.ENDPOINTS, *compatible.ENDPOINTS, *pages.ENDPOINTS]
+    routes: list[BaseRoute] = [pages.STATIC]
+    if desk.writable:
+        endpoints += writing.ENDPOINTS
+    else:
+        routes += [
+            Route(end.path, writing.refused, methods=[end.method]) for end in writing.ENDPOINTS
+        ]
+    lifespans: list[_Lifespan] = []
+    if find_spec("mcp"):  # the extra of that name is installed
+        lifespans = [_add_mcp(desk, url, routes)]
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
@@ -57,21 +67,18 @@ def application(
             yield
             await anyio.to_thread.run_sync(desk.ingesting.end)
 
-    app = Starlette(routes=routes, lifespan=running)
+    failed = partial(pages.failed, desk)
+    app = Starlette(
+        routes=[*(end.route(desk) for end in endpoints), *routes],
+        lifespan=running,
+        exception_handlers={KgragError: failed, ValueError: failed, 404: failed},
+    )
+    app.state.endpoints = endpoints
     return GZipMiddleware(Guard(app, hosts=hosts, keys=keys))
 
 
-def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
-    """Return the routes of a knowledge base, and what runs beside them."""
-    endpoints = [*api.ENDPOINTS, *(writing.ENDPOINTS if desk.writable else ())]
-    routes: list[BaseRoute] = [
-        *api.routes(desk, endpoints),
-        *compatible.routes(desk),
-        *pages.routes(desk, endpoints),
-        *writing.routes(desk),
-    ]
-    if find_spec("mcp") is None:  # the extra of that name is not installed
-        return [*routes, pages.nowhere(desk)], []
+def _add_mcp(desk: Desk, url: str, routes: list[BaseRoute]) -> _Lifespan:
+    """Add the routes of the MCP server; return what runs beside them."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     from kgrag.serve.mcp_server import mcp_server
@@ -83,7 +90,7 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
-    async def posted(_desk: Desk, request: Request) -> Any:
+    async def posted(_desk: Desk, request: Request, _given: None) -> Any:
         parts: list[Message] = [{"type": "http.request", "body": await body_of(request)}]
 
         async def received() -> Message:
@@ -95,11 +102,11 @@ def _routes(desk: Desk, url: str) -> tuple[list[BaseRoute], list[_Lifespan]]:
         return Response(status_code=405, headers={"allow": "POST"})
 
     routes += [
-        api.Endpoint("/mcp", "", Arguments, posted, "POST").route(desk),
+        api.Endpoint("/mcp", None, posted, "POST").route(desk),
         # The protocol permits it (2025-06-18, Streamable HTTP); a stream would never end.
         Route("/mcp", no_stream, methods=["GET", "DELETE"]),
     ]
-    return [*routes, pages.nowhere(desk)], [app.router.lifespan_context]
+    return app.router.lifespan_context
 
 
 def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None:

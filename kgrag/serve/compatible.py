@@ -14,14 +14,12 @@ from itertools import pairwise
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kgrag.answer.address import Address
 from kgrag.errors import KgragError, NotFoundError, OutOfRangeError
 from kgrag.limits import MOST_QUESTION_CHARS
-from kgrag.serve.api import Json, failure, root_of, status_of
+from kgrag.serve.api import Endpoint, Json, root_of
 from kgrag.serve.desk import Desk, Emit, EventStream
-from kgrag.serve.inputs import read
 from kgrag.tools.arguments import Dated
 from kgrag.tools.ask import Asked, Earlier, answered
 from kgrag.tools.results import Answered, place_url, with_urls
@@ -104,23 +102,19 @@ def _linked(text: str) -> str:
     return text.replace("[", "〔").replace("]", "〕")
 
 
-async def _chat(desk: Desk, request: Request) -> Response:
-    try:
-        given = await read(Chat, request)
-        asked = given.asked()
-        if given.model not in ("", desk.name):
-            raise NotFoundError(f"no model is called {given.model!r}; it is {desk.name!r}")
-        root = root_of(request)
-        head = {
-            "id": f"chatcmpl-{uuid.uuid4().hex}",
-            "created": int(time.time()),
-            "model": desk.name,
-        }
-        if given.stream:
-            return EventStream(desk, partial(_chunks, desk, asked, root, head))
-        return await desk.run(partial(_whole, desk, asked, root, head))
-    except (KgragError, ValueError) as exc:
-        return failure(exc)
+def _chat(desk: Desk, request: Request, given: Chat) -> Response:
+    asked = given.asked()
+    if given.model not in ("", desk.name):
+        raise NotFoundError(f"no model is called {given.model!r}; it is {desk.name!r}")
+    root = root_of(request)
+    head = {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "created": int(time.time()),
+        "model": desk.name,
+    }
+    if given.stream:
+        return EventStream(desk, partial(_chunks, desk, asked, root, head), asked.lang)
+    return _whole(desk, asked, root, head)
 
 
 def _whole(desk: Desk, asked: Asked, root: str, head: Mapping[str, object]) -> Response:
@@ -151,7 +145,7 @@ def _chunks(desk: Desk, asked: Asked, root: str, head: Mapping[str, object], emi
     emit("", "[DONE]")
 
 
-async def _models(desk: Desk, _request: Request) -> Response:
+def _models(desk: Desk, _request: Request, _given: None) -> Response:
     model = {"id": desk.name, "object": "model", "created": 0, "owned_by": "kgrag"}
     return Json({"object": "list", "data": [model]})
 
@@ -190,19 +184,11 @@ def metadata_of(card: Document, status: str) -> dict[str, str]:
     }
 
 
-async def _retrieval(desk: Desk, request: Request) -> Response:
-    try:
-        given = await read(Retrieval, request)
-        return await desk.run(partial(_records, desk, given, root_of(request)))
-    except (KgragError, ValueError) as exc:
-        status = status_of(exc)
-        return Json({"error_code": status, "error_msg": str(exc)}, status)
-
-
-def _records(desk: Desk, given: Retrieval, root: str) -> Response:
+def _retrieval(desk: Desk, request: Request, given: Retrieval) -> Response:
     if given.knowledge_id != desk.name:
-        wrong = f"the knowledge {given.knowledge_id!r} does not exist; it is {desk.name!r}"
-        return Json({"error_code": 2001, "error_msg": wrong}, 404)
+        raise NotFoundError(
+            f"the knowledge {given.knowledge_id!r} does not exist; it is {desk.name!r}"
+        )
     setting, known = given.retrieval_setting, desk.known()
     if not given.query.strip():
         return Json({"records": []})
@@ -211,7 +197,7 @@ def _records(desk: Desk, given: Retrieval, root: str) -> Response:
     records = []
     for hit in found:
         address = str(Address(hit.chunk.doc_id, hit.chunk.start, hit.chunk.end))
-        url = place_url(root, address)
+        url = place_url(root_of(request), address)
         card = known.cards.get(hit.chunk.doc_id)
         told = metadata_of(card, known.statuses[card.doc_id].kind) if card else {}
         record = {"content": hit.chunk.text, "score": round(hit.score / best, 4)}
@@ -222,10 +208,8 @@ def _records(desk: Desk, given: Retrieval, root: str) -> Response:
     return Json({"records": records})
 
 
-def routes(desk: Desk) -> list[Route]:
-    """Return the routes of both protocols."""
-    return [
-        Route("/v1/chat/completions", partial(_chat, desk), methods=["POST"]),
-        Route("/v1/models", partial(_models, desk)),
-        Route("/retrieval", partial(_retrieval, desk), methods=["POST"]),
-    ]
+ENDPOINTS = (
+    Endpoint("/v1/chat/completions", Chat, _chat, "POST"),
+    Endpoint("/v1/models", None, _models),
+    Endpoint("/retrieval", Retrieval, _retrieval, "POST"),
+)

@@ -26,7 +26,7 @@ from kgrag.ingestion.report import Outcome
 from kgrag.json_ready import JsonReady
 from kgrag.statements.overview import Facet, FacetValue, facets
 from kgrag.status import Status
-from kgrag.text.messages import message, replaced, said_by
+from kgrag.text.messages import in_language, message, replaced, said_by
 from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
@@ -288,12 +288,13 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, desk: Desk, work: Callable[[Emit], None]) -> None:
+    def __init__(self, desk: Desk, work: Callable[[Emit], None], language: Language) -> None:
         """Initialise.
 
         Args:
             desk: Where it is worked.
             work: Called with a function that sends an event.
+            language: Of an error.
 
         Raises:
             BusyError: If too many wait already.
@@ -303,6 +304,7 @@ class EventStream(Response):
         del self.headers["content-length"]
         self._desk = desk
         self._work = work
+        self._language = language
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events."""
@@ -337,7 +339,8 @@ class EventStream(Response):
         except _GoneError:
             return
         except KgragError as exc:
-            emit("error", {"type": type(exc).__name__, "message": str(exc)})
+            told = in_language(exc, self._language)
+            emit("error", {"type": type(exc).__name__, "message": told})
 
 
 def _body(body: bytes, *, more: bool) -> Message:

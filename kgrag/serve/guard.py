@@ -89,7 +89,7 @@ class Guard:
             )
         if _comes_from_elsewhere(scope, headers, host):
             return PlainTextResponse("requests of other sites are refused", 403)
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = scope["path"]
         if not self._keys:
             return None
         scheme, _, key = headers.get("authorization", "").partition(" ")
@@ -109,7 +109,7 @@ class Guard:
         if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
             query = scope["query_string"].decode("latin-1")
             asked = quote(f"{scope['path']}?{query}".rstrip("?"), safe="")
-            return RedirectResponse(f"{scope.get('root_path', '')}{LOGIN}?next={asked}", 303)
+            return RedirectResponse(f"{LOGIN}?next={asked}", 303)
         said = "a key is needed: Authorization: Bearer KEY"
         told: dict[str, object] = {"error": {"type": "unauthorized", "message": said}}
         if path == "/retrieval":  # Dify's codes for a header of another form, and for a wrong key
@@ -145,7 +145,7 @@ def _cookie(headers: Headers, name: str) -> str:
 
 def _with_headers(scope: Scope, send: Send) -> Send:
     # A static file whose address has a version never changes.
-    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = scope["path"]
     has_version = path.startswith(_STATIC) and scope["query_string"]
 
     async def sending(message: Message) -> None:

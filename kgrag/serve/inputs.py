@@ -30,8 +30,9 @@ async def read(kind: type[_T], request: Request, language: Language = "zh") -> _
     Raises:
         OutOfRangeError: If it is too long, or something in it is not allowed.
     """
-    if request.method in ("GET", "DELETE"):
+    if request.method != "POST":
         return of_pairs(kind, request.query_params, language)
+    check_pairs((), request.query_params)  # its fields are in its body
     body = await body_of(request)
     media = request.headers.get("content-type", "")
     if not body or media.startswith("application/x-www-form-urlencoded"):

@@ -1,20 +1,21 @@
 """The pages: asking, documents, tables, entities; rendered on the server."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from html import escape
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from kgrag.answer.address import Address
@@ -22,11 +23,12 @@ from kgrag.answer.blocks import Quote, leaves
 from kgrag.answer.render import html
 from kgrag.answering.clauses import METHOD
 from kgrag.api import KnowledgeBase
-from kgrag.errors import KgragError, NotFoundError
+from kgrag.errors import NotFoundError
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.maintenance.corrections import spellings
 from kgrag.serve.api import (
     Endpoint,
+    described,
     exported,
     failure,
     language_of,
@@ -36,7 +38,7 @@ from kgrag.serve.api import (
 )
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
-from kgrag.serve.inputs import body_of, check_pairs, of_pairs, read
+from kgrag.serve.inputs import body_of, check_pairs, of_pairs
 from kgrag.serve.rendering import entity_url, instead, page, rendered, said
 from kgrag.statements.overview import Facet, facets
 from kgrag.statements.references import by_node
@@ -45,7 +47,7 @@ from kgrag.statements.table import Table, shown, worded
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.store.likeness import not_called
 from kgrag.text.document_nodes import node_id
-from kgrag.text.messages import in_language, message, said_by
+from kgrag.text.messages import message, said_by
 from kgrag.text.visible import visible
 from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
@@ -56,7 +58,6 @@ from kgrag.tools.results import Answered, Reading, place_url
 from kgrag.tools.tool import Tool
 from kgrag.types import Document, Entity, Fact, Heading
 
-Page = Callable[[Desk, Request, Any], Response]
 _SHOWN_ROWS = 500  # of a table in a page; files have all
 
 
@@ -132,7 +133,7 @@ def _drawn(
     svg = drawing(
         ordered,
         lay_out(center, ordered),
-        link=partial(_link, request.scope.get("root_path", "")),
+        link=lambda one: entity_url(one.name),
         word=lambda type_: said(type_, language_of(desk, request)),
     )
     numbered = [(n, *stated) for n, stated in enumerate(_stated(desk, ordered), 1)]
@@ -142,10 +143,6 @@ def _drawn(
     ]
     drawn = {"drawing": Markup(svg), "legend": Markup(legend(ordered)), "n": len(ordered)}
     return drawn | {"relations": relations, "places_of": places}
-
-
-def _link(root: str, one: Entity) -> str:
-    return entity_url(root, one.name)
 
 
 def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[_Stated]:
@@ -175,7 +172,14 @@ class _Home(Asked):
     whole: str = ""
 
 
-def _home(desk: Desk, request: Request, given: _Home) -> Response:
+async def _home(desk: Desk, request: Request, given: _Home) -> Response:
+    work = partial(_first, desk, request, given)
+    if given.question:
+        return await desk.run(work)
+    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)  # waits for no question
+
+
+def _first(desk: Desk, request: Request, given: _Home) -> Response:
     values: dict[str, object] = {"counts": desk.base.counts(), "answer": None, "asking": ""}
     values["examples"] = partial(_examples, desk.base, desk.base.store.change_counter())
     if given.question and desk.base.chat.has("answer") and not given.whole:
@@ -198,11 +202,10 @@ def _address(asked: Asked, question: str) -> str:
 def _answer_html(desk: Desk, request: Request, asked: Asked, found: Answered) -> str:
     """Return the answer to a question with its citations as HTML."""
     answer, cited = found.answer, found.cited
-    root = request.scope.get("root_path", "")
     by_number = {one.citation.number: one for one in cited}
 
     def link(number: int) -> str:
-        url = escape(place_url(root, by_number[number].citation.address))
+        url = escape(place_url("", by_number[number].citation.address))
         return f'class="cite" href="{url}" data-n="{number}"'
 
     body = html(answer.blocks, answer.language, link) if cited else ""
@@ -234,24 +237,14 @@ def _saved(desk: Desk, request: Request, given: _Saved) -> Response:
     return saved(FORMS[f".{given.form}"](answer), f"kgrag-answer.{given.form}")
 
 
-async def _stream(desk: Desk, request: Request) -> Response:
+def _stream(desk: Desk, request: Request, given: Asked) -> Response:
     """Answer the form of the page as events: the draft's text, then the answer's HTML."""
-    language = language_of(desk, request)
-    try:
-        given = await read(Asked, request, language)
-        return EventStream(desk, partial(_streamed, desk, request, given))
-    except (KgragError, ValueError) as exc:
-        return HTMLResponse(escape(visible(in_language(exc, language))), status_of(exc))
+    work = partial(_streamed, desk, request, given)
+    return EventStream(desk, work, language_of(desk, request))
 
 
 def _streamed(desk: Desk, request: Request, given: Asked, emit: Emit) -> None:
-    try:
-        found = answered(desk.base, given, lambda text: emit("text", {"text": text}))
-    except KgragError as exc:
-        language = language_of(desk, request)
-        told = f"{said(type(exc).__name__, language)} {in_language(exc, language)}"
-        emit("error", {"type": type(exc).__name__, "message": told})
-        return
+    found = answered(desk.base, given, lambda text: emit("text", {"text": text}))
     answer = found.answer
     shown = _answer_html(desk, request, given, found)
     turn = {"question": answer.question, "text": answer.text, "cited": answer.cited_titles[:20]}
@@ -422,7 +415,7 @@ def _tables() -> dict[str, Tool]:
     return {tool.name: tool for tool in tables if tool.name not in own}
 
 
-async def _table(desk: Desk, request: Request) -> Response:
+def _table(desk: Desk, request: Request, _given: None) -> Response:
     """Return a table with the form for its arguments; it is made where something is asked for."""
     tools, name = _tables(), str(request.path_params["name"])
     if name not in tools:
@@ -432,11 +425,7 @@ async def _table(desk: Desk, request: Request) -> Response:
     kind = with_form(tool)
     check_pairs(parameters(kind), pairs)
     is_asked = name in _AT_ONCE or any(v for k, v in pairs.items() if k not in ("lang", "by"))
-    given = of_pairs(kind, pairs, language_of(desk, request)) if is_asked else None
-    return await desk.kept(request, partial(_table_page, desk, request, tool, given))
-
-
-def _table_page(desk: Desk, request: Request, tool: Tool, given: Any) -> Response:
+    given: Any = of_pairs(kind, pairs, language_of(desk, request)) if is_asked else None
     table = tool.run(desk.base, given) if given else None
     if table and given.form != "json":
         return exported(table, given.form, given.lang)
@@ -474,9 +463,9 @@ def _problems(desk: Desk, request: Request, given: Arguments) -> Response:
     return page(desk, request, "problems.html", problems=found, kinds=kinds)
 
 
-def _api(endpoints: Sequence[Endpoint], desk: Desk, request: Request, given: Arguments) -> Response:
-    described = [(end, adapter(end.given).json_schema()) for end in endpoints]
-    return page(desk, request, "api.html", described=described)
+def _api(desk: Desk, request: Request, given: Arguments) -> Response:
+    told = [(end, adapter(end.given).json_schema()) for end in described(request) if end.given]
+    return page(desk, request, "api.html", described=told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -487,57 +476,29 @@ class _Login(Arguments):
     next: str = ""
 
 
-def _login(desk: Desk, request: Request, given: _Login) -> Response:
+async def _login(desk: Desk, request: Request, given: _Login) -> Response:
     return page(desk, request, "login.html", wrong=bool(given.wrong))
 
 
-async def _enter(request: Request) -> Response:
+async def _enter(_desk: Desk, request: Request, _given: None) -> Response:
     """Set the cookie of a key that is given in the form, and go where it was asked for."""
-    from urllib.parse import parse_qs
-
-    root = request.scope.get("root_path", "")
     form = parse_qs((await body_of(request)).decode("utf-8", "replace"))
     session = await request.state.session_of(form.get("key", [""])[-1])
     if not session:
-        return RedirectResponse(f"{root}{LOGIN}?wrong=1", 303)
+        return RedirectResponse(f"{LOGIN}?wrong=1", 303)
     wanted = form.get("next", [""])[-1]
-    inside = wanted.startswith(f"{root}/") and not wanted.startswith("//") and "\\" not in wanted
-    response = RedirectResponse(wanted if inside else f"{root}/", 303)
-    response.set_cookie(COOKIE, session, path=root or "/", httponly=True, samesite="strict")
+    inside = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted
+    response = RedirectResponse(wanted if inside else "/", 303)
+    response.set_cookie(COOKIE, session, httponly=True, samesite="strict")
     return response
 
 
-_PAGES: tuple[tuple[str, type, Page], ...] = (
-    ("/", _Home, _home),
-    ("/answer", _Saved, _saved),
-    ("/search", _Search, _search),
-    ("/overview", Arguments, _overview),
-    ("/documents/{address:path}", Panel, _document),
-    ("/original/{doc_id:path}", Arguments, _original),
-    ("/problems", Arguments, _problems),
-    (LOGIN, _Login, _login),
-)
-# Those that depend on the address and the state only.
-_KEPT: tuple[tuple[str, type, Page], ...] = (
-    ("/documents", Listed, _documents),
-    ("/graph", _Graphed, _graph),
-)
-
-
-def nowhere(desk: Desk) -> Route:
-    """Return the route of all other addresses."""
-
-    async def respond(request: Request) -> Response:
+async def failed(desk: Desk, request: Request, exc: Exception) -> Response:
+    """Return an error with the status for its kind: as a page to a browser, else as JSON."""
+    if isinstance(exc, HTTPException):  # no route
         exc = NotFoundError("there is nothing at {path}", path=request.url.path)
-        if "text/html" not in request.headers.get("accept", ""):
-            return failure(exc, language_of(desk, request))
-        return await desk.run(partial(failed_page, desk, request, exc))
-
-    return Route("/{path:path}", respond, methods=["GET", "POST", "PUT", "DELETE"])
-
-
-def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
-    """Return an error as a page, with the status for its kind."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return failure(exc, request, language_of(desk, request))
     nearest = instead(request, exc) if isinstance(exc, NotFoundError) else ()
     told = {"message": said_by(exc), "kind": type(exc).__name__, "nearest": nearest}
     response = page(desk, request, "error.html", **told)
@@ -548,48 +509,19 @@ def failed_page(desk: Desk, request: Request, exc: Exception) -> Response:
 STATIC = Mount(
     "/static", StaticFiles(packages=[("kgrag.serve", "static"), ("kgrag.drawing", "static")])
 )
-
-
-def page_route(desk: Desk, path: str, kind: type, make: Page, *, is_kept: bool = False) -> Route:
-    """Return the route of a page that is made in a thread of what a request asks for."""
-
-    async def respond(desk: Desk, request: Request) -> Response:
-        given: Any = await read(kind, request, language_of(desk, request))
-        work = partial(make, desk, request, given)
-        if is_kept:
-            return await desk.kept(request, work)
-        if isinstance(given, _Home | _Login) and not getattr(given, "question", ""):
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-        return await desk.run(work)
-
-    return own_route(desk, path, respond)
-
-
-def own_route(
-    desk: Desk,
-    path: str,
-    respond: Callable[[Desk, Request], Awaitable[Response]],
-    method: str = "GET",
-) -> Route:
-    """Return the route of a page that reads its request by itself; an error is a page, too."""
-
-    async def responding(request: Request) -> Response:
-        try:
-            return await respond(desk, request)
-        except (KgragError, ValueError) as exc:
-            return await desk.run(partial(failed_page, desk, request, exc))
-
-    return Route(path, responding, methods=[method])
-
-
-def routes(desk: Desk, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
-    """Return the routes of the pages; that of the API tells of `endpoints`."""
-    return [
-        *(page_route(desk, *one) for one in _PAGES),
-        *(page_route(desk, *one, is_kept=True) for one in _KEPT),
-        own_route(desk, "/tables/{name}", _table),
-        page_route(desk, "/api", Arguments, partial(_api, endpoints)),
-        Route("/ask", partial(_stream, desk), methods=["POST"]),
-        Route(LOGIN, _enter, methods=["POST"]),
-        STATIC,
-    ]
+ENDPOINTS = (
+    Endpoint("/", _Home, _home),
+    Endpoint("/ask", Asked, _stream, "POST"),
+    Endpoint("/answer", _Saved, _saved),
+    Endpoint("/search", _Search, _search),
+    Endpoint("/overview", Arguments, _overview),
+    Endpoint("/documents", Listed, _documents, is_kept=True),
+    Endpoint("/documents/{address:path}", Panel, _document),
+    Endpoint("/original/{doc_id:path}", Arguments, _original),
+    Endpoint("/graph", _Graphed, _graph, is_kept=True),
+    Endpoint("/tables/{name}", None, _table, is_kept=True),
+    Endpoint("/problems", Arguments, _problems),
+    Endpoint("/api", Arguments, _api),
+    Endpoint(LOGIN, _Login, _login),
+    Endpoint(LOGIN, None, _enter, "POST"),
+)

@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import jinja2
 from markupsafe import Markup
@@ -71,15 +71,14 @@ def said(text: str, language: Language) -> str:
     return str(catalogue("kgrag.serve").get(text, text))
 
 
-def entity_url(root: str, name: str) -> str:
+def entity_url(name: str) -> str:
     """Return where an entity is shown."""
-    return f"{root}/graph?{urlencode({'entity': name})}"
+    return f"/graph?{urlencode({'entity': name})}"
 
 
 def rendered(desk: Desk, request: Request, template: str, **values: object) -> str:
     """Return a template as HTML."""
     language = language_of(desk, request)
-    root = request.scope.get("root_path", "")
 
     def words(text: str, **inserted: object) -> str:
         return said(text, language).format(**inserted)
@@ -90,14 +89,13 @@ def rendered(desk: Desk, request: Request, template: str, **values: object) -> s
         .render(
             desk=desk,
             language=language,
-            root=root,
             _=words,
             in_language=partial(in_language, language=language),
-            here=request.url.path.removeprefix(root),
+            here=request.url.path,
             query=request.query_params,
             other_language=_with(request, lang="en" if language == "zh" else "zh"),
-            place=partial(place_url, root),
-            entity=partial(entity_url, root),
+            place=partial(place_url, ""),
+            entity=entity_url,
             facets=lambda: desk.known().facets,
             version=_version(),
             this_year=date.today().year,
@@ -119,14 +117,12 @@ def instead(request: Request, exc: NotFoundError) -> list[tuple[str, str]]:
     fields = [k for k, v in request.query_params.items() if v.strip() == exc.name]
     if fields:
         return [(n, _with(request, **dict.fromkeys(fields, n))) for n in exc.nearest]
-    root = request.scope.get("root_path", "")
-    return [(n, f"{root}/documents/{quote(n, safe='')}") for n in exc.nearest]
+    return [(n, place_url("", n)) for n in exc.nearest]
 
 
 def page(desk: Desk, request: Request, template: str, **values: object) -> Response:
     """Return a page; a chosen language is kept."""
     response = HTMLResponse(rendered(desk, request, template, **values))
     if (chosen := request.query_params.get("lang")) in ("zh", "en"):
-        path = request.scope.get("root_path", "") or "/"
-        response.set_cookie("kgrag-lang", chosen, 31_536_000, path=path, samesite="lax")
+        response.set_cookie("kgrag-lang", chosen, 31_536_000, samesite="lax")
     return response

@@ -21,7 +21,6 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 from starlette.types import Message
 
 from kgrag.errors import NotFoundError, OutOfRangeError, StoreUnavailableError
@@ -32,7 +31,7 @@ from kgrag.retrieval.filter import document_called
 from kgrag.serve.api import Endpoint, Json, endpoint
 from kgrag.serve.desk import Desk
 from kgrag.serve.inputs import body_of
-from kgrag.serve.pages import Panel, own_route, page_route
+from kgrag.serve.pages import Panel
 from kgrag.serve.rendering import page
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.text.messages import message
@@ -224,25 +223,9 @@ def _state_dict(desk: Desk) -> dict[str, object]:
     return state.to_dict() | {"files": [one.to_dict() for one in state.files]}
 
 
-async def _added(desk: Desk, request: Request) -> Response:
+async def _added(desk: Desk, request: Request, _given: None) -> Response:
     await _add(desk, request)
     return Json(_state_dict(desk), 202)
-
-
-ENDPOINTS = (
-    Endpoint(
-        "/api/ingest",
-        "Adds files, in a thread: 202, and GET /api/ingest tells how far it is.",
-        Uploaded,
-        _added,
-        "POST",
-        "multipart/form-data",
-    ),
-    Endpoint(
-        "/api/ingest", "How far the adding of files is, and the last outcome.", Arguments, _state
-    ),
-    *(endpoint(tool, "POST", _changed) for tool in TOOLS.values() if tool.curates),
-)
 
 
 # The pages
@@ -259,9 +242,9 @@ def _upload(desk: Desk, request: Request, given: Panel) -> Response:
     )
 
 
-async def _uploaded(desk: Desk, request: Request) -> Response:
+async def _uploaded(desk: Desk, request: Request, _given: None) -> Response:
     await _add(desk, request)
-    return _to(request, "upload")
+    return _to("upload")
 
 
 def _ask_to_delete(desk: Desk, request: Request, _given: Arguments) -> Response:
@@ -279,7 +262,7 @@ def _duplicates(desk: Desk, request: Request, _given: Arguments) -> Response:
     )
 
 
-async def _submitted(desk: Desk, request: Request) -> Response:
+async def _submitted(desk: Desk, request: Request, _given: None) -> Response:
     """Have a tool change what a form says, and go to its `back`.
 
     A field is left out where it has the value of another one, `was-` and its name.
@@ -297,29 +280,40 @@ async def _submitted(desk: Desk, request: Request) -> Response:
     }
     if tool.name == "delete" or {*given} - {"document"}:
         await desk.run(partial(_changed, desk, tool, checked(tool.arguments, given)))
-    return _to(request, back)
+    return _to(back)
 
 
-def _to(request: Request, path: str) -> Response:
+def _to(path: str) -> Response:
     """Return what leads to a page of the same knowledge base."""
     inside = path.lstrip("/\\")  # a second one would lead to another host
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/{inside}", 303)
+    return RedirectResponse(f"/{inside}", 303)
 
 
-def routes(desk: Desk) -> list[Route]:
-    """Return the routes of changes; where readers may change nothing, refusals."""
-    made = [
-        page_route(desk, "/upload", Panel, _upload),
-        page_route(desk, "/delete/{doc_id:path}", Arguments, _ask_to_delete),
-        page_route(desk, "/duplicates", Arguments, _duplicates),
-        own_route(desk, "/upload", _uploaded, "POST"),
-        own_route(desk, "/change/{name}", _submitted, "POST"),
-    ]
-    if desk.writable:
-        return made
-    made += [end.route(desk) for end in ENDPOINTS]
-    return [Route(one.path, _refused, methods=[*(one.methods or ())]) for one in made]
-
-
-async def _refused(_request: Request) -> Response:
+async def refused(_request: Request) -> Response:
+    """Refuse what changes something, where readers may not."""
     return Json({"error": {"type": "forbidden", "message": _READS_ONLY}}, 403)
+
+
+_FILES = "multipart/form-data"
+ENDPOINTS = (
+    Endpoint("/upload", Panel, _upload),
+    Endpoint("/upload", None, _uploaded, "POST", media=_FILES),
+    Endpoint("/delete/{doc_id:path}", Arguments, _ask_to_delete),
+    Endpoint("/duplicates", Arguments, _duplicates),
+    Endpoint("/change/{name}", None, _submitted, "POST"),
+    Endpoint(
+        "/api/ingest",
+        Uploaded,
+        _added,
+        "POST",
+        summary="Adds files, in a thread: 202, and GET /api/ingest tells how far it is.",
+        media=_FILES,
+    ),
+    Endpoint(
+        "/api/ingest",
+        Arguments,
+        _state,
+        summary="How far the adding of files is, and the last outcome.",
+    ),
+    *(endpoint(tool, "POST", _changed) for tool in TOOLS.values() if tool.curates),
+)

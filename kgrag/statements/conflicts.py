@@ -1,7 +1,6 @@
 """Find planned figures of different documents that contradict each other."""
 
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
@@ -21,26 +20,14 @@ from kgrag.statements.figures import (
 from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
-from kgrag.statements.sources import Spot, sourced, spot_of
-from kgrag.statements.table import Cell, Column, Row, Table
+from kgrag.statements.sources import Spot, Stated, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.statements.targets import INDICATOR, REGION, YEAR
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL
 from kgrag.types import Document
 
-_MORE = re.compile(
-    r"(?:利用率|利用系数|回收率|处理率|处置率|治理率|收集率|覆盖率|绿化率|绿地率|达标率|保护率|保有率|保持率"
-    r"|普及率|替代率|安全率|优良率|完成率|合格率|清洁化率|电气化率|洁净率|转化率|植被盖度|覆盖度|绿色出行比例)$"
-    r"|(?:优良|优于|达标)[^，]{0,12}(?:比例|比重|率)$"
-    r"|^(?:非化石能源|可再生能源|新能源|清洁能源|绿色建筑|城镇绿色建筑|装配式建筑|星级绿色建筑|新能源汽车)"
-    r"[^，]{0,16}(?:比例|比重|占比)$|^电能占|清洁取暖率$"
-)
-_LESS = re.compile(
-    r"(?:浓度|能耗|电耗|水耗|煤耗|油耗|用水量|漏损率|线损率|弃风率|弃光率|死亡率|发生率|排放强度|能耗强度"
-    r"|碳排放强度|碳强度|电能利用效率|PUE)$|劣[V五Ⅴ]|黑臭|污染天数|^煤炭消费|^单位.{1,14}(?:排放|消耗)",
-    re.IGNORECASE,
-)
 _AT_LEAST: frozenset[Comparator] = frozenset([">=", ">"])
 _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
@@ -108,7 +95,7 @@ class _Pair(NamedTuple):
     other: Figure
 
 
-def conflicts(store: Store, selection: Selection) -> Table:
+def conflicts(store: Store, selection: Selection) -> Stated:
     """Return pairs of conflicting planned figures, with both sources.
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
@@ -139,22 +126,17 @@ def conflicts(store: Store, selection: Selection) -> Table:
         and first <= pair.own.year <= last
     ]
     in_force, day = InForce.read(store, chosen.held), selection.day
-    made = (
+    made = [
         ((pair.kind, *_cells(pair, in_force, day)), (pair.own.spot, pair.other.spot))
         for pair in sorted(pairs, key=_order)
-    )
-    rows = sourced(store, made, day=day)
-    return Table("conflicts", _COLUMNS, rows, _notes(rows, figures))
-
-
-def _notes(rows: Sequence[Row], figures: Sequence[Figure]) -> tuple[str, ...]:
-    n_documents = len({f.card.doc_id for f in figures})
-    kinds = {row.cells[0] for row in rows}
+    ]
+    n_documents, kinds = len({f.card.doc_id for f in figures}), {pair.kind for pair in pairs}
     further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
-    return (
-        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(rows)),
+    notes = (
+        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(pairs)),
         *(note(name, "zh") for kind, name in further.items() if kind in kinds),
     )
+    return Stated(_COLUMNS, made, notes)
 
 
 def planned_figures(
@@ -185,18 +167,23 @@ def _pairs(figures: Iterable[Figure]) -> Iterator[_Pair]:
     for figure in figures:
         groups[figure.measured][figure.place].append(figure)
     for measured, by_place in groups.items():
+        direction = _more_is_better([f for figures in by_place.values() for f in figures])
         for place, own in by_place.items():
             around = ([f for f in by_place.get(outer, ()) if _binds(f)] for outer in _around(place))
             above = next(filter(None, around), None)
             if above and of_any_size(measured.unit):
-                yield from _short_of(own, above)
+                yield from _short_of(own, above, direction)
             yield from _between_documents(own)
 
 
 def _binds(figure: Figure) -> bool:
     """Return whether a figure bounds the places inside: of the country, only all (100%)."""
-    is_all = figure.measured.unit == "%" and figure.value == _ALL and not figure.measured.change
-    return figure.place != (NATIONAL,) or is_all
+    return figure.place != (NATIONAL,) or _is_all(figure)
+
+
+def _is_all(figure: Figure) -> bool:
+    is_level = figure.measured.unit == "%" and not figure.measured.change
+    return is_level and figure.value == _ALL
 
 
 def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -206,9 +193,10 @@ def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield (NATIONAL,)
 
 
-def _short_of(own: Sequence[Figure], above: Sequence[Figure]) -> Iterator[_Pair]:
+def _short_of(
+    own: Sequence[Figure], above: Sequence[Figure], direction: bool | None
+) -> Iterator[_Pair]:
     """Yield a place's figures that fall short of those of the superior place."""
-    direction = _more_is_better(own[0].indicator, [figure.comparator for figure in (*own, *above)])
     by_document: defaultdict[tuple[str, int], list[Figure]] = defaultdict(list)
     for figure in own:
         by_document[figure.card.doc_id, figure.year].append(figure)
@@ -284,22 +272,17 @@ def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], Spot]:
     return _ORDER.index(pair.kind), own.indicator, own.year, own.place, own.spot
 
 
-def _more_is_better(indicator: str, comparators: Iterable[Comparator]) -> bool | None:
+def _more_is_better(figures: Sequence[Figure]) -> bool | None:
     """Return whether a larger figure is the stricter target; None if uncertain.
 
-    It is for changes (提高, 下降 by an amount). Otherwise comparators (不低于, 不超过) and words of
-    the name decide; where they disagree, the direction is uncertain.
+    It is for changes (提高, 下降 by an amount), and where some place is to reach all (100%).
+    Otherwise the comparators of most figures of the thing decide: 不低于, 不超过.
 
-    >>> _more_is_better("污水处理率", ["="]), _more_is_better("PM2.5浓度", ["=", "<="])
-    (True, False)
-    >>> _more_is_better("单位GDP能耗", ["-", "-"]), _more_is_better("人均面积", ["=", "="])
-    (True, None)
-    >>> _more_is_better("污水处理率", ["<="]) is None
-    True
+    Args:
+        figures: Of one thing that is measured, at all places.
     """
-    used = {*comparators}
-    if used & {"+", "-"}:
-        return True if len(used) == 1 else None
-    more = bool(_MORE.search(indicator) or used & _AT_LEAST)
-    less = bool(_LESS.search(indicator) or used & _AT_MOST)
-    return more if more is not less else None
+    if figures[0].measured.change or any(_is_all(figure) for figure in figures):
+        return True
+    used = Counter(figure.comparator for figure in figures)
+    more, less = (sum(used[sign] for sign in signs) for signs in (_AT_LEAST, _AT_MOST))
+    return more > less if more != less else None

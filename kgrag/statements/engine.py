@@ -1,33 +1,33 @@
 """One engine for what documents state: a selection to a table with its sources."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
-from kgrag.answer.notes import note
 from kgrag.statements.conflicts import conflicts
 from kgrag.statements.digest import digest
 from kgrag.statements.lists import definitions, documents, duties, provisions, validity
 from kgrag.statements.references import basis, cited_by, cites
 from kgrag.statements.selection import Kind, Selection
-from kgrag.statements.table import Table
+from kgrag.statements.sources import Stated, sourced
+from kgrag.statements.table import Column, Table
 from kgrag.statements.targets import compare, targets
 from kgrag.statements.timeline import timeline
 from kgrag.store.store import Store
 
-_TABLES: Mapping[Kind, Callable[[Store, Selection], Table]] = {
-    "targets": targets,
-    "compare": compare,
-    "duties": duties,
-    "cites": cites,
-    "cited_by": cited_by,
-    "basis": basis,
-    "timeline": timeline,
-    "conflicts": conflicts,
-    "digest": digest,
-    "documents": documents,
-    "validity": validity,
-    "provisions": provisions,
-    "definitions": definitions,
+# What gives the rows of each kind, and the heading of its table: Chinese, English.
+_TABLES: Mapping[Kind, tuple[Callable[[Store, Selection], Stated], str, str]] = {
+    "targets": (targets, "指标数值", "Figures"),
+    "compare": (compare, "指标对比", "Comparison of figures"),
+    "duties": (duties, "任务分工", "Duties"),
+    "cites": (cites, "引用文件", "Documents cited"),
+    "cited_by": (cited_by, "被引情况", "Cited by"),
+    "basis": (basis, "制定依据", "Basis"),
+    "timeline": (timeline, "时间节点", "Timeline"),
+    "conflicts": (conflicts, "不一致之处", "Conflicts"),
+    "digest": (digest, "两文对照", "Comparison"),
+    "documents": (documents, "文件", "Documents"),
+    "validity": (validity, "效力", "Validity"),
+    "provisions": (provisions, "条款", "Provisions"),
+    "definitions": (definitions, "术语", "Definitions"),
 }
 
 
@@ -40,9 +40,13 @@ def rows(store: Store, selection: Selection) -> Table:
         NotFoundError: If what it names is not held; the error lists similar names.
         OutOfRangeError: If it is empty where it must not be, or out of range.
     """
-    table = _TABLES[selection.kind](store, selection)
-    shown, n = table.rows[: selection.limit], len(table.rows)
-    if len(shown) == n:
-        return table
-    cut = note("shortened-rows", "zh", shown=len(shown), n=n)
-    return replace(table, rows=shown, notes=(*table.notes, cut))
+    function, *_ = _TABLES[selection.kind]
+    return _table(store, selection.kind, function(store, selection), selection.day)
+
+
+def _table(store: Store, kind: Kind, stated: Stated, day: str) -> Table:
+    _, zh, en = _TABLES[kind]
+    made = sourced(store, stated.rows, stated.tasks, day=day)
+    values = _table(store, "targets", stated.values, day) if stated.values else None
+    heading = Column(kind, zh, en)
+    return Table(kind, stated.columns, made, stated.notes, heading, values)

@@ -9,12 +9,10 @@ from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING
 
-from kgrag.answer.notes import note
 from kgrag.answer.word import WordFile
 from kgrag.statements.table import SOURCE_COLUMNS, Cell, Row, Table, shown, source_cells, worded
 from kgrag.status import mark
-from kgrag.text.visible import shortened, visible
-from kgrag.text.words import has_han
+from kgrag.text.visible import visible
 from kgrag.types import Language
 
 if TYPE_CHECKING:
@@ -28,19 +26,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NARROWEST, _WIDEST = 8, 60  # columns of a spreadsheet, in characters
 _LONGEST_NAME = 31  # characters of a sheet's name
 _LONGEST = 32_767  # characters of a cell in a spreadsheet
-_HEADINGS = {  # of tables that have none of their own, by name: Chinese, English
-    "targets": ("指标数值", "Figures"),
-    "compare": ("指标对比", "Comparison of figures"),
-    "duties": ("任务分工", "Duties"),
-    "cites": ("引用文件", "Documents cited"),
-    "cited_by": ("被引情况", "Cited by"),
-    "basis": ("制定依据", "Basis"),
-    "timeline": ("时间节点", "Timeline"),
-    "digest": ("两文对照", "Comparison"),
-    "conflicts": ("不一致之处", "Conflicts"),
-}
-# Bars: how many of a table, and lengths in pixels at full size; Chinese characters of a label.
-_MOST_BARS, _BAR, _LEFT, _LONGEST_BAR, _LABEL = 20, 20, 150, 240, 11
 
 
 def as_csv(table: Table, language: Language) -> bytes:
@@ -63,52 +48,13 @@ def as_html(table: Table, language: Language) -> bytes:
 
 
 def as_page(tables: Sequence[Table], title: str, language: Language) -> bytes:
-    """Return tables as one self-contained HTML page; all texts are escaped.
-
-    Counts (tables of a value and a number) are drawn as bars; their tables stand at the end.
-    """
+    """Return tables as one self-contained HTML page; all texts are escaped."""
     form = Template(resources.files("kgrag.statements").joinpath("page.html").read_text("utf-8"))
     return form.substitute(
         language=language,
         title=_escaped(title),
-        figures="\n".join(_figure(table, language) for table in tables if _is_count(table)),
-        tables="\n".join(_part(table, language) for table in sorted(tables, key=_is_count)),
+        tables="\n".join(_part(table, language) for table in tables),
     ).encode()
-
-
-def _paragraphs(table: Table, language: Language) -> str:
-    return "".join(f"<p>{_escaped(told)}</p>\n" for told in worded(table.notes, language))
-
-
-def _is_count(table: Table) -> bool:
-    return [column.key for column in table.columns[1:]] == ["n"] and bool(table.rows)
-
-
-def _figure(table: Table, language: Language) -> str:
-    """Return the first counts of a table as bars, in SVG."""
-    rows = table.rows[:_MOST_BARS]
-    most = max(int(row.cells[1] or 0) for row in rows)
-    lines = []
-    for at, row in enumerate(rows):
-        label, n, y = str(row.cells[0]), int(row.cells[1] or 0), at * _BAR
-        width = max(round(_LONGEST_BAR * n / most), 1)
-        short = shortened(label, _LABEL if has_han(label) else 2 * _LABEL)
-        lines.append(
-            f'<text x="{_LEFT - 6}" y="{y + 14}" text-anchor="end">{_escaped(short)}'
-            f"<title>{_escaped(label)}</title></text>"
-            f'<rect x="{_LEFT}" y="{y + 3}" width="{width}" height="{_BAR - 6}"/>'
-            f'<text x="{_LEFT + width + 6}" y="{y + 14}">{n}</text>'
-        )
-    name = _heading(table, language)
-    if len(table.rows) > len(rows):
-        shown = note("shortened-rows", language, shown=len(rows), n=len(table.rows))
-        name += f" ({shown})"
-    return (
-        f"<figure><figcaption>{_escaped(name)}</figcaption>"
-        f'<svg viewBox="0 0 {_LEFT + _LONGEST_BAR + 40} {len(rows) * _BAR}" role="img" '
-        f'aria-label="{_escaped(name)}">{"".join(lines)}</svg>'
-        f"{_paragraphs(table, language)}</figure>"
-    )
 
 
 def _part(table: Table, language: Language) -> str:
@@ -121,11 +67,10 @@ def _part(table: Table, language: Language) -> str:
     for row in table.rows:
         cells = "".join(f"<td>{_escaped(cell)}</td>" for cell in row.cells)
         body.append(f"<tr>{cells}{_sources(row, language) if sourced else ''}</tr>")
-    is_open = "" if _is_count(table) or not body else " open"  # what bars show is closed
-    notes = "" if _is_count(table) else _paragraphs(table, language)
+    notes = "".join(f"<p>{_escaped(told)}</p>\n" for told in worded(table.notes, language))
     summary = f"{_escaped(_heading(table, language))} <small>{len(body)}</small>"
     return (
-        f'<section id="{_escaped(table.name)}">\n<details{is_open}>\n'
+        f'<section id="{_escaped(table.name)}">\n<details{" open" if body else ""}>\n'
         f"<summary><h2>{summary}</h2></summary>\n"
         f"{notes}<table>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{chr(10).join(body)}\n</tbody>\n</table>\n</details>\n</section>"
@@ -143,9 +88,7 @@ def _sources(row: Row, language: Language) -> str:
 
 
 def _heading(table: Table, language: Language) -> str:
-    if table.heading:
-        return table.heading.heading(language)
-    return _HEADINGS.get(table.name, (table.name,) * 2)[language == "en"]
+    return table.heading.heading(language) if table.heading else table.name
 
 
 def as_xlsx(table: Table, language: Language) -> bytes:
@@ -233,11 +176,7 @@ def as_docx(table: Table, language: Language) -> bytes:
     file.heading(title)
     file.table(
         (
-            [
-                [_text(row.cells[at]), *(sources if at == filled[0] else ())]
-                for sources in [[s.cited() for s in row.sources]]
-                for at in filled
-            ]
+            [[_text(row.cells[at]), *(row.sources if at == filled[0] else ())] for at in filled]
             for row in table.rows
         ),
         head=[[table.columns[at].heading(language)] for at in filled],

@@ -1,6 +1,5 @@
 """Words of figures, and the key by which they are comparable."""
 
-import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -13,27 +12,21 @@ from kgrag.text.quantities import narrow, quantities, says_nothing, scaled
 from kgrag.text.regions import level_of, regions_named
 from kgrag.types import Document
 
-_PLAIN = re.compile(r"\d[\d,]*(?:\.[ ]{0,2}\d+)?(?:万亿|[十百千]?[万亿])?")
-# Units that are read in 千瓦, 千瓦时 and 千伏安, by the power of ten that their prefix is of it.
-_IN_PREFIXED = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[mg]wh?|[兆吉](?:瓦时|瓦|伏安)))", re.IGNORECASE)
-_PREFIXES = {"m": 3, "兆": 3, "g": 6, "吉": 6}
 _SIGNS = {
     "=": "", ">=": "≥", "<=": "≤", ">": ">", "<": "<", "~": "约", "+": "增", "-": "降", "range": "",
 }  # fmt: skip
 STANDINGS = {"planned": "目标", "achieved": "完成", "": ""}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
 # Words by which a figure counts something else: what is added, what is so each year.
-_COUNTED = re.compile("新增|累计|年均|每年|年度|日均|人均")
-_OF_CHANGE = re.compile("[减降]|增(?!加值)")  # 减排量, 降低率: values that are changes
-_EACH_YEAR = re.compile("年均|每年")  # of a change: by as much in each year
-# Shares, intensities and concentrations are comparable between a place and what lies around it;
-# amounts are not: those of a province are part of the country's.
-_OF_ANY_SIZE = re.compile(r"%|个百分点|.+/(?!日|年|天).+|")
-# A title of a part of a place, of a basin, or of some bodies: its figures are theirs.
-_PART = re.compile(
-    "[一-鿿]{0,4}(?:新区|开发区|高新区|园区|自由贸易|自贸|经济带|流域|城市群|地区|三角洲|大湾区|双城|海域)"
-    "|中央企业|公共机构|国家机关|银行业|教育系统"
+_COUNTED = ("人均", "年均", "年度", "新增", "日均", "每年", "累计")
+_EACH_YEAR = ("年均", "每年")  # of a change: by as much in each year
+_EACH_TIME = ("日", "年", "天")  # of amounts: 吨/日
+# In a title of a part of a place, of a basin, or of some bodies: its figures are theirs.
+_PARTS = (
+    *("新区", "开发区", "高新区", "园区", "自由贸易", "自贸", "经济带", "流域", "城市群", "地区"),
+    *("三角洲", "大湾区", "双城", "海域", "中央企业", "公共机构", "国家机关", "银行业", "教育系统"),
 )
+_PART_NAME = 4  # characters before such a word that say which one it is
 
 
 class Measured(NamedTuple):
@@ -59,10 +52,14 @@ class Measured(NamedTuple):
 def of_any_size(unit: str) -> bool:
     """Return whether values in a unit are independent of the size of a place: %, 吨/万元.
 
+    Shares, intensities and concentrations are comparable between a place and what lies around it;
+    amounts are not: those of a province are part of the country's.
+
     >>> of_any_size("%"), of_any_size("微克/立方米"), of_any_size("万吨"), of_any_size("吨/日")
     (True, True, False, False)
     """
-    return _OF_ANY_SIZE.fullmatch(unit) is not None
+    _, _, per = unit.partition("/")
+    return unit in ("", "%", "个百分点") or (per != "" and not per.startswith(_EACH_TIME))
 
 
 def sign_of(told: Qualifiers) -> str:
@@ -82,15 +79,17 @@ def figure_words(statement: Statement) -> str:
 def base_words(statement: Statement) -> str:
     """Return the base of a change: 较2020年; empty for a level, as 由2015年的19%上升为26%."""
     told = statement.qualifiers
-    is_change = told.comparator in _CHANGES or _OF_CHANGE.search(statement.fact.subject.name)
+    name = statement.fact.subject.name.replace("增加值", "")  # 减排量, 降低率 are changes
+    is_change = told.comparator in _CHANGES or not {*"减降增"}.isdisjoint(name)
     return f"较{told.base_year}年" if told.base_year and is_change else ""
 
 
 def signed_words(statement: Statement) -> str:
     """Return a value with its sign, of a change with the years that it is of: 年均增≥10%."""
     told = statement.qualifiers
-    each = _EACH_YEAR.search(object_of(statement)) if told.comparator in _CHANGES else None
-    return f"{each[0] if each else ''}{sign_of(told)}{value_words(statement)}"
+    words = object_of(statement) if told.comparator in _CHANGES else ""
+    each = next((word for word in _EACH_YEAR if word in words), "")
+    return f"{each}{sign_of(told)}{value_words(statement)}"
 
 
 def value_words(statement: Statement) -> str:
@@ -116,8 +115,8 @@ def _as_written(value: str, unit: str, text: str, *, bare: bool = False) -> str:
 
     >>> _as_written("89000000", "千瓦", "2025年达到8900万千瓦以上"), _as_written("0.2", "%", "2‰")
     ('8900万千瓦', '2‰')
-    >>> _as_written("5000000", "千瓦", "5GW"), _as_written("60000000000", "元", "")
-    ('5GW', '600亿元')
+    >>> _as_written("60000000000", "元", "")
+    '600亿元'
     >>> _as_written("15", "%", "“十四五”时期下降15%")
     '15%'
     """
@@ -127,14 +126,9 @@ def _as_written(value: str, unit: str, text: str, *, bare: bool = False) -> str:
     shown = "" if bare else unit
     found = [q for q in quantities(text) if number in q.values and not says_nothing(text, q)]
     for q in sorted(found, key=lambda q: not (q.unit and unit.startswith(q.unit))):
-        piece = text[q.start : q.end]
-        plain = _PLAIN.match(piece)
-        if plain and next(iter(quantities(plain[0]))).values == {number}:
-            return f"{plain[0].replace(' ', '')}{shown}"
-        return piece.strip() if shown else piece.removesuffix(q.unit)
-    for match in _IN_PREFIXED.finditer(text):
-        if number == Decimal(match[1]) * 10 ** _PREFIXES[match[2][0].casefold()]:
-            return match[0] if shown else match[1]
+        piece = "".join(text[q.start : q.end].split())
+        is_unit = piece.endswith(q.unit) and unit.startswith(q.unit)
+        return piece.removesuffix(q.unit) + shown if is_unit else piece
     return f"{scaled(number)}{shown}"
 
 
@@ -149,7 +143,7 @@ def measured_of(statement: Statement, card: Document) -> Measured:
         change=change,
         base_year=told.base_year or (_year_before(told.period) if change else ""),
         scope=told.scope or _part_of(card),
-        counted=tuple(sorted({*_COUNTED.findall(worded)})),
+        counted=tuple(word for word in _COUNTED if word in worded),
     )
 
 
@@ -161,8 +155,9 @@ def _year_before(period: str) -> str:
 
 def _part_of(card: Document) -> str:
     """Return the area or bodies that a document's title limits it to."""
-    match = _PART.search(card.title)
-    return match[0] if match else ""
+    found = ((card.title.find(word), word) for word in _PARTS if word in card.title)
+    at, word = min(found, default=(0, ""))
+    return card.title[max(at - _PART_NAME, 0) : at + len(word)] if word else ""
 
 
 def is_known_place(place: tuple[str, ...], card: Document) -> bool:

@@ -9,8 +9,16 @@ from kgrag.statements.choose import Chosen, check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
-from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of, subject_of
-from kgrag.statements.table import Cell, Column, Table
+from kgrag.statements.sources import (
+    Spot,
+    Stated,
+    object_of,
+    role_of,
+    role_rank,
+    spot_of,
+    subject_of,
+)
+from kgrag.statements.table import Cell, Column
 from kgrag.statements.timeline import validity_spans
 from kgrag.status import kind_in_words
 from kgrag.store.store import Store
@@ -18,7 +26,6 @@ from kgrag.text.document_nodes import node_id
 from kgrag.text.facets import NATIONAL
 from kgrag.text.regions import level_of
 
-_ROLES = ("牵头", "负责", "配合")
 _DUTIES = (
     Column("organ", "部门", "organ"),
     Column("role", "角色", "role"),
@@ -54,7 +61,7 @@ _VALIDITY = (
 )
 
 
-def duties(store: Store, selection: Selection) -> Table:
+def duties(store: Store, selection: Selection) -> Stated:
     """Return the duties of an agency, a row for each task, agency and role.
 
     Raises:
@@ -71,17 +78,15 @@ def duties(store: Store, selection: Selection) -> Table:
 
     def rank(row: tuple[tuple[Cell, ...], list[Spot]]) -> tuple[str, int, Spot]:
         (name, role, *_), spots = row
-        at = _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)
-        return str(name), at, spots[0]
+        return str(name), role_rank(role), spots[0]
 
     ordered = sorted(rows.items(), key=rank)
     stating = {s.doc_id for s in chosen.statements}
     of = note("duties-of" if selection.agency else "all-duties", "zh", organ=selection.agency)
-    made = sourced(store, ordered, tasks, day=selection.day)
-    return Table("duties", _DUTIES, made, (chosen.note(stating, of),))
+    return Stated(_DUTIES, ordered, (chosen.note(stating, of),), tasks)
 
 
-def definitions(store: Store, selection: Selection) -> Table:
+def definitions(store: Store, selection: Selection) -> Stated:
     """Return what terms mean (X是指…), a row for each definition of a document.
 
     Raises:
@@ -92,11 +97,10 @@ def definitions(store: Store, selection: Selection) -> Table:
     rows = (((subject_of(s), object_of(s), s.doc_id), (spot_of(s),)) for s in chosen.statements)
     stating = {s.doc_id for s in chosen.statements}
     counted = chosen.note(stating, note("definitions-of", "zh", term=selection.topic))
-    made = sourced(store, rows, day=selection.day)
-    return Table("definitions", _DEFINITIONS, made, (counted,))
+    return Stated(_DEFINITIONS, rows, (counted,))
 
 
-def provisions(store: Store, selection: Selection) -> Table:
+def provisions(store: Store, selection: Selection) -> Stated:
     """Return sections of documents by number (第十二条) or words of their heading, in text order.
 
     A section ends where the next heading of its level or above begins.
@@ -119,8 +123,7 @@ def provisions(store: Store, selection: Selection) -> Table:
         rows.append((cells, [(doc_id, start, start + len(text))]))
     of = note("provisions-of", "zh", words=selection.topic)
     counted = chosen.note({doc_id for doc_id, *_ in spots}, of)
-    made = sourced(store, rows, day=selection.day)
-    return Table("provisions", _PROVISIONS, made, (counted,))
+    return Stated(_PROVISIONS, rows, (counted,))
 
 
 def _selected(store: Store, selection: Selection) -> Chosen:
@@ -149,7 +152,7 @@ def _notes(chosen: Chosen) -> tuple[Note, ...]:
     return (note("documents-selected", "zh", n=n, total=total),)
 
 
-def documents(store: Store, selection: Selection) -> Table:
+def documents(store: Store, selection: Selection) -> Stated:
     """Return the selected documents, newest first; each with the line of its title.
 
     Raises:
@@ -169,11 +172,10 @@ def documents(store: Store, selection: Selection) -> Table:
             card.doc_id,
         )
         rows.append((cells, [(card.doc_id, 0, 1)]))
-    made = sourced(store, rows, day=selection.day)
-    return Table("documents", _DOCUMENTS, made, _notes(chosen))
+    return Stated(_DOCUMENTS, rows, _notes(chosen))
 
 
-def validity(store: Store, selection: Selection) -> Table:
+def validity(store: Store, selection: Selection) -> Stated:
     """Return whether documents are in force, until when, and what ended or replaced them.
 
     Each row has the clauses that say so; a document that has none, the line of its title.
@@ -206,4 +208,4 @@ def validity(store: Store, selection: Selection) -> Table:
             doc_id,
         )
         rows.append((cells, [*by, *own] or [(status.doc_id or doc_id, 0, 1)]))
-    return Table("validity", _VALIDITY, sourced(store, rows, day=day), _notes(chosen))
+    return Stated(_VALIDITY, rows, _notes(chosen))

@@ -1,8 +1,7 @@
 """Tables of citations between documents, and of the legal basis of a document."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import note
@@ -10,8 +9,8 @@ from kgrag.limits import MOST_HOPS, checked_count, checked_text
 from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import choose
 from kgrag.statements.naming import cited_as, day_of_issue
-from kgrag.statements.sources import Spot, object_of, role_of, sourced, spot_of
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import Spot, Stated, object_of, role_of, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
@@ -47,7 +46,7 @@ _BASED = (
 )
 
 
-def cites(store: Store, selection: "Selection") -> Table:
+def cites(store: Store, selection: "Selection") -> Stated:
     """Return the citations of a document, a row for each cited document and role, in text order.
 
     Raises:
@@ -68,10 +67,10 @@ def cites(store: Store, selection: "Selection") -> Table:
         made.append((cells, map(spot_of, several)))
     n_held = sum(node in held for _, node in rows)
     counted = note("table-cites", "zh", n=len(made), held=n_held)
-    return Table("cites", _CITED, sourced(store, made, day=selection.day), (counted,))
+    return Stated(_CITED, made, (counted,))
 
 
-def cited_by(store: Store, selection: "Selection") -> Table:
+def cited_by(store: Store, selection: "Selection") -> Stated:
     """Return the documents that cite one, held or not, a row for each document and role.
 
     Raises:
@@ -92,26 +91,10 @@ def cited_by(store: Store, selection: "Selection") -> Table:
         made.append(((role, f"《{card.title}》", names, day_of_issue(card), citing), spots))
     n = len({citing for citing, _ in rows})
     counted = note("table-cited-by", "zh", n=n, total=len(chosen.cards))
-    notes = (counted, *chosen.filter_notes())
-    return Table("cited_by", _CITING, sourced(store, made, day=selection.day), notes)
+    return Stated(_CITING, made, (counted, *chosen.filter_notes()))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A citation in a chain.
-
-    Attributes:
-        depth: Distance from the first document, from 1.
-        citing: The citing document.
-        statements: The citations, in text order.
-    """
-
-    depth: int
-    citing: str
-    statements: tuple[Statement, ...]
-
-
-def basis(store: Store, selection: "Selection") -> Table:
+def basis(store: Store, selection: "Selection") -> Stated:
     """Return the legal basis of a document, the basis of that, and so on: a tree, depth first.
 
     Only stored documents are expanded, each once.
@@ -124,50 +107,26 @@ def basis(store: Store, selection: "Selection") -> Table:
     cards = store.document_cards()
     titles, held = {card.doc_id: card.title for card in cards}, by_node(cards)
     first = document_meant(selection.document, cards).doc_id
-    rows = []
-    for step in citation_chain(store, first, held=held, roles=BASIS, hops=hops):
-        ordered = sorted(step.statements, key=lambda s: (BASIS.index(role_of(s)), s.start))
-        known = held.get(ordered[0].fact.object.entity_id, [])
-        basis_title = _called(ordered[0], known)
-        title = f"《{titles[step.citing]}》"
-        cells = (step.depth, role_of(ordered[0]), title, basis_title, _HELD[not known])
-        rows.append((cells, map(spot_of, ordered)))
-    counted = note("table-basis", "zh", n=len(rows))
-    return Table("basis", _BASED, sourced(store, rows, day=selection.day), (counted,))
+    met = {first}
 
-
-def citation_chain(
-    store: Store,
-    doc_id: str,
-    *,
-    held: Mapping[str, Sequence[Document]],
-    roles: Collection[str],
-    hops: int,
-) -> Iterator[Step]:
-    """Yield the citations of a document and of its cited documents, depth first, each once.
-
-    Args:
-        store: The knowledge base.
-        doc_id: A stored document.
-        held: Stored documents by entity, from `by_node`.
-        roles: Roles of citations; empty for all.
-        hops: Greatest depth, at least 1.
-    """
-    met = {doc_id}
-
-    def steps(citing: str, depth: int) -> Iterator[Step]:
+    def steps(citing: str, depth: int) -> Iterator[tuple[tuple[Cell, ...], list[Spot]]]:
         found: dict[str, list[Statement]] = defaultdict(list)
-        for statement in store.statements("reference", [citing]):
-            if not roles or role_of(statement) in roles:
-                found[statement.fact.object.entity_id].append(statement)
-        for node, statements in found.items():
-            yield Step(depth, citing, tuple(statements))
-            for card in held.get(node, ()):
+        for s in store.statements("reference", [citing]):
+            if role_of(s) in BASIS:
+                found[s.fact.object.entity_id].append(s)
+        for node, several in found.items():
+            several.sort(key=lambda s: (BASIS.index(role_of(s)), s.start))
+            known = held.get(node, [])
+            named = f"《{titles[citing]}》", _called(several[0], known)
+            cells = (depth, role_of(several[0]), *named, _HELD[not known])
+            yield cells, [spot_of(s) for s in several]
+            for card in known:
                 if depth < hops and card.doc_id not in met:
                     met.add(card.doc_id)
                     yield from steps(card.doc_id, depth + 1)
 
-    return steps(doc_id, 1)
+    rows = list(steps(first, 1))
+    return Stated(_BASED, rows, (note("table-basis", "zh", n=len(rows)),))
 
 
 def by_node(cards: Iterable[Document]) -> dict[str, list[Document]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter
@@ -57,7 +57,6 @@ class Selection(BaseModel):
         parts: Of a digest.
         order: Figures from the largest or the smallest on; only those of the usual unit.
         bound: A limit of their values: (">=", 40).
-        limit: Greatest number of rows.
         as_of: Day at which documents are in force, 2022, 2022-06 or 2022-06-30; today if empty.
         within: Which documents are looked at.
     """
@@ -84,7 +83,6 @@ class Selection(BaseModel):
     parts: tuple[Part, ...] = ()
     order: Literal["", "most", "least"] = ""
     bound: tuple[Literal[">=", ">", "<=", "<"], float] | None = None
-    limit: int | None = Field(default=None, ge=1)
     as_of: str = ""
     within: Filter | None = None
 

@@ -1,29 +1,47 @@
 """Sources of statements: document, headings, sentence."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
+from kgrag.answer.citation import Citation
 from kgrag.answer.sentences import sentence_around
 from kgrag.statements.in_force import InForce
-from kgrag.statements.table import Cell, Row, Source
+from kgrag.statements.table import Cell, Column, Row
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.headings import HeadingTree
+from kgrag.text.words import has_han
 from kgrag.types import Document
 
 _BATCH = 64  # documents whose texts are held at once
 _LONGEST = 300  # characters of a quote
 _MORE = "…"
 _BEGINNING = 12  # characters of a task by which its item is found again
-_REMARK = re.compile(
-    r"[（(〔【\[]|[^，。；：:\n]{1,12}[：:]"
-)  # （市工信局负责）, 责任单位：市工信局
-_GOES_ON = re.compile(r"[一-鿿，]")  # before words that begin no item
 _REACH = 1500  # characters before a remark in which its item begins
 
+_ROLES = ("牵头", "负责", "配合")
+
 Spot = tuple[str, int, int]  # document, start, end
+
+
+class Stated(NamedTuple):
+    """What documents state, in rows whose sources are not read yet.
+
+    Attributes:
+        columns: Of the table.
+        rows: Cells, and the spans that state them.
+        notes: Coverage and omissions.
+        tasks: As for `quoted`.
+        values: The same with one value a row; None for none.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
+    notes: tuple[str, ...]
+    tasks: Mapping[Spot, str] | None = None
+    values: "Stated | None" = None
 
 
 def spot_of(statement: Statement) -> Spot:
@@ -36,6 +54,11 @@ def role_of(statement: Statement) -> str:
     return statement.qualifiers.role or statement.fact.predicate
 
 
+def role_rank(role: object) -> int:
+    """Return the place of a duty's role among others: who leads comes first."""
+    return _ROLES.index(role) if role in _ROLES else len(_ROLES)
+
+
 def object_of(statement: Statement) -> str:
     """Return the object as written, else its entity's name."""
     return statement.qualifiers.object or statement.fact.object.name
@@ -46,29 +69,21 @@ def subject_of(statement: Statement) -> str:
     return statement.qualifiers.subject or statement.fact.subject.name
 
 
-def item_start(text: str, start: int, end: int, about: str) -> int:
-    """Return where the item begins that a remark on who is responsible closes: at its task.
-
-    Args:
-        text: Of the document.
-        start: Of the remark, as of what else states a duty.
-        end: Offset after it.
-        about: The task.
-
-    >>> item_start("一、推进节能。实施改造。（市工信局）", 12, 18, "推进节能")
-    2
-    """
-    task = re.compile(r"\s*".join(map(re.escape, about[:_BEGINNING])))
-    if not about or not _REMARK.match(text, start) or task.search(text, start, end):
+def _item_start(text: str, start: int, end: int, task: str) -> int:
+    """Return where the item begins that a span closes with who is responsible: at its task."""
+    begin = task[:_BEGINNING]
+    if not begin or begin in text[start:end]:
         return start
-    found = [match.start() for match in task.finditer(text, max(0, start - _REACH), start)]
-    opening = [at for at in found if not _GOES_ON.match(text, at - 1)]
-    return (opening or found or [start])[-1]
+    first = max(0, start - _REACH)
+    last = at = text.rfind(begin, first, start)
+    while at > 0 and (text[at - 1] == "，" or has_han(text[at - 1])):  # it begins no item
+        at = text.rfind(begin, first, at)
+    return max(at, 0) or (last if last >= 0 else start)
 
 
 def quoted(
     store: Store, spots: Iterable[Spot], about: Mapping[Spot, str] | None = None
-) -> dict[Spot, Source]:
+) -> dict[Spot, Citation]:
     """Return the source of each span; spans of deleted documents are left out.
 
     Texts are loaded in batches.
@@ -82,7 +97,7 @@ def quoted(
     for spot in dict.fromkeys(spots):
         by_document.setdefault(spot[0], []).append(spot)
     doc_ids = sorted(by_document)
-    found: dict[Spot, Source] = {}
+    found: dict[Spot, Citation] = {}
     for at in range(0, len(doc_ids), _BATCH):
         some = doc_ids[at : at + _BATCH]
         headings = store.headings(some)
@@ -121,18 +136,20 @@ def sourced(
     return tuple(Row(cells, tuple(sources)) for cells, sources in with_sources if sources)
 
 
-def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> Source:
+def _source(document: Document, tree: HeadingTree, spot: Spot, about: str) -> Citation:
     _, remark, end = spot
-    start = item_start(document.text, remark, end, about)
-    return Source(
+    start = _item_start(document.text, remark, end, about)
+    return Citation(
+        number=0,
         doc_id=document.doc_id,
         title=document.title,
         file=document.file,
+        heading_path=tree.path(start, end),
+        page=document.page_at(start),
         start=start,
         end=end,
-        heading_path=tree.path(start, end),
-        quote=_quote(document.text, start, end, remark),
-        page=document.page_at(start),
+        quote=_quote(document.text, start, end, remark) or document.title,
+        chunk_id="",
         document_number=document.metadata.number,
     )
 

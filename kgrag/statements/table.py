@@ -5,82 +5,15 @@ from dataclasses import dataclass, make_dataclass
 from decimal import Decimal
 from typing import Any
 
-from kgrag.answer.address import Address
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note
-from kgrag.json_ready import JsonReady, as_dict
-from kgrag.status import Status
+from kgrag.json_ready import JsonReady
 from kgrag.text.messages import in_language
 from kgrag.text.quantities import scaled
 from kgrag.types import Language
 
 Cell = str | int | float | None  # None where nothing is stated
 _LARGE = 10_000  # numbers from which are shown in 万
-
-
-@dataclass(frozen=True, slots=True)
-class Source(JsonReady):
-    """A passage of a document.
-
-    Attributes:
-        doc_id: The document.
-        title: Of the document.
-        file: Path of the document.
-        start: Offset in the document's text.
-        end: Offset after it.
-        heading_path: Headings above it, outermost first.
-        quote: Its text, on one line.
-        page: 1-based page, if the file has pages.
-        document_number: The document's 文号; empty for none.
-        status: Whether the document is in force today; None if not determined.
-    """
-
-    doc_id: str
-    title: str
-    file: str
-    start: int
-    end: int
-    heading_path: tuple[str, ...]
-    quote: str
-    page: int | None = None
-    document_number: str = ""
-    status: Status | None = None
-
-    @property
-    def address(self) -> str:
-        """The address of the passage; see `kgrag.answer.address.Address`."""
-        return str(Address(self.doc_id, self.start, self.end))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with address and reference."""
-        return as_dict(self) | {"address": self.address, "reference": self.reference}
-
-    @property
-    def reference(self) -> str:
-        """How officials cite it: 《title》（文号）第X条."""
-        return self.cited().reference
-
-    def cited(self) -> Citation:
-        """Return the passage as a citation; it has no number and is of no chunk."""
-        return Citation(
-            number=0,
-            doc_id=self.doc_id,
-            title=self.title,
-            file=self.file,
-            heading_path=self.heading_path,
-            page=self.page,
-            start=self.start,
-            end=self.end,
-            quote=self.quote,
-            chunk_id="",
-            status=self.status,
-            document_number=self.document_number,
-        )
-
-    @property
-    def clause(self) -> str:
-        """Return the headings above it on one line."""
-        return " › ".join(self.heading_path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +41,11 @@ class Row(JsonReady):
 
     Attributes:
         cells: In the order of the columns.
-        sources: Passages that state it; empty for a row without data.
+        sources: Passages that state it, each on one line; empty for a row without data.
     """
 
     cells: tuple[Cell, ...]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Citation, ...] = ()
 
 
 def worded(notes: Sequence[str], language: Language) -> list[str]:
@@ -198,7 +131,7 @@ SOURCE_COLUMNS = (
 )
 
 
-def source_cells(sources: Sequence[Source], language: Language) -> tuple[str, ...]:
+def source_cells(sources: Sequence[Citation], language: Language) -> tuple[str, ...]:
     """Return a cell for each of `SOURCE_COLUMNS`; several sources are numbered, each on a line.
 
     Whether a document is in force is said where there is something to say.
@@ -212,7 +145,7 @@ def source_cells(sources: Sequence[Source], language: Language) -> tuple[str, ..
         listed([f"{mark}《{s.title}》" for mark, s in zip(marks, sources, strict=True)]),
         listed([s.document_number for s in sources]),
         listed([s.status.told(language) if s.status else "" for s in sources]),
-        listed([s.clause for s in sources]),
+        listed([" › ".join(s.heading_path) for s in sources]),
         listed([s.quote for s in sources]),
         listed([s.file for s in sources]),
         listed([f"{s.start}-{s.end}" for s in sources]),

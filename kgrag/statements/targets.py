@@ -1,7 +1,7 @@
 """Tables of figures: one a row, or places, documents and years side by side."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,15 +24,15 @@ from kgrag.statements.figures import (
     sign_of,
     signed_words,
 )
-from kgrag.statements.sources import Spot, object_of, sourced, spot_of
-from kgrag.statements.table import Cell, Column, Row, Table
+from kgrag.statements.sources import Spot, Stated, object_of, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.facets import called, place_rank
 from kgrag.text.indicators import indicator_name, is_indicator
 from kgrag.text.messages import message
 from kgrag.text.regions import level_of
-from kgrag.types import Document, Language
+from kgrag.types import Document
 
 if TYPE_CHECKING:
     from kgrag.statements.selection import Selection
@@ -60,9 +60,10 @@ _UNDATED = Column("undated", "未注明年份", "no year")
 _LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
 _ALIKE = 0.62  # of character pairs, from which names are like
 _TARGET: StatementKind = "target"
+_Cells = defaultdict[str, defaultdict[str, list[Spot]]]  # spans by column and figure
 
 
-def targets(store: Store, selection: "Selection") -> Table:
+def targets(store: Store, selection: "Selection") -> Stated:
     """Return the selected figures, a row for each indicator, place, year and value.
 
     Equal statements are one row with several sources.
@@ -72,16 +73,15 @@ def targets(store: Store, selection: "Selection") -> Table:
     """
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
-    return _listed(store, selection, chosen)
+    return _listed(chosen, selection)
 
 
-def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
+def _listed(chosen: Chosen, selection: "Selection") -> Stated:
     kept = ranked(chosen.statements, selection)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for statement in kept.statements:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
     ordered = list(rows) if selection.order else sorted(rows, key=_order)
-    made = sourced(store, ((cells, rows[cells]) for cells in ordered), day=selection.day)
     stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
     notes = (
         chosen.note(
@@ -91,7 +91,7 @@ def _listed(store: Store, selection: "Selection", chosen: Chosen) -> Table:
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
         *kept.notes,
     )
-    return Table("targets", _COLUMNS, made, notes)
+    return Stated(_COLUMNS, [(cells, rows[cells]) for cells in ordered], notes)
 
 
 def _limited(selection: "Selection", what: Note) -> Note:
@@ -163,19 +163,26 @@ class _Figure(NamedTuple):
         head: Year, or the place where rows are years; empty without a year.
         inner: Whether its place lies within that of the row.
         value: As written, with its sign.
+        words: What tells it apart from others, in order, the indicator's name among them.
         name: Of the indicator.
-        words: What tells it apart from others, in order.
+        spot: Where it is stated.
     """
 
     row: str
     head: str
     inner: bool
     value: str
-    name: str
     words: tuple[str, ...]
+    name: str
+    spot: Spot
+
+    def without(self, shared: Collection[str]) -> str:
+        """Return it in words, without those that all figures share: 降14%（较2020年）."""
+        words = "，".join(word for word in self.words if word not in shared)
+        return f"{self.value}（{words}）" if words else self.value
 
 
-def compare(store: Store, selection: "Selection") -> Table:
+def compare(store: Store, selection: "Selection") -> Stated:
     """Return figures with a row for each place or document and a column for each year.
 
     By year, rows are years and columns are places. In a province's row, figures of its cities
@@ -193,91 +200,66 @@ def compare(store: Store, selection: "Selection") -> Table:
     check_named(store, chosen, _TARGET)
     kept = ranked(chosen.statements, selection)
     parts = replace(chosen, statements=kept.statements).of_each_name(_TARGET)
-    values = [value for part in parts for value in _values(part, selection)]
-    made = sourced(store, (((v.row, v.head, v.text), v.spots) for v in values), day=selection.day)
-    by_row: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in made:
-        by_row[str(row.cells[0])].append(row)
-    ordered = list(by_row) if selection.order else _in_order(by_row, selection, chosen)
-    heads = list(dict.fromkeys(head for part in parts for head in _heads(part, selection)))
+    made = [(part.part, _figures(part, selection)) for part in parts]
+    rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    heads = dict.fromkeys(head for part in made for head in _heads(*part, selection))
+    for name, figures in made:
+        shared = _shared(figures)
+        for f in figures:
+            rows[f.row][_head(name, f.head)][f.without(shared)].append(f.spot)
+    in_common = "；".join(filter(None, ("，".join(_shared(figures)) for _, figures in made)))
+    told = dict.fromkeys(
+        one
+        for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
+        for one in _coverage(store, part, selection)
+    )
+    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *kept.notes)
+    ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
-    return Table(
-        "compare",
+    return Stated(
         (_FIRST.get(selection.by, REGION), *columns),
-        tuple(_row(_label(n, chosen, selection), heads, by_row[n]) for n in ordered),
-        (
-            *_in_common(parts, selection),
-            *dict.fromkeys(
-                told
-                for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
-                for told in _coverage(store, part, selection)
-            ),
-            *kept.notes,
-        ),
-        values=replace(_listed(store, selection, chosen), notes=()),
+        [_row(_label(name, chosen, selection), heads, rows[name]) for name in ordered],
+        notes,
+        values=_listed(chosen, selection)._replace(notes=()),
     )
 
 
-def _row(label: str, heads: Sequence[str], values: Sequence[Row]) -> Row:
-    """Return values as a row; each has the numbers of its sources, if there are several."""
-    values = sorted(values, key=lambda value: heads.index(str(value.cells[1])))
-    sources = dict.fromkeys(source for value in values for source in value.sources)
-    numbers = {source: f"[{n}]" for n, source in enumerate(sources, start=1)}
-    cells: defaultdict[Cell, list[str]] = defaultdict(list)
-    for value in values:
-        _, head, text = value.cells
-        marks = "".join(numbers[s] for s in value.sources) if len(sources) > 1 else ""
-        cells[head].append(f"{text}{marks}")
-    told = ("\n".join(cells[head]) or None for head in heads)
-    return Row((label, *told), tuple(sources))
+def _heads(name: str, figures: Sequence[_Figure], selection: "Selection") -> list[str]:
+    """Return the heads of columns for one of several indicators, in order."""
+    rank = place_rank if selection.by == "year" else lambda head: (not head, head)
+    return [_head(name, head) for head in sorted({f.head for f in figures}, key=rank)]
 
 
-class _Value(NamedTuple):
-    """A figure as a cell of a row, with the spans that state it."""
-
-    row: str
-    head: str
-    text: str
-    spots: list[Spot]
+def _head(name: str, head: str) -> str:
+    return f"{name} {head or _UNDATED.zh}" if name else head
 
 
-def _values(part: Chosen, selection: "Selection") -> list[_Value]:
-    """Return the figures of a part, without what they have in common; own places come first."""
-    shared = _shared(part, selection)
-    spots: defaultdict[_Figure, list[Spot]] = defaultdict(list)
-    for s in part.statements:
-        spots[_figure(s, part.cards[s.doc_id], selection)].append(spot_of(s))
-    found = []
-    for f in spots if selection.order else sorted(spots, key=lambda f: f.inner):
-        words = "，".join(word for word in f.words if word not in shared)
-        text = f"{f.value}（{words}）" if words else f.value
-        found.append(_Value(f.row, _head(f.head, part), text, spots[f]))
-    return found
+def _row(label: str, heads: Iterable[str], cells: _Cells) -> tuple[tuple[Cell, ...], list[Spot]]:
+    """Return the cells of a row; each figure has the numbers of its sources, if some differ."""
+    spots = dict.fromkeys(spot for h in heads for of in cells[h].values() for spot in of)
+    numbers = {spot: f"[{n}]" for n, spot in enumerate(spots, start=1)} if len(spots) > 1 else {}
+
+    def told(figures: Mapping[str, Sequence[Spot]]) -> str | None:
+        marked = (
+            text + "".join(numbers.get(spot, "") for spot in dict.fromkeys(of))
+            for text, of in figures.items()
+        )
+        return "\n".join(marked) or None
+
+    return (label, *(told(cells[head]) for head in heads)), list(spots)
 
 
 def _figures(part: Chosen, selection: "Selection") -> list[_Figure]:
-    made = (_figure(s, part.cards[s.doc_id], selection) for s in part.statements)
-    return sorted(dict.fromkeys(made), key=lambda f: f.inner)
+    """Return the figures of a part, in order, or those of a row's own place first."""
+    made = [_figure(s, part.cards[s.doc_id], selection) for s in part.statements]
+    return made if selection.order else sorted(made, key=lambda f: f.inner)
 
 
-def _shared(part: Chosen, selection: "Selection") -> list[str]:
-    """Return the words that all figures of a part have, and the name of most."""
-    figures = _figures(part, selection)
+def _shared(figures: Sequence[_Figure]) -> list[str]:
+    """Return the words that all figures have, and the name of most."""
     shared = set.intersection(*({*f.words} for f in figures)) if figures else set()
     shared |= {name for name, _ in Counter(f.name for f in figures).most_common(1)}
     return list(dict.fromkeys(word for f in figures for word in f.words if word in shared))
-
-
-def _heads(part: Chosen, selection: "Selection") -> list[str]:
-    """Return the heads of columns for a part, in order."""
-    rank = place_rank if selection.by == "year" else lambda head: (not head, head)
-    heads = sorted({f.head for f in _figures(part, selection)}, key=rank)
-    return [_head(head, part) for head in heads]
-
-
-def _head(head: str, part: Chosen) -> str:
-    """Return the head of a column, with the indicator if the part is one of several."""
-    return f"{part.part} {head or _UNDATED.zh}" if part.part else head
 
 
 def _figure(statement: Statement, card: Document, selection: "Selection") -> _Figure:
@@ -301,14 +283,7 @@ def _figure(statement: Statement, card: Document, selection: "Selection") -> _Fi
         STANDINGS[told.standing],
         base_words(statement),
     )
-    return _Figure(row, head, inner, value, name, tuple(filter(None, beside)))
-
-
-def _in_common(parts: Sequence[Chosen], selection: "Selection") -> Iterator[Note]:
-    """Yield what the figures of each part have in common."""
-    common = "；".join(filter(None, ("，".join(_shared(part, selection)) for part in parts)))
-    if common:
-        yield note("in-common", "zh", words=common)
+    return _Figure(row, head, inner, value, tuple(filter(None, beside)), name, spot_of(statement))
 
 
 def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:
@@ -323,9 +298,8 @@ def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[No
     elif selection.by == "document" and selection.searched:
         silent = _in_order(part.cards.keys() - rows, selection, part)
         yield from _silent(selection, [_label(doc_id, part, selection) for doc_id in silent])
-    ids = {s.fact.subject.entity_id for s in part.statements}
     for name in part.names:
-        yield from similar(store, name, part.cards, ids, names_all(name))
+        yield from _similar(store, name, part)
 
 
 def _in_order(names: Collection[str], selection: "Selection", chosen: Chosen) -> list[str]:
@@ -342,37 +316,22 @@ def _label(name: str, chosen: Chosen, selection: "Selection") -> str:
     return name or _UNDATED.zh
 
 
-def similar(
-    store: Store,
-    indicator: str,
-    cards: Mapping[str, Document],
-    shown: Collection[str],
-    is_asked: Callable[[str], bool],
-    language: Language = "zh",
-) -> Iterator[Note]:
+def _similar(store: Store, indicator: str, part: Chosen) -> Iterator[Note]:
     """Yield a note on indicators with similar names that are not shown.
 
     They may be synonyms (处理率 and 处置率) or other indicators; that is for the reader to decide.
-
-    Args:
-        store: The knowledge base.
-        indicator: The name that is asked for.
-        cards: Documents that are looked at, by id.
-        shown: Entities of the indicators that are shown.
-        is_asked: Whether a name is one that is asked for, which may be of other places or years.
-        language: Of the note.
     """
-    indicator = indicator_name(indicator)
+    is_asked, indicator = names_all(indicator), indicator_name(indicator)
+    shown = {s.fact.subject.entity_id for s in part.statements}
     found = store.search_entities(indicator, top_k=_LOOKED_AT)
     like = [e for e, share in found if share >= _ALIKE and e not in shown]
     stating: defaultdict[str, set[str]] = defaultdict(set)
-    for s in store.statements("target", sorted(cards), around=like):
+    for s in store.statements(_TARGET, sorted(part.cards), around=like):
         name = s.fact.subject.name
-        if s.fact.subject.entity_id not in like or is_asked(name):
-            continue
-        if is_indicator(name) == is_indicator(indicator):
+        is_like = s.fact.subject.entity_id in like and not is_asked(name)
+        if is_like and is_indicator(name) == is_indicator(indicator):
             stating[name].add(s.doc_id)
     ordered = sorted(stating, key=lambda name: (-len(stating[name]), name))[:_SHOWN]
     if ordered:
-        names = (note("similar-indicator", language, name=n, n=len(stating[n])) for n in ordered)
-        yield note("similar-indicators", language, names=tuple(names))
+        names = (note("similar-indicator", "zh", name=n, n=len(stating[n])) for n in ordered)
+        yield note("similar-indicators", "zh", names=tuple(names))

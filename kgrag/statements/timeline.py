@@ -1,6 +1,5 @@
 """Timeline of documents (issue, entry into force, expiry), deadlines and target years."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,49 +16,19 @@ from kgrag.statements.choose import (
     stated_place,
 )
 from kgrag.statements.figures import figure_words
-from kgrag.statements.sources import Spot, object_of, sourced, spot_of
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import Spot, Stated, object_of, spot_of
+from kgrag.statements.table import Cell, Column
 from kgrag.statements.targets import REGION
 from kgrag.store.store import Store
+from kgrag.text.as_of import parse_as_of
 from kgrag.text.document_nodes import node_id
 from kgrag.text.due import due_clauses, due_date
 from kgrag.text.facets import NATIONAL
-from kgrag.text.numerals import HAN_DIGITS, HAN_SMALL
+from kgrag.text.quantities import dates
 from kgrag.types import Document
 
 if TYPE_CHECKING:
     from kgrag.statements.selection import Event, Selection
-
-
-def day_places(text: str, day: str) -> list[tuple[int, int]]:
-    """Return the spans of a day, month or year in a text, in digits or Chinese numerals.
-
-    Args:
-        text: Any text.
-        day: `2022-03-05`, `2022-03` or `2022`.
-
-    >>> day_places("二〇二二年三月五日，2022-03-05", "2022-03-05")
-    [(0, 9), (10, 20)]
-    """
-    year, *rest = day.split("-")
-    inner = "".join(rf"\s*[年月/.\-]\s*{_digits(part)}" for part in rest)
-    mark = "年月日"[len(rest)]
-    pattern = rf"(?<!\d){_digits(year)}{inner}(?:\s*[{mark}号]|(?!\d))"
-    return [match.span() for match in re.finditer(pattern, text)]
-
-
-def _digits(part: str) -> str:
-    """Return a pattern of a number in a date: 2022 or 二〇二二, 05 or 5 or 五."""
-    wide = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in part)
-    if len(part) == 4:  # a year, digit by digit
-        han = "".join("[〇零○Ｏ0]" if d == "0" else HAN_DIGITS[int(d)] for d in part)
-        return f"(?:{wide}|{han})"
-    number = int(part)
-    tens, ones = divmod(number, 10)
-    ten = ("", "十", "二十", "三十")[tens]
-    han = ten + (HAN_DIGITS[ones] if ones else "")
-    bare = "".join(f"[{digit}{chr(0xFF10 + int(digit))}]" for digit in str(number))
-    return f"(?:{wide}|{bare}|{han})(?![0-9{HAN_SMALL}])"
 
 
 EVENTS: "Mapping[Event, str]" = {
@@ -73,7 +42,6 @@ _HOLDS: "Mapping[str, Event]" = {
     "有效期至": "expires",
     "有效期": "expires",
 }
-_DAY = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _BATCH = 64  # documents whose texts are held at once
 _LAST = "99"  # sorts what is due in a year behind what is due on its days
 _COLUMNS = (
@@ -96,7 +64,7 @@ class _Entry(NamedTuple):
     certainty: str = ""
 
 
-def timeline(store: Store, selection: "Selection") -> Table:
+def timeline(store: Store, selection: "Selection") -> Stated:
     """Return events in order of date; those of a year come at its end.
 
     An indicator selects its figures, deadlines that name it, and the documents with such figures.
@@ -109,7 +77,7 @@ def timeline(store: Store, selection: "Selection") -> Table:
         OutOfRangeError: If `since` or `until` is no date.
     """
     for name, day in (("since", selection.since), ("until", selection.until)):
-        if day and not _DAY.fullmatch(day):
+        if day and not parse_as_of(day).startswith(day):
             raise OutOfRangeError(
                 "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
             )
@@ -125,12 +93,11 @@ def timeline(store: Store, selection: "Selection") -> Table:
     kept = [
         e for e in found if e.event in asked and here(e.place) and _is_within(e.date, selection)
     ]
-    rows: defaultdict[tuple[str | None, ...], list[Spot]] = defaultdict(list)
+    rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    shown = rows.items()
-    notes = (*_notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open))),)
-    return Table("timeline", _COLUMNS, sourced(store, shown, day=selection.day), notes)
+    notes = _notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open)))
+    return Stated(_COLUMNS, rows.items(), notes)
 
 
 def _notes(
@@ -248,41 +215,34 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
 
 def _days_of(document: Document, stated: "Mapping[Event, tuple[int, int]]") -> Iterator[_Entry]:
     """Yield the dates in a document's metadata, each with its span in the text."""
-    told = document.metadata
-    what, place, organ = (
-        f"《{document.title}》",
-        told.regions or (NATIONAL,),
-        "、".join(told.issuers),
-    )
+    told, what = document.metadata, f"《{document.title}》"
+    place, organ = told.regions or (NATIONAL,), "、".join(told.issuers)
     for event in _OF_DOCUMENTS:
         day: str = getattr(told, event)
         if not day or (event == "written" and day == told.issued):
             continue
-        inferred = event in told.inferred
-        start, end, is_told = _where(
-            document.text, "" if inferred else day, event, stated.get(event)
-        )
-        certainty = "推断" if inferred else "" if is_told else "推算"
-        yield _Entry(day, event, what, place, (document.doc_id, start, end), organ, certainty)
+        is_inferred = event in told.inferred
+        span, is_told = _where(document.text, "" if is_inferred else day, stated.get(event))
+        is_told = is_told or event not in _HOLDS.values()
+        certainty = "推断" if is_inferred else "" if is_told else "推算"
+        yield _Entry(day, event, what, place, (document.doc_id, *span), organ, certainty)
 
 
-def _where(
-    text: str, day: str, event: "Event", stated: tuple[int, int] | None
-) -> tuple[int, int, bool]:
-    """Return the span of a date and whether the text states it; else that of the stated validity.
+def _where(text: str, day: str, stated: tuple[int, int] | None) -> tuple[tuple[int, int], bool]:
+    """Return where a text has a date, and True; else what states it, or the first line, and False.
 
-    A date that is inferred or not from the text gets the first line.
+    Args:
+        text: Of a document.
+        day: ISO 8601, of any precision; empty for one that is inferred.
+        stated: The clause on how long the document is in force; the date is one within it.
     """
-    same = day_places(text, day) if day else []
-    if stated:
-        first, last = stated
-        inside = [span for span in same if first <= span[0] < last]
-        return (*inside[0], True) if inside else (*stated, False)
-    if same:
-        return *same[0], True
+    first, last = stated or (0, len(text))
+    for one in dates(text[first:last]) if day else ():
+        if f"{one.year}-{one.month:02}-{one.day:02}".startswith(day):
+            return (first + one.start, first + one.end), True
     start = len(text) - len(text.lstrip())
     stop = text.find("\n", start)
-    return start, stop if stop > start else len(text), event not in _HOLDS.values()
+    return stated or (start, stop if stop > start else len(text)), False
 
 
 def _is_within(date: str, selection: "Selection") -> bool:

@@ -51,7 +51,7 @@ def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str])
     folders = {folder.rstrip("/\\") for folder in (*_read(note)[1], *given)}
     outermost = sorted(f for f in folders if not folders.intersection(_parents(f)))
     known = frozenset(outermost)
-    bases = {_base(_plain(source), known) for source in sources}.union(outermost)
+    bases = {_base(source, known) for source in sources}.union(outermost)
     distinct = (n for n in count(1) if len({_tail(base, n) for base in bases}) == len(bases))
     return json.dumps([next(distinct), *outermost], ensure_ascii=False)
 
@@ -60,8 +60,8 @@ def with_folders(note: str | None, given: Iterable[str], sources: Iterable[str])
 def shown_from(note: str | None) -> Callable[[str], str]:
     """Return a function that shows a source, given the stored note.
 
-    Different sources are shown differently. Without a note (an older knowledge base) a source is
-    shown as its absolute path.
+    Different sources are shown differently. Without a note a source is shown as its
+    absolute path.
 
     >>> shown_from('[1, "/data/policies"]')("/data/policies/gd/a.docx")
     'policies/gd/a.docx'
@@ -73,7 +73,6 @@ def shown_from(note: str | None) -> Callable[[str], str]:
 
     @cache
     def shown(source: str) -> str:
-        source = _plain(source)
         base = _base(source, known)
         return _tail(base, n_parts) + source[len(base) :]
 
@@ -99,11 +98,11 @@ def originals(
     """Yield the files that a document was read from and that are still there, given the note.
 
     Of a record it is the `.jsonl`. Left out are files that have become links out of the folder that
-    was ingested, and paths that an older kgrag made of the id of a record.
+    was ingested.
     """
     folders = frozenset(_read(note)[1])
     for state in sources:
-        file, record = parted(_plain(state.source))
+        file, record = parted(state.source)
         expected = f"#{document.doc_id}" if document.media_type == "jsonl" else ""
         if state.doc_id != document.doc_id or record != expected:
             continue
@@ -120,12 +119,6 @@ def _read(note: str | None) -> tuple[int, Sequence[str]]:
         return int(n_parts), [str(folder) for folder in folders]
     except (TypeError, ValueError):
         return 0, []
-
-
-def _plain(source: str) -> str:
-    """Return a source without `..`, which an older kgrag stored."""
-    file, record = parted(source)
-    return os.path.normpath(file) + record if ".." in file else source
 
 
 def _base(source: str, folders: frozenset[str]) -> str:

@@ -1,12 +1,11 @@
 """Segments, metadata and qualifiers as the texts that both stores keep."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 from kgrag.metadata import SILENT, Metadata
 from kgrag.qualifiers import NONE, Qualifiers
-from kgrag.text.regions import path, regions_named
 from kgrag.types import Segment
 
 NOTHING = "{}"  # of metadata or qualifiers that say nothing
@@ -39,30 +38,6 @@ def metadata_text(metadata: Metadata) -> str:
 def metadata_of(text: str) -> Metadata:
     """Return the metadata of a text; ValueError if it is of no use."""
     return SILENT if text == NOTHING else Metadata.from_record(json.loads(text))
-
-
-def told_metadata(metadata: Metadata, properties: Mapping[str, str]) -> Metadata:
-    """Return the metadata of a stored document, or what an older kgrag kept in their place.
-
-    Before version 7 of the schema places and year stood among the properties: they serve until
-    the document is taken in again.
-
-    Args:
-        metadata: As stored.
-        properties: Of the document.
-
-    >>> told_metadata(SILENT, {"places": "成都", "year": "2022"}).regions
-    ('四川省', '成都市')
-    """
-    if metadata != SILENT:
-        return metadata
-    places = [place for place in properties.get("places", "").split("、") if place]
-    year = properties.get("year", "")[:4]
-    regions = [path(named[0]) if len(named := regions_named(p)) == 1 else (p,) for p in places]
-    return Metadata(
-        regions=tuple(dict.fromkeys(name for names in regions for name in names)),
-        issued=year if len(year) == 4 and year.isascii() and year.isdigit() else "",
-    )
 
 
 def qualifiers_text(qualifiers: Qualifiers) -> str:

@@ -25,14 +25,12 @@ True
 `python -m kgrag.testing --port 8099` runs one by itself.
 
 `Recorder` writes a model's answers to a file, and `Player` replays them, so that measurements can
-be repeated without a model. `playing` and `recording` do so behind a `FakeServer`, for whole
-commands.
+be repeated without a model.
 
 Nothing of kgrag needs this package.
 """
 
 from kgrag.llm.replay import Player, Recorder, Recording
-from kgrag.testing.forwarding import playing, recording
 from kgrag.testing.reply import Reply, stand_in
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.testing.server import FakeServer, Received
@@ -45,7 +43,5 @@ __all__ = [
     "Recording",
     "Reply",
     "ScriptedChat",
-    "playing",
-    "recording",
     "stand_in",
 ]

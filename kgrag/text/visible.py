@@ -5,12 +5,14 @@ invisible characters; they are shown as escapes. Characters that an encoding lac
 similar ones, else `?`.
 """
 
+import codecs
 import functools
 import json
 import math
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -56,6 +58,8 @@ _LIKENESS: Mapping[str, str] = MappingProxyType(
     }
 )
 _UNKNOWN = "?"
+ALIKE = "kgrag-alike"  # error handler: characters that an encoding lacks, as similar ones
+LOST = Counter[str]()  # characters that it replaced by `?`, by encoding
 
 
 def visible(text: str) -> str:
@@ -128,25 +132,22 @@ def _with_numbers(value: object) -> object:
 def carried(text: str, encoding: str) -> str:
     """Replace characters that an encoding lacks by similar ones, else by `?`.
 
-    Args:
-        text: Without lone surrogates.
-        encoding: A superset of ASCII; an unknown one is taken for ASCII.
-
     >>> carried("甲 › 乙 — “c”", "gbk"), carried("甲 › 乙 — “c”", "ascii")
     ('甲 > 乙 — “c”', '? > ? -- "c"')
     """
-    if _is_unicode(encoding):
-        return text
-    lacking = {ord(c): likeness(c) for c in set(text) if not _fits(c, encoding)}
-    return text.translate(lacking) if lacking else text
+    return text.encode(encoding, ALIKE).decode(encoding)
 
 
-def n_lost(text: str, encoding: str) -> int:
-    """Return the number of characters that an encoding shows as `?`."""
-    if _is_unicode(encoding):
-        return 0
-    lost = {c for c in set(text) if not _fits(c, encoding) and likeness(c) == _UNKNOWN}
-    return sum(map(text.count, lost))
+def _alike(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = visible(error.object[error.start : error.end])
+    shown = "".join(c if c.isascii() else likeness(c) for c in lacking)
+    LOST[error.encoding] += shown.count(_UNKNOWN)
+    return shown, error.end
+
+
+codecs.register_error(ALIKE, _alike)
 
 
 def likeness(character: str) -> str:
@@ -256,14 +257,6 @@ def place_shown(shown: str) -> Path:
 def _is_unicode(encoding: str) -> bool:
     """Return whether an encoding covers Unicode."""
     return encoding.casefold().replace("_", "-").startswith(("utf", "cp65001"))
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _fits(character: str, encoding: str) -> bool:
-    try:
-        return bool(character.encode(encoding))
-    except (UnicodeError, LookupError):
-        return character.isascii()
 
 
 def is_hidden(character: str) -> bool:

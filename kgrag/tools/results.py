@@ -85,7 +85,7 @@ class Found(JsonReady):
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping; `id` and `title` are those that connectors expect."""
-        return {"results": [*self._results()], "notes": [*map(str, self.notes)]}
+        return {"results": [*self._results()], "notes": worded(self.notes, self.language)}
 
     def _results(self) -> Iterator[dict[str, object]]:
         for hit, reason, number in zip(self.hits, self.reasons, self.numbers, strict=True):

@@ -171,7 +171,7 @@ def notes_of(answer: Answer) -> list[str]:
     unsupported = sum(not c.supported for c in checks)
     doubtful = sum(c.supported and bool(c.elsewhere) for c in checks)
     counts = {"unsupported": unsupported, "elsewhere": doubtful}
-    return [note(kind, answer.language, n=n) for kind, n in counts.items() if n]
+    return [note(kind, n=n) for kind, n in counts.items() if n]
 
 
 def problem_of(answer: Answer) -> Problem | None:

@@ -78,7 +78,7 @@ class DiskScene(Scene):
         self.disk = disk
         self.exported = disk.folder / "export.jsonl"
         self.cases["export"] = Case(("export", "--out", self.exported))
-        del self.cases["migrate"], self.cases["repair"]
+        del self.cases["repair"]
 
     def clear(self) -> None:
         """Let nothing be on the disk."""

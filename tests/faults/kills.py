@@ -25,7 +25,7 @@ _LATE = 1.1  # some commands end before their kill
 _QUICKER = 0.8  # times what was measured, where one did: the machine was busier then
 _ON_A_SERVER = (
     *("ingest", "ingest more", "reembed", "delete", "import-facts", "import-summaries", "copy"),
-    *("correct", "merge", "split", "migrate", "drop"),
+    *("correct", "merge", "split", "drop"),
 )
 
 # The command line, which tells when the knowledge base that is written is open.

@@ -15,10 +15,8 @@ from tests.faults.corpus import (
     write_summaries,
 )
 from tests.faults.tally import Tally
-from tests.fixtures.old_folder import make_older as make_older_schema
 
 QUESTION = "绿色工厂达到多少家？"
-_BEFORE_SEALS = 5  # the schema version that had none
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,6 @@ class Case:
         words: Of the command, its knowledge base left out.
         begins_empty: Whether the knowledge base is not there before.
         only_reads: Whether it stores nothing but search caches.
-        is_older: Whether the knowledge base is one of an older kgrag before.
         is_damaged: Whether it is damaged before.
         shut: Whether it may be damaged, or not to be read, as long as the command has not ended.
         decides: Whether a person decides by it what documents say: all of them, or none.
@@ -38,7 +35,6 @@ class Case:
     words: tuple[str | Path, ...]
     begins_empty: bool = False
     only_reads: bool = False
-    is_older: bool = False
     is_damaged: bool = False
     shut: bool = False
     decides: bool = False
@@ -86,7 +82,6 @@ class Scene:
             "copy": Case(("copy", "--from", self.out, "--to", self.kb), begins_empty=True),
             "search": Case(("search", QUESTION, "--json"), only_reads=True),
             "ask": Case(("ask", QUESTION, "--json"), only_reads=True),
-            "migrate": Case(("documents", "--json"), only_reads=True, is_older=True),
             "repair": Case(("repair",), is_damaged=True, shut=True),
         }
         must(self.place.run("ingest", *corpus, "--kb", self.out))
@@ -111,8 +106,6 @@ class Scene:
             self.clear()
             return
         self.fill()
-        if self.cases[name].is_older:
-            self.make_older()
         if self.cases[name].is_damaged:
             damage(Path(self.kb))
 
@@ -133,10 +126,6 @@ class Scene:
         self.clear()
         shutil.copytree(self.out, self.kb)
         shutil.rmtree(Path(self.kb) / "cache", ignore_errors=True)
-
-    def make_older(self) -> None:
-        """Let the one that is there be one of an older kgrag."""
-        make_older(Path(self.kb))
 
     def settle(self) -> None:
         """Wait until nothing goes on that a killed command began; in a folder nothing does."""
@@ -168,9 +157,3 @@ def damage(kb: Path) -> None:
             " WHERE key IN (SELECT key FROM embeddings ORDER BY key LIMIT 3)"
         )
         connection.commit()
-
-
-def make_older(kb: Path) -> None:
-    """Make a knowledge base in a folder one of the schema before checksums."""
-    with closing(sqlite3.connect(kb / "kgrag.db")) as connection:
-        make_older_schema(connection, _BEFORE_SEALS)

@@ -7,7 +7,6 @@ from tests.faults.commands import LIMIT_S
 from tests.faults.corpus import exported
 from tests.faults.scene import Case, Scene, must
 from tests.faults.snapshot import Snapshot
-from tests.fixtures.old_graph import make_old
 from tests.neo4j_server.plugin import driver_of, wipe
 from tests.neo4j_server.server import Neo4jServer
 
@@ -24,8 +23,6 @@ class ServerScene(Scene):
 
     def __init__(self, folder: Path, uri: str, *, program: tuple[str, ...]) -> None:
         super().__init__(folder, uri, program=program, n=_RECORDS)
-        ingest = self.cases["ingest"].words
-        self.cases["migrate"] = Case(ingest, is_older=True, shut=True)
         self.cases["drop"] = Case(("drop", "--yes"), shut=True)
         self._cleared = 0
         self._snapshot: Snapshot | None = None
@@ -53,11 +50,6 @@ class ServerScene(Scene):
             self._snapshot.put_back(session)
         if exported(self.kb) != self.before:
             raise RuntimeError("the knowledge base was not put back as it was")
-
-    def make_older(self) -> None:
-        """Let the graph be of version 2."""
-        with driver_of(str(self.kb)) as driver, driver.session() as session:
-            make_old(session)
 
     def settle(self) -> None:
         """Wait until no transaction of a killed command is under way.

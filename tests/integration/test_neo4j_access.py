@@ -141,7 +141,7 @@ def assert_same(told, expected):
     sixth digit may be another one.
     """
     assert told[0] == expected[0]
-    assert told[1] == pytest.approx(expected[1], abs=1e-4)
+    assert told[1] == pytest.approx(expected[1], rel=1e-4, abs=1e-4)
 
 
 def answers(base, question):

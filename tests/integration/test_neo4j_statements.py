@@ -22,16 +22,16 @@ FILES = sorted(p.stem for p in (ROOT / "cypher").glob("*.cypher"))
 READING = {"documents", "ending", "graph", "integrations", "verify", "whole"}
 # Statements in the other files that only read.
 ALSO_READING = {
-    *("labels", "base", "description"),
+    *("labels", "base"),
     *("count_embeddings", "setting", "index_states", "await_indexes"),
-    *("await_fulltext", "documents_to_describe"),
+    "await_fulltext",
     *("source", "sources_of", "layout", "count_chunks_of", "chunk_ids_held", "names_counted"),
     *("types_counted", "embeddings_held", "embedding_keys_of", "embeddings_used", "any_embedding"),
     *("cites", "cited_by", *(set(statements_of("search")) - {"delete_any_terms"})),
     *("staged_documents", "documents_not_staged", "some_staged_documents", "staged_dimension"),
     *("staged_vectors", "any_dimension", "constraints", "hidden_labels"),
     *("corrections", "corrections_of", "decisions", "described"),
-    *("organs_counted", "issuers_of_documents", "documents_after", "typed_version"),
+    *("organs_counted", "issuers_of_documents"),
 }
 # These files are meant to read everything of a kind.
 READING_ALL = {"verify"}

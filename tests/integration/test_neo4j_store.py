@@ -11,7 +11,6 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import NoKnowledgeBaseError, StoreError
 from kgrag.ingestion.samples import sample_folder
-from kgrag.metadata import Metadata
 from kgrag.retrieval.graph_schema import graph_schema, schema_for_models
 from kgrag.store.neo4j.nodes import TOLD, TYPED
 from kgrag.store.neo4j.schema import VERSION
@@ -26,7 +25,7 @@ KEYS = "UNWIND keys(n) AS key RETURN DISTINCT key"
 NODES = {
     "KgragKnowledgeBase": {"id", "version", "seq", "sizes", "ready", "terms_version", "dimension",
                       "indexed", "deleting", "dead_terms", "staged", "switching",
-                      "description", "mark", "hidden", "relabelling", "typed"},
+                      "mark", "hidden", "relabelling"},
     "KgragSetting": {"id", "value"},
     "KgragSource": {"id", "doc_id"},
     "Document": {"id", "title", "name", "caption", "file", "media_type", "characters",
@@ -186,45 +185,6 @@ def test_a_newer_version_is_refused(opened, run, create):
     with pytest.raises(StoreError, match=rf"is of version {VERSION + 1}.*reads version {VERSION}"):
         opened(create=create)
     assert run("MATCH (k:KgragKnowledgeBase) RETURN k.version") == [[VERSION + 1]]
-
-
-def test_documents_of_an_earlier_kgrag_get_their_properties_when_opened_to_write(opened, run, make):
-    """What filters know stands on the node, not only in its metadata; a reader changes nothing."""
-    bundle = make.bundle("d-a", "成都市节能方案。", title="成都市节能方案")
-    said = Metadata(regions=("四川省", "成都市"), issued="2022", issuers=("成都市人民政府",))
-    told = replace(bundle.document, metadata=said)
-    put(opened(), replace(bundle, document=told))
-    wanted = run("MATCH (d:Document) RETURN properties(d)")
-    run("MATCH (d:Document) SET d.caption = 'old' REMOVE d.region, d.regions, d.year, d.kinds")
-    run("MATCH (k:KgragKnowledgeBase) REMOVE k.description")
-    opened(create=False)
-    assert run("MATCH (d:Document) RETURN d.year") == [[None]]
-    store = opened()
-    assert run("MATCH (d:Document) RETURN properties(d)") == wanted
-    assert run("MATCH (d:Document) RETURN d.regions, d.year, d.kind, d.issuer") == [
-        [["成都", "四川"], 2022, "方案", "成都市人民政府"]
-    ]
-    assert store.verify() == []
-
-
-def test_a_knowledge_base_of_version_2_is_brought_up_to_date_when_opened_to_write(
-    opened, run, make
-):
-    """What it called metadata are properties; a reader is told, and changes nothing."""
-    bundle = make.bundle("d-a", "节能方案。", title="节能方案")
-    put(opened(), bundle)
-    wanted = run("MATCH (d:Document) RETURN properties(d)")
-    run(
-        "MATCH (d:Document) SET d.metadata = d.properties REMOVE d.properties, d.node_id, d.name_id"
-    )
-    run("MATCH (k:KgragKnowledgeBase) SET k.version = 2, k.description = 1")
-    with pytest.raises(StoreError, match=r"of version 2.*kgrag ingest"):
-        opened(create=False)
-    store = opened()
-    assert run("MATCH (d:Document) RETURN properties(d)") == wanted
-    assert run("MATCH (k:KgragKnowledgeBase) RETURN k.version") == [[VERSION]]
-    assert store.documents()[0].properties == bundle.document.properties
-    assert store.verify() == []
 
 
 @pytest.fixture(scope="module")
@@ -471,7 +431,10 @@ def test_a_knowledge_base_that_was_deleted_meanwhile_is_told(opened, run, make, 
 
 
 def test_indexes_that_were_dropped_are_made_again(opened, run, make):
-    """By opening it and by the refresh that ends every ingestion."""
+    """By opening it and by the refresh that ends every ingestion.
+
+    Of a constraint that was being made when its server ended, its index is left.
+    """
     store = opened()
     put(store, make.bundle("a", "节能工厂", summaries=["摘要"], facts=[("节能", "用于", "工厂")]))
     store.refresh(sizes=[8])
@@ -480,10 +443,13 @@ def test_indexes_that_were_dropped_are_made_again(opened, run, make):
     for name in names:
         run(f"DROP INDEX {name}")
     assert {p.subject for p in store.verify()} == set(names)
+    run("DROP CONSTRAINT kgrag_terms_id")
+    run("CREATE INDEX kgrag_terms_id FOR (n:KgragTerms) ON (n.id)")
 
     other = opened()
     other.refresh(sizes=[8])
     assert other.verify() == []
+    assert run("SHOW CONSTRAINTS YIELD name WHERE name = 'kgrag_terms_id' RETURN count(*)") == [[1]]
     assert words(other, "节能")
     assert other.search_vectors(make.unit_vector("节能工厂"), kind="chunk", top_k=1)
 

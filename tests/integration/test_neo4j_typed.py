@@ -7,10 +7,8 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.errors import StoreError
 from kgrag.metadata import Metadata
 from kgrag.store.decisions import Decision
-from kgrag.store.neo4j.schema import VERSION
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures.typed_documents import cited_document, typed_document
 
@@ -182,29 +180,6 @@ def test_a_document_that_is_stored_again_has_its_typed_graph_again(store, sessio
     fill(store, make)
     assert store.verify() == []
     assert seen(session) == whole
-
-
-def test_a_knowledge_base_of_version_3_gets_its_typed_graph_when_opened_to_write(
-    store, session, make, empty_neo4j, monkeypatch
-):
-    """A reader is told; cut off, it is done again."""
-    fill(store, make)
-    whole = seen(session)
-    session.run("MATCH (n:Target|Duty|Organ|Region) DETACH DELETE n").consume()
-    session.run("MATCH ()-[r:BASED_ON|REFERS_TO]->() DELETE r").consume()
-    session.run("MATCH (k:KgragKnowledgeBase) SET k.version = 3 REMOVE k.typed").consume()
-    with pytest.raises(StoreError, match=r"of version 3.*kgrag ingest"):
-        Neo4jStore.open(empty_neo4j, create=False)
-    monkeypatch.setattr("kgrag.store.neo4j.migrate._DERIVED", 1)
-    with monkeypatch.context() as patch:
-        patch.setattr("kgrag.store.neo4j.migrate._change", lambda tx, values: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            Neo4jStore.open(empty_neo4j)
-    assert session.run("MATCH (k:KgragKnowledgeBase) RETURN k.version").value() == [3]
-    with closing(Neo4jStore.open(empty_neo4j)) as opened:
-        assert opened.verify() == []
-    assert seen(session) == whole
-    assert session.run("MATCH (k:KgragKnowledgeBase) RETURN k.version").value() == [VERSION]
 
 
 def test_a_constraint_on_target_of_another_program_hides_ours(

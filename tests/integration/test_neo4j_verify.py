@@ -309,15 +309,6 @@ def test_damage_is_named(damaged, broken, text):
     assert "{" not in problem.detail
 
 
-def test_vectors_of_an_older_knowledge_base_are_not_compared(damaged, caplog):
-    """They have no checksum, which is said once and is no problem."""
-    damaged.damage("MATCH (e:KgragEmbedding) REMOVE e.checksum")
-    n = damaged.read("count_embeddings")[0]["n"]
-    assert verify(damaged) == []
-    (told,) = [r.message for r in caplog.records if r.levelname == "WARNING"]
-    assert f"{n} vectors are from before vectors had checksums" in told
-
-
 def invariants():
     """Return the names of all invariants that `verify` may report, as its sources write them."""
     root = Path(__file__).parents[2] / "kgrag" / "store"
@@ -361,7 +352,7 @@ LINKS = "MATCH ()-[n]->() UNWIND keys(n) AS key RETURN DISTINCT type(n) AS label
 MAY_BE_MISSING = {  # told by other checks, if at all
     *("embedding_key", "parent_id", "dimension"),
     # An older knowledge base has none.
-    *("staged", "switching", "description", "mark", "revision", "hidden", "relabelling", "typed"),
+    *("staged", "switching", "mark", "revision", "hidden", "relabelling"),
     "checksum",
 }
 

@@ -44,7 +44,7 @@ sys.argv = ["kgrag", *words]
 run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
-SEARCH = ("kgrag.answering.searching", "Searching.by_rules")
+SEARCH = ("kgrag.answering.searching", "Searching.find")
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,6 @@ CASES = {
     "search": (("search", "目标"), SEARCH, 1, NOTHING),
     "chat": (("chat",), ("kgrag.api", "KnowledgeBase.ask"), 1, NOTHING),
     "verify": (("verify",), ("kgrag.api", "KnowledgeBase.verify"), 1, NOTHING),
-    "batch": (("eval", "run", "q.jsonl", "--out", "old.jsonl"), SEARCH, 1, NOTHING),
     "export": (("export", "--out", "old.jsonl"), ("kgrag.cli.manage", "json_line"), 3, NOTHING),
     "reembed": (
         ("reembed", "--model", "hash-32"),

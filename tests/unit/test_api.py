@@ -17,7 +17,6 @@ from kgrag.config import Config, EmbeddingConfig, ExtractConfig, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import (
     ConfigError,
-    EvaluationError,
     GarbledTextError,
     IngestionError,
     KgragError,
@@ -26,7 +25,7 @@ from kgrag.errors import (
     OutOfRangeError,
     StoreUnavailableError,
 )
-from kgrag.evaluation.queries import GoldQuery, read_queries
+from kgrag.evaluation.queries import GoldQuery
 from kgrag.ingestion.report import Outcome
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.llm.models import calls_file, keeping_calls
@@ -297,22 +296,6 @@ def test_a_question_that_is_too_long_is_an_error_of_every_command(small):
         done = run(small, command, TOO_LONG)
         assert done.exit_code == 1
         assert "at most 4,000 are read: shorten it" in done.stderr
-
-
-def test_the_line_of_a_batch_that_is_too_long_fails_and_the_rest_goes_on(small):
-    """Nor does a line that is no JSON, or nested too deep, end the batch."""
-    batch, out = small / "batch.jsonl", small / "run.jsonl"
-    rows = [{"id": "long", "question": TOO_LONG}, {"id": "good", "question": "绿色工厂"}]
-    lines = [json.dumps(row) for row in rows]
-    batch.write_text("\n".join([lines[0], "{", "[" * 100_000, lines[1]]), "utf-8")
-    done = run(small, "eval", "run", batch, "--out", out)
-    assert done.exit_code == 1
-    for number in (1, 2, 3):
-        assert f"not searched: {batch}:{number}: " in done.stderr
-    assert "1 questions to" in done.stdout
-    assert '"good"' in out.read_text("utf-8")
-    with pytest.raises(EvaluationError, match=":1: the question has 4,001 characters"):
-        read_queries(batch)
 
 
 def test_a_question_of_a_chat_that_is_too_long_does_not_end_it(small):

@@ -237,17 +237,6 @@ def test_functions_have_at_most_60_lines():
     )
 
 
-# Functions above the limit in what is being rebuilt, by unit; a name leaves with its function.
-STILL = {
-    "kgrag.answer": """
-        render._claims
-    """,
-    "kgrag.answering": """
-        copies._copies dated.years_first
-    """,
-}
-
-
 def test_functions_have_a_cyclomatic_complexity_of_at_most_15():
     """As radon counts it: each branch, boolean operator and comprehension is one more."""
     too_complex = {
@@ -256,9 +245,7 @@ def test_functions_have_a_cyclomatic_complexity_of_at_most_15():
         for block in cc_visit_ast(module.tree)
         if block.letter != "C" and block.complexity > 15
     }
-    known = {f"{unit}.{name}" for unit, names in STILL.items() for name in names.split()}
-    listed(f"{name} is too complex" for name in too_complex - known)
-    listed(f"{name} is simple now: take it out of STILL" for name in known - too_complex)
+    listed(f"{name} is too complex" for name in too_complex)
 
 
 def test_files_have_at_most_800_lines():

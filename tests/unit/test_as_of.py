@@ -173,16 +173,6 @@ def test_a_bad_day_is_a_usage_error(folder):
         assert "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月" in done.stderr
 
 
-def test_a_batch_is_searched_as_of_the_day(folder, tmp_path):
-    """The run file has the keys that it has without."""
-    batch, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
-    batch.write_text(json.dumps({"id": "q", "question": QUESTION}) + "\n", "utf-8")
-    run(folder, "eval", "run", str(batch), "--out", str(out), "--as-of", "2020", code=0)
-    results = json.loads(out.read_text("utf-8"))["results"]
-    assert {Path(hit["file"]).name for hit in results} == {OLD}
-    assert "status" not in results[0]
-
-
 def test_the_day_is_for_programs_on_asyncio_too(folder):
     async def asked():
         async with await AsyncKnowledgeBase.open(folder / "kb", create=False) as base:

@@ -19,7 +19,6 @@ from kgrag.embedding.add import add_model, copy_safetensors, unpacked
 from kgrag.embedding.catalog import is_name, name_from
 from kgrag.embedding.model_folder import remove_model
 from kgrag.errors import KgragError, ModelError
-from kgrag.ingestion.renew import reread
 from kgrag.serve.desk import Desk
 from kgrag.store.contents import SourceState
 from kgrag.store.folders import FOLDERS, originals
@@ -363,21 +362,3 @@ def test_an_archive_of_a_model_is_unpacked_into_its_folder(full, tmp_path):
         raise ModelError("it is unpacked, and holds no model")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "model.zip"]
     assert list(target.parent.iterdir()) == []
-
-
-def test_a_record_that_an_older_kgrag_took_in_is_known_again(tmp_path):
-    """It took `//` and `/` at the end out of ids, which may be addresses."""
-    file, doc_id = tmp_path / "r.jsonl", "https://policy.example/2022/"
-    file.write_text(json.dumps({"id": doc_id, "text": "记录的正文。"}), "utf-8")
-    with knowledge_base(tmp_path, {}) as base:
-        base.ingest(file)
-        bundle = base.store.bundle(doc_id)
-        assert bundle is not None
-        base.delete(doc_id)
-        former = str(Path(f"{file}#{doc_id}"))
-        base.store.upsert_document(bundle, source=former)
-        assert [one.status for one in base.ingest(file).outcomes] == ["unchanged"]
-        assert [state.source for state in base.store.sources()] == [former]
-    held = reread(doc_id, [former])
-    assert held is not None
-    assert held.text == "记录的正文。"

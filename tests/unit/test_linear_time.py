@@ -18,8 +18,7 @@ from kgrag.ingestion.load.legible import illegible
 from kgrag.ingestion.metadata.read import read_metadata
 from kgrag.ingestion.statements.findings import findings
 from kgrag.ingestion.structure import structure
-from kgrag.question.query import analyse
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, question_of
 from kgrag.text.messages import in_language, message, without_start
 from kgrag.text.page_labels import with_labels
 from kgrag.types import Document
@@ -82,7 +81,7 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.text.messages.without_start": lambda text: without_start(ValueError(text), text),
     "kgrag.ingestion.load.legible.illegible": lambda text: illegible(text, ()),
     "kgrag.text.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
-    "kgrag.question.query.analyse": lambda text: question_of(analyse(text)),
+    "kgrag.question.question.analyse": lambda text: question_of(analyse(text)),
 }
 # What works on what these make of a text, or on an answer, a model's reading, a store.
 REACHED = {
@@ -94,14 +93,13 @@ REACHED = {
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
-        answer_by_sides as_of_asked ask ask_graph carry_over cited_passages
+        answer_by_sides as_of_asked ask ask_graph carry_over complete cited_passages
         document_called document_facets document_meant explained features_held find_support
         how_it_was_read html improve
         in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate reading_of retrieve
-        rewrite_follow_up
-        score self_check side states_kind what_was_searched with_remarks""",
-    "a character, an encoding": "carried is_hidden n_lost",
+        score self_check side states_kind with_remarks""",
+    "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",
     "programs and archives": """
         as_docx catalogue open_package open_pictures read_docx read_pdf

@@ -19,7 +19,6 @@ from kgrag.maintenance.copying import compare, copy, export_line, same_place
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
-from tests.fixtures.old_folder import make_older
 
 CONFIG = Config(embedding=EmbeddingConfig(model="hash-32"))
 TEXT = "第一章 总则\n第一条 为推动{0}发展，依据《{0}管理办法》制定本方案。\n第二条 到2030年建成。\n"
@@ -156,19 +155,6 @@ def test_a_damaged_header_is_made_anew(folder, at):
     data = bytearray(file.read_bytes())
     data[at] ^= 0xFF
     file.write_bytes(data)
-
-    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
-    assert lines(folder) == (before, [])
-
-
-def test_the_columns_of_an_older_kgrag_are_read(folder, tmp_path):
-    """It is brought up to date first, as when it is opened."""
-    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
-        make_older(connection, 5)
-    shutil.copytree(folder, tmp_path / "whole")
-    before, _ = lines(tmp_path / "whole")
-    with (folder / "kgrag.db").open("r+b") as file:
-        file.write(b"?")
 
     assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
     assert lines(folder) == (before, [])

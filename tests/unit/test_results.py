@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from kgrag import Answer, Citation, Document, Fact
+from kgrag import Citation, Document, Fact
 from kgrag.answer.answer import Step, Verdict
 from kgrag.api import KnowledgeBase
 from kgrag.cli.printing import print_json
@@ -17,12 +17,13 @@ from kgrag.results import Hits, ScoredChunk
 from kgrag.status import Status
 from kgrag.store.contents import Counts, Problem
 from kgrag.types import Chunk, Entity, Evidence, Segment
+from tests.fixtures.answers import answer_of
 
 CHUNK = Chunk("d:256:0", "d", 256, 0, 3, 9, "光伏 <b>&", "d:2048:0", ("一、<i>目标",))
 HIT = ScoredChunk(CHUNK, 0.51234, ("words 1.0",), "甲方案", "folder/a.pdf")
 CITATION = Citation(1, "d", "甲<script>x</script>", "a.pdf", ("一",), 3, 5, 9, "500<", "d:256:0")
 ANSWER = replace(
-    Answer.of_text("问 <script>alert(1)</script>", "500<家[1]。\n第二行", [CITATION], "m"),
+    answer_of("问 <script>alert(1)</script>", "500<家[1]。\n第二行", [CITATION], "m"),
     notes=("note <&>",),
     verdict=Verdict("cov", "failed", {"bias": 0.1}, "why"),
     steps=(Step("verify", "", 1, True),),
@@ -37,7 +38,7 @@ def test_an_answer_as_json_has_the_keys_of_the_command_line(capsys):
         "question", "text", "citations", "found", "method", "notes", "checks", "verdict", "steps",
         "repointed", "blocks",
     ]  # fmt: skip
-    assert list(data["verdict"].items())[:2] == [("method", "cov"), ("passed", False)]  # type: ignore[attr-defined]
+    assert list(data["verdict"].items())[:2] == [("method", "cov"), ("passed", False)]
     assert data["steps"] == [{"name": "verify", "detail": "", "calls": 1}]
     print_json(data)
     assert json.loads(capsys.readouterr().out) == data

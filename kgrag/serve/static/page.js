@@ -1,6 +1,5 @@
 "use strict";
 if (matchMedia("(max-width: 820px)").matches) document.querySelector(".menu")?.removeAttribute("open");
-const root = document.body.dataset.root;
 const answer = document.getElementById("answer");
 const panel = document.getElementById("panel");
 const form = document.getElementById("ask");
@@ -18,7 +17,8 @@ function told(kind, text) {
 // Earlier questions go along, so that a question may lean on them, and stand above it with their
 // answers. They are kept by the browser, as long as the tab.
 
-const MANY = ["document", "region", "kind", "issuer"], KEPT = "kgrag-thread:" + root;
+const MANY = ["document", "region", "kind", "issuer"], KEPT = "kgrag-thread";
+const PAGE = { headers: { accept: "text/html" } };  // errors are pages, too
 let { turns, latest } = JSON.parse(sessionStorage.getItem(KEPT) ?? '{"turns": [], "latest": null}');
 
 function begin(question) {  // the answer before becomes an earlier one; a question asked again is not
@@ -47,7 +47,7 @@ function keep(turn) {
     if (one.html) part.innerHTML = one.html;  // rendered and escaped by the server
     else {
       const link = part.appendChild(document.createElement("a"));
-      link.href = root + "/?" + new URLSearchParams({ question: one.question });
+      link.href = "/?" + new URLSearchParams({ question: one.question });
       link.textContent = one.question;
     }
     return part;
@@ -75,16 +75,16 @@ async function ask(fields) {
   const draft = told("draft", "");
   answer.replaceChildren(told("quiet", answer.dataset.working), draft);
   try {
-    const response = await fetch(root + "/ask", {
+    const response = await fetch("/ask", {
       method: "POST", body: asked(fields), headers: { "content-type": "application/json" }, signal: mine.signal });
-    if (!response.ok) throw new Error(await response.text());
+    if (!response.ok) throw new Error((await response.json()).error.message);
     for await (const [name, data] of events(response.body)) {
       if (name === "text") {
         answer.firstChild.textContent = answer.dataset.draft;
         draft.textContent += data.text;
       } else if (name === "answer") {
         answer.innerHTML = data.html;  // rendered and escaped by the server
-        history.replaceState(null, "", root + "/?" + data.address);
+        history.replaceState(null, "", "/?" + data.address);
         keep({ question: data.question, asked: fields.get("question"), answer: data.text, cited: data.cited, html: data.html });
       } else if (name === "error") throw new Error(data.message);
     }
@@ -128,7 +128,7 @@ if (form) {
   form.addEventListener("submit", event => {
     event.preventDefault();
     const fields = fieldsOf(new FormData(form));
-    history.pushState(null, "", root + "/?" + fields);
+    history.pushState(null, "", "/?" + fields);
     ask(fields);
   });
   form.querySelector(".stop").addEventListener("click", () => asking && asking.abort());
@@ -159,7 +159,7 @@ function citations(of) {  // of the same answer, or page: the first link of each
 }
 
 async function show(link) {
-  const response = await fetch(link.getAttribute("href").split("#")[0] + "?panel=1");
+  const response = await fetch(link.getAttribute("href").split("#")[0] + "?panel=1", PAGE);
   panel.innerHTML = await response.text();
   shown = link;
   panel.hidden = false;
@@ -295,7 +295,7 @@ async function follow() {
   while (ingest.firstElementChild?.dataset.busy) {
     await new Promise(done => { setTimeout(done, 700); });
     try {
-      const response = await fetch(root + "/upload?panel=1");
+      const response = await fetch("/upload?panel=1", PAGE);
       if (response.ok) ingest.innerHTML = await response.text();  // rendered and escaped by the server
     } catch { /* the server does not answer now: it is asked again */ }
   }

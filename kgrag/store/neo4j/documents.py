@@ -12,7 +12,7 @@ from kgrag.store.neo4j.base import read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
-from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.store.texts import metadata_of
 from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Fact, Heading, Mention, Segment, Summary
 
@@ -216,7 +216,6 @@ def _summaries(rows: Iterable[Row]) -> list[Summary]:
 
 
 def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
-    told = json.loads(card["properties"])
     return Document(
         doc_id=card["id"],
         title=card["title"],
@@ -226,8 +225,8 @@ def _document(card: Row, *, text: str = "", segments: str = "[]") -> Document:
         content_hash=card["content_hash"],
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(map(unpacked, card["warnings"])),
-        properties=told,
-        metadata=told_metadata(metadata_of(card["metadata"]), told),
+        properties=json.loads(card["properties"]),
+        metadata=metadata_of(card["metadata"]),
     )
 
 

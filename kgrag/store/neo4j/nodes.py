@@ -8,7 +8,7 @@ from kgrag.metadata import Metadata
 from kgrag.store.neo4j.caption import document_caption
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.terms import END, pair_terms, word_terms
-from kgrag.store.texts import metadata_text, to_json, told_metadata
+from kgrag.store.texts import metadata_text, to_json
 from kgrag.text.document_nodes import node_id, node_name
 from kgrag.text.facets import NATIONAL, document_facets
 from kgrag.text.titles import document_kinds
@@ -17,7 +17,6 @@ from kgrag.types import Chunk
 
 Row = dict[str, object]
 
-DESCRIPTION = 2  # raise it when `described` comes out differently for the same document
 # What pages and records tell of a document, by the names under which filters know it.
 TOLD = ("issuer", "number", "date", "source", "author", "url", "province", "city", "industry")
 # What the text tells, by the names of the fields of `Metadata`; the regions that it governs, in
@@ -38,7 +37,6 @@ def described(title: str, properties: Mapping[str, str], metadata: Metadata) -> 
         properties: Of its file.
         metadata: Extracted from its text; takes precedence.
     """
-    metadata = told_metadata(metadata, properties)
     name, facets = node_name(title), document_facets(title, metadata)
     typed = {
         key: list(value) if isinstance(value, tuple) else value

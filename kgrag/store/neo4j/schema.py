@@ -2,17 +2,12 @@
 
 import logging
 import re
+from functools import partial
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
-from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import update_labels
-from kgrag.store.neo4j.migrate import (
-    UNDERIVED,
-    UNTYPED,
-    derive_typed,
-    describe_documents,
-)
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
 
@@ -21,6 +16,7 @@ logger = logging.getLogger(__name__)
 _MADE = re.compile(
     r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
+_NAME_TAKEN = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 VERSION = 4  # of the graph's shape
 
 
@@ -34,15 +30,10 @@ def prepare(database: Database, *, create: bool) -> None:
     Raises:
         NoKnowledgeBaseError: If there is none and shall be none.
         StoreUnavailableError: If another program has an index of the same name as one of ours.
-        StoreError: If a newer kgrag made it, or an older one and `create` is off.
+        StoreError: If another version of kgrag made it.
     """
     rows = database.read("base")
-    if rows and rows[0]["version"] in (UNTYPED, UNDERIVED):
-        if not create:
-            raise _old(database, rows[0]["version"])
-        logger.info("%s is brought up to version %s", database.address, VERSION)
-        describe_documents(database, UNDERIVED)
-    elif rows:
+    if rows:
         check_version(database, rows[0]["version"])
     elif not create:
         raise NoKnowledgeBaseError(
@@ -53,17 +44,27 @@ def prepare(database: Database, *, create: bool) -> None:
 
 
 def _make(database: Database) -> None:
-    """Make what a knowledge base lacks, and bring what its documents have up to date."""
+    """Make what a knowledge base lacks."""
     for name in statements_of("schema"):
-        database.define(name)
+        try:
+            database.define(name)
+        except StoreError as exc:  # of a constraint that a server died over, its index is left
+            made = _MADE.search(statement(name, database.address.base))
+            if made is None or getattr(exc.__cause__, "code", None) != _NAME_TAKEN:
+                raise
+            index_states(database)  # refuses another program's
+            database.write(partial(drop_index, name=made[1]))
+            database.define(name)
     index_states(database)
     database.await_indexes()
     row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
-    if row["version"] != UNDERIVED:
-        check_version(database, row["version"])
+    check_version(database, row["version"])
     update_labels(database)
-    describe_documents(database, row["version"])
-    derive_typed(database, VERSION)
+
+
+def drop_index(tx: Transaction, *, name: str) -> None:
+    """Drop an index by its full name, where there is one that no constraint owns."""
+    tx.run("drop_index", name=name)
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
@@ -136,13 +137,6 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
         texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
     found = (match for text in texts for match in _MADE.finditer(text))
     return {match[1]: set((match[2] or match[3]).split("|")) for match in found}
-
-
-def _old(database: Database, version: int) -> StoreError:
-    return StoreError(
-        f"{database.address}: the knowledge base is of version {version}, this kgrag reads version "
-        f"{VERSION}: `kgrag ingest` of its files brings it up to date, and reads none of them anew"
-    )
 
 
 def check_version(database: Database, version: int) -> None:

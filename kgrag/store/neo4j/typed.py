@@ -4,7 +4,6 @@ They are derived from the qualifiers of evidence, from metadata and from decisio
 else stored, so that they can be made again, and checked, at any time.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from kgrag.store.neo4j.base import Base
 from kgrag.store.neo4j.caption import caption, target_caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import DocumentKnowledge, Run, shown_name
-from kgrag.store.texts import metadata_of, qualifiers_of, told_metadata
+from kgrag.store.texts import metadata_of, qualifiers_of
 from kgrag.text.document_nodes import node_name
 from kgrag.text.facets import NATIONAL
 from kgrag.text.organs import canonical_organ, is_bare_organ, place_name
@@ -28,7 +27,6 @@ from kgrag.text.regions import level_of, path, region_of
 
 _Row = dict[str, Any]
 
-VERSION = 2  # raise it when the rows come out differently for the same document
 # Relationships of references by their role; other roles are REFERS_TO.
 REFERENCES: Mapping[str, str] = MappingProxyType(
     {
@@ -229,7 +227,9 @@ def write_typed(
         replaces: Whether it may have some.
     """
     row = tx.run("described", id=doc_id)[0]
-    graph = typed_graph(doc_id, row["title"], metadata_in(row), known, decided_names(tx.run))
+    graph = typed_graph(
+        doc_id, row["title"], metadata_of(row["metadata"]), known, decided_names(tx.run)
+    )
     touched = _delete_own(tx, doc_id) if replaces else set()
     touched |= _put_organs(tx, base, graph)
     labels = base.readable("Region")
@@ -270,7 +270,7 @@ def rewrite_issuers(tx: Transaction, base: Base) -> None:
     wanted, touched = TypedGraph(), set[str]()
     for row in tx.run("issuers_of_documents"):
         graph = TypedGraph()
-        issued = _issuers(graph, row["title"], metadata_in(row), decisions)
+        issued = _issuers(graph, row["title"], metadata_of(row["metadata"]), decisions)
         if [[i["organ_id"], i["name"]] for i in issued] != row["organs"]:
             rows += ({"id": row["id"], **i} for i in issued)
             touched |= {r["id"] for r in tx.run("delete_issued", id=row["id"])}
@@ -278,11 +278,6 @@ def rewrite_issuers(tx: Transaction, base: Base) -> None:
     touched |= _put_organs(tx, base, wanted)
     tx.run_rows("put_issued", rows)
     _update_shared(tx, touched)
-
-
-def metadata_in(row: Mapping[str, Any]) -> Metadata:
-    """Return the metadata in a document's row, from its file as well as its text."""
-    return told_metadata(metadata_of(row["metadata"]), json.loads(row["properties"]))
 
 
 def decided_names(run: Run) -> DecidedNames:

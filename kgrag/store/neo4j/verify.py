@@ -25,7 +25,7 @@ from kgrag.store.neo4j.document_knowledge import (
 from kgrag.store.neo4j.documents import Documents, batches
 from kgrag.store.neo4j.embeddings import checksum, to_vector
 from kgrag.store.neo4j.nodes import described, layout_of
-from kgrag.store.neo4j.typed import TypedGraph, decided_names, metadata_in, typed_graph
+from kgrag.store.neo4j.typed import TypedGraph, decided_names, typed_graph
 from kgrag.store.texts import NOTHING, metadata_of, qualifiers_of
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.text.words import normalize_name
@@ -167,7 +167,6 @@ def _names(database: Database) -> Iterator[Problem]:
 
 
 def _vectors(database: Database) -> Iterator[Problem]:
-    n_unknown = 0
     for row in database.stream("every_embedding"):
         vector = to_vector(row["vector"])
         try:
@@ -177,13 +176,9 @@ def _vectors(database: Database) -> Iterator[Problem]:
         if not np.array_equal(vector.astype(np.float64), np.asarray(row["vector"])):
             detail = f"its numbers are not those of float32: {_REINGEST}"
             yield Problem("vector-numbers", row["key"], detail)
-        n_unknown += row["checksum"] is None
-        if row["checksum"] not in (None, checksum(row["key"], vector)):
+        if row["checksum"] != checksum(row["key"], vector):
             detail = f"its numbers are not those that were stored: {_ANEW}"
             yield Problem("vector-checksum", row["key"], detail)
-    if n_unknown:
-        told = "%s: %d vectors are from before vectors had checksums: not compared with theirs"
-        logger.warning(told, database.address, n_unknown)
 
 
 def _documents(database: Database) -> Iterator[Problem]:
@@ -362,7 +357,8 @@ def _wanted_rows(database: Database) -> Iterator[_TypedRow]:
     names: defaultdict[str, Counter[str]] = defaultdict(Counter)
     regions: dict[str, Mapping[str, object]] = {}
     for row in rows:
-        own, metadata = known.get(row["id"], DocumentKnowledge()), metadata_in(row["properties"])
+        metadata = metadata_of(row["properties"]["metadata"])
+        own = known.get(row["id"], DocumentKnowledge())
         graph = typed_graph(row["id"], row["title"], metadata, own, decisions)
         yield from _own_rows(row["id"], graph, stored)
         regions |= graph.regions

@@ -1,10 +1,10 @@
-"""The database file: opening, migrations, one writer, and a pool of readers."""
+"""The database file: opening, schema, one writer, and a pool of readers."""
 
 import logging
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -22,7 +22,6 @@ from kgrag.store.sqlite.opening import (
     log_of,
     uri_of,
 )
-from kgrag.store.sqlite.seals import seal_all
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +37,7 @@ _CHECKPOINT_PAGES = 16_384
 # All of a small file. For a large one (SQLite maps 2 GB at most) mapping is no faster than the
 # cache, and the pages read count as memory of the process.
 _MAPPED_BYTES = 512 * 1024 * 1024
-# Slow migrations, in seconds for a gigabyte of the file: measured at 600,000 vectors in 2.4 GB,
-# 4.9 million facts in 9.7 GB, 106 documents in 35 MB, 400,000 facts in 0.4 GB.
-_SECONDS_PER_GB: Mapping[int, float] = {2: 8.0, 4: 12.0, 6: 6.0, 7: 9.0}
-_WORTH_SAYING_S = 20.0
-_SEALED = 6  # the first schema version with checksums
+VERSION = 8  # of the schema
 # SQLite's errors for a folder that cannot be written, and for a disk without 32 KB for the
 # shared-memory file beside the database.
 _UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR_SHM")
@@ -79,7 +74,7 @@ class Database:
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True) -> "Database":
-        """Open the database of a folder, migrating its schema.
+        """Open the database of a folder.
 
         With `create`, a missing folder or file is created, and an empty file initialised.
 
@@ -242,20 +237,8 @@ def renew(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN")
 
 
-def known_version() -> int:
-    """Return the newest schema version that this kgrag knows."""
-    return len(_migrations())
-
-
-def _migrations() -> list[str]:
-    """Return the migration scripts in order, the first creating version 1."""
-    folder = resources.files("kgrag.store.sqlite").joinpath("migrations")
-    scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return [script.read_text(encoding="utf-8") for script in scripts]
-
-
 def _prepare(file: Path, log: CrashedLog) -> tuple[str, str]:
-    """Create or migrate the file; return the URI to connect to, and what its log lost."""
+    """Create the file where it is new; return the URI to connect to, and what its log lost."""
     uri = uri_of(file.absolute())
     try:
         with closing(connect(uri)) as connection:
@@ -263,12 +246,12 @@ def _prepare(file: Path, log: CrashedLog) -> tuple[str, str]:
             use_write_ahead_log(connection, wait_s=BUSY_TIMEOUT_S)
             lost = log.lost(connection)
             connection.execute("BEGIN")  # one state, while another process may make the schema
-            version = _version(connection, file)
-            if version:  # of a new file, 0
+            is_new = _is_new(connection, file)
+            if not is_new:
                 check_tables(connection, file)
             connection.execute("COMMIT")
-            if version < known_version():
-                _migrate(connection, file)
+            if is_new:
+                _create(connection, file)
             return uri, lost
     except sqlite3.OperationalError as exc:
         if not exc.sqlite_errorname.startswith(_UNWRITABLE):
@@ -287,80 +270,61 @@ def _prepare_read_only(file: Path, uri: str, cause: sqlite3.Error) -> str:
         raise cause
     uri += _READ_ONLY
     with closing(connect(uri)) as connection:
-        if _version(connection, file) < known_version():
-            raise StoreUnavailableError(
-                "{file}: made by an older kgrag, and it may not be written: copy the folder "
-                "to where you may write, and open that",
-                file=file,
-            )
+        if _is_new(connection, file):
+            raise cause
     return uri
 
 
-def _version(connection: sqlite3.Connection, file: Path) -> int:
-    """Return the schema version, 0 for a new file.
+def _is_new(connection: sqlite3.Connection, file: Path) -> bool:
+    """Return whether a file has no schema yet.
 
     Raises:
-        StoreUnavailableError: If it is the database of another program.
+        StoreUnavailableError: If it is the database of another program, or an older kgrag made it.
         NewerVersionError: If a newer kgrag made it.
     """
     application, version, tables = whose(connection)
     if application != APPLICATION_ID and (version or tables):
         raise foreign(file)
-    if version > known_version():
+    if version > VERSION:
         raise NewerVersionError(
             "{file} has schema version {version}, this kgrag knows {value}: install the newer "
             "kgrag that made it",
             file=file,
             version=version,
-            value=known_version(),
+            value=VERSION,
         )
-    return version
+    if 0 < version < VERSION:
+        raise StoreUnavailableError(
+            "{file} has schema version {version}, this kgrag knows {value}: ingest the documents "
+            "into another folder",
+            file=file,
+            version=version,
+            value=VERSION,
+        )
+    return not version
 
 
-def _migrate(connection: sqlite3.Connection, file: Path) -> None:
+def _create(connection: sqlite3.Connection, file: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have migrated it while we waited for the lock.
-        version = _version(connection, file)
-        _announce(file, version)
-        make_schema(connection, version)
-        if 0 < version < _SEALED:
-            seal_all(connection)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {known_version()}")
+        # Another process may have made it while we waited for the lock.
+        if _is_new(connection, file):
+            make_schema(connection)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
 
 
-def make_schema(connection: sqlite3.Connection, version: int = 0) -> None:
-    """Run the migrations after a schema version; 0 is an empty database."""
-    for script in _migrations()[version:]:
-        for statement in _statements(script):
-            connection.execute(statement)
-
-
-def _announce(file: Path, version: int) -> None:
-    """Log that a migration takes a while."""
-    n_bytes = file.stat().st_size
-    rates = (rate for due, rate in _SECONDS_PER_GB.items() if due > version)
-    seconds = sum(rates) * n_bytes / 1e9
-    if version and seconds >= _WORTH_SAYING_S:  # of a new file, 0
-        logger.warning(
-            "%s (%.1f GB) was made by an older kgrag and is brought up to date, once: about %.0f"
-            " min. It may be stopped: then it is as it was, and the next start begins anew.",
-            file,
-            n_bytes / 1e9,
-            max(1.0, seconds / 60),
-        )
-
-
-def _statements(script: str) -> Iterator[str]:
-    # Not executescript, which commits first: a migration must be atomic.
+def make_schema(connection: sqlite3.Connection) -> None:
+    """Make the schema in an empty database, within the transaction that is under way."""
+    file = resources.files("kgrag.store.sqlite").joinpath("schema.sql")
+    # Not executescript, which commits first: half a schema must not be seen.
     statement = ""
-    for line in script.splitlines(keepends=True):
+    for line in file.read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            yield statement
+            connection.execute(statement)
             statement = ""

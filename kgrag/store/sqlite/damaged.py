@@ -134,7 +134,7 @@ def damaged(folder: Path) -> Iterator[Damaged]:
             copied.parent.mkdir()
             _copy(file, copied)
             mend_header(copied)
-            with suppress(StoreError):  # migrates a database of an older kgrag
+            with suppress(StoreError):  # takes in what its log holds
                 Database.open(copied.parent).close()
             with (
                 closing(Database.open(place / "read")) as read,
@@ -226,7 +226,7 @@ def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: st
         try:
             there = {row[1] for row in source.execute(f"PRAGMA table_info ({table})")}
             names = [f'"{name}"' for _, name, *_ in described if name in there]
-            if names:  # none in an older kgrag, or where the table's schema is damaged
+            if names:  # none where the table's schema is damaged
                 listed, places = ", ".join(names), ", ".join("?" * len(names))
                 by = ", ".join(f"{column} {direction}" for column in order)
                 rows = source.execute(f"SELECT {listed} FROM {table} {option} ORDER BY {by}")

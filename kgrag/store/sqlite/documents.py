@@ -16,7 +16,7 @@ from kgrag.store.sqlite.changes import Mark, changed_since, current_mark, is_kno
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.statements import json_list, run
-from kgrag.store.texts import metadata_of, told_metadata
+from kgrag.store.texts import metadata_of
 from kgrag.text.messages import unpacked
 from kgrag.types import Chunk, Document, Heading, Segment, Summary
 
@@ -139,7 +139,6 @@ def document(*row: Any) -> Document:
         row
     )
     segments, text = rest or ("[]", "")
-    told = json.loads(properties)
     try:
         known = metadata_of(metadata)
     except (TypeError, ValueError) as exc:
@@ -155,8 +154,8 @@ def document(*row: Any) -> Document:
         content_hash=content_hash,
         segments=tuple(Segment(*segment) for segment in json.loads(segments)),
         warnings=tuple(map(unpacked, json.loads(warnings))),
-        properties=told,
-        metadata=told_metadata(known, told),
+        properties=json.loads(properties),
+        metadata=known,
     )
 
 

@@ -9,12 +9,12 @@ from kgrag.errors import NoKnowledgeBaseError, StoreUnavailableError
 from kgrag.text.messages import Message
 
 APPLICATION_ID = 0x6B67_7261  # "kgra": distinguishes our files from other SQLite databases
-# Tables of every schema version; `verify` compares the newest schema.
 TABLES = frozenset(
     (
         *("meta", "state", "commits", "changes", "documents", "sources", "headings", "chunks"),
         *("summaries", "entities", "entity_names", "entity_search", "facts", "evidence"),
-        *("mentions", "embeddings", "node_vectors"),
+        *("mentions", "embeddings", "node_vectors", "staged_embeddings", "staged_documents"),
+        *("staged_nodes", "seals", "corrections", "decisions"),
     )
 )
 

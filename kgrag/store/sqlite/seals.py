@@ -87,16 +87,6 @@ def seal_settings(connection: sqlite3.Connection, tables: Sequence[Kept] = SETTI
         run_each(connection, "put_seal", [(table, key, seal) for key, seal in wanted.items()])
 
 
-def seal_all(connection: sqlite3.Connection) -> None:
-    """Seal everything, in the migration that introduces seals."""
-    connection.create_function("seal_of_vector", 2, seal_of_vector, deterministic=True)
-    for table in ("embeddings", "staged_embeddings"):
-        connection.execute(f"UPDATE {table} SET seal = seal_of_vector(key, vector)")
-    rows = run(connection, "sealed_documents")
-    seal_documents(connection, [doc_id for (doc_id,) in rows.fetchall()])
-    seal_settings(connection)
-
-
 def seal_of_vector(key: str, blob: bytes) -> int:
     """Return the checksum stored with a vector."""
     checksum = blake2b(key.encode(), digest_size=_BYTES)

@@ -14,7 +14,7 @@ from kgrag.store.checks import check_chunks, check_places
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder, CacheUnwritableError, Note
 from kgrag.store.sqlite.changes import changed_since, current_mark
-from kgrag.store.sqlite.connection import Seen, connect, known_version, make_schema
+from kgrag.store.sqlite.connection import VERSION, Seen, connect, make_schema
 from kgrag.store.sqlite.documents import Documents
 from kgrag.store.sqlite.embeddings import from_blob, stored_dimension
 from kgrag.store.sqlite.faults import is_damage
@@ -142,8 +142,8 @@ def _breaches(connection: sqlite3.Connection, check: Check) -> Iterator[Problem]
 
 def _file(connection: sqlite3.Connection) -> Iterator[Problem]:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != known_version():
-        detail = f"is {version}, expected {known_version()}: {_RESTORE}"
+    if version != VERSION:
+        detail = f"is {version}, expected {VERSION}: {_RESTORE}"
         yield Problem("schema-version", "user_version", detail)
     for message in _integrity(connection):
         # Newer versions of SQLite also check the name index, which is not damage of the file.

@@ -562,7 +562,7 @@ REQUEST = Request((Message("user", "问"),), "answer")
 
 def models(script, max_calls=10):
     model = ScriptedChat(script)
-    stages = SimpleNamespace(of=lambda _: model)
+    stages: Any = SimpleNamespace(of=lambda _: model)
     return QuestionModels(stages, VerifyConfig(max_calls=max_calls))
 
 

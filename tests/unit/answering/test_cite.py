@@ -7,8 +7,9 @@ from kgrag.answer.support import Numbers, Searched, wording
 from kgrag.answering.cite import cited_texts, resolve
 from kgrag.answering.generate import Draft
 from kgrag.metadata import Metadata
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.statements.table import worded
 from kgrag.text.answer_text import NOT_FOUND
 from kgrag.types import Chunk, Document, Heading, Segment
 
@@ -180,7 +181,7 @@ def test_resolve_is_at_home_in_english():
     """Notes follow the question."""
     answer = resolved("There are 500 by 2025 [1][8].", question="How many?")
     assert answer.text == "There are 500 by 2025 [1]."
-    assert answer.notes == ("Citations that lead to no passage were removed: [8].",)
+    assert worded(answer.notes, "en") == ["Citations that lead to no passage were removed: [8]."]
 
 
 def test_cited_texts_are_the_passages_under_title_place_and_sections():

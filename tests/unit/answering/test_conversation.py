@@ -1,17 +1,18 @@
 """Lines of a conversation, and what a question takes over from the turns before it."""
 
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from kgrag.answer.answer import Answer
 from kgrag.answering.conversation import Conversation, kind_of
-from kgrag.answering.follow_up import Turn, carry_over, rewrite_follow_up
+from kgrag.answering.follow_up import Turn, carry_over, complete
 from kgrag.answering.models import QuestionModels
 from kgrag.config import VerifyConfig
 from kgrag.errors import ModelUnavailableError
-from kgrag.store.store import Store
+from kgrag.llm.models import Models
 from kgrag.testing.scripted import ScriptedChat
+from tests.fixtures.answers import answer_of
 from tests.fixtures.kit import shared_base
 
 
@@ -21,24 +22,19 @@ def talking():
 
     def ask(line, turns):
         asked.append((line, [turn.question for turn in turns]))
-        return Answer.of_text(line, "500家。", (), "m")
+        return answer_of(line, "500家。", (), "m")
 
-    return Conversation(ask, no_store), asked
-
-
-def no_store() -> Store:
-    """Fail: nothing is to be looked up."""
-    pytest.fail("the knowledge base was asked")
+    return Conversation(ask), asked
 
 
 def test_only_questions_are_asked():
-    """Courtesy, help and originals call nobody, and are no turns."""
+    """Courtesy and help call nobody, and are no turns."""
     talk, asked = talking()
-    lines = ("你好", "甲市建多少家？", "谢谢", "/help", "给我原文", "乙市建多少家？")
+    lines = ("你好", "甲市建多少家？", "谢谢", "/help", "乙市建多少家？")
     replies = [talk.reply(line) for line in lines]
     assert [line for line, _ in asked] == ["甲市建多少家？", "乙市建多少家？"]
     assert asked[1][1] == ["甲市建多少家？"]
-    assert [reply.answer is None for reply in replies] == [True, False, True, True, True, False]
+    assert [reply.answer is None for reply in replies] == [True, False, True, True, False]
     assert all(reply.text or reply.answer for reply in replies)
 
 
@@ -61,9 +57,6 @@ def test_a_new_conversation_has_no_turns():
         ("帮助", "help"),
         ("Quit", "end"),
         ("/new", "new"),
-        ("给我原文", "original"),
-        ("请显示完整的引文。", "original"),
-        ("给我[2]的原文", "original"),
         ("你好，江苏的目标是多少？", "question"),
         ("谢谢这个词出现在哪里？", "question"),
         ("退出机制有哪些？", "question"),
@@ -83,8 +76,8 @@ EN = [Turn("How many green factories does Jilin Province plan?", "500 [1].")]
 
 def rewritten(script, question="由谁牵头？", history=ZH):
     chat = ScriptedChat(script)
-    models = QuestionModels(SimpleNamespace(of=lambda _: chat), VerifyConfig())
-    return rewrite_follow_up(question, history, models=models)[0], chat
+    models = QuestionModels(cast(Models, SimpleNamespace(of=lambda _: chat)), VerifyConfig())
+    return complete(question, history, models=models)[0], chat
 
 
 def test_a_follow_up_is_rewritten_in_one_call():

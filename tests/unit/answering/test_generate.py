@@ -9,7 +9,7 @@ from kgrag.answering.generate import generate, is_language, normalise
 from kgrag.errors import ModelOutputError, RateLimitError
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import Context, Passage
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.text.answer_text import NOT_FOUND

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgrag.answering.pack import fact_lines, facts_block, pack, passage_block, passages_block
 from kgrag.ids import entity_id, fact_id
 from kgrag.qualifiers import Qualifiers
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.types import Chunk, Document, Entity, Evidence, Fact, Heading
 

@@ -67,7 +67,8 @@ def found(knowledge, options):
     def run(stages, *, config=ALL, max_calls=20, question=QUESTION, asked_of=knowledge):
         chosen = options(config=config)
         models = QuestionModels(stages, VerifyConfig(max_calls=max_calls))
-        attempts = Attempts(question, asked_of, preset("grim"), chosen, models)
+        query = asked_of.query(question)
+        attempts = Attempts(query, asked_of, preset("grim"), chosen, models)
         return *attempts._retrieved(question), attempts.steps
 
     return run

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kgrag.answer.answer import Answer, Step, Verdict
+from kgrag.answer.answer import Step, Verdict
 from kgrag.answer.citation import Citation
 from kgrag.cli.ask import is_done, print_answer
+from tests.fixtures.answers import answer_of
 from tests.fixtures.kit import run, shared_folder
 
 PATH = ("一、目标", "长标题" * 20)
@@ -16,7 +17,7 @@ CITATION = Citation(1, "d-1", "甲方案", "a.pdf", PATH, 3, 5, 9, "500家", "d-
 
 
 def answer(question, *, verdict=None, method="m", steps=()):
-    told = Answer.of_text(question, "500家[1]。", [CITATION], method)
+    told = answer_of(question, "500家[1]。", [CITATION], method)
     return replace(told, verdict=verdict, steps=steps)
 
 
@@ -120,14 +121,6 @@ def replies(base, *lines):
         said.append(done.stdout[len(before) :])
         before = done.stdout
     return said, done.stderr
-
-
-def test_originals_are_printed_whole(base):
-    """The passages that the last answer cites, with their places."""
-    said, _ = replies(base, ONE, "给我原文", "给我[1]的原文")
-    assert "[1] 江苏省能源规划" in said[1]
-    assert "个字符\n" in said[1]
-    assert said[2] == said[1]
 
 
 def test_courtesy_and_help_are_answered_without_a_search(base):

@@ -105,8 +105,8 @@ def test_ingest_when_a_folder_cannot_be_listed_exits_1(tmp_path, monkeypatch, op
     assert "1 added" in done.stdout
 
 
-def test_ingest_says_which_links_it_did_not_follow(tmp_path):
-    """A link out of the folder is told in one line; --follow-links reads what is there."""
+def test_ingest_counts_links_it_did_not_follow(tmp_path):
+    """A link out of the folder is counted; --follow-links reads what is there."""
     (tmp_path / "kgrag.toml").write_text(CONFIG, "utf-8")
     (tmp_path / "docs").mkdir()
     (tmp_path / "secret.txt").write_text("密件\n本文件不公开。", "utf-8")
@@ -120,9 +120,6 @@ def test_ingest_says_which_links_it_did_not_follow(tmp_path):
     for said in (planned, done):
         assert said.exit_code == 0
         assert "2 not followed" in said.stdout
-        (line,) = (line for line in said.stderr.splitlines() if "link" in line)
-        assert "2 links out of the folder not followed" in line
-        assert "a.txt: --follow-links" in line
     assert followed.exit_code == 0
     assert "1 added" in followed.stdout
     assert "link" not in followed.stderr

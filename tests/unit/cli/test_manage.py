@@ -397,18 +397,6 @@ def test_one_of_a_thing_is_told_as_one(capsys, n, files):
     assert f"calls {n}, kept 0, prompt_tokens 9" in out
 
 
-def test_a_report_says_what_the_indexes_took(capsys):
-    """Where it is a second or more; JSON has it always."""
-    print_report(IngestReport((ADDED,), 754.0, index_seconds=405.2), as_json=False)
-    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=False)
-    print_report(IngestReport((ADDED,), 1.0, index_seconds=0.4), as_json=True)
-    shown, short, record = capsys.readouterr().out.splitlines()
-
-    assert "1 file in 754.0 s (405 s of it for the search indexes), 0.0 a second" in shown
-    assert short == "1 file in 1.0 s: 1 added"
-    assert '"seconds": 1.0, "index_seconds": 0.4' in record
-
-
 def test_a_plan_says_what_its_sample_took(capsys):
     """It has been paid, whether the run follows or not."""
     plan = Plan(

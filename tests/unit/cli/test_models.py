@@ -68,13 +68,6 @@ def test_ask_json_has_verdict_checks_and_steps(folder):
     assert answer["steps"][0]["name"] == "analyse"
 
 
-def test_options_for_models_are_told_to_be_ignored_without_one(folder):
-    """Silence would mislead."""
-    words = ("ask", "A省创建绿色工厂多少家？", "--writer", "quotes")
-    assert "steps is for models" in run(folder, *words, "--template", "steps").stderr
-    assert "is for models" not in run(folder, *words).stderr
-
-
 def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
     """The answer is quoted instead, and the exit code tells."""
     (tmp_path / "kgrag.toml").write_text(
@@ -98,18 +91,17 @@ def test_chat_answers_line_by_line_and_understands_what_leans_on_before(folder):
     lines = "A省创建绿色工厂多少家？\n由谁牵头？\n/new\n由谁牵头？\n/quit\n不会问到\n"
     done = run(folder, "chat", "--writer", "quotes", typed=lines)
     assert done.exit_code == 0, done.output
-    assert done.stderr.count("理解为：") == 1
+    assert done.stderr.count("understood as: ") == 1
     assert "不会问到" not in done.output
 
 
 def test_stats_cost_adds_up_calls_tokens_and_money(folder):
-    """By stage and by document; the price is one a token here."""
+    """By stage; the price is one a token here."""
     done = run(folder, "stats", "--cost", "--json")
     found = json.loads(done.stdout)
     extract = next(row for row in found["stages"] if row["stage"] == "extract")
     assert extract["calls"] == 1
     assert extract["cost"] == extract["in"] + extract["out"] > 0
-    assert {row["document"] for row in found["documents"]} >= {f"{folder.name}/a.txt"}
     table = run(folder, "stats", "--cost").stdout
     assert "extract" in table
     assert "CNY" in table

@@ -207,7 +207,6 @@ def commands(folder):
         (("ask", " "), 2),
         (("search", QUESTION, "--explain"), 0),
         (("search", QUESTION, "--json"), 0),
-        (("eval", "run", "q.jsonl", "--out", "run.jsonl"), 0),
         (("search", "--help"), 0),
         (("eval", "experiment", "--set", "a", "kb", "q.jsonl", "--systems", "bm25"), 0),
         (("eval", "experiment", "--set", "a", "kb", "q.jsonl", "--json"), 0),

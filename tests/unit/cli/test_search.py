@@ -110,35 +110,6 @@ def test_what_a_model_says_finds_what_the_question_does_not_name(kgrag_with, mod
     assert model.read == [SEWAGE]  # kept
 
 
-@pytest.fixture
-def batch(tmp_path, kgrag_with):
-    """Give a function that searches for three questions of a file."""
-    rows = [{"id": f"q{n}", "question": q} for n, q in enumerate(READINGS, 1)]
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    (tmp_path / "q.jsonl").write_text("\n".join(lines), "utf-8")
-
-    def search(*words):
-        out = tmp_path / "run.jsonl"
-        done = kgrag_with("eval", "run", tmp_path / "q.jsonl", "--out", out, *words)
-        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-        return done, {row["id"]: ids(row["results"]) for row in rows}
-
-    return search
-
-
-def test_a_question_that_cannot_be_read_does_not_spoil_the_batch(batch, model):
-    """It is searched by its own words and named, with the reason; the exit code tells."""
-    model.fails = (BOTH,)
-    _, by_rules = batch()
-    done, found = batch("--analyse")
-    assert done.exit_code == 1
-    assert "q2: searched by its own words: the answer of stand-in cannot be used" in done.stderr
-    assert "q1: " not in done.stderr
-    assert "3 questions to" in done.stdout
-    assert found["q2"] == by_rules["q2"]
-    assert found["q1"] != by_rules["q1"]
-
-
 QUESTION = "绿色工厂创建目标是多少家？"
 PLACES = {
     name: f"{name}省绿色工厂实施方案\n一、目标\n到2025年，{name}省创建绿色工厂{n}00家。\n"

@@ -11,6 +11,7 @@ from kgrag.evaluation.citations import (
     number_scores,
     quoted_scores,
 )
+from tests.fixtures.answers import answer_of
 
 
 def answer(text, *quotes, question="绿色工厂有多少家？", found=True):
@@ -20,7 +21,7 @@ def answer(text, *quotes, question="绿色工厂有多少家？", found=True):
     )
     if not found:
         return Answer(question, (Missing(),), "extractive")
-    return Answer.of_text(question, text, citations, "extractive")
+    return answer_of(question, text, citations, "extractive")
 
 
 RIGHT = "到2025年创建绿色工厂500家。"

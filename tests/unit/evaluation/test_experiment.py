@@ -16,7 +16,6 @@ from kgrag.evaluation.experiment import (
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.report import (
     comparison_table,
-    html_page,
     markdown,
     text_table,
 )
@@ -154,17 +153,6 @@ def test_an_experiment_in_markdown_has_a_table_a_set_with_intervals():
         "| --- | ---: | ---: | ---: | ---: | ---: |\n"
         "| a\\|b | 1 | 50.0 [40.0, 60.0] | 10.0 | 10.0 | 5 |"
     )
-
-
-def test_an_experiment_as_a_page_draws_a_line_for_each_system_with_gold_spans():
-    """Names are escaped; a set without spans has a table alone."""
-    spans = {"span@1000": 0.0, "span@2000": 0.5, "span@4000": 0.75, "span@8000": 1.0}
-    page = html_page({"<甲>": [trial("a", spans), trial("b&c", spans)]}, measures=["span@2000"])
-
-    assert "<h2>&lt;甲&gt;</h2>" in page
-    assert page.count('<polyline points="90,210.0 140,110.0 240,60.0 440,10.0"') == 2
-    assert "<td>b&amp;c<td>1<td>50.0 [40.0, 60.0]<td>10.0" in page
-    assert "<svg" not in html_page({"乙": [trial("a", {"R@5": 0.5})]})
 
 
 def test_a_comparison_shows_shares_in_percent_and_counts():

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.question.answer_kinds import asked_kind, states_kind
+from kgrag.question.question import asked_kind, states_kind
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 
 
 @pytest.mark.parametrize(

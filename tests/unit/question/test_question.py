@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from kgrag.question.query import analyse
-from kgrag.question.question import grammar, question_of, tagged
+from kgrag.question.question import analyse, grammar, question_of, tagged
 
 
 def asked(question, **known):

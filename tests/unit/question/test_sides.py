@@ -2,8 +2,7 @@
 
 import pytest
 
-from kgrag.question.query import analyse
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, question_of
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.ranking import in_turn

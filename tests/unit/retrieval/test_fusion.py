@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.retrieval.grim import Pipeline, merge_and_fill
 from kgrag.retrieval.ranking import best_first, drop_nested, ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking

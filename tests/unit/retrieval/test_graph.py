@@ -15,7 +15,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelUnavailableError, StatementError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.llm.prompts import LANGUAGES, prompt
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.retrieval.entities import question_entities
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents

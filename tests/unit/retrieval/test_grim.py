@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError
 from kgrag.ids import embedding_key
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.coverage import by_coverage, covered
 from kgrag.retrieval.cross_encoding import ByCrossEncoder, _falling

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kgrag.ids import embedding_key
-from kgrag.question.query import analyse
+from kgrag.question.question import analyse
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.dense import leaf_similarities, nearest_leaves
 from kgrag.retrieval.merge import Families, fill, merge

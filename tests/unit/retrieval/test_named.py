@@ -9,8 +9,7 @@ import pytest
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ids import document_of
 from kgrag.metadata import Metadata
-from kgrag.question.query import analyse, titles_in
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, question_of, titles_in
 from kgrag.retrieval.lexical import words_in_path, words_in_path_above_cut
 from kgrag.retrieval.named import TitleIndex
 from kgrag.retrieval.search import Search

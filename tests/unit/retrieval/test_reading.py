@@ -9,8 +9,7 @@ import pytest
 
 from kgrag.errors import ModelOutputError, ModelUnavailableError
 from kgrag.ids import embedding_key, entity_id, fact_id
-from kgrag.question.query import analyse
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, question_of
 from kgrag.retrieval.fact_vectors import chunks_of_figures, chunks_of_similar_facts
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.retrieval.search import Search

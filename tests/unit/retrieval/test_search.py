@@ -13,8 +13,7 @@ from kgrag.cli.main import main
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ConfigError
 from kgrag.ids import document_of
-from kgrag.question.query import analyse
-from kgrag.question.question import question_of
+from kgrag.question.question import analyse, question_of
 from kgrag.retrieval.bilingual import read
 from kgrag.retrieval.grim import PRESETS, Pipeline
 from kgrag.retrieval.search import Reasons, Search

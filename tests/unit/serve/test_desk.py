@@ -39,7 +39,7 @@ def streamed(desk, work, *, leaves_after=None):
             left.set()
 
     async def answer():
-        await EventStream(desk, work)({"type": "http"}, receive, send)
+        await EventStream(desk, work, "en")({"type": "http"}, receive, send)
 
     anyio.run(answer)
     return events(b"".join(seen).decode())

@@ -213,8 +213,6 @@ def test_figures_of_a_national_document_about_one_province_are_its(title, region
         ({"value": "60000000000", "unit": "元", "object": "达到600亿元"}, "600亿元"),
         ({"value": "600000", "unit": "吨标准煤", "object": "节能60万吨标准煤"}, "60万吨标准煤"),
         ({"value": "25000", "unit": "户", "object": "25000户"}, "25000户"),
-        ({"value": "50000000", "unit": "千瓦", "object": "达到50GW"}, "50GW"),
-        ({"value": "7309900", "unit": "千瓦", "object": "2020年底的7309.9兆瓦"}, "7309.9兆瓦"),
         ({"value": "6000000", "unit": "千瓦", "object": "达到６００万千瓦"}, "600万千瓦"),
         ({"value": "0.2", "unit": "%", "object": "2‰"}, "2‰"),
         ({"value": "1", "value_to": "2", "unit": "家", "object": "选择1-2家"}, "1–2家"),

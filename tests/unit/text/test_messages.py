@@ -176,9 +176,9 @@ def test_a_message_inside_another_is_worded_too():
     """Its values, and what an error says."""
     inner = message("no loader for {suffix} files; {remedy}", suffix=".csv",
                     remedy=message("save it as .txt"))  # fmt: skip
-    outer = message("failed: {file}: {what}", file="a.csv", what=IngestionError(inner))
-    assert outer == "failed: a.csv: no loader for .csv files; save it as .txt"
-    assert in_language(outer, "zh") == "失败：a.csv：不能读取 .csv 文件；请存为 .txt"
+    outer = message("{file}: {what}", file="a.csv", what=IngestionError(inner))
+    assert outer == "a.csv: no loader for .csv files; save it as .txt"
+    assert in_language(outer, "zh") == "a.csv：不能读取 .csv 文件；请存为 .txt"
     assert in_language(outer, "en") == str(outer)
     assert in_language(ValueError("plain"), "zh") == "plain"
 

@@ -3,13 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.answer.answer import Answer, Step
+from kgrag.answer.answer import Step
 from kgrag.answer.blocks import Missing
 from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.results import Context, Passage
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.verification.attempt import Attempt
 from kgrag.verification.budget import Budget
+from tests.fixtures.answers import answer_of
 
 QUESTION = "到2025年，云岭省创建多少家绿色工厂？"
 SCORES = {
@@ -39,7 +40,7 @@ def attempt_of(text="500家[1]。", *, question=QUESTION, found=True, supported=
         for n in (1, 2, 3)
     )
     check = SentenceCheck(0, len(text), (1,), () if supported else ("500",), True)
-    answer = Answer.of_text(QUESTION, text, [citation], "scripted")
+    answer = answer_of(QUESTION, text, [citation], "scripted")
     first, *others = answer.blocks
     blocks = (replace(first, checks=(check,)), *others) if found else (Missing(),)
     steps = (Step("generate", text, 1),)

@@ -11,6 +11,7 @@ from kgrag.verification import checks
 from kgrag.verification.contradictions import contradictions
 from kgrag.verification.cov import Verification, sigma, unmet
 from kgrag.verification.names import names
+from tests.fixtures.answers import answer_of
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
 
@@ -21,7 +22,7 @@ def answer(text, question="各是多少？"):
         Citation(n, f"d{n}", "", "d.txt", (), None, 0, len(quote), quote, "c")
         for n, quote in QUOTED.items()
     ]
-    given = Answer.of_text(question, text, citations, "m")
+    given = answer_of(question, text, citations, "m")
     return checks.checked(given, {c.number: c.quote for c in given.citations})
 
 
@@ -99,7 +100,7 @@ def test_check_of_a_closing_paragraph_needs_no_citation():
 def quoting(text, quote, passage):
     """Return an answer whose [1] quotes a part of a passage, checked."""
     cited = Citation(1, "d", "甲办法", "d.txt", ("补贴",), None, 0, len(quote), quote, "c")
-    given = Answer.of_text("补贴多久？", text, [cited], "m")
+    given = answer_of("补贴多久？", text, [cited], "m")
     return checks.checked(given, {1: passage})
 
 
@@ -142,7 +143,7 @@ def test_what_is_quoted_word_for_word_is_not_checked():
 )
 def test_a_models_sentence_is_not_checked_where_it_quotes(said, remark):
     """As a whole, or between quotation marks; what is not in the text is no quote of it."""
-    given = Answer.of_text("由谁印发？", said, [SIGNATURE], "m")
+    given = answer_of("由谁印发？", said, [SIGNATURE], "m")
     assert checks.checked(given, {1: f"{TITLE}\n{SIGNED}"}).text == f"{said}{remark}"
 
 
@@ -154,7 +155,7 @@ def test_a_part_of_a_word_or_number_is_no_quote(said, contrary):
     """不可以 has 可以 in it, and 16% has 6%."""
     text = "游客不可以在公园内垂钓，垃圾治理率达到16%。"
     cited = Citation(1, "d", "公园办法", "d.txt", (), None, 0, len(text), text, "c")
-    (only,) = checks.checked(Answer.of_text("能否垂钓？", said, [cited], "m"), {1: text}).checks
+    (only,) = checks.checked(answer_of("能否垂钓？", said, [cited], "m"), {1: text}).checks
     assert (only.contrary, only.supported) == (contrary, False)
 
 

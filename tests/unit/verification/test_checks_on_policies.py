@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
 from kgrag.verification.checks import checked
+from tests.fixtures.answers import answer_of
 
 POLICY = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy"
 AROUND = 300  # characters of a passage on either side of the clause
@@ -35,7 +35,7 @@ def answered():
 def checks_of(question, said, text):
     """Return the checks of an answer that cites one text."""
     cited = Citation(1, "d", "", "d.txt", (), None, 0, len(text), text, "c")
-    answer = Answer.of_text(question, said, [cited], "gold")
+    answer = answer_of(question, said, [cited], "gold")
     return checked(answer, {1: text}).checks
 
 

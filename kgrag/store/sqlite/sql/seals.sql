@@ -66,6 +66,3 @@ DELETE FROM seals WHERE subject = ?;
 
 -- name: logged_documents
 SELECT doc_id FROM changes;
-
--- name: sealed_documents
-SELECT doc_id FROM documents UNION SELECT doc_id FROM changes;

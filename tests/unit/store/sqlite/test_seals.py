@@ -1,6 +1,5 @@
 """What is stored carries checksums: whatever changes behind the store's back is seen."""
 
-import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -9,14 +8,9 @@ import pytest
 
 from kgrag.errors import StoreError
 from kgrag.store.decisions import Decision
-from kgrag.store.sqlite import connection as module
-from kgrag.store.sqlite.connection import Database, connect, make_schema
 from kgrag.store.sqlite.seals import PARTS, broken_seals, broken_settings, broken_vectors
-from kgrag.store.sqlite.store import SQLiteStore
-from tests.fixtures.old_folder import make_older
 
 MERGE = Decision("merge", "省林业局", "云岭省林业局")
-MIGRATIONS = module._migrations()
 META = {"embedder": "hash-8", "chunk_sizes": "24,8", "embedded_sizes": "8"}
 # A statement that no other invariant minds, and what of whom is said to be broken.
 CHANGES = [
@@ -140,78 +134,6 @@ def test_seals_follow_every_way_to_write(store, folder, put, make):
         assert list(broken_settings(connection)) == []
         left = {s for (s,) in connection.execute("SELECT subject FROM seals WHERE part = 'log'")}
     assert left == {"d-00", "d-01", "d-02", "d-03"}  # what is gone is known to be
-
-
-def test_an_older_knowledge_base_is_sealed_when_it_is_opened(tmp_path, monkeypatch, put):
-    """Within the transaction that brings its schema up to date."""
-    with closing(SQLiteStore.open(tmp_path / "kb")) as store:
-        put(store, 1)
-        store.set_meta(META)
-    with closing(sqlite3.connect(tmp_path / "kb" / "kgrag.db")) as connection:
-        make_older(connection, 5)
-
-    monkeypatch.setattr(module, "seal_all", stop)
-    with pytest.raises(KeyboardInterrupt):
-        Database.open(tmp_path / "kb")
-    monkeypatch.undo()
-
-    with closing(SQLiteStore.open(tmp_path / "kb", create=False)) as store:
-        assert store.verify() == []
-        assert store.get_meta("chunk_sizes") == "24,8"
-
-
-def stop(connection):
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("version", [5, 6])
-def test_an_old_folder_of_the_tests_has_the_schema_that_it_had(folder, store, monkeypatch, version):
-    """What tests open as old was once made so."""
-    store.close()
-    with closing(sqlite3.connect(folder / "kgrag.db")) as old, closing(connect(":memory:")) as real:
-        make_older(old, version)
-        monkeypatch.setattr(module, "_migrations", lambda: MIGRATIONS[:version])
-        make_schema(real)
-        assert schema_of(old) == schema_of(real)
-
-
-def schema_of(connection):
-    """Return the statements of a schema by kind and name, without blanks and comments."""
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
-    return {
-        (kind, name): re.sub(r"--.*|[\s\"]", "", sql or "")
-        for kind, name, sql in rows
-        if not name.startswith(("sqlite_", "entity_search"))
-    }
-
-
-def test_a_folder_of_the_former_version_opens_and_loses_nothing(folder, store, put):
-    """Its seals fit still: what was damaged before is seen after."""
-    before, everything = seen(folder), [*store.export()]
-    store.close()
-    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
-        make_older(connection, 6)
-
-    with closing(SQLiteStore.open(folder)) as newer:
-        assert newer.verify() == []
-        assert [*newer.export()] == everything
-        put(newer, 2)
-        assert newer.verify() == []
-    assert seen(folder) == before == []
-
-
-def test_damage_of_a_former_version_is_not_sealed_as_whole(folder, store):
-    """Bringing it up to date says nothing of what it holds."""
-    store.close()
-    with closing(sqlite3.connect(folder / "kgrag.db")) as connection:
-        make_older(connection, 6)
-        connection.execute("UPDATE evidence SET confidence = 0.25 WHERE doc_id = 'd-01'")
-        connection.execute("UPDATE documents SET metadata = '{}' WHERE doc_id = 'd-02'")
-        connection.commit()
-
-    with closing(SQLiteStore.open(folder)):
-        pass
-    assert seen(folder) == [("d-01", "knowledge", False), ("d-02", "text", False)]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def numbers(store):
 
 
 def test_switch_leaves_the_schema_of_a_new_file(store, folder, tmp_path, renew):
-    """Tables, indexes and references by name: later migrations find what they expect."""
+    """Tables, indexes and references by name: `verify` finds what it expects."""
     before = numbers(store)
     for _ in range(2):
         renew()

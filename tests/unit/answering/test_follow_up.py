@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.question.follow_up import completed
+from kgrag.answering.follow_up import Turn, carry_over
 
 GOAL = "到2025年，吉林省绿色工厂的目标是多少？"
 TITLED = "《吉林省碳达峰实施方案》第一条规定了什么？"
@@ -50,7 +50,7 @@ TITLED_EN = 'When was the "Jilin Plan" issued?'
     ],
 )
 def test_fields_of_the_question_before_are_filled(before, question, expected, certain):
-    assert completed(question, before, ["甲办法", "乙规划"]) == (expected, certain)
+    assert carry_over(question, [Turn(before, "", ("甲办法", "乙规划"))]) == (expected, certain)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_fields_of_the_question_before_are_filled(before, question, expected, ce
     ],
 )
 def test_a_question_that_stands_by_itself_is_unchanged(before, question):
-    assert completed(question, before, ["甲办法"]) == (question, False)
+    assert carry_over(question, [Turn(before, "", ("甲办法",))]) == (question, False)
 
 
 def test_the_only_title_cited_and_places_of_the_documents_are_fields():
     """The subject stays beside the title, which was not asked for."""
-    asked = ("甲市补多少？", ["甲办法"])
-    assert completed("它由谁牵头？", *asked) == ("《甲办法》由谁牵头？", True)
-    assert completed("由谁牵头？", *asked) == ("《甲办法》甲市补由谁牵头？", False)
-    told, certain = completed("那乙县呢", "甲市的补贴是多少？", known=["甲市", "乙县"])
+    asked = [Turn("甲市补多少？", "", ("甲办法",))]
+    assert carry_over("它由谁牵头？", asked) == ("《甲办法》由谁牵头？", True)
+    assert carry_over("由谁牵头？", asked) == ("《甲办法》甲市补由谁牵头？", False)
+    told, certain = carry_over("那乙县呢", [Turn("甲市的补贴是多少？", "")], known=["甲市", "乙县"])
     assert (told, certain) == ("乙县的补贴是多少？", True)
