@@ -54,9 +54,8 @@ def ingest(
     if not paths and not retry_failed:
         raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
     if retry_failed and (dry_run or no_model):
-        raise click.UsageError(
-            told("--retry-failed asks a model: leave --dry-run and --no-model out.")
-        )
+        why = "--retry-failed asks a model: leave --dry-run and --no-model out."
+        raise click.UsageError(told(why))
     if sample and (not dry_run or no_model):
         raise click.UsageError(told("--sample goes with --dry-run and a model."))
     if workers is not None:
@@ -80,7 +79,6 @@ def ingest(
                 if retry_failed
                 else base.ingest(paths, model=model, progress=progress, follow_links=follow_links)
             )
-    # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
     return int(bool(report.failed))
 
