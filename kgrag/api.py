@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -13,12 +13,12 @@ from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.models import QuestionModels
-from kgrag.answering.notes import answer_notes
+from kgrag.answering.notes import search_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
-from kgrag.answering.searching import Analysis, Searching
+from kgrag.answering.searching import find
 from kgrag.config import Config, Writer
-from kgrag.embedding.choose import configured_embedder
+from kgrag.embedding.choose import configured_embedder, encoder_note
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
 from kgrag.errors import NotFoundError
@@ -191,7 +191,9 @@ class KnowledgeBase:
 
     def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
-        return answer_notes(knowledge.store, self.config, sizes, knowledge.embedder(), within)
+        told = encoder_note(knowledge.embedder())
+        searched = search_notes(knowledge.store, self.config, sizes, within)
+        return [told, *searched] if told else searched
 
     def ingest(
         self,
@@ -436,7 +438,7 @@ class KnowledgeBase:
         *,
         system: str | None = None,
         top_k: int | None = None,
-        analysis: Analysis = "rules",
+        analysis: Literal["rules", "model"] = "rules",
         within: Filter | None = None,
         as_of: str | date | None = None,
     ) -> list[ScoredChunk]:
@@ -455,17 +457,13 @@ class KnowledgeBase:
             ModelError: If the model fails.
             NotFoundError: If no document matches `within` or `as_of`.
         """
-        return self._searching(system, top_k, within, as_of).find(question, analysis)
-
-    def _searching(
-        self, system: str | None, top_k: int | None, within: Filter | None, as_of: str | date | None
-    ) -> Searching:
-        return Searching(
-            lambda question: self._knowledge.at(question, as_of).within(within),
-            self.system(system or self.config.search.system),
-            checked_results(top_k) or self.config.search.top_k,
-            self.config,
-            lambda: self.models,
+        return find(
+            question,
+            knowledge=self._knowledge.at(question, as_of).within(within),
+            pipeline=self.system(system or self.config.search.system),
+            top_k=checked_results(top_k) or self.config.search.top_k,
+            config=self.config,
+            stages=self.models if analysis == "model" else None,
         )
 
     def ask(
@@ -554,8 +552,8 @@ class KnowledgeBase:
     ) -> Run:
         """Return the results of a system for each question, {id: results}; see `search`."""
         done = partial(progress, system) if progress else None
-        searching = self._searching(system, top_k, None, None)
-        return run_of(questions, lambda asked: searching.find(asked, "rules"), progress=done)
+        search = partial(self.search, system=system, top_k=checked_results(top_k))
+        return run_of(questions, search, progress=done)
 
     def evaluate(
         self,

@@ -453,12 +453,21 @@ def _table(path: Path, name: str, values: object, defaults: _T) -> _T:
             said = "{path}: unknown key {name}.{key}; known are {known}"
             names = ", ".join(sorted(known))
             raise ConfigError(said, path=path, name=name, key=key, known=names)
-        checked[key] = _value(f"{path}: {name}.{key}", value, known[key])
+        checked[key] = checked_value(f"{path}: {name}.{key}", value, known[key])
     return replace(defaults, **checked)  # type: ignore[type-var]
 
 
-def _value(where: str, value: object, kind: Any) -> object:
-    """Validate a value against its type with pydantic."""
+def checked_value(where: str, value: object, kind: Any) -> Any:
+    """Return a value of a setting, validated against its type with pydantic.
+
+    Args:
+        where: Names the setting in the error.
+        value: As given.
+        kind: Its type.
+
+    Raises:
+        ConfigError: If it is of another type, or out of range.
+    """
     from pydantic import (  # slow to import, and few have a file
         ConfigDict,
         TypeAdapter,

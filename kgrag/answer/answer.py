@@ -14,7 +14,7 @@ from kgrag.answer.blocks import (
     leaves,
     numbered,
 )
-from kgrag.answer.citation import Citation, SentenceCheck, with_bold, with_remarks
+from kgrag.answer.citation import Citation, SentenceCheck, with_bold
 from kgrag.answer.render import escaped, footnote, html, markdown, page, word
 from kgrag.answer.word import WordFile
 from kgrag.ids import digest
@@ -131,7 +131,7 @@ class Answer(JsonReady):
     @property
     def text(self) -> str:
         """The answer as text, with [n] and remarks of the checks after sentences."""
-        return "".join(text for text, _ in self._remarked())
+        return "".join(before + self._remarked(block) for before, block in self._laid_out())
 
     def written(self, mark: Mark = lambda c: f"[{c.number}]") -> str:
         """Return the answer as text without remarks of the checks.
@@ -140,8 +140,8 @@ class Answer(JsonReady):
             mark: Returns the mark of a citation.
         """
         return "".join(
-            self._before(n, block) + with_bold(block.text(self.language, mark))
-            for n, block in enumerate(leaves(self.blocks))
+            before + with_bold(block.text(self.language, mark))
+            for before, block in self._laid_out()
         )
 
     @property
@@ -159,9 +159,11 @@ class Answer(JsonReady):
     def checks(self) -> tuple[SentenceCheck, ...]:
         """Results of the offline checks by sentence, with its place in the text."""
         found, reach = [], 0
-        for text, checks in self._remarked():
-            found += [replace(c, start=c.start + reach, end=c.end + reach) for c in checks]
-            reach += len(text)
+        for before, block in self._laid_out():
+            start = reach + len(before)
+            reach = start + len(self._remarked(block))
+            if isinstance(block, Claim) and block.check:
+                found.append(replace(block.check, start=start, end=reach))
         return tuple(found)
 
     @property
@@ -196,20 +198,13 @@ class Answer(JsonReady):
             "blocks": [block.to_dict() for block in self.blocks],
         }
 
-    def _remarked(self) -> Iterator[tuple[str, tuple[SentenceCheck, ...]]]:
-        """Yield the text of each block with remarks, and its checks in that text."""
+    def _laid_out(self) -> Iterator[tuple[str, Block]]:
+        """Yield each block behind the layout that stands before it."""
         for n, block in enumerate(leaves(self.blocks)):
-            written = with_bold(block.text(self.language, lambda c: f"[{c.number}]"))
-            text, checks = with_remarks(written, block.checks, self.language)
-            before = self._before(n, block)
-            at = len(before)
-            yield (
-                before + text,
-                tuple(replace(c, start=c.start + at, end=c.end + at) for c in checks),
-            )
+            yield block.before if isinstance(block, Claim) else "\n" * (n > 0), block
 
-    def _before(self, n: int, block: Block) -> str:
-        return block.before if isinstance(block, Claim) else "\n" * (n > 0)
+    def _remarked(self, block: Block) -> str:
+        return with_bold(block.remarked(self.language, lambda c: f"[{c.number}]"))
 
     def to_markdown(self) -> str:
         """Return Markdown; citations are footnotes, which pandoc turns into those of Word."""

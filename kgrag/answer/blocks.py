@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from kgrag.answer.citation import MARKED, Citation, SentenceCheck
@@ -48,14 +48,7 @@ class Run(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Block(ABC):
-    """A part of an answer.
-
-    Attributes:
-        checks: Results of the offline checks of its sentences; places are offsets in `text` with
-            `[n]`.
-    """
-
-    checks: tuple[SentenceCheck, ...] = field(default=(), kw_only=True)
+    """A part of an answer."""
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -76,9 +69,13 @@ class Block(ABC):
             mark: Returns the mark of a citation: `[1]`.
         """
 
+    def remarked(self, language: Language, mark: Mark) -> str:
+        """Return the block as text, with the remark of its check."""
+        return self.text(language, mark)
+
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping; `kind` names the block, citations are their numbers."""
-        told = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "checks"}
+        told = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "check"}
         return {"kind": type(self).__name__.lower(), **told}
 
 
@@ -143,12 +140,10 @@ class Row(Quote):
     """A row of a table: a quote, and the cells that it states.
 
     Attributes:
-        label: Place; may be empty.
         lead: The cells in words: 四川省，2025年：≥24%; may be empty.
         further: More places that state the same.
     """
 
-    label: str = ""
     lead: str = ""
     further: tuple[Citation, ...] = ()
 
@@ -172,12 +167,14 @@ class Claim(Block):
         form: As of `kgrag.text.answer_text.Statement`.
         before: Layout between it and the claim before: line breaks, bullets, bars of a table.
         paragraph: Number of its paragraph or list, from 0.
+        check: Result of the offline checks; None without them.
     """
 
     runs: tuple[Run, ...]
     form: Form = "claim"
     before: str = ""
     paragraph: int = 0
+    check: SentenceCheck | None = None
 
     def text(self, language: Language, mark: Mark) -> str:
         """Return its words with marks; a mark is not repeated at once."""
@@ -189,6 +186,11 @@ class Claim(Block):
                 if parts[-1] != marked:
                     parts.append(marked)
         return "".join(parts)
+
+    def remarked(self, language: Language, mark: Mark) -> str:
+        """Return its words with marks, and the remark of its check."""
+        text = self.text(language, mark)
+        return self.check.remarked(text, language) if self.check else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Citations, and the results of offline checks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from kgrag.answer.address import Address
@@ -184,7 +184,7 @@ class SentenceCheck(JsonReady):
     """Result of the offline checks for one sentence of an answer.
 
     Attributes:
-        start: First character of the sentence in the answer's text.
+        start: First character of the sentence in the answer's text; in a claim 0.
         end: Offset after it.
         numbers: Its [n].
         missing: Its numbers, dates and names that are not in the cited text, as written.
@@ -219,23 +219,8 @@ class SentenceCheck(JsonReady):
             form.format(joint.join(some)) for form, some in zip(forms, found, strict=True) if some
         )
 
-
-def with_remarks(
-    text: str, checks: Sequence[SentenceCheck], language: Language
-) -> tuple[str, tuple[SentenceCheck, ...]]:
-    """Return a text with the remarks after its sentences, and the checks with their new places.
-
-    In a table a remark comes before the bar that ends the row.
-    """
-    parts: list[str] = []
-    moved: list[SentenceCheck] = []
-    reach = added = 0
-    for check in checks:
-        told = check.remark(language)
-        row = text[check.start : check.end].rstrip()
-        end = check.start + len(row.rstrip("| ")) if row.endswith("|") else check.end
-        parts += [text[reach:end], told]
-        start, reach = check.start + added, end
-        added += len(told)
-        moved.append(replace(check, start=start, end=check.end + added))
-    return "".join([*parts, text[reach:]]), tuple(moved)
+    def remarked(self, text: str, language: Language) -> str:
+        """Return the sentence with its remark; in a table before the bar that ends the row."""
+        row = text.rstrip()
+        end = len(row.rstrip("| ")) if row.endswith("|") else len(text)
+        return text[:end] + self.remark(language) + text[end:]

@@ -1,4 +1,4 @@
-"""A quote in its document: the text around it, and its reference as officials write it."""
+"""A quote in its document: the text around it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +17,11 @@ class Excerpt(JsonReady):
 
     Attributes:
         citation: Document, place and status of the quote; not a citation of a chunk.
-        reference: How it is cited: 《title》（文号）第X条.
         before: The text ahead of the quote, from the beginning of a paragraph.
         after: The text behind it, up to the end of a paragraph.
     """
 
     citation: Citation
-    reference: str
     before: str
     after: str
 
@@ -62,7 +60,7 @@ class Excerpt(JsonReady):
         cited = replace(Citation.of(document, headings, span, chunk_id=""), status=status)
         begins = _paragraph_start(text, start, paragraphs)
         ends = len(text) - _paragraph_start(text[::-1], len(text) - end, paragraphs)
-        return cls(cited, cited.reference, text[begins:start], text[end:ends])
+        return cls(cited, text[begins:start], text[end:ends])
 
 
 def _paragraph_start(text: str, offset: int, n: int) -> int:

@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 
 from kgrag.answer.blocks import Block, Claim, Row, Side
-from kgrag.answer.citation import MARKED, Citation, with_bold, with_remarks
+from kgrag.answer.citation import MARKED, Citation, with_bold
 from kgrag.answer.word import Bold, Line, Piece, WordFile
 from kgrag.status import mark
 from kgrag.text.table_rows import cells_of, is_delimiter, is_row
@@ -53,7 +53,7 @@ def markdown(blocks: Sequence[Block], language: Language) -> str:
 
 def _marked(block: Block, language: Language) -> str:
     """Return a block's text with remarks; [n] have control characters as brackets."""
-    return with_remarks(block.text(language, _bracketed), block.checks, language)[0]
+    return block.remarked(language, _bracketed)
 
 
 def _bracketed(cited: Citation) -> str:

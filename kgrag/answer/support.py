@@ -13,9 +13,8 @@ from kgrag.text.words import character_pairs, is_latin, normalize, words
 NUMBER = re.compile(r"\d[\d.,]*")
 NUMBER_MARK = "#"  # begins the name of a number among features, which are pairs or words else
 _BEFORE = 3  # sentences that tell what one is about
-_OF_QUESTION = f"{NUMBER_MARK}?"  # begins the name of a number of the question
 _NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
-_ASKED_WEIGHT = 0.3  # of the question's words
+ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.2  # of the headings around a sentence, and of what stands before it
 _GAIN = 0.15  # of the sentence's features, for which a further one is quoted, too
 # Share of the wording that a further one must add, or hold beside a number: that alone is chance.
@@ -75,24 +74,53 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Features:
+    """What one text may share with another: words or pairs of characters, and numbers.
+
+    Attributes:
+        words: Words or pairs.
+        numbers: Numbers.
+        mark: Begins the names of its numbers.
+    """
+
+    words: frozenset[str]
+    numbers: Numbers
+    mark: str = NUMBER_MARK
+
+    @classmethod
+    def of(cls, text: str, mark: str = NUMBER_MARK) -> "Features":
+        """Parse a text."""
+        return cls(wording(text), Numbers.of(text), mark)
+
+    def held_by(self, other: "Features") -> frozenset[str]:
+        """Return those that are also in another text, numbers by name."""
+        return (self.words & other.words) | self.numbers.held_by(other.numbers, self.mark)
+
+    def all(self) -> frozenset[str]:
+        """Return all of them."""
+        return self.held_by(self)
+
+
+def asked_features(question: str) -> Features:
+    """Return the features of a question, whose numbers are told from those of an answer."""
+    return Features.of(question, f"{NUMBER_MARK}?")
+
+
+@dataclass(frozen=True, slots=True)
 class Searched:
     """The text of a passage, parsed once for all sentences that cite it.
 
     Attributes:
         places: (start, end) of its sentences in the document's text; at least one.
-        words: Words or pairs of characters of each.
-        all_words: Of all.
-        numbers: Of each.
-        all_numbers: Of all.
+        sentences: Features of each.
+        whole: Features of all.
         above: Words or pairs of characters of the headings around each, and of the few sentences
             before it.
     """
 
     places: tuple[tuple[int, int], ...]
-    words: tuple[frozenset[str], ...]
-    all_words: frozenset[str]
-    numbers: tuple[Numbers, ...]
-    all_numbers: Numbers
+    sentences: tuple[Features, ...]
+    whole: Features
     above: tuple[frozenset[str], ...]
 
     @classmethod
@@ -111,20 +139,20 @@ class Searched:
             headings: Returns those around a span of the document.
         """
         places = _trimmed(text) or [(0, len(text))]
-        texts = [text[start:end] for start, end in places]
         spans = tuple((offset + start, offset + end) for start, end in places)
-        in_words = tuple(map(wording, texts))
+        read = tuple(Features.of(text[start:end]) for start, end in places)
         above = (
-            wording("\n".join(headings(*span))).union(*in_words[max(0, i - _BEFORE) : i])
+            wording("\n".join(headings(*span))).union(
+                *(r.words for r in read[max(0, i - _BEFORE) : i])
+            )
             for i, span in enumerate(spans)
         )
-        every = frozenset[str]().union(*in_words)
-        numbers = tuple(map(Numbers.of, texts))
-        every_number = Numbers(
-            tuple(q for its in numbers for q in its.quantities),
-            tuple(d for its in numbers for d in its.dates),
+        every = Numbers(
+            tuple(q for its in read for q in its.numbers.quantities),
+            tuple(d for its in read for d in its.numbers.dates),
         )
-        return cls(spans, in_words, every, numbers, every_number, tuple(above))
+        words = frozenset[str]().union(*(its.words for its in read))
+        return cls(spans, read, Features(words, every), tuple(above))
 
 
 def _trimmed(text: str) -> list[tuple[int, int]]:
@@ -153,8 +181,7 @@ class Support:
         spans: (start, end) in the document's text, in order; at least one.
         share: Weighted share of the sentence's numbers, words and pairs of characters there, in
             [0, 1].
-        held: Features of the sentence and the question there, named as by `said_features` and
-            `asked_features`, and others.
+        held: Features of the sentence and the question there.
         above: Words or pairs in the headings around, and in what comes before.
     """
 
@@ -180,18 +207,15 @@ def find_support(
         question: Helps to place answers of few words (昆明市。).
         near: Offset in the document of the last citation.
     """
-    numbers, of_question = Numbers.of(sentence), Numbers.of(question)
-    here = [
-        its_words | numbers.held_by(its) | of_question.held_by(its, _OF_QUESTION)
-        for its_words, its in zip(passage.words, passage.numbers, strict=True)
-    ]
+    own, of_question = Features.of(sentence), asked_features(question)
+    here = [own.held_by(its) | of_question.held_by(its) for its in passage.sentences]
     n = Counter(feature for features in here for feature in features)
-    said = _Wanted.of(said_features(sentence), n, len(here))
-    asked = _Wanted.of(asked_features(question), n, len(here))
-    in_words = _Wanted.of(wording(sentence), n, len(here))
+    said = Wanted.of(own.all(), n, len(here))
+    asked = Wanted.of(of_question.all(), n, len(here))
+    in_words = Wanted.of(own.words, n, len(here))
 
     def likeness(features: frozenset[str]) -> float:
-        return said.share(features) + _ASKED_WEIGHT * asked.share(features)
+        return said.share(features) + ASKED_WEIGHT * asked.share(features)
 
     def rank(i: int) -> tuple[float, int, int]:
         new = here[i] - covered
@@ -217,28 +241,6 @@ def find_support(
     return Support(_joined(sorted(quoted), passage), said.share(covered), covered, above)
 
 
-def said_features(sentence: str) -> frozenset[str]:
-    """Return the words or pairs of characters of a sentence, and names of its numbers."""
-    numbers = Numbers.of(sentence)
-    return wording(sentence) | numbers.held_by(numbers)
-
-
-def asked_features(question: str) -> frozenset[str]:
-    """Return the words or pairs of characters of a question, and names of its numbers."""
-    numbers = Numbers.of(question)
-    return wording(question) | numbers.held_by(numbers, _OF_QUESTION)
-
-
-def features_held(sentence: str, question: str, passage: Searched) -> frozenset[str]:
-    """Return the features of a sentence and a question that are in a passage."""
-    of_sentence, of_question = Numbers.of(sentence), Numbers.of(question)
-    return (
-        (passage.all_words & (wording(sentence) | wording(question)))
-        | of_sentence.held_by(passage.all_numbers)
-        | of_question.held_by(passage.all_numbers, _OF_QUESTION)
-    )
-
-
 def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], ...]:
     """Return the spans of sentences, neighbours merged."""
     spans: list[tuple[int, int]] = []
@@ -254,16 +256,22 @@ def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], 
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The features to find, weighted by how few sentences have them."""
+class Wanted:
+    """The features to find, weighted by how few texts have them.
+
+    Attributes:
+        weights: By feature; low for wording that no text has.
+    """
 
     weights: dict[str, float]
 
     @classmethod
-    def of(cls, features: frozenset[str], n: Counter[str], of: int) -> "_Wanted":
+    def of(cls, features: frozenset[str], n: Counter[str], of: int) -> "Wanted":
+        """Weight features, given how many of so many texts have each."""
         return cls({f: _weight(f, n[f], of) for f in features})
 
     def share(self, held: frozenset[str]) -> float:
+        """Return the weighted share that is held, in [0, 1]."""
         total = math.fsum(self.weights.values())
         got = math.fsum(map(self.weights.__getitem__, self.weights.keys() & held))  # in any order
         return got / total if total else 0.0

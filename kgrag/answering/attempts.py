@@ -97,7 +97,7 @@ class Attempts:
         understood = understand(
             knowledge.query(wording),
             knowledge=knowledge,
-            options=options,
+            settings=options.search,
             models=self.models,
             steps=self.steps,
         )

@@ -11,14 +11,14 @@ from kgrag.answer.blocks import Claim, Missing, Run
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.support import (
+    ASKED_WEIGHT,
     NUMBER,
-    NUMBER_MARK,
+    Features,
     Searched,
     Support,
+    Wanted,
     asked_features,
-    features_held,
     find_support,
-    said_features,
     wording,
 )
 from kgrag.answering.generate import Draft, normalise
@@ -37,8 +37,6 @@ from kgrag.verification.claims import Source, missing_claims, title_line
 from kgrag.verification.contradictions import MODAL, contradictions
 
 # Weights and margins: benchmarks/decisions.md, from `python benchmarks/moved.py`.
-_NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
-_ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.5  # of what only stands in title and headings
 _MARGIN = 0.15  # share of a sentence that another passage must hold more of
 _FEWEST = 0.3  # share that it must hold at all
@@ -187,17 +185,23 @@ class _Book:
             sentence: Without [n].
         """
         found = {p.number: self.support(p.number, sentence) for p in self.context.passages}
-        said, asked = said_features(sentence), asked_features(self.question)
+        own, of_question = Features.of(sentence), asked_features(self.question)
+        said, asked = own.all(), of_question.all()
         if len(said & _quoted(found, cited)) >= _COPIED * len(said):
             return list(cited)
-        holding = Counter(f for p in self.context.passages for f in self._anywhere(p, sentence))
-        weights = {f: _weight(f, holding[f], len(found)) for f in said}
-        weights |= {f: _ASKED_WEIGHT * _weight(f, holding[f], len(found)) for f in asked - said}
+        holding = Counter[str]()
+        for passage in self.context.passages:
+            whole = self._read(passage).whole
+            holding.update(own.held_by(whole) | of_question.held_by(whole) | self._title(passage))
+        weights = Wanted.of(said, holding, len(found)).weights
+        besides = Wanted.of(asked - said, holding, len(found)).weights
+        weights |= {f: ASKED_WEIGHT * weight for f, weight in besides.items()}
         total = math.fsum(weights.values())
 
         def share(numbers: Sequence[int]) -> float:
             here = _quoted(found, numbers)
-            above = {f for n in numbers for f in found[n].above | self._title(n)} - here
+            cited = (self.context.passages[n - 1] for n in numbers)
+            above = {f for p in cited for f in found[p.number].above | self._title(p)} - here
             got = (w if f in here else _ABOVE_WEIGHT * (f in above) * w for f, w in weights.items())
             return math.fsum(got) / total
 
@@ -209,13 +213,9 @@ class _Book:
                     best, most = changed, share(changed)
         return best
 
-    def _title(self, number: int) -> frozenset[str]:
-        document = self.documents[self.context.passages[number - 1].doc_id]
+    def _title(self, passage: Passage) -> frozenset[str]:
+        document = self.documents[passage.doc_id]
         return wording("\n".join((document.title, *document.metadata.regions)))
-
-    def _anywhere(self, passage: Passage, sentence: str) -> frozenset[str]:
-        held = features_held(sentence, self.question, self._read(passage))
-        return held | self._title(passage.number)
 
     def _read(self, passage: Passage) -> Searched:
         if passage.number not in self._searched:
@@ -230,7 +230,7 @@ class _Book:
         """Return the passage that supports a sentence best, if well enough."""
         wanted = wording(sentence)
         likely = sorted(
-            self.context.passages, key=lambda p: -len(wanted & self._read(p).all_words)
+            self.context.passages, key=lambda p: -len(wanted & self._read(p).whole.words)
         )[:_LIKELY]
         found = [(p.number, self.support(p.number, sentence)) for p in likely]
         return [max(found, key=lambda pair: (pair[1].share, -pair[0]))]
@@ -279,11 +279,6 @@ class _Book:
 
 def _quoted(found: Mapping[int, Support], numbers: Iterable[int]) -> frozenset[str]:
     return frozenset[str]().union(*(found[n].held for n in numbers))
-
-
-def _weight(feature: str, holding: int, of: int) -> float:
-    weight = math.log(1 + of / (holding or of))
-    return weight * _NUMBER_WEIGHT if feature.startswith(NUMBER_MARK) else weight
 
 
 def _content(sentence: str) -> frozenset[str]:

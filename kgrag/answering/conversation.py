@@ -24,23 +24,6 @@ def kind_of(line: str) -> str:
     return next(kinds, "question") if parts else "question"
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Reply to a line.
-
-    Attributes:
-        text: Courtesy or help; empty if there is an answer.
-        answer: To a question; else None.
-        understood: The follow-up question as completed; else empty.
-        ends: Whether the conversation is over.
-    """
-
-    text: str = ""
-    answer: Answer | None = None
-    understood: str = ""
-    ends: bool = False
-
-
 @dataclass
 class Conversation:
     """A sequence of questions that may refer to earlier ones.
@@ -52,23 +35,24 @@ class Conversation:
     ask: Callable[[str, Sequence[Turn]], Answer]
     _turns: list[Turn] = field(default_factory=list, init=False)
 
-    def reply(self, line: str) -> Reply:
-        """Return the reply to a line; raises what `ask` raises.
+    def reply(self, line: str) -> Answer | str | None:
+        """Return the answer to a line, or courtesy or help; None ends the conversation.
 
-        Courtesy and help are no turns: the next question refers to the last question.
+        Courtesy and help are no turns: the next question refers to the last question. Raises what
+        `ask` raises.
         """
         match kind := kind_of(line):
             case "end":
-                return Reply(ends=True)
+                return None
             case "new":
                 self._turns = []
-                return Reply()
+                return ""
             case "courtesy":
-                return Reply(_said[question_language(line)][kind])
+                told: str = _said[question_language(line)][kind]
+                return told
             case "help":
-                return Reply("\n\n".join(_said[each][kind] for each in ("zh", "en")))
+                return "\n\n".join(_said[each][kind] for each in ("zh", "en"))
         answer = self.ask(line, self._turns)
-        leans = bool(self._turns) and answer.question != line
         turn = Turn(answer.question, answer.text, answer.cited_titles)
         self._turns = [*self._turns, turn][-_REMEMBERED:]
-        return Reply(answer=answer, understood=answer.question if leans else "")
+        return answer

@@ -215,31 +215,20 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         in_force: Status of documents.
     """
     answer = answer.citing(lambda c: replace(c, status=in_force.status(c.doc_id, as_of.day)))
-    told_of = [c for c in answer.citations if as_of.preferred or not _is_over(c)]
-    notes = dict.fromkeys(_status_note(c) for c in told_of)
+    notes = {
+        note("status", title=c.title, status=c.status): None
+        for c in answer.citations
+        if c.status and c.status.told() and (as_of.preferred or c.status.kind != "over")
+    }
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[note("status-of-title", title=title, status=status)] = None
-    left_out = what_a_day_leaves_out(as_of, in_force)
-    every = (*answer.notes, *notes, left_out, _undated(answer, as_of, in_force))
-    return replace(answer, notes=tuple(filter(None, every)))
-
-
-def _undated(answer: Answer, as_of: AsOf, in_force: InForce) -> str:
-    """Return a note on cited documents that may have been issued after the day."""
+    every = [*answer.notes, *notes, what_a_day_leaves_out(as_of, in_force)]
     silent = in_force.undated() if as_of.held else frozenset[str]()
     titles = dict.fromkeys(f"《{c.title}》" for c in answer.citations if c.doc_id in silent)
-    return note("undated-cited", titles=tuple(titles)) if titles else ""
-
-
-def _is_over(cited: Citation) -> bool:
-    return cited.status is not None and cited.status.kind == "over"
-
-
-def _status_note(cited: Citation) -> str:
-    if cited.status is None or not cited.status.told():
-        return ""
-    return note("status", title=cited.title, status=cited.status)
+    if titles:  # cited, and perhaps issued after the day
+        every.append(note("undated-cited", titles=tuple(titles)))
+    return replace(answer, notes=tuple(filter(None, every)))
 
 
 def what_a_day_leaves_out(as_of: AsOf, in_force: InForce) -> str:

@@ -9,8 +9,6 @@ from kgrag.answer.notes import Note, note
 from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out, with_status, years_first
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
-from kgrag.embedding.choose import encoder_note
-from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.vector_set import other_sizes, other_vectors
 from kgrag.kb_meta import KbMeta
@@ -25,7 +23,7 @@ from kgrag.text.places import places_in
 from kgrag.text.quantities import broken_numbers
 from kgrag.text.vocabulary import ABROAD
 from kgrag.text.words import has_han
-from kgrag.types import Document, Query
+from kgrag.types import Query
 from kgrag.verification.checks import notes_of
 
 _READ = "the documents are Chinese, the question was read in Chinese: {}"
@@ -38,14 +36,6 @@ _MOST_NAMING = 1000  # passages that name a place
 _UNREAD = (
     "the documents are Chinese, and no word of the question is in the word list: ask in Chinese"
 )
-
-
-def answer_notes(
-    store: Store, config: Config, sizes: ChunkSizes, embedder: Embedder, within: Filter | None
-) -> list[str]:
-    """Return the notes of `search_notes`, and on the encoder."""
-    found = (encoder_note(embedder), *search_notes(store, config, sizes, within))
-    return [note for note in found if note]
 
 
 def search_notes(
@@ -67,8 +57,10 @@ def search_notes(
         question: To be searched; empty if the answer has the note on its reading.
     """
     wanted = config.embedding
-    left_out = what_is_left_out(within, store.document_cards()) if within else ""
-    read_as = how_it_was_read(question, store.document_cards()) if question else ()
+    cards = store.document_cards()
+    chinese = chinese_share(cards)
+    left_out = what_is_left_out(within, cards) if within else ""
+    read_as = read_in_chinese(read(question, chinese=chinese), chinese) if question else ()
     asked = as_of_asked("", as_of)
     later = what_a_day_leaves_out(asked, InForce.read(store)) if asked.held else ""
     meta = KbMeta(store.all_meta())
@@ -144,17 +136,6 @@ def _what_was_searched(
         yield note("place-not-held", places=abroad)
     if within:
         yield from chosen.filter_notes()
-
-
-def how_it_was_read(question: str, cards: Sequence[Document]) -> tuple[str, ...]:
-    """Return a note on an English question, if the documents are not needed otherwise.
-
-    Args:
-        question: As asked.
-        cards: All documents.
-    """
-    chinese = chinese_share(cards)
-    return read_in_chinese(read(question, chinese=chinese), chinese)
 
 
 def read_in_chinese(query: Query, chinese: float) -> tuple[str, ...]:

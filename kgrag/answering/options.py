@@ -1,9 +1,9 @@
 """Options of one question: the settings, with what is said of the question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self
 
 from kgrag.config import (
     AnswerConfig,
@@ -13,6 +13,7 @@ from kgrag.config import (
     VerifyConfig,
     VerifyMethod,
     Writer,
+    checked_value,
 )
 from kgrag.errors import ConfigError
 from kgrag.limits import MOST_CHARS, checked_count, checked_results
@@ -27,7 +28,6 @@ METHODS: Mapping[str, Method[Any]] = MappingProxyType(
 # A model reads more results than are shown without one.
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})
 _GRID_EXPANSIONS = 2  # Chats-Grid, Table V
-_T = TypeVar("_T", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +79,11 @@ class AskOptions:
             OutOfRangeError: If top_k or max_chars is out of range.
         """
         search, answer, checking = config.search, config.answer, config.verify
-        method = _known(
-            verify or checking.method,
-            get_args(VerifyMethod),
-            "no way to verify is called {name!r}; there are {known}",
-        )
-        form: Template = _known(
-            template or answer.template,
-            get_args(Template),
-            "no template is called {name!r}; there are {known}",
-        )
+        method, form = checking.method, answer.template
+        if verify:
+            method = checked_value("verify.method", verify, VerifyMethod)
+        if template:
+            form = checked_value("answer.template", template, Template)
         if has_model is None:
             has_model = config.model_of("answer").is_configured
         if writer == "model" and not has_model:
@@ -111,10 +106,3 @@ _NO_MODEL = message(
     'provider = "glm", and its key in the environment variable ZHIPUAI_API_KEY; '
     "docs/models.md lists providers"
 )
-
-
-def _known(name: str, known: Sequence[_T], told: str) -> _T:
-    for one in known:
-        if one == name:
-            return one
-    raise ConfigError(told, name=name, known=", ".join(known))

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from kgrag.answer.answer import Step
 from kgrag.answering.models import QuestionModels
-from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
-from kgrag.config import Config
+from kgrag.config import Config, SearchConfig
 from kgrag.errors import ModelError, ModelUnavailableError, TransientModelError
 from kgrag.limits import checked_text
 from kgrag.llm.chat import ChatModel
@@ -19,8 +18,6 @@ from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.store.store import Store
 from kgrag.types import Query
-
-Analysis = Literal["rules", "model"]
 
 LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _KEPT = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
@@ -54,7 +51,7 @@ def understand(
     query: Query,
     *,
     knowledge: SearchContext,
-    options: AskOptions,
+    settings: SearchConfig,
     models: QuestionModels,
     steps: list[Step] | None = None,
 ) -> Understood:
@@ -63,7 +60,7 @@ def understand(
     Args:
         query: As parsed by rules.
         knowledge: The knowledge base.
-        options: What models are asked for.
+        settings: What models are asked for.
         models: Models of the question.
         steps: Steps so far, to which those of reading are added: what a model fails at is told
             there and left out, and one call is kept for the answer. None makes failures errors.
@@ -91,7 +88,7 @@ def understand(
         return value
 
     def analysed(model: ChatModel) -> tuple[Reading, str]:
-        reading = read_question(query, model=model, wordings=options.search.expansions)
+        reading = read_question(query, model=model, wordings=settings.expansions)
         return reading, reading.described()
 
     def queried(model: ChatModel) -> tuple[Sequence[Row], str]:
@@ -102,12 +99,12 @@ def understand(
     reading = read("analyse", analysed, Reading())
     rows: Sequence[Row] = ()
     known = knowledge.settings()
-    if options.search.graph_query and knowledge.doc_ids is None:  # a query reads all documents
+    if settings.graph_query and knowledge.doc_ids is None:  # a query reads all documents
         rows = read("graph query", queried, rows)
     return Understood(
         reading.told_to(query, known_places=known.known_places, chinese=known.chinese),
         reading.wordings,
-        reading.passage if options.search.hyde else "",
+        reading.passage if settings.hyde else "",
         rows,
     )
 
@@ -135,49 +132,37 @@ def search(
     return knowledge.best(pipeline, searches, top_k=top_k)
 
 
-@dataclass(frozen=True, slots=True)
-class Searching:
-    """A configured search.
+def find(
+    question: str,
+    *,
+    knowledge: SearchContext,
+    pipeline: Pipeline,
+    top_k: int,
+    config: Config,
+    stages: Models | None,
+) -> Hits:
+    """Return the chunks for a question.
 
-    Attributes:
-        knowledge: Returns the context for a question.
+    Args:
+        question: As asked.
+        knowledge: The knowledge base.
         pipeline: The retrieval preset.
         top_k: Maximum number of results.
         config: Settings of reading by a model, and its limits.
-        stages: Returns the models; called only if one reads.
+        stages: Models that read the question first, as for an answer; None for rules.
+
+    Raises:
+        ModelError: If a model fails.
     """
-
-    knowledge: Callable[[str], SearchContext]
-    pipeline: Pipeline
-    top_k: int
-    config: Config
-    stages: Callable[[], Models]
-
-    def find(self, question: str, analysis: Analysis) -> Hits:
-        """Return the chunks for a question.
-
-        Args:
-            question: As asked.
-            analysis: `rules`, or `model` to have a model read it first, as for an answer.
-
-        Raises:
-            ModelError: If the model fails.
-        """
-        return self._found(*self._read(question, analysis))
-
-    def _read(self, question: str, analysis: Analysis) -> tuple[SearchContext, Understood]:
-        checked_text("question", question)
-        knowledge = self.knowledge(question)
-        query = knowledge.query(question)
-        if analysis == "rules":
-            return knowledge, Understood(query)
-        options = AskOptions.from_config(self.config, writer="model", has_model=True)
-        models = QuestionModels(self.stages(), options.verify)
-        return knowledge, understand(query, knowledge=knowledge, options=options, models=models)
-
-    def _found(self, knowledge: SearchContext, read: Understood) -> Hits:
-        found = search(read, knowledge=knowledge, pipeline=self.pipeline, top_k=self.top_k)
-        return with_documents(found, knowledge.store)
+    checked_text("question", question)
+    understood = Understood(knowledge.query(question))
+    if stages is not None:
+        models = QuestionModels(stages, config.verify)
+        understood = understand(
+            understood.query, knowledge=knowledge, settings=config.search, models=models
+        )
+    found = search(understood, knowledge=knowledge, pipeline=pipeline, top_k=top_k)
+    return with_documents(found, knowledge.store)
 
 
 def with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:

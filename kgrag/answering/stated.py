@@ -167,7 +167,6 @@ def _cells(table: Table, row: Row) -> dict[str, Cell]:
 class Line(NamedTuple):
     """A line of an answer: what a row states, in words, with its sources."""
 
-    label: str
     lead: str
     sources: tuple[Citation, ...]
 
@@ -182,7 +181,7 @@ def lines(table: Table) -> list[Line]:
         return [*_figures(table)]
     told = ((_cells(table, row), row.sources) for row in table.rows)
     return [
-        Line("", "，".join(str(cells[key]) for key in _TOLD[table.name] if cells[key]), sources)
+        Line("，".join(str(cells[key]) for key in _TOLD[table.name] if cells[key]), sources)
         for cells, sources in told
     ]
 
@@ -204,7 +203,7 @@ def _figures(table: Table) -> Iterator[Line]:
         when = "，".join(filter(None, (place, year)))
         values = "、".join(dict.fromkeys(words for words, _ in figures))
         stating = dict.fromkeys(source for _, several in figures for source in several)
-        yield Line(place, f"{when}：{values}", tuple(stating))
+        yield Line(f"{when}：{values}", tuple(stating))
 
 
 def _value(cells: Mapping[str, Cell], apart: Sequence[str]) -> str:
@@ -240,7 +239,7 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
         return Citation.of(document, headings.get(source.doc_id, ()), span, chunk_id)
 
     blocks = tuple(
-        Shown(first, label=line.label, lead=line.lead, further=tuple(further))
+        Shown(first, lead=line.lead, further=tuple(further))
         for line in told[:_MOST]
         if (held := dict.fromkeys(cited(s) for s in line.sources if s.doc_id in documents))
         for first, *further in [held]

@@ -23,7 +23,6 @@ from kgrag.tools.ask import FORMS, Asked, Asking, answered
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer
     from kgrag.answer.citation import Citation
-    from kgrag.answering.conversation import Reply
 
 _HEADING = 30  # characters of a heading shown: some are complete provisions
 _EXPLAIN: Any = option("Show every step.")
@@ -84,22 +83,17 @@ def chat(given: Asking, kb: str = KB, explain: bool = _EXPLAIN) -> int:
                 echo(f"kgrag: {in_words(exc)}", err=True)
                 all_done = False
                 continue
-            if reply.ends:
+            if reply is None:
                 break
-            _print_reply(reply, explain=explain)
-            all_done = all_done and (reply.answer is None or is_done(reply.answer))
+            if isinstance(reply, str):
+                echo_text(reply)
+            else:
+                if reply.question != line:  # it leaned on those before
+                    say("understood as: {told}", told=reply.question, err=True)
+                print_answer(reply, explain=explain)
+                all_done = all_done and is_done(reply)
+            echo()
     return int(not all_done)
-
-
-def _print_reply(reply: "Reply", *, explain: bool) -> None:
-    """Print the reply to a line; the interpretation of a question goes to stderr."""
-    if reply.understood:
-        say("understood as: {told}", told=reply.understood, err=True)
-    if reply.answer is not None:
-        print_answer(reply.answer, explain=explain)
-    elif reply.text:
-        echo_text(reply.text)
-    echo()
 
 
 def _questions() -> Iterator[str]:

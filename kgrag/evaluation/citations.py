@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
-from kgrag.answer.support import NUMBER_MARK, Numbers, Searched, features_held, said_features
+from kgrag.answer.support import NUMBER_MARK, Features, Numbers
 from kgrag.evaluation.measures import GoldSpans, coverage
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
@@ -39,7 +39,7 @@ def backing_scores(answer: Answer) -> dict[str, float]:
     sentences that support it alone or contribute something that the others lack. Both are 0 without
     citations.
     """
-    sources = {c.number: _source(c) for c in answer.citations}
+    sources = {c.number: Features.of(_text(c)) for c in answer.citations}
     if not answer.found or not sources:
         return {"back-P": 0.0, "back-R": 0.0}
     told = [s for s in statements(answer.written()) if s.form == "claim"]
@@ -79,11 +79,11 @@ def number_scores(
 class _Sentence:
     """A sentence of an answer with what its sources contain of it."""
 
-    def __init__(self, statement: Statement, sources: Mapping[int, Searched]) -> None:
-        said = _ITEM.sub("", statement.text)
-        self._features = said_features(said)
+    def __init__(self, statement: Statement, sources: Mapping[int, Features]) -> None:
+        said = Features.of(_ITEM.sub("", statement.text))
+        self._features = said.all()
         self.cited = [n for n in dict.fromkeys(statement.rests_on) if n in sources]
-        self._held = {n: features_held(said, "", sources[n]) for n in self.cited}
+        self._held = {n: said.held_by(sources[n]) for n in self.cited}
 
     def is_backed(self) -> bool:
         return self._backs(self.cited)
@@ -103,10 +103,6 @@ class _Sentence:
 
     def _of(self, numbers: Sequence[int]) -> frozenset[str]:
         return frozenset[str]().union(*(self._held[n] for n in numbers)) & self._features
-
-
-def _source(citation: Citation) -> Searched:
-    return Searched.of(_text(citation))
 
 
 def _text(citation: Citation) -> str:

@@ -1,7 +1,7 @@
 """State of one search, shared by the retrievers."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -135,13 +135,6 @@ class Search:
         """Return a search for another question in the same documents, without a passage."""
         query = with_documents(query, titles=self.settings.titles, store=self.store)
         return self._with(query=query, hypothetical="")
-
-    def without(self, doc_ids: Collection[str]) -> "Search":
-        """Return this search without some of its documents."""
-        if not doc_ids:
-            return self
-        held = (card.doc_id for card in self.store.document_cards())
-        return self.within(frozenset(held).difference(doc_ids))
 
     def within(self, doc_ids: frozenset[str]) -> "Search":
         """Return this search in some of its documents only."""

@@ -132,7 +132,7 @@ class Reading(JsonReady):
     @property
     def reference(self) -> str:
         """How it is cited: 《title》（文号）第X条."""
-        return self.excerpt.reference if self.excerpt else self.card.title
+        return self.excerpt.citation.reference if self.excerpt else self.card.title
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
@@ -140,7 +140,7 @@ class Reading(JsonReady):
         if found := self.excerpt:
             at = found.citation.address
             told |= {"id": at, "address": at, "text": found.citation.quote}
-            told |= {"before": found.before, "after": found.after, "reference": found.reference}
+            told |= {"before": found.before, "after": found.after, "reference": self.reference}
             told |= {"heading_path": list(found.citation.heading_path)}
             told |= {"page": found.citation.page}
         outline = [

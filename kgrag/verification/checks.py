@@ -46,8 +46,9 @@ def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
         if not isinstance(block, Claim):
             return block
         said, written = next(own), block.text(answer.language, _number)
-        checks = () if said.form == "heading" else (compared.check(said, written),)
-        return replace(block, checks=checks)
+        return replace(
+            block, check=None if said.form == "heading" else compared.check(said, written)
+        )
 
     return replace(answer, blocks=tuple(map(with_checks, answer.blocks)))
 
@@ -181,10 +182,10 @@ def problem_of(answer: Answer) -> Problem | None:
     """
     language = answer.language
     told = [
-        " ".join(block.text(language, lambda _: "").split()) + check.remark(language)
+        " ".join(block.text(language, lambda _: "").split()) + block.check.remark(language)
         for block in answer.blocks
-        for check in block.checks
-        if check.missing or check.contrary
+        if isinstance(block, Claim) and block.check
+        if block.check.missing or block.check.contrary
     ][:_MOST_TOLD]
     if not told:
         return None

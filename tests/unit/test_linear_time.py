@@ -94,11 +94,10 @@ REACHED = {
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
         answer_by_sides as_of_asked ask ask_graph carry_over complete cited_passages
-        document_called document_facets document_meant explained features_held find_support
-        how_it_was_read html improve
-        in_official_terms material material_of missing_claims named_figures
+        document_called document_facets document_meant explained find find_support
+        html improve in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate reading_of retrieve
-        score self_check side states_kind with_remarks""",
+        score self_check side states_kind""",
     "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",
     "programs and archives": """

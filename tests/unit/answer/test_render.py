@@ -22,7 +22,7 @@ SIDES = Answer(
     "extractive",
     notes=("只有<一>方",),
 )
-ROWS = Answer("各地？", (Row(cited(1, "达到41%"), "甲省", "甲省：41%"),), "extractive")
+ROWS = Answer("各地？", (Row(cited(1, "达到41%"), "甲省：41%"),), "extractive")
 
 
 def test_markdown_has_citations_as_footnotes():
@@ -44,7 +44,7 @@ def test_a_models_markdown_stays_and_its_tags_do_not():
     bad = SentenceCheck(0, 11, (1,), ("600",), True)
     said = (
         Claim((Run("## 目标"),), "heading"),
-        Claim((Run("**600**家", (cited(1, "500家"),)),), before="\n\n- ", checks=(bad,)),
+        Claim((Run("**600**家", (cited(1, "500家"),)),), before="\n\n- ", check=bad),
         Claim((Run("<b>完</b>"),), before="\n"),
     )
     text = Answer("目标？", said, "m").to_markdown()

@@ -56,7 +56,7 @@ def test_each_citation_is_a_footnote_as_officials_cite_it():
 
 def test_rows_are_a_table_and_sides_have_headings():
     """What was not found is said; notes come last, in small type."""
-    rows = (Row(cited(1), "甲省", "甲省：41%"), Row(cited(2, "达到38%")))
+    rows = (Row(cited(1), "甲省：41%"), Row(cited(2, "达到38%")))
     sides = (Missing(nearest=True), Side("甲市", (Quote(cited(3, "建500家")),)))
     document, notes = opened(Answer("各地？", (*rows, *sides), "extractive", notes=("只有一方",)))
     assert cells(document) == [
@@ -86,7 +86,7 @@ def test_a_models_markdown_becomes_that_of_word():
     table = "\n\n| 市 | 家 |\n| --- | --- |\n| **甲** | 500"
     claims = (
         Claim((Run("## 目标", (cited(3),)),), "heading"),
-        Claim((Run("**600**家", (cited(1),)),), before="\n\n- ", checks=(wrong,)),
+        Claim((Run("**600**家", (cited(1),)),), before="\n\n- ", check=wrong),
         Claim((Run("1. 其次"),), before="\n\n---\n"),
         Claim((Run("", (cited(1),)), Run(" |")), before=table),
         Claim((Run("| --- |\n| --- |"),), before="\n\n段\n\n"),
@@ -134,7 +134,7 @@ def test_texts_are_data(text):
     source = cited(1, text, title=text, file=text, heading_path=(text,), document_number=text)
     blocks = (
         Quote(source),
-        Row(replace(source, start=2), text, text),
+        Row(replace(source, start=2), text),
         Side(text, (Missing(text),)),
         Claim((Run(f"# {text}\n| {text} |\n- **{text}**", (source,)),)),
     )

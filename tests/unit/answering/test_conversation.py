@@ -34,8 +34,8 @@ def test_only_questions_are_asked():
     replies = [talk.reply(line) for line in lines]
     assert [line for line, _ in asked] == ["甲市建多少家？", "乙市建多少家？"]
     assert asked[1][1] == ["甲市建多少家？"]
-    assert [reply.answer is None for reply in replies] == [True, False, True, True, False]
-    assert all(reply.text or reply.answer for reply in replies)
+    assert [isinstance(reply, str) for reply in replies] == [True, False, True, True, False]
+    assert all(replies)
 
 
 def test_a_new_conversation_has_no_turns():
@@ -44,7 +44,7 @@ def test_a_new_conversation_has_no_turns():
     talk.reply("/new")
     talk.reply("乙市建多少家？")
     assert asked[1][1] == []
-    assert talk.reply("exit").ends
+    assert talk.reply("exit") is None
 
 
 @pytest.mark.parametrize(

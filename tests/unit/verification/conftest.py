@@ -42,7 +42,7 @@ def attempt_of(text="500家[1]。", *, question=QUESTION, found=True, supported=
     check = SentenceCheck(0, len(text), (1,), () if supported else ("500",), True)
     answer = answer_of(QUESTION, text, [citation], "scripted")
     first, *others = answer.blocks
-    blocks = (replace(first, checks=(check,)), *others) if found else (Missing(),)
+    blocks = (replace(first, check=check), *others) if found else (Missing(),)
     steps = (Step("generate", text, 1),)
     return Attempt(question, replace(answer, blocks=blocks, steps=steps), Context(passages))
 

@@ -123,7 +123,7 @@ SIGNATURE = Citation(1, "d", TITLE, "d.txt", (), None, 0, len(SIGNED), SIGNED, "
 def test_what_is_quoted_word_for_word_is_not_checked():
     """Neither in quotes nor in rows nor within sides; another sentence of a model is."""
     blocks = (
-        Row(SIGNATURE, "云岭省", "云岭省"),
+        Row(SIGNATURE, "云岭省"),
         Quote(SIGNATURE),
         Side("云岭省", (Row(SIGNATURE),)),
     )

@@ -176,7 +176,7 @@ def test_supported_share_counts_sentences(made):
     mixed = replace(good, blocks=(*good.blocks, *bad.blocks))
     assert supported_share(mixed) == 0.5
     (block,) = good.blocks
-    assert supported_share(replace(good, blocks=(replace(block, checks=()),))) == 1.0
+    assert supported_share(replace(good, blocks=(replace(block, check=None),))) == 1.0
 
 
 REQUEST = Request((Message("user", "问"),), "verify")
