@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answering.cite import cited_texts, resolve
-from kgrag.answering.copies import naming_copies
 from kgrag.answering.follow_up import Turn
 from kgrag.answering.generate import generate
 from kgrag.answering.models import QuestionModels
@@ -177,7 +176,7 @@ class Attempts:
             query, draft, context, documents=documents, headings=headings, results=held.results
         )
         texts = cited_texts(answer.citations, documents=documents, passages=context.passages)
-        answer = checked(naming_copies(answer, held.results), texts)
+        answer = checked(answer, texts)
         told = f"{len(context.passages)} passages, about {context.tokens} tokens"
         shown = f"{told}\n{answer.written()}"
         self.steps.append(Step("generate", shown, self.models.calls - before))

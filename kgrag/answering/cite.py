@@ -44,7 +44,6 @@ _COPIED = 0.85  # share of a sentence's features that is as good as copied
 _SHORTEST = 6  # characters before an [n] inside a sentence that say enough to be looked for
 # Share of a sentence without [n] that its neighbour's passage must hold (benchmarks/decisions.md).
 _INHERITED = 0.4
-_LIKELY = 4  # passages that are looked through for a sentence without any [n]
 _FOUND = 0.5  # share that a passage must hold which the model did not name
 # Share of a sentence's words that stand in what is cited for it, and how many it must have.
 _WORDED, _FEWEST_WORDS = 0.5, 2
@@ -228,11 +227,7 @@ class _Book:
 
     def best_of_all(self, sentence: str) -> _Supports:
         """Return the passage that supports a sentence best, if well enough."""
-        wanted = wording(sentence)
-        likely = sorted(
-            self.context.passages, key=lambda p: -len(wanted & self._read(p).whole.words)
-        )[:_LIKELY]
-        found = [(p.number, self.support(p.number, sentence)) for p in likely]
+        found = [(p.number, self.support(p.number, sentence)) for p in self.context.passages]
         return [max(found, key=lambda pair: (pair[1].share, -pair[0]))]
 
     def bears_out(self, number: int, support: Support, sentence: str) -> bool:
@@ -260,21 +255,17 @@ class _Book:
         """Return the citations of the spans of a passage that support a sentence."""
         passage = self.context.passages[number - 1]
         self._near[passage.doc_id] = support.spans[-1][1]
-        return tuple(
-            Citation.of(
-                document=self.documents[passage.doc_id],
-                headings=self.headings.get(passage.doc_id, ()),
-                span=span,
-                chunk_id=self._chunk_of(passage, span),
-            )
-            for span in support.spans
-        )
+        return tuple(self._cited(passage, span) for span in support.spans)
 
-    def _chunk_of(self, passage: Passage, span: tuple[int, int]) -> str:
-        """Return the best result around a span, or the passage's own chunk."""
-        chunks = (r.chunk for r in self.results if r.chunk.doc_id == passage.doc_id)
-        holding = (c.chunk_id for c in chunks if c.start <= span[0] and span[1] <= c.end)
-        return next(holding, passage.chunk_id)
+    def _cited(self, passage: Passage, span: tuple[int, int]) -> Citation:
+        """Return the citation of a span in the best result around it, or the passage's own."""
+        own = [r for r in self.results if r.chunk.doc_id == passage.doc_id]
+        around = [r for r in own if r.chunk.start <= span[0] and span[1] <= r.chunk.end]
+        around += [r for r in own if r.chunk.chunk_id == passage.chunk_id]
+        document, headings = self.documents[passage.doc_id], self.headings.get(passage.doc_id, ())
+        chunk_id = around[0].chunk.chunk_id if around else passage.chunk_id
+        cited = Citation.of(document, headings, span, chunk_id)
+        return replace(cited, also_in=around[0].also_in) if around else cited
 
 
 def _quoted(found: Mapping[int, Support], numbers: Iterable[int]) -> frozenset[str]:

@@ -1,11 +1,10 @@
 """Duplicate documents: one is searched, all are named."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kgrag.answer.answer import Answer
 from kgrag.results import ScoredChunk
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_name
@@ -82,17 +81,6 @@ def each_once(
         if len(once) == top_k or len(found) < n:
             break
     return [replace(result, also_in=_also_in(result, texts)) for result in once]
-
-
-def naming_copies(answer: Answer, results: Iterable[ScoredChunk]) -> Answer:
-    """Return an answer whose citations name the other files with the same text.
-
-    Args:
-        answer: With citations.
-        results: Of the answer.
-    """
-    also = {result.chunk.chunk_id: result.also_in for result in results if result.also_in}
-    return answer.citing(lambda c: replace(c, also_in=also.get(c.chunk_id, ())))
 
 
 def _alike(found: Sequence[ScoredChunk], held: Mapping[str, Document]) -> set[str]:

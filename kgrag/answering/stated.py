@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Row as Shown
@@ -164,29 +164,21 @@ def _cells(table: Table, row: Row) -> dict[str, Cell]:
     return {column.key: cell for column, cell in zip(table.columns, row.cells, strict=True)}
 
 
-class Line(NamedTuple):
-    """A line of an answer: what a row states, in words, with its sources."""
+def _lines(table: Table) -> list[tuple[str, tuple[Citation, ...]]]:
+    """Return what the rows of a table state, in words, with their sources.
 
-    lead: str
-    sources: tuple[Citation, ...]
-
-
-def lines(table: Table) -> list[Line]:
-    """Return the lines of a table; of figures one for each place and year.
-
-    Args:
-        table: Of `table_of`.
+    Of figures there is one line for each place and year.
     """
     if table.name == "targets":
         return [*_figures(table)]
     told = ((_cells(table, row), row.sources) for row in table.rows)
     return [
-        Line("，".join(str(cells[key]) for key in _TOLD[table.name] if cells[key]), sources)
+        ("，".join(str(cells[key]) for key in _TOLD[table.name] if cells[key]), sources)
         for cells, sources in told
     ]
 
 
-def _figures(table: Table) -> Iterator[Line]:
+def _figures(table: Table) -> Iterator[tuple[str, tuple[Citation, ...]]]:
     """Yield a line for each place and year: 四川省，2025年：≥24%."""
     rows_of = [(_cells(table, row), row.sources) for row in table.rows]
     apart = [
@@ -199,11 +191,11 @@ def _figures(table: Table) -> Iterator[Line]:
         year = f"{cells['year']}年" if cells["year"] else str(cells["period"] or "")
         words = _value(cells, [str(cells[key]) for key in apart if cells[key]])
         told[str(cells["region"]), year].append((words, sources))
-    for (place, year), figures in told.items():
-        when = "，".join(filter(None, (place, year)))
+    for place_and_year, figures in told.items():
+        when = "，".join(filter(None, place_and_year))
         values = "、".join(dict.fromkeys(words for words, _ in figures))
         stating = dict.fromkeys(source for _, several in figures for source in several)
-        yield Line(f"{when}：{values}", tuple(stating))
+        yield f"{when}：{values}", tuple(stating)
 
 
 def _value(cells: Mapping[str, Cell], apart: Sequence[str]) -> str:
@@ -226,8 +218,8 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
         store: The knowledge base.
         size: Of the chunks in which citations lie.
     """
-    told, language = lines(table), query.language
-    doc_ids = list({source.doc_id for line in told[:_MOST] for source in line.sources})
+    told, language = _lines(table), query.language
+    doc_ids = list({source.doc_id for _, sources in told[:_MOST] for source in sources})
     documents = {document.doc_id: document for document in store.documents(doc_ids)}
     headings, chunks = store.headings(doc_ids), store.chunks_of(doc_ids, size=size)
 
@@ -239,9 +231,9 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
         return Citation.of(document, headings.get(source.doc_id, ()), span, chunk_id)
 
     blocks = tuple(
-        Shown(first, lead=line.lead, further=tuple(further))
-        for line in told[:_MOST]
-        if (held := dict.fromkeys(cited(s) for s in line.sources if s.doc_id in documents))
+        Shown(first, lead=lead, further=tuple(further))
+        for lead, sources in told[:_MOST]
+        if (held := dict.fromkeys(cited(s) for s in sources if s.doc_id in documents))
         for first, *further in [held]
     )
     cut: list[str] = [note("first-rows", language, shown=_MOST)] if len(told) > _MOST else []
@@ -256,7 +248,7 @@ def as_results(table: Table, store: Store, *, size: int) -> list[ScoredChunk]:
         store: The knowledge base.
         size: Of the chunks.
     """
-    sources = [source for line in lines(table)[:_MOST] for source in line.sources]
+    sources = [source for _, sources in _lines(table)[:_MOST] for source in sources]
     chunks = store.chunks_of(list({source.doc_id for source in sources}), size=size)
     found = {
         chunk.chunk_id: ScoredChunk(

@@ -73,8 +73,7 @@ class Question:
         asks: Names of the cues in `[cues]` of `questions.toml` that it has.
         kind: What is asked of a title or an agency; empty for anything else.
         sides: Of a comparison; else empty.
-        years: Years of the figures asked for.
-        periods: Five-year plans that it names.
+        due: Years of the figures asked for, of a five-year plan its last; empty for any.
         years_named: All years in it, also those of issue (2021年的通知); not a bound: 2021年以来.
         standing: Planned or achieved; empty for both.
         level: 省 or 市 for all places of it; empty for the places named alone.
@@ -87,8 +86,7 @@ class Question:
     asks: frozenset[str]
     kind: _Kind
     sides: tuple[Side, ...]
-    years: frozenset[int]
-    periods: tuple[str, ...]
+    due: frozenset[int]
     years_named: frozenset[int]
     standing: Standing
     level: Literal["", "省", "市"]
@@ -100,11 +98,6 @@ class Question:
     def asks_on(self) -> bool:
         """Return whether it asks who issued what a quoted document is based on."""
         return self.asks >= _ASKS_ON
-
-    @property
-    def due(self) -> frozenset[int]:
-        """Return the years of figures: those named, else the last of each plan; empty for any."""
-        return self.years or frozenset(plan_years(period)[1] for period in self.periods)
 
     def rest(self, tags: Collection[str]) -> str:
         """Return the text from the first to the last word that is neither of asking nor of a tag.
@@ -210,8 +203,8 @@ def question_of(query: Query) -> Question:
         asks,
         next((kind for kind in _KINDS if kind in asks), ""),
         found,
-        frozenset(int(told) for told in _told(read, "year")),
-        tuple(_told(read, "plan")),
+        frozenset(map(int, _told(read, "year")))
+        or frozenset(plan_years(period)[1] for period in _told(read, "plan")),
         _years_named(read),
         _standing(read, asks),
         "省" if "provinces" in asks else "市" if "cities" in asks else "",
@@ -409,13 +402,7 @@ def _runs(text: str, named: Sequence[Span]) -> Iterator[list[Span]]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerKind:
-    """A kind of answer.
-
-    Attributes:
-        name: For explanations.
-        asks: Whether a question asks for it.
-        has: Whether a sentence may answer it.
-    """
+    """A kind of answer; whether a question `asks` for it, and a sentence `has` one."""
 
     name: str
     asks: Callable[[str], object]
