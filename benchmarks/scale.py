@@ -295,9 +295,11 @@ def profile(job: Job) -> list[str]:
     )
     with opened(job, embedder) as base:
         store = ClockedStore(base.store, methods)
-        current = CurrentState(store, lambda: base.sizes.searched).settings
+        current = CurrentState(store, lambda: base.sizes.searched)
         real = base._current.knowledge()
-        knowledge = replace(real, store=store, embedder=lambda: embedder, settings=current)
+        knowledge = replace(
+            real, store=store, embedder=lambda: embedder, settings=lambda: current.read()[0]
+        )
 
         def answer(question: str) -> None:
             query = stages.timed("read the question", knowledge.query)(question)

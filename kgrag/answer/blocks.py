@@ -83,14 +83,11 @@ def _cited(value: object) -> Iterator[Citation]:
     """Yield the citations in a block, or in a value of its fields."""
     if isinstance(value, Citation):
         yield value
-    for part in _parts(value):
-        yield from _cited(part)
-
-
-def _parts(value: object) -> Iterable[object]:
     if isinstance(value, Block | Run):
-        return (getattr(value, f.name) for f in fields(value))
-    return value if isinstance(value, tuple) else ()
+        value = tuple(getattr(value, f.name) for f in fields(value))
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _cited(part)
 
 
 def _mapped(value: Any, change: Change) -> Any:

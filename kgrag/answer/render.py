@@ -94,14 +94,10 @@ def html(blocks: Sequence[Block], language: Language, link: Link) -> str:
             rows = "".join(_row(b, link) for b in same if isinstance(b, Row))
             parts.append(f"<table>{rows}</table>")
         else:
-            parts += [
-                f"<p>{_linked(b, language, link)}</p>{_inner(b, language, link)}" for b in same
-            ]
+            for block in same:
+                inner = html(block.blocks, language, link) if isinstance(block, Side) else ""
+                parts.append(f"<p>{_linked(block, language, link)}</p>{inner}")
     return "".join(parts)
-
-
-def _inner(block: Block, language: Language, link: Link) -> str:
-    return html(block.blocks, language, link) if isinstance(block, Side) else ""
 
 
 def _linked(block: Block, language: Language, link: Link) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answering.cite import cited_texts, resolve
@@ -13,22 +12,18 @@ from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import pack
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
-from kgrag.answering.searching import LEFT_OUT, Understood, search, understand
-from kgrag.answering.stated import as_results, table_of
+from kgrag.answering.searching import LEFT_OUT, Understood, search, understand, with_documents
+from kgrag.answering.stated import answer_of, as_results, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
-from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.statements.table import Table, worded
-from kgrag.store.store import Store
-from kgrag.types import Query
+from kgrag.types import Chunk, Query
 from kgrag.verification.attempt import Attempt, by_reference
 from kgrag.verification.checks import checked
 from kgrag.verification.rating import rate
-
-# Characters between two passages of a document that are a gap (benchmarks/decisions.md).
-_WIDEST = 300
 
 
 @dataclass
@@ -73,12 +68,10 @@ class Attempts:
         return replace(attempt, answer=answer)
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
-        """Answer from earlier results, the gaps between them, and results for another wording."""
+        """Answer from earlier results, and those for another wording."""
         self.steps = []
         understood, found = self._retrieved(wording)
-        leaf = self.knowledge.settings().leaf
-        results = with_more(attempt, found, self.knowledge.store, leaf=leaf)
-        return self._answered(wording, understood, results)
+        return self._answered(wording, understood, cited_first(attempt, found))
 
     @cached_property
     def _table(self) -> Table | None:
@@ -103,14 +96,18 @@ class Attempts:
         results = search(
             understood, knowledge=knowledge, pipeline=self.pipeline, top_k=options.top_k
         )
-        doc_ids = list({r.chunk.doc_id for r in results})
-        titles = {c.doc_id: c.title for c in knowledge.store.document_cards(doc_ids)}
-        self.steps.append(Step("retrieve", _shown(results, titles)))
+        results = [*with_documents(results, knowledge.store)]
+        shown = (
+            f"{n}. {r.title or r.chunk.doc_id}, characters "
+            f"{r.chunk.start}-{r.chunk.end}: {'; '.join(r.via[:3])}"
+            for n, r in enumerate(results, 1)
+        )
+        self.steps.append(Step("retrieve", "\n".join(shown) or "nothing found"))
         if options.verify.method == "chats-grid":
-            results = self._rated(results, titles)
+            results = self._rated(results)
         return understood, results
 
-    def _rated(self, results: list[ScoredChunk], titles: dict[str, str]) -> list[ScoredChunk]:
+    def _rated(self, results: list[ScoredChunk]) -> list[ScoredChunk]:
         """Return the results that a model finds helpful; all if there is no model."""
         before = self.models.calls
         try:
@@ -118,7 +115,7 @@ class Attempts:
         except ModelError as exc:
             self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
             return results
-        language = self.query.language
+        language, titles = self.query.language, {r.chunk.doc_id: r.title for r in results}
         rated = rate(self.query.question, results, language=language, model=model, titles=titles)
         shown = ", ".join(str(rating) for _, rating in rated) or "none helps"
         told = f"{shown}; {len(results) - len(rated)} dropped"
@@ -134,8 +131,9 @@ class Attempts:
     ) -> Attempt:
         store, leaf = self.knowledge.store, self.knowledge.settings().leaf
         query = replace(self.query, keywords=understood.query.keywords)
-        rows = as_results(self._table, store, size=leaf) if self._table else []
+        rows: list[ScoredChunk] = []
         if self._table:
+            rows = as_results(answer_of(self._table, self.query, store, size=leaf), store)
             self.steps.append(Step("table", "\n".join((self._table.name, *self._told))))
         held = ResultsWithDocuments.of([*rows, *results], store)
         context = pack(
@@ -183,51 +181,23 @@ class Attempts:
         return replace(answer, notes=(*self._told, *answer.notes), steps=tuple(self.steps))
 
 
-def _shown(results: Sequence[ScoredChunk], titles: dict[str, str]) -> str:
-    lines = [
-        f"{n}. {titles.get(r.chunk.doc_id, r.chunk.doc_id)}, characters "
-        f"{r.chunk.start}-{r.chunk.end}: {'; '.join(r.via[:3])}"
-        for n, r in enumerate(results, 1)
-    ]
-    return "\n".join(lines) or "nothing found"
-
-
-def with_more(
-    attempt: Attempt, found: Sequence[ScoredChunk], store: Store, *, leaf: int
-) -> list[ScoredChunk]:
+def cited_first(attempt: Attempt, found: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     """Return chunks for an answer that lacks a part, each once.
 
-    First the chunks that it cites, then those in a gap between two passages of a document, the
-    new results, and its earlier results: each group contains less of what is missing than the one
-    before (benchmarks/decisions.md).
+    First the chunks that it cites, then the new results, and its earlier results
+    (benchmarks/decisions.md).
 
     Args:
         attempt: The answer, with its results.
         found: Results for a better question, best first.
-        store: The knowledge base.
-        leaf: Size of the chunks that fill gaps.
     """
     places = [(c.doc_id, c.start, c.end) for c in attempt.answer.citations]
-    cited = [r for r in attempt.results if any(_touches(r, *place) for place in places)]
-    gaps = _gaps(attempt.context.passages, store, leaf=leaf)
+    cited = [r for r in attempt.results if any(_touches(r.chunk, *place) for place in places)]
     held: dict[str, ScoredChunk] = {}
-    for result in (*cited, *gaps, *found, *attempt.results):
+    for result in (*cited, *found, *attempt.results):
         held.setdefault(result.chunk.chunk_id, result)
     return list(held.values())
 
 
-def _gaps(passages: Sequence[Passage], store: Store, *, leaf: int) -> list[ScoredChunk]:
-    """Return the leaves between near passages of a document."""
-    gaps = [
-        (left.doc_id, left.end, right.start)
-        for left, right in pairwise(sorted(passages, key=lambda p: (p.doc_id, p.start)))
-        if left.doc_id == right.doc_id and left.end < right.start <= left.end + _WIDEST
-    ]
-    chunks = store.chunks_of(list({gap[0] for gap in gaps}), size=leaf) if gaps else []
-    leaves = [ScoredChunk(c, 0.0, ("fills a gap between passages",)) for c in chunks]
-    return [hit for hit in leaves if any(_touches(hit, *gap) for gap in gaps)]
-
-
-def _touches(hit: ScoredChunk, doc_id: str, start: int, end: int) -> bool:
-    chunk = hit.chunk
+def _touches(chunk: Chunk, doc_id: str, start: int, end: int) -> bool:
     return chunk.doc_id == doc_id and chunk.start < end and start < chunk.end

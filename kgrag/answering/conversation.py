@@ -48,8 +48,7 @@ class Conversation:
                 self._turns = []
                 return ""
             case "courtesy":
-                told: str = _said[question_language(line)][kind]
-                return told
+                return str(_said[question_language(line)][kind])
             case "help":
                 return "\n\n".join(_said[each][kind] for each in ("zh", "en"))
         answer = self.ask(line, self._turns)

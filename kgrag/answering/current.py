@@ -37,22 +37,17 @@ class CurrentState:
 
     store: Store
     sizes: Callable[[], tuple[int, int]]
-    _settings: tuple[int, Settings] | None = field(default=None, init=False)
-    _in_force: tuple[Settings, InForce] | None = field(default=None, init=False)
+    _read: tuple[int, Settings, Callable[[], InForce]] | None = field(default=None, init=False)
 
-    def settings(self) -> Settings:
-        """Return the settings for questions in a language that the encoder reads."""
+    def read(self) -> tuple[Settings, Callable[[], InForce]]:
+        """Return the settings for questions in a language that the encoder reads, and validity."""
         counter = self.store.change_counter()
-        if self._settings is None or self._settings[0] != counter:
+        if self._read is None or self._read[0] != counter:
             coarse, leaf = self.sizes()
-            self._settings = (counter, settings_of(self.store, leaf=leaf, coarse=coarse))
-        return self._settings[1]
-
-    def in_force(self, current: Settings) -> InForce:
-        """Return the validity of documents; `current` is one object until something changes."""
-        if self._in_force is None or self._in_force[0] is not current:
-            self._in_force = (current, InForce.read(self.store, current.cards))
-        return self._in_force[1]
+            settings = settings_of(self.store, leaf=leaf, coarse=coarse)
+            in_force = cache(partial(InForce.read, self.store, settings.cards))
+            self._read = counter, settings, in_force
+        return self._read[1:]
 
 
 @dataclass
@@ -87,14 +82,14 @@ class Current:
             self._states[id(store)] = CurrentState(store, lambda: self.sizes(store).searched)
         state = self._states[id(store)]
         # One question looks once what there is: on a server each look is a round trip.
-        settings = cache(state.settings)
+        read = cache(state.read)
         model, n_best = self._cross_encoder, self.config.rerank.candidates
         return SearchContext(
             store,
             cache(partial(self.embedder, store)),
-            settings,
+            lambda: read()[0],
             graph=self.store,
-            in_force=lambda: state.in_force(settings()),
+            in_force=lambda: read()[1](),
             as_of=as_of_asked("", None),
             rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),
         )

@@ -83,7 +83,7 @@ class _Fields:
                     continue
                 if own and start > own[-1][1]:  # 四川省成都市 is one place
                     several.add(kind)
-                joined = bool(own) and not _words(text[own[-1][1] : start])
+                joined = bool(own) and not words(text[own[-1][1] : start])
                 own.append((own.pop()[0] if joined else start, end))
                 spans[kind] = own
         return cls(text, english, spans, frozenset(several))
@@ -122,13 +122,9 @@ def complete(
     by_fields, certain = carry_over(question, history, known=known)
     if certain or models is None:
         return by_fields, (Step("understand", by_fields),)
-    shown = "\n".join(
-        f"Q: {turn.question[:_LONGEST]}\nA: {shortened(turn.answer, _ANSWER)}"
-        for turn in history[-_TURNS:]
-    )
     language, before = question_language(question), models.calls
     messages = prompt("follow_up", language).fill(
-        history=fence(shown, label="history"), question=fence(question, label="question")
+        history=fence(shown(history), label="history"), question=fence(question, label="question")
     )
     try:
         asked = Request(messages, "analyse")
@@ -139,6 +135,15 @@ def complete(
         return by_fields, (failed,)
     understood = told if question_language(told) == language else by_fields
     return understood, (Step("understand", understood, models.calls - before),)
+
+
+def shown(history: Sequence[Turn]) -> str:
+    """Return the last turns for a model, answers shortened; empty without any."""
+    turns = (
+        f"Q: {turn.question[:_LONGEST]}\nA: {shortened(turn.answer, _ANSWER)}"
+        for turn in history[-_TURNS:]
+    )
+    return "\n".join(turns)
 
 
 def carry_over(
@@ -179,7 +184,7 @@ def _completed(
     own, last = _Fields.of(question, places), _Fields.of(before, places)
     same, asks = own.english == last.english, _ASKING.search(question)
     fits = not asks and own.spans.keys() & {"title", "article"} <= last.spans.keys()
-    if same and own.spans and fits and _words(own.rest()) <= _SWITCHING:
+    if same and own.spans and fits and _SWITCHING.issuperset(words(own.rest())):
         certain = last.several.isdisjoint(own.spans)
         if not certain and "place" in own.spans and "place" not in last.spans:  # make up no title
             last = _Fields.of(before.replace("《", "").replace("》", ""), places)
@@ -201,7 +206,7 @@ def _replaced(own: _Fields, last: _Fields) -> str:
 
 def _pointer(own: _Fields) -> re.Match[str] | None:
     """Return the pronoun near the beginning of a question: nothing is named before it."""
-    ends, text = _cuts(own.text), own.text
+    text, ends = own.text, {*word_boundaries(own.text)}
     found = next((m for m in _POINTER.finditer(text) if {*m.span()}.issubset(ends)), None)
     if not found or _content(text[: found.start()]):
         return None
@@ -241,16 +246,7 @@ def _filled(own: _Fields, last: _Fields, cited: Sequence[str]) -> str:
 
 def _content(text: str) -> set[str]:
     """Return the words of a text that name something."""
-    return {w for w in _words(text) if not w.isdigit()}.difference(_listed("general_words.txt"))
-
-
-def _words(text: str) -> set[str]:
-    return {*words(text)}
-
-
-def _cuts(text: str) -> list[int]:
-    """Return where words of a text begin and end, in order."""
-    return sorted(word_boundaries(text))
+    return {w for w in words(text) if not w.isdigit()}.difference(_listed("general_words.txt"))
 
 
 def _subject(text: str) -> str:
@@ -258,13 +254,13 @@ def _subject(text: str) -> str:
     if asking := _ASKING.search(text):
         behind = text[asking.end() :]
         text = text[: asking.start()] + (behind if _content(behind) else "")
-    ends = _cuts(text)
+    ends = sorted(word_boundaries(text))
     return text[: max((b for a, b in pairwise(ends) if _content(text[a:b])), default=0)]
 
 
 def _asked(text: str) -> str:
     """Return a question without the word that joins it to the one before."""
-    ends, lower = _cuts(text), text.lower()
+    ends, lower = {*word_boundaries(text)}, text.lower()
     lead = next((w for w in _LEADS if lower.startswith(w) and len(w) in ends), "")
     return text[len(lead) :].lstrip("，, 的")
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kgrag.answer.notes import note
-from kgrag.answering.follow_up import Turn
+from kgrag.answering.follow_up import Turn, shown
 from kgrag.answering.pack import facts_block, passages_block
 from kgrag.config import Template
 from kgrag.errors import ModelOutputError
@@ -18,8 +18,6 @@ from kgrag.text.words import has_han
 from kgrag.types import Language, Query
 
 _NONE = {"zh": "（无）", "en": "(none)"}
-_HISTORY = 3  # turns that are shown
-_HISTORY_CHARS = 400  # of each answer
 _ANSWER = ("答案：", "答案:", "ANSWER:")  # behind the analysis of the template `steps`
 _FEW = 20  # letters in which no language shows
 _OF_A_WORD = 5  # letters for each Chinese character
@@ -89,7 +87,7 @@ def generate(
         "question": fence(query.question, label="question"),
         "passages": passages_block(context),
         "facts": facts_block(context.facts) or _NONE[language],
-        "history": _conversation(history) or _NONE[language],
+        "history": fence(shown(history), label="conversation") if history else _NONE[language],
         "not_found": NOT_FOUND[language],
     }
     if template == "focused":
@@ -151,11 +149,6 @@ def _answer_in(text: str) -> str:
         behind = text.rpartition(mark)[2].lstrip("* ").strip() if mark in text else ""
         text = behind or text
     return text
-
-
-def _conversation(history: Sequence[Turn]) -> str:
-    turns = (f"{turn.question}\n{turn.answer[:_HISTORY_CHARS]}" for turn in history[-_HISTORY:])
-    return fence("\n\n".join(turns), label="conversation") if history else ""
 
 
 def normalise(text: str, known: Collection[int]) -> tuple[str, list[int]]:

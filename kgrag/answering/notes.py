@@ -90,14 +90,11 @@ def with_notes(
     answer = replace(answer, notes=(*answer.notes, *_broken_numbers(answer), *notes_of(answer)))
     answer = with_status(answer, as_of, knowledge.in_force())
     answer = years_first(answer, query, as_of, knowledge.store.documents)
-    told = (*answer.notes, *_what_was_searched(query, knowledge, within), *notes)
-    return replace(answer, notes=tuple(worded(sorted(told, key=_is_other), answer.language)))
-
-
-def _is_other(told: str) -> bool:
-    """Return whether a note is not on countries abroad that no document is about: these lead."""
-    is_place = isinstance(told, Note) and told.kind == "place-not-held"
-    return not (is_place and any(name in told for name in ABROAD))
+    titles = "".join(card.title for card in knowledge.cards().values())
+    abroad = tuple(word for word in query.words if word in ABROAD and word not in titles)
+    first = [note("place-not-held", places=abroad)] if abroad else []
+    told = (*first, *answer.notes, *_what_was_searched(query, knowledge, within), *notes)
+    return replace(answer, notes=tuple(worded(told, answer.language)))
 
 
 def _broken_numbers(answer: Answer) -> Mapping[Note, None]:
@@ -131,9 +128,6 @@ def _what_was_searched(
         }
         if named:
             yield note("place-named", place=place, n=len(named))
-    titles = "".join(card.title for card in cards.values())
-    if abroad := tuple(w for w in query.words if w in ABROAD and w not in titles):
-        yield note("place-not-held", places=abroad)
     if within:
         yield from chosen.filter_notes()
 

@@ -27,7 +27,6 @@ METHODS: Mapping[str, Method[Any]] = MappingProxyType(
 )
 # A model reads more results than are shown without one.
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})
-_GRID_EXPANSIONS = 2  # Chats-Grid, Table V
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,11 @@ class AskOptions:
             raise ConfigError(_NO_MODEL)
         writer = writer or ("model" if has_model else "quotes")
         rounds = METHODS[method].max_rounds if method in METHODS else 1
-        least = _GRID_EXPANSIONS if method == "chats-grid" else 0
         most = checked_count("max_chars", max_chars or answer.max_chars, most=MOST_CHARS)
         return cls(
             writer,
             checked_results(top_k) or _TOP_K[writer],
-            replace(search, system=system or search.system, expansions=search.expansions or least),
+            replace(search, system=system or search.system),
             replace(answer, template=form, max_chars=most),
             replace(checking, method=method, max_rounds=checking.max_rounds or rounds),
         )

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from kgrag.answer.sentences import joined_spans
 from kgrag.llm.prompts import fence
@@ -46,12 +46,11 @@ _Taken = dict[str, list[_Span]]  # by document, documents by their best rank
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Formatting of pieces, and their cost."""
+    """Formatting of pieces, and their cost in tokens."""
 
     documents: Mapping[str, Document]
     headings: Mapping[str, Sequence[Heading]]
     count: Count
-    costs: dict[tuple[str, _Span], int] = field(default_factory=dict)
 
     def passage(self, doc_id: str, span: _Span, number: int) -> Passage:
         document = self.documents[doc_id]
@@ -72,11 +71,8 @@ class _Shown:
 
     def cost(self, doc_id: str, spans: Sequence[_Span]) -> int:
         """Return the tokens of formatted pieces, with the blank line after each."""
-        for span in spans:
-            if (doc_id, span) not in self.costs:
-                block = passage_block(self.passage(doc_id, span, _WIDEST))
-                self.costs[doc_id, span] = self.count(block + "\n\n")
-        return sum(self.costs[doc_id, span] for span in spans)
+        blocks = (passage_block(self.passage(doc_id, span, _WIDEST)) for span in spans)
+        return sum(self.count(block + "\n\n") for block in blocks)
 
 
 def pack(
@@ -192,7 +188,8 @@ def fact_lines(
     alike: dict[tuple[str, tuple[int, ...]], dict[str, None]] = {}
     for fact in facts:
         numbers = tuple(p.number for p in passages if _states(p, fact))
-        if numbers and (duties or not _is_duty(fact)):
+        is_duty = all(e.qualifiers.kind == "duty" for e in fact.evidence)
+        if numbers and (duties or not is_duty):
             told = f"—{fact.predicate}→ {fact.object.name}{_qualified(fact)}"
             alike.setdefault((told, numbers), {})[_one_line(fact.subject.name)] = None
     found: list[tuple[int, int, str]] = []
@@ -204,10 +201,6 @@ def fact_lines(
         found.append((-shared, numbers[0], f"{line} {marks}"))
     least = _RELATED * max((-shared for shared, _, _ in found), default=0)
     return [line for n, _, line in sorted(found) if not asked or -n >= max(1, least)]
-
-
-def _is_duty(fact: Fact) -> bool:
-    return all(e.qualifiers.kind == "duty" for e in fact.evidence)
 
 
 def _that_fit(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:

@@ -240,22 +240,17 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
     return Answer(query.text, blocks, METHOD, notes=(*worded(table.notes, language), *cut))
 
 
-def as_results(table: Table, store: Store, *, size: int) -> list[ScoredChunk]:
-    """Return the passages of a table's rows as results, which a model reads before all others.
+def as_results(answer: Answer, store: Store) -> list[ScoredChunk]:
+    """Return the passages that a table is cited from, which a model reads before all others.
 
     Args:
-        table: Of `table_of`.
+        answer: Of `answer_of`.
         store: The knowledge base.
-        size: Of the chunks.
     """
-    sources = [source for _, sources in _lines(table)[:_MOST] for source in sources]
-    chunks = store.chunks_of(list({source.doc_id for source in sources}), size=size)
-    found = {
-        chunk.chunk_id: ScoredChunk(
-            chunk, 1.0, via=(f"table of {table.name}",), title=source.title, file=source.file
-        )
-        for source in sources
-        for chunk in chunks
-        if chunk.doc_id == source.doc_id and chunk.start <= source.start < chunk.end
-    }
-    return [*found.values()]
+    cited = {c.chunk_id: c for c in answer.citations}
+    chunks = {chunk.chunk_id: chunk for chunk in store.chunks(list(filter(None, cited)))}
+    return [
+        ScoredChunk(chunks[i], 1.0, via=("a table",), title=c.title, file=c.file)
+        for i, c in cited.items()
+        if i in chunks
+    ]

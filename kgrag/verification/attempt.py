@@ -43,7 +43,7 @@ class Try(Protocol):
         ...
 
     def with_more(self, attempt: Attempt, problem: Problem, wording: str) -> Attempt:
-        """Answer from the context, the gaps in it, and the results of a further query."""
+        """Answer from the context and the results of a further query."""
         ...
 
 

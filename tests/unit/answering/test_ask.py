@@ -452,14 +452,6 @@ def test_each_method_has_its_own_rounds_unless_settings_say():
     assert AskOptions.from_config(config, verify="cov").verify.max_rounds == 3
 
 
-def test_two_further_wordings_are_searched_unless_settings_say():
-    """Chats-Grid, Table V: more bring nothing; the method itself needs them."""
-    none = Config(search=SearchConfig(expansions=0))
-    assert AskOptions.from_config(Config()).search.expansions == 2
-    assert AskOptions.from_config(none, verify="cov").search.expansions == 0
-    assert AskOptions.from_config(none, verify="chats-grid").search.expansions == 2
-
-
 @pytest.mark.parametrize(
     ("config", "said", "says"),
     [

@@ -2,19 +2,18 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.blocks import Quote
 from kgrag.answer.citation import Citation
-from kgrag.answering.attempts import Attempts, with_more
+from kgrag.answering.attempts import Attempts, cited_first
 from kgrag.answering.models import QuestionModels
 from kgrag.config import Config, SearchConfig, VerifyConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelOutputError, ModelUnavailableError
-from kgrag.results import Context, Passage, ScoredChunk
+from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.systems import preset
 from kgrag.testing.scripted import ScriptedChat
 from kgrag.types import Chunk
@@ -182,57 +181,27 @@ def test_an_endpoint_that_is_gone_is_an_error_where_the_answer_needs_it(found):
     assert results
 
 
-class Leaves:
-    """Gives the leaves of 100 characters of one document."""
-
-    def chunks_of(self, doc_ids, size):
-        """Return them."""
-        assert (doc_ids, size) == (["d"], 100)
-        return [leaf(n).chunk for n in range(6)]
-
-
 def leaf(n, doc_id="d"):
     start = 100 * n
     chunk = Chunk(f"{doc_id}:100:{n}", doc_id, 100, n, start, start + 100, "", f"{doc_id}:2048:0")
     return ScoredChunk(chunk, 1.0)
 
 
-def passage(number, start, end, doc_id="d"):
-    return Passage(number, doc_id, "规划", (), start, end, "", f"{doc_id}:100:{start // 100}")
-
-
-def attempt(*, results, passages, cited=()):
+def attempt(*, results, cited):
     citations = tuple(
         Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "文", "d:100:0")
         for n, start in enumerate(cited, 1)
     )
     answer = Answer("问", tuple(map(Quote, citations)), "m")
-    return Attempt("问", answer, Context(tuple(passages)), tuple(results))
+    return Attempt("问", answer, Context((), ()), tuple(results))
 
 
 def ids(results):
     return [result.chunk.chunk_id for result in results]
 
 
-def test_what_is_cited_comes_first_then_gaps_then_what_is_new():
-    """No chunk twice; the gap between characters 100 and 300 is two leaves."""
-    store: Any = Leaves()
-    last = attempt(
-        results=[leaf(0), leaf(3), leaf(4, "e")],
-        passages=[passage(1, 0, 100), passage(2, 300, 400)],
-        cited=[310],
-    )
-    found = with_more(last, [leaf(7, "f"), leaf(0), leaf(8, "f")], store, leaf=100)
-    assert ids(found) == [
-        "d:100:3", "d:100:1", "d:100:2", "f:100:7", "d:100:0", "f:100:8", "e:100:4"
-    ]  # fmt: skip
-    assert found[1].via == ("fills a gap between passages",)
-
-
-@pytest.mark.parametrize(
-    "second", [passage(2, 500, 600), passage(2, 300, 400, "e"), passage(2, 100, 200)]
-)
-def test_what_lies_far_apart_or_in_another_document_has_no_gap(second):
-    last = attempt(results=[leaf(0)], passages=[passage(1, 0, 100), second])
-    store: Any = Leaves()
-    assert ids(with_more(last, [], store, leaf=100)) == ["d:100:0"]
+def test_what_is_cited_comes_first_then_what_is_new():
+    """No chunk twice."""
+    last = attempt(results=[leaf(0), leaf(3), leaf(4, "e")], cited=[310])
+    found = cited_first(last, [leaf(7, "f"), leaf(0), leaf(8, "f")])
+    assert ids(found) == ["d:100:3", "f:100:7", "d:100:0", "f:100:8", "e:100:4"]

@@ -118,8 +118,9 @@ def test_a_model_reads_the_passages_of_the_rows_first(base):
     search, knowledge = asked(base, "四川的森林覆盖率")
     table = table_of(search, knowledge)
     assert table is not None
-    found = as_results(table, knowledge.store, size=knowledge.settings().leaf)
-    assert [result.via for result in found] == [("table of targets",)]
+    answer = answer_of(table, search.query, knowledge.store, size=knowledge.settings().leaf)
+    found = as_results(answer, knowledge.store)
+    assert [result.via for result in found] == [("a table",)]
     assert "森林覆盖率达到41%" in found[0].chunk.text
     assert table_of(search, knowledge, planned=False) is None
 
