@@ -6,15 +6,12 @@ import random
 import subprocess
 import sys
 import time
-from contextlib import closing
-from dataclasses import replace
 
 import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
-from kgrag.store.store import open_store
 from tests.fixtures import extent
 from tests.fixtures.kit import kgrag
 
@@ -95,19 +92,6 @@ def test_copy_to_any_store_and_back_is_identical(original, place, tmp_path):
     assert f"0 copied, {RECORDS + 10} unchanged" in repeated.stdout
 
 
-def test_copy_can_be_searched(original, place):
-    """It gives the same results as the original."""
-    assert kgrag("copy", "--from", original, "--to", place).exit_code == 0
-    found = results(original)
-    assert found
-    assert results(place) == found
-
-
-def results(location):
-    with KnowledgeBase.open(location, create=False, embedder=HashEmbedder()) as base:
-        return [r.chunk.chunk_id for r in base.search("《云岭省第7号方案》节能降碳")]
-
-
 @pytest.mark.slow
 def test_copy_killed_at_random_points_ends_as_if_undisturbed(original, place):
     """After each kill what is there is sound; the last run completes it."""
@@ -129,43 +113,6 @@ def test_copy_killed_at_random_points_ends_as_if_undisturbed(original, place):
     assert done.exit_code == 0, done.output
     assert "identical" in done.stdout
     assert whole(place) == whole(original)
-
-
-def test_copy_check_when_vectors_differ_exits_1(make, tmp_path, place):
-    """Vectors under a key that the target has already stay: --check shows where."""
-    bundle = make.bundle("a", "工信部印发节能办法。")
-    turned = [replace(v, vector=-v.vector) for v in bundle.vectors]
-    for location, vectors in ((tmp_path / "kb", turned), (place, bundle.vectors)):
-        with closing(open_store(location, create=True)) as store:
-            store.upsert_document(replace(bundle, vectors=vectors), source="/a.txt")
-    done = kgrag("copy", "--from", tmp_path / "kb", "--to", place, "--check")
-
-    assert done.exit_code == 1
-    assert "0 copied, 1 unchanged" in done.stdout
-    assert "different from record" in done.stderr
-    assert '"sha256"' in done.stderr
-    assert "new place" in done.stderr
-    assert kgrag("copy", "--from", tmp_path / "kb", "--to", place).exit_code == 0
-
-
-def test_copy_into_another_knowledge_base_exits_1_and_writes_nothing(make, original, place):
-    """The reason and the remedy stand on stderr."""
-    with closing(open_store(place, create=True)) as store:
-        store.upsert_document(make.bundle("z", "工信部"), source="/z.txt")
-        before = list(store.export())
-    done = kgrag("copy", "--from", original, "--to", place)
-
-    assert done.exit_code == 1
-    assert "d-z" in done.stderr
-    assert "kgrag delete" in done.stderr
-    with closing(open_store(place, create=False)) as store:
-        assert list(store.export()) == before
-
-
-def test_copy_onto_itself_is_a_wrong_use(original):
-    done = kgrag("copy", "--from", original, "--to", f"{original}/../kb")
-    assert done.exit_code == 2
-    assert "place to copy from" in done.stderr
 
 
 def test_copy_from_where_there_is_nothing_exits_1(tmp_path):

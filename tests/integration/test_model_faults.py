@@ -2,11 +2,9 @@
 
 import logging
 import socket
-import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -159,21 +157,6 @@ def test_an_answer_that_takes_too_long_is_tried_again(model_at, on_text):
             model.complete(QUESTION, on_text=on_text)
 
 
-@pytest.mark.parametrize(
-    "fault", [Reply("好。" * 9, stream_cut=True), Reply("好。" * 9, drop="inside")]
-)
-def test_a_stream_that_breaks_off_is_said_to_and_not_begun_again(model_at, fault):
-    """The reader has seen half an answer; the cache must not keep it."""
-    seen: list[Any] = []
-    with FakeServer(scripted(fault, GOOD)) as server:
-        model = model_at(server.base_url)
-        with pytest.raises(TransientModelError, match="the answer broke off"):
-            model.complete(REQUEST, on_text=seen.append)
-        assert len(server.requests) == 1
-        assert "".join(seen) == "好。" * 4
-        assert not model.complete(REQUEST).from_cache
-
-
 def test_retry_after_holds_all_callers_back(model_at, time):
     """Nothing is sent before the time that the endpoint asked for is over."""
     begun = []
@@ -221,41 +204,6 @@ def test_an_endpoint_that_allows_few_calls_at_a_time_loses_none(model_at):
             texts = [c.text for c in pool.map(model.complete, requests)]
         assert texts == ["好。"] * 64
         assert server.paid == 64
-
-
-def test_a_short_outage_costs_a_long_run_no_answer(calls):
-    """Twelve seconds of 503 in the midst of 80 calls, four at a time: all are answered."""
-    lock, passed = threading.Lock(), [0.0]
-
-    def pass_time(seconds):
-        with lock:
-            passed[0] += seconds
-            return passed[0]
-
-    def reply(body):
-        return Reply("overloaded", 503) if 5 < pass_time(0.2) < 17 else GOOD
-
-    with FakeServer(reply, latency_s=0.01) as server:
-        config = ModelConfig(base_url=server.base_url, model="m", concurrency=4)
-
-        class Passing(Clock):
-            def now(self):
-                return passed[0]
-
-            def sleep(self, seconds):
-                pass_time(seconds)
-
-        models = Models(
-            lambda stage: config,
-            calls=calls,
-            clock=Passing(),
-        )
-        requests = [Request((Message("user", str(n)),), "extract") for n in range(80)]
-        with ThreadPoolExecutor(4) as pool:
-            texts = [c.text for c in pool.map(models.of("extract").complete, requests)]
-        models.close()
-    assert texts == ["好。"] * 80
-    assert any(total.failed for total in calls.totals("stage"))
 
 
 def test_a_question_ends_in_its_time(tmp_path):

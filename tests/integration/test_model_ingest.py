@@ -72,30 +72,6 @@ def test_ingest_of_text_that_was_paid_for_pays_nothing(folder):
         assert run(folder, "export").stdout == first
 
 
-def test_answers_that_were_cut_are_not_paid_again(folder):
-    """A run that is killed after them goes on with the halves; a longer answer is asked anew."""
-
-    def reply(body):
-        good = stand_in(body)
-        cut = body["max_tokens"] == 400 and len(good.text) > 8000
-        return Reply(good.text[:200], finish_reason="length") if cut else good
-
-    with FakeServer(reply) as server:
-        settings(folder, server.base_url, calls=str(folder / "kept.db"), max_tokens=400)
-        assert run(folder, "ingest", folder / "docs").exit_code == 0
-        paid = server.paid
-        for file in (folder / "kb").glob("kgrag.db*"):
-            file.unlink()
-        done = run(folder, "ingest", folder / "docs")
-        assert (done.exit_code, server.paid) == (0, paid)
-
-        for file in (folder / "kb").glob("kgrag.db*"):
-            file.unlink()
-        settings(folder, server.base_url, calls=str(folder / "kept.db"), max_tokens=500)
-        run(folder, "ingest", folder / "docs")
-        assert server.paid > paid
-
-
 @pytest.mark.parametrize(
     ("calls", "sample"), [("separate", 16), ("combined", 10)][: extent.of(2, 1)]
 )

@@ -4,7 +4,6 @@ import json
 import os
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,10 +14,9 @@ import neo4j
 from neo4j_graphrag.exceptions import SearchQueryParseError
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.llm.base import LLMInterfaceV2
-from neo4j_graphrag.llm.types import LLMResponse, ToolCall, ToolCallResponse
+from neo4j_graphrag.llm.types import LLMResponse
 from neo4j_graphrag.retrievers import (
     HybridCypherRetriever,
-    ToolsRetriever,
     VectorCypherRetriever,
 )
 
@@ -26,7 +24,6 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from kgrag.integrations.neo4j_graphrag import (
-    GrimRetriever,
     KgragEmbedder,
     cited_item,
     escape_lucene,
@@ -36,11 +33,10 @@ from kgrag.integrations.neo4j_graphrag import (
 
 QUESTION = "《云岭省碳达峰实施方案》提出，到2025年全省非化石能源消费比重要达到多少？"
 WIDE = 20  # times top_k candidates: an index of vectors is approximate, and this takes them all
-NOWHERE = "bolt://127.0.0.1:9"  # a driver connects when it is used, and ours is not
 
 
 class EchoLLM(LLMInterfaceV2):
-    """Answers with what it is asked; always calls the first tool."""
+    """Answers with what it is asked."""
 
     def __init__(self):
         super().__init__("echo")
@@ -52,49 +48,6 @@ class EchoLLM(LLMInterfaceV2):
     async def ainvoke(self, input, *, response_format=None, **kwargs):
         """Return the messages."""
         return self.invoke(input)
-
-    def invoke_with_tools(self, input, tools, message_history=None, system_instruction=None):
-        """Call the first tool with the question."""
-        arguments = {"query_text": input, "top_k": 3}
-        return ToolCallResponse(
-            tool_calls=[ToolCall(name=tools[0].get_name(), arguments=arguments)]
-        )
-
-
-@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.neo4j)])
-def kb(request, tmp_path):
-    """A knowledge base of the samples."""
-    where = tmp_path if request.param == "folder" else request.getfixturevalue("empty_neo4j")
-    with KnowledgeBase.open(where, embedder=HashEmbedder()) as base:
-        base.ingest([sample_folder()])
-        yield base
-
-
-def test_graph_rag_answers_from_what_kgrag_finds(kb):
-    """The model gets cited texts; the context comes back; a tool finds the same."""
-    rag = GraphRAG(GrimRetriever(kb), EchoLLM())
-    result = rag.search(QUESTION, retriever_config={"top_k": 3}, return_context=True)
-    found = kb.search(QUESTION, top_k=3)
-    assert result.retriever_result
-    items = result.retriever_result.items
-    assert [(i.metadata or {})["id"] for i in items] == [r.chunk.chunk_id for r in found]
-    for item, r in zip(items, found, strict=True):
-        assert item.metadata
-        assert item.content in result.answer
-        assert f"characters {r.chunk.start}-{r.chunk.end}" in item.content
-        assert item.metadata["via"] == list(r.via)
-    assert QUESTION in result.answer
-    assert "38%" in result.answer
-
-    silent = rag.search("？", return_context=False, response_fallback="nothing found")
-    assert silent.answer == "nothing found"
-
-    tool = GrimRetriever(kb).convert_to_tool("policies", "Searches policy documents.")
-    model: Any = EchoLLM()
-    with neo4j.GraphDatabase.driver(NOWHERE) as driver:
-        chosen = ToolsRetriever(driver, model, [tool]).get_search_results(QUESTION)
-    assert "error" not in (chosen.metadata or {})
-    assert [r["content"] for r in chosen.records] == [i.content for i in items]
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from kgrag.errors import ConfigError, ModelMismatchError, ModelNotFoundError
 from tests.fixtures.kit import kgrag
 from tests.fixtures.packages import PAGE, example_files, put_example, put_package
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
@@ -159,7 +157,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(
     ("group", "source"),
-    zip(BROKEN, ("X = 5", "raise RuntimeError('no luck')", "X = 5", "1 / 0"), strict=True),
+    [*zip(BROKEN, ("X = 5", "raise RuntimeError('no luck')", "X = 5", "1 / 0"), strict=True)],
 )
 def test_a_broken_plugin_is_one_error_with_its_name_and_the_remedy(
     site, tables, group, source, monkeypatch

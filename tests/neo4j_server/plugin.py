@@ -7,6 +7,7 @@ neither, these tests are skipped.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -30,14 +31,15 @@ ROWS = 10_000  # nodes deleted in one transaction
 def pytest_collection_modifyitems(items):
     """Mark the tests that need a server, and skip them where there is none."""
     reason = reason_to_skip()
-    # Files are shared out in this order: what takes long must not be begun last.
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         if FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.neo4j)
         if reason and item.get_closest_marker("neo4j"):
             item.add_marker(pytest.mark.skip(reason=reason))
+    # Files are shared out in this order: what takes long must not be begun last.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    n_tests = Counter(item.path for item in items if item.get_closest_marker("neo4j"))
+    items.sort(key=lambda item: (item.path not in slow, -n_tests[item.path]))
 
 
 def server_of_user() -> str:

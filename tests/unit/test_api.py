@@ -6,7 +6,6 @@ import math
 import re
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -471,44 +470,6 @@ def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path
 
 FACT = {"passage_id": "a", "triples": [["节能方案", "目标", "5万吨标准煤"]]}
 SUMMARY = {"doc": "a", "start": 0, "end": 9, "summary": "节能五万吨"}
-
-
-@pytest.mark.parametrize(
-    ("command", "record"),
-    [("ingest", {}), ("import_facts", FACT), ("import_summaries", SUMMARY)],
-)
-def test_the_time_that_is_told_has_the_indexes_in_it(tmp_path, monkeypatch, command, record):
-    """They take the half of it where there are many; no question waits for them."""
-    now = [0.0]
-    monkeypatch.setattr(intake, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    (tmp_path / "a.txt").write_text("节能方案\n到2030年，节能量达到5万吨标准煤。\n", "utf-8")
-    (tmp_path / "given.jsonl").write_text(json.dumps(record), "utf-8")
-    with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(16)) as base:
-        if command != "ingest":
-            base.ingest([tmp_path / "a.txt"])
-        refresh, put = base.store.refresh, base.store.add_knowledge
-
-        def slowly(**sizes):
-            now[0] += 405.0
-            refresh(**sizes)
-
-        def step(name, done, total):
-            now[0] += 100.0
-
-        def added(*given, **more):
-            now[0] += 100.0
-            put(*given, **more)
-
-        monkeypatch.setattr(base.store, "refresh", slowly)
-        monkeypatch.setattr(base.store, "add_knowledge", added)
-        if command == "ingest":
-            report = base.ingest([tmp_path / "a.txt"], progress=step)
-        else:
-            report = getattr(base, command)(tmp_path / "given.jsonl")
-            assert report.errors == ()
-
-    assert report.index_seconds == 405.0
-    assert report.seconds == now[0] > 405.0
 
 
 @pytest.mark.parametrize("command", ["import-facts", "import-summaries"])

@@ -534,16 +534,6 @@ def test_copy_into_a_knowledge_base_with_other_documents_is_refused(stores, make
     assert target.counts().documents == 5
 
 
-def test_copy_into_a_knowledge_base_with_other_files_is_refused(stores, make):
-    """The same document from a file that the source does not know."""
-    source, target = stores
-    fill(source, make)
-    target.upsert_document(document(make, "a"), source="/elsewhere/a.txt")
-    with pytest.raises(StoreError, match=r"d-a.*from other files"):
-        copy(source, target)
-    assert target.counts().documents == 1
-
-
 def test_compare_hashes_equal_exports_as_lines(stores, make):
     """The hash is that of the file that `kgrag export` writes."""
     source, target = stores

@@ -7,7 +7,7 @@ from kgrag.errors import NoKnowledgeBaseError
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.base import DROPPED, bases
 from kgrag.store.neo4j.connection import Database, Transaction
-from kgrag.store.neo4j.schema import check_version
+from kgrag.store.neo4j.schema import check_version, drop_index
 from kgrag.store.neo4j.statements import is_of_base
 
 _PAGE = 5000  # nodes deleted in one transaction
@@ -62,7 +62,7 @@ def _drop(database: Database) -> None:
         pass
     _drop_definitions(database, constraints=True)
     if bases(database) == [database.address.base]:
-        database.write(partial(_drop_index, name=_SHARED))
+        database.write(partial(drop_index, name=_SHARED))
     database.write(lambda tx: tx.run("delete_base"))
 
 
@@ -83,12 +83,8 @@ def _drop_definitions(database: Database, *, constraints: bool) -> None:
         ours = all(is_of_base(label, database.address.base) for label in labels)
         if not ours or not name.startswith("kgrag_") or (name in held and not constraints):
             continue
-        database.write(partial(_drop_constraint if name in held else _drop_index, name=name))
+        database.write(partial(_drop_constraint if name in held else drop_index, name=name))
 
 
 def _drop_constraint(tx: Transaction, *, name: str) -> None:
     tx.run("drop_constraint", name=name)
-
-
-def _drop_index(tx: Transaction, *, name: str) -> None:
-    tx.run("drop_index", name=name)

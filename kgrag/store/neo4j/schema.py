@@ -2,10 +2,11 @@
 
 import logging
 import re
+from functools import partial
 
 from kgrag.errors import NoKnowledgeBaseError, StoreError, StoreUnavailableError
 from kgrag.store.neo4j.base import DROPPED, SWITCHING, read_base
-from kgrag.store.neo4j.connection import Database, Row
+from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import update_labels
 from kgrag.store.neo4j.statements import of_base, statement, statements_of
 from kgrag.vectors.vector import KINDS
@@ -13,8 +14,9 @@ from kgrag.vectors.vector import KINDS
 logger = logging.getLogger(__name__)
 
 _MADE = re.compile(
-    r"(?:INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
+    r"(INDEX|CONSTRAINT) (\w+) IF NOT EXISTS\s+FOR \((?:n:([\w|]+)\)|\)-\[r:(\w+)\])"
 )
+_NAME_TAKEN = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 VERSION = 4  # of the graph's shape
 
 
@@ -43,13 +45,28 @@ def prepare(database: Database, *, create: bool) -> None:
 
 def _make(database: Database) -> None:
     """Make what a knowledge base lacks."""
+    constraints = {row["name"] for row in database.read("constraints")}
+    indexes = index_states(database)
     for name in statements_of("schema"):
-        database.define(name)
-    index_states(database)
+        kind, made = _MADE.findall(statement(name, database.address.base))[0][:2]
+        if made in (constraints if kind == "CONSTRAINT" else indexes):
+            continue
+        try:
+            database.define(name)
+        except StoreError as exc:  # of a constraint that a server died over, its index is left
+            if getattr(exc.__cause__, "code", None) != _NAME_TAKEN:
+                raise
+            database.write(partial(drop_index, name=made))
+            database.define(name)
     database.await_indexes()
     row = database.write(lambda tx: tx.run("create_base", version=VERSION))[0]
     check_version(database, row["version"])
     update_labels(database)
+
+
+def drop_index(tx: Transaction, *, name: str) -> None:
+    """Drop an index by its full name, where there is one that no constraint owns."""
+    tx.run("drop_index", name=name)
 
 
 def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
@@ -121,7 +138,7 @@ def indexes_of(base: Row | None, name: str) -> dict[str, set[str]]:
         dimension = base["dimension"] if base else 0
         texts += [statement(f"index_{kind}_vectors", name, dimension=dimension) for kind in KINDS]
     found = (match for text in texts for match in _MADE.finditer(text))
-    return {match[1]: set((match[2] or match[3]).split("|")) for match in found}
+    return {match[2]: set((match[3] or match[4]).split("|")) for match in found}
 
 
 def check_version(database: Database, version: int) -> None:

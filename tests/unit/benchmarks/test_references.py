@@ -29,52 +29,6 @@ def folder(tmp_path, labels):
     return tmp_path
 
 
-def test_recall_counts_labels_that_stand_in_the_text(tmp_path):
-    """A title that the text does not have, and the document's own, are left out."""
-    documents = benchmark.read_all(folder(tmp_path, LABELS))
-    found = benchmark.recall(documents, LABELS)
-    assert [row["cites"] for row in found[True]] == ["云岭省节能规划"]
-    assert [row["cites"] for row in found[False]] == ["节能申报表"]
-
-
-def test_precision_asks_for_role_place_and_document(tmp_path):
-    """A wrong role, a wrong document and a finding where nothing is cited are wrong."""
-    documents = benchmark.read_all(folder(tmp_path, LABELS))
-    start = documents["b"].text.index("《云")
-    right: benchmark.Row = {
-        "doc": "b",
-        "start": start,
-        "end": start + 9,
-        "role": "落实",
-        "means": "a",
-    }
-    form = documents["b"].text.index("《节能申")
-    none: benchmark.Row = {"doc": "b", "start": form, "end": form + 7, "role": None, "means": None}
-    readings = [right, {**right, "role": "依据"}, {**right, "means": None}, none]
-    agreed = benchmark.precision(documents, [*readings, {**right, "role": None}])
-    assert agreed[True] == [right, none]
-    assert len(agreed[False]) == 3
-
-
-def test_a_reading_may_allow_several_roles(tmp_path):
-    """The document that is meant has to be right with each."""
-    documents = benchmark.read_all(folder(tmp_path, LABELS))
-    start = documents["b"].text.index("《云")
-    place: benchmark.Row = {"doc": "b", "start": start, "end": start + 9, "means": "a"}
-    either = {**place, "role": "提及", "role_or": ["落实"]}
-    others = [{**either, "means": None}, {**either, "role_or": ["依据"]}]
-    assert benchmark.precision(documents, [either, *others]) == {True: [either], False: others}
-
-
-def test_resolution_counts_labels_with_a_held_document(tmp_path):
-    """Those that are found and name another document that is held."""
-    itself: benchmark.Row = {"doc_id": "b", "cites": "云岭省节能规划", "cites_doc_id": "b"}
-    elsewhere: benchmark.Row = {"doc_id": "b", "cites": "云岭省节能规划", "cites_doc_id": "zz"}
-    documents = benchmark.read_all(folder(tmp_path, LABELS))
-    reached = benchmark.resolution(documents, [*LABELS, itself, elsewhere])
-    assert reached == {True: [LABELS[0]], False: []}
-
-
 def test_the_command_prints_the_figures(tmp_path, capsys, monkeypatch):
     """Each with its parts, and what was missed."""
     data = folder(tmp_path, LABELS)

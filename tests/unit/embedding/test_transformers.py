@@ -274,19 +274,6 @@ def test_convert_tokenizer_makes_the_file_of_an_older_models_vocabulary(hub_fold
 CARD = ModelCard(name="tiny", dimension=32, format="transformers")
 
 
-def test_from_folder_sets_the_threads_of_torch_only_when_asked(hub_folder):
-    """They are of the whole process: what another part has set stays."""
-    folder = hub_folder("bert")
-    import torch
-
-    before = torch.get_num_threads()
-    TransformersNetwork.from_folder(folder, CARD)
-    assert torch.get_num_threads() == before
-    TransformersNetwork.from_folder(folder, CARD, threads=before + 1)
-    assert torch.get_num_threads() == before + 1
-    torch.set_num_threads(before)
-
-
 def test_pooled_maps_what_the_model_raises(hub_folder):
     """A token that the model has no state for fails as our error, with a remedy."""
     network = TransformersNetwork.from_folder(hub_folder("bert"), CARD)
@@ -347,20 +334,6 @@ def test_embed_gives_what_the_model_gives_for_a_text_alone(install, family, pool
         states = reference(folder, text, adapter)
         pooled = {"cls": states[0], "mean": states.mean(axis=0), "last": states[-1]}[pooling]
         assert np.abs(row - unit(pooled)).max() < CLOSE
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_embed_does_not_depend_on_the_company(install, family):
-    """A text alone, in one batch, and in batches of two has the same vector to 1e-5."""
-    embedder = LocalEmbedder.from_folder(install(family))
-    together = embedder.embed(TEXTS, "passage")
-    embedder._network.batch_tokens = 90
-    apart = embedder.embed(TEXTS[::-1], "passage")[::-1]
-
-    assert np.abs(together - apart).max() < CLOSE
-    for text, row in zip(TEXTS, together, strict=True):
-        assert np.abs(embedder.embed([text], "passage")[0] - row).max() < CLOSE
-        assert np.linalg.norm(row) == pytest.approx(1)
 
 
 def test_embed_takes_the_adapter_of_the_task(install):

@@ -196,21 +196,6 @@ def test_scores_of_both_papers_are_told_apart(judged_base):
     assert "[?]" not in shown  # what is cited is among the references
 
 
-def test_evaluators_get_question_plain_answer_and_contexts(judged_base):
-    seen = []
-
-    def evaluators(*given):
-        seen.append(given)
-        return {"Loy": 1.0}
-
-    scores, _, _ = judged(judged_base, QUERY.question, evaluators=evaluators)
-    assert scores["grim:Loy"] == 1
-    question, answer, contexts = seen[0]
-    assert question == QUERY.question
-    assert "[1]" not in answer
-    assert any("500家" in text for text in contexts)
-
-
 def test_an_answer_that_found_nothing_has_0_but_for_its_references(judged_base):
     """Whatever a lenient judge says of a refusal."""
     scores, _, answer = judged(judged_base, "鹭鹮鹯", evaluators=lambda *_: {"Resp-Qry": 1.0})

@@ -608,24 +608,6 @@ def test_when_a_document_ends_is_not_when_it_begins(predicate, object_, kept):
     assert fact.evidence[0].qualifiers.kind == "condition"
 
 
-@pytest.mark.parametrize(
-    ("triple", "relation"),
-    [
-        (("省能源局", "agency", "编制", "氢能规划", "policy"), "制定"),
-        (("园区", "project", "上报", "省能源局", "agency"), "报送"),
-        (("企业", "agency", "申报条件", "年产值一千万", "value"), "申请条件"),
-        (("未报告", "measure", "罚款", "三万", "value"), "处罚"),
-        (("企业", "agency", "必须", "报告用能", "measure"), "应当"),
-        (("企业", "agency", "有权", "申请复核", "measure"), "可以"),
-    ],
-)
-def test_the_meta_model_can_say_what_policies_say(triple, relation):
-    """Drawing up, submitting, conditions, penalties, must and may."""
-    (fact,), dropped = read(row("推广", *triple), facts="schema")
-    assert fact.predicate == relation
-    assert not dropped
-
-
 @pytest.mark.parametrize("said", ["牵头", "牵头负责", "牵头单位"])
 def test_who_leads_is_a_duty_as_rules_read_it(said):
     """One predicate, the role, and a bare organ is its place's."""

@@ -726,36 +726,6 @@ def after(n, *, documents=1, error=NONSENSE, streak=None):
     return streak
 
 
-def test_nothing_but_nonsense_is_hopeless_even_in_one_document():
-    """Before the first good answer it is the model, not the document."""
-    assert after(19).error() is None
-    assert isinstance(after(20).error(), ModelUnavailableError)
-
-
-@pytest.mark.parametrize(("documents", "is_hopeless"), [(1, False), (2, False), (3, True)])
-def test_after_a_good_answer_it_takes_three_documents(documents, is_hopeless):
-    """One document with bad tables does not stop the others."""
-    streak = FailureStreak()
-    streak.succeeded()
-    after(20, documents=documents, streak=streak)
-    assert (streak.error() is not None) is is_hopeless
-
-
-def test_a_good_answer_begins_the_count_anew():
-    """Passages and documents: only what stands in a row counts."""
-    streak = after(19, documents=3)
-    streak.succeeded()
-    after(19, documents=1, streak=streak)
-    after(1, documents=1, streak=streak)
-    assert streak.error() is None
-
-
-@pytest.mark.parametrize("kind", ["malformed", "empty", "repeating", "invalid"])
-def test_nonsense_of_any_kind_counts(kind):
-    """No JSON, none of the form asked for, nothing, or the same over and over."""
-    assert after(20, error=ModelOutputError("x", kind=kind)).error()
-
-
 @pytest.mark.parametrize(
     "error",
     [

@@ -502,17 +502,6 @@ def test_an_answer_that_is_refused_is_not_kept(calls):
     assert len(scripted.requests) == 2
 
 
-def test_a_kept_answer_that_is_refused_now_is_replaced(calls):
-    """What reads it has changed; the hit does not stand in the ledger."""
-    model, _ = cached(["旧", "新"], calls)
-    used(model, REQUEST)
-    model.complete(REQUEST).report("invalid")
-    assert calls.totals("stage") == []
-    assert used(model, replace(REQUEST, fresh=True)).text == "新"
-    assert calls.answer(model.key(REQUEST)).text == "新"
-    assert key(replace(REQUEST, fresh=True)) == key()
-
-
 CUT = Completion("半", "m", "length")
 
 

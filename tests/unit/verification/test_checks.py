@@ -10,7 +10,7 @@ from kgrag.answer.citation import Citation
 from kgrag.verification import checks
 from kgrag.verification.contradictions import contradictions
 from kgrag.verification.cov import Verification, sigma, unmet
-from kgrag.verification.names import bare, names
+from kgrag.verification.names import names
 from tests.fixtures.answers import answer_of
 
 QUOTED = {1: "福建省规划\n农村污水治理率达到65%。", 2: "国家方案\n农村污水治理率达到40%。"}
@@ -159,15 +159,6 @@ def test_a_part_of_a_word_or_number_is_no_quote(said, contrary):
     assert (only.contrary, only.supported) == (contrary, False)
 
 
-def test_mark_of_a_number_elsewhere_is_weaker():
-    """It says where the number is not, and a note asks to look."""
-    marked = quoting("连续补贴3年[1]。", "连续补贴2年。", "连续补贴2年。有效期3年。")
-    assert marked.text == "连续补贴3年[1]。〔所引句中没有：3年〕"
-    assert checks.notes_of(marked) == [
-        "有 1 句的数字不在所引的句子里，只见于同一文段的别处，已在句后标出，请核对。"
-    ]
-
-
 def test_check_of_a_denial_may_name_what_the_text_does_not():
     """Nothing is told of 西藏, says the sentence."""
     (first,) = checks_of("文件未说明西藏的目标[1]。", "西藏的目标？")
@@ -226,22 +217,6 @@ def test_names_in_english_are_capitalised_words_after_the_first():
     """Months are dates, and plain words nothing."""
     sentence = "The tower in Paris was built by Gustave Eiffel in May 1889"
     assert written(sentence, latin=True) == ["Paris", "Gustave", "Eiffel"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("省发展和改革委员会", "省发改委"),
-        ("工业和信息化厅", "工信厅"),
-        ("省经济和信息厅", "省经信厅"),
-        ("住房城乡建设部", "住建部"),
-        ("中国人民银行", "人民银行"),
-        ("Ｐ Ｍ2.5", "pm2.5"),
-    ],
-)
-def test_bare_is_the_same_for_long_and_short_names(one, other):
-    """Both are in use for one agency."""
-    assert bare(one) == bare(other)
 
 
 EDGE = {

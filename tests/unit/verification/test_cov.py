@@ -1,7 +1,7 @@
 """CoV-RAG: prompts, scores, verdicts."""
 
 import json
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -66,50 +66,6 @@ def test_cov_paper_answers_again_where_sigma_holds(run, made):
     assert REVISED not in chat.requests[1].messages[1].content
 
 
-def test_cov_paper_lets_a_false_answer_stand_where_sigma_does_not_hold(run, made):
-    """Good references are not replaced; the verdict shows the better question all the same."""
-    script = [made.cov_json(made.table_13 | {"reference_correctness": 0.9}, "false", REVISED)]
-    done, _, tries = run(COV_PAPER, script, rounds=5)
-    assert tries.wordings == []
-    assert not done.verdict.passed
-    assert "判为错误" in done.verdict.reason
-    assert "文段与问题相关" in done.verdict.reason
-    assert done.verdict.revised_question == REVISED
-
-
-def test_cov_paper_that_never_passes_ends_at_its_rounds_with_the_best(run, made):
-    """Bounded, and the judgement comes before the scores."""
-    bad, worse = made.table_13, made.table_13 | {"correctness": 0.0}
-    script = [
-        made.cov_json(bad, "false", "二问？"),
-        made.cov_json(worse, "unclear", "三问？"),
-    ]
-    done, chat, _ = run(COV_PAPER, script, tries=[made.attempt("2[1]。")], rounds=2)
-    assert len(chat.requests) == 2
-    assert done.answer.text == "2[1]。"
-    assert done.verdict.reason.startswith("判为不清楚")
-    assert not done.verdict.passed
-
-
-def test_cov_paper_takes_the_second_answer_unseen_where_no_call_is_left(made):
-    """As in the paper, it replaces a false answer; the verdict says that nobody checked."""
-    chat = made.chat([made.cov_json(made.table_13, "false", REVISED), "600家[1]。"])
-    budget = made.budget(chat, calls=2)
-
-    def answering(wording):
-        return made.attempt(chat.complete(chat.requests[0]).text, question=wording)
-
-    asked: Any = answering
-    done = COV_PAPER.verify(
-        made.question, made.attempt(), asked, language="zh", model=chat, budget=budget
-    )
-    assert len(chat.requests) == 2
-    assert done.answer.text == "600家[1]。"
-    assert not done.verdict.passed
-    assert done.verdict.reason.startswith("not verified: ")
-    assert "max_calls" in done.verdict.reason
-
-
 def test_cov_paper_does_not_answer_again_where_no_call_is_left(run, made):
     """An attempt that could not be written is not begun."""
     script = [made.cov_json(made.table_13, "false", REVISED)]
@@ -155,15 +111,6 @@ def test_cov_paper_counts_the_retry_of_a_malformed_answer(run, made):
     assert done.steps[0].calls == 2
 
 
-@pytest.mark.parametrize("judgement", [True, "正确", "正确。", "Correct", "是"])
-def test_cov_paper_reads_a_judgement_in_other_words(run, made, judgement):
-    """Endpoints without schemas give true for "true", models that think in Chinese 正确."""
-    done, _, _ = run(
-        COV_PAPER, [json.dumps(made.scores | {"judgement": judgement, "revised_question": ""})]
-    )
-    assert done.verdict.passed
-
-
 @pytest.mark.parametrize("revised", ["问" * 301, "第一行\n第二行", 5, None])
 def test_cov_paper_keeps_the_scores_where_the_revision_is_no_question(run, made, revised):
     """It counts as none; the verification is not thrown away."""
@@ -173,41 +120,6 @@ def test_cov_paper_keeps_the_scores_where_the_revision_is_no_question(run, made,
     assert tries.wordings == []
     assert done.verdict.scores == made.table_13
     assert "没有给出改写的问题" in done.verdict.reason
-
-
-def test_cov_paper_looks_again_for_an_answer_that_found_nothing(run, made):
-    """Its references alone must be bad: it has no bias or truth to score."""
-    nothing = made.table_13 | {"correctness": 0.0, "bias": 0.0, "truthfulness": 1.0}
-    script = [made.cov_json(nothing, "unclear", REVISED), made.cov_json(made.scores, "true")]
-    first = made.attempt("未找到。", found=False)
-    done, _, tries = run(COV_PAPER, script, first=first, tries=[made.attempt()])
-    assert tries.wordings == [REVISED]
-    assert done.answer.found
-
-
-def test_cov_paper_lets_the_better_verdict_decide_between_an_answer_and_none(run, made):
-    """Where nothing was found, judged unclear, it stands over what was judged false."""
-    script = [
-        made.cov_json(made.table_13, "false", REVISED),
-        made.cov_json(made.table_13, "unclear", ""),
-    ]
-    done, _, _ = run(COV_PAPER, script, tries=[made.attempt("未找到。", found=False)])
-    assert not done.answer.found
-
-
-def test_cov_paper_asks_in_the_language_of_the_question(made):
-    """An English question gets the English prompt."""
-    chat = made.chat([made.cov_json(made.scores, "true")])
-    budget = made.budget(chat)
-    COV.verify(
-        "How many factories?",
-        made.attempt(),
-        made.tries(),
-        language="en",
-        model=chat,
-        budget=budget,
-    )
-    assert "examiner" in chat.requests[0].messages[0].content
 
 
 def test_cov_paper_treats_answer_and_references_as_material(run, made):
@@ -308,15 +220,6 @@ def test_cov_retrieves_more_where_a_part_is_missing_or_the_references_are_poor(
     assert [(act, wording) for act, _, wording in tries.told] == [("more", REVISED)]
     assert done.answer.text == "6[1]。"
     assert done.verdict.revised_question == REVISED
-
-
-def test_cov_names_the_problem_of_an_answer_that_stays_false(run, made):
-    """In a field of the verdict, and in its reason."""
-    script = [problem_json(made, "false", "unsupported", "文中没有这个数")] * 2
-    done, _, _ = run(COV, script, tries=[made.attempt("600家[1]。")])
-    assert done.verdict.status == "failed"
-    assert done.verdict.problem == Problem("unsupported", "500家[3]。", "文中没有这个数")
-    assert "文中没有这个数" in done.verdict.reason
 
 
 def test_cov_answers_a_false_answer_again_without_a_problem_of_the_form(run, made):

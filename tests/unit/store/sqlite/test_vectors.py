@@ -1,5 +1,4 @@
 import json
-import logging
 import shutil
 import tempfile
 from contextlib import closing
@@ -21,7 +20,6 @@ from kgrag.vectors.vector import cosines
 from tests.fixtures import extent
 from tests.fixtures.dense_vectors import Dense, unit
 
-LOGGER = "kgrag.store.sqlite.vectors"
 SMALL = Limits(few=6, exact=40, small=20, floats=0, segment=64)
 SCANNED = Limits(few=6, exact=40, small=20, segment=64)
 QUERY = unit(np.random.default_rng(99), 1)[0]
@@ -321,15 +319,6 @@ def test_another_dimension_builds_the_index_anew(dense):
     assert base.problems() == []
 
 
-def test_a_large_build_is_announced(dense, caplog, monkeypatch):
-    """It takes minutes at a million."""
-    monkeypatch.setattr(vectors, "_WORTH_SAYING", 100)
-    base = filled(dense)
-    with caplog.at_level(logging.INFO, LOGGER):
-        base.ask(QUERY)
-    assert "writing 200 vectors" in caplog.text
-
-
 @pytest.mark.parametrize("limits", [Limits(), SMALL, SCANNED])
 def test_a_node_of_many_rows_hides_no_other(dense, monkeypatch, limits):
     """A fact that many documents state: once it is known, its rows are looked at no more."""
@@ -464,15 +453,6 @@ def test_files_that_cannot_be_used_are_written_anew(opened, folder, make, damage
         assert hits(again, make) == before == expected(again, make)
         assert again.verify() == []
     assert (segment(folder) / "matrix.npy").exists()
-
-
-def test_the_log_says_when_files_cannot_be_read(opened, folder, make, caplog):
-    """Quietly, for those who look."""
-    opened.close()
-    (segment(folder) / "matrix.npy").write_bytes(b"garbage")
-    with caplog.at_level(logging.INFO, LOGGER), closing(SQLiteStore.open(folder)) as again:
-        hits(again, make)
-    assert "rebuilt" in caplog.text
 
 
 def test_without_a_folder_to_write_vectors_are_kept_in_memory(opened, folder, make, put):
