@@ -12,9 +12,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.measures import text_table
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import GoldQuery, read_queries
-from kgrag.evaluation.report import text_table
 from kgrag.retrieval import bilingual
 from kgrag.text.in_chinese import in_chinese
 

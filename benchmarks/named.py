@@ -16,9 +16,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.measures import text_table
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
-from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
 from kgrag.evaluation.scores import evaluate
 

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measures import text_table
 from kgrag.answering.searching import Understood, with_documents
 from kgrag.answering.searching import search as search_read
 from kgrag.api import KnowledgeBase
 from kgrag.evaluation.queries import read_queries
-from kgrag.evaluation.report import text_table
 from kgrag.evaluation.runs import from_ranking
 from kgrag.evaluation.scores import evaluate
 from kgrag.results import ScoredChunk

@@ -32,7 +32,7 @@ UNTYPED = "entity"
 # The keys are those of the meta-model of dual-carbon policies, so that what rules and what models
 # say agrees. A Chinese name ends in the word that it is a kind of.
 _DOCUMENT = re.compile(
-    r"《[^《》]+》$|.{2,}(?:通知|公告|通告|意见|方案|规划|纲要|条例|规定|办法|细则|(?:行动|工作|作战)计划"
+    r"《[^《》]+》$|(?<=..)(?:通知|公告|通告|意见|方案|规划|纲要|条例|规定|办法|细则|(?:行动|工作|作战)计划"
     r"|若干措施|指南|白皮书)$"
 )
 _ENDINGS: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -92,7 +92,6 @@ class Value:
 
     Attributes:
         start: First character of the number in the passage.
-        unit_end: Offset after the unit.
         end: Offset after what belongs to it: 以上, 左右.
         number: Scaled by 万 and 亿 and to the unit.
         number_to: The upper end of a range; None otherwise.
@@ -101,7 +100,6 @@ class Value:
     """
 
     start: int
-    unit_end: int
     end: int
     number: Decimal
     number_to: Decimal | None
@@ -162,7 +160,6 @@ def _value(text: str, first: Quantity, last: Quantity) -> Value | None:
         number = max(value for value in first.values if value <= number_to)
     return Value(
         first.start,
-        unit_end,
         after.end() if after else unit_end,
         number * scale,
         number_to * scale if number_to is not None else None,

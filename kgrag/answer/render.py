@@ -105,12 +105,18 @@ def _inner(block: Block, language: Language, link: Link) -> str:
 
 
 def _linked(block: Block, language: Language, link: Link) -> str:
-    before = block.before if isinstance(block, Claim) else ""
-    return _with_links(f"{before}{_marked(block, language)}", link)
+    told = _marked(block, language)
+    if isinstance(block, Claim):
+        return _with_links(f"{block.before}{told}", link, bold=True)
+    return _with_links(told, link)
 
 
-def _with_links(marked: str, link: Link) -> str:
-    text = escape(marked).replace("\n", "<br>")
+def _with_links(marked: str, link: Link, *, bold: bool = False) -> str:
+    """Return a text of `_marked` as HTML; `**` is bold where a model wrote it."""
+    text = escape(marked)
+    if bold:
+        text = _BOLD.sub(r"<b>\1</b>", text)
+    text = text.replace("\n", "<br>")
     text = text.replace(MARKED[0], "<mark>").replace(MARKED[1], "</mark>")
     return _CITED.sub(lambda cited: f"<a {link(int(cited[1]))}>[{cited[1]}]</a>", text)
 

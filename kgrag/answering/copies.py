@@ -16,10 +16,7 @@ ALSO_IN: Mapping[Language, str] = {"zh": "同一文字另见：", "en": "the sam
 _SHARED = 0.9  # of the shorter text, by the sentences that both have
 _LEAST = 20  # letters of a passage, or a sentence, that tell one text from another
 _OVERLAP = 0.5  # of a passage that stands in another one's place
-_MORE = 2  # results asked for again, for each wanted, where some stood there twice
-_ROUNDS = 4  # searches at most: copies under other titles are seen when they are found
-
-Retrieve = Callable[[Collection[str], int], Sequence[ScoredChunk]]
+_ROUNDS = 4  # searches at most, each for twice as many results
 
 
 @dataclass(frozen=True)
@@ -61,32 +58,29 @@ class Text:
 
 
 def each_once(
-    retrieve: Retrieve, *, store: Store, cards: Iterable[Document], top_k: int
+    retrieve: Callable[[int], Sequence[ScoredChunk]],
+    store: Store,
+    cards: Collection[Document],
+    top_k: int,
 ) -> list[ScoredChunk]:
     """Return results without those that repeat another one, which names their files.
 
-    Of documents with the same text, the first one found is searched. Of documents that are nearly
-    the same, a passage that is in both counts once.
+    A passage that is in several documents with the same, or nearly the same, text counts once. More
+    is retrieved where results are lacking then.
 
     Args:
-        retrieve: Returns so many results, best first, without some documents.
+        retrieve: Returns so many results, best first.
         store: The knowledge base.
         cards: Documents that are searched.
         top_k: Maximum number of results.
     """
     held = {card.doc_id: card for card in cards}
-    texts: dict[str, Text] = {}
-    copies: dict[str, str] = {}
-    found: Sequence[ScoredChunk] = []
-    for _ in range(_ROUNDS):
-        found = retrieve(copies.keys(), top_k)
-        known = _copies(found, held, texts, store)
-        if known.keys() <= copies.keys():
+    for n in (top_k * 2**i for i in range(_ROUNDS)):
+        found = retrieve(n)
+        texts = {d.doc_id: Text(d) for d in store.documents(sorted(_alike(found, held)))}
+        once = _once(found, texts)[:top_k]
+        if len(once) == top_k or len(found) < n:
             break
-        copies |= known
-    once = _once(found, texts)
-    if len(once) < len(found) == top_k:
-        once = _once(retrieve(copies.keys(), top_k * _MORE), texts)[:top_k]
     return [replace(result, also_in=_also_in(result, texts)) for result in once]
 
 
@@ -101,48 +95,20 @@ def naming_copies(answer: Answer, results: Iterable[ScoredChunk]) -> Answer:
     return answer.citing(lambda c: replace(c, also_in=also.get(c.chunk_id, ())))
 
 
-def _copies(
-    found: Sequence[ScoredChunk],
-    held: Mapping[str, Document],
-    texts: dict[str, Text],
-    store: Store,
-) -> dict[str, str]:
-    """Return the documents with the same text as one that was found, and itself.
+def _alike(found: Sequence[ScoredChunk], held: Mapping[str, Document]) -> set[str]:
+    """Return documents that may have the text of one that was found.
 
-    Compared are documents with the same bytes, or name and place, and those whose results share a
-    passage; their texts are cached in `texts`.
+    They have its bytes, or its name and place, or a passage that was found, too.
     """
-    ids = [d for d in dict.fromkeys(r.chunk.doc_id for r in found) if d in held]
-    groups = [group for group in _alike(found, held) if not group.isdisjoint(ids)]
-    wanted = set[str]().union(*groups) - texts.keys()
-    texts |= {d.doc_id: Text(d) for d in store.documents(sorted(wanted))}
-    copies: dict[str, str] = {}
-    for doc_id in ids:
-        for other in sorted(set[str]().union(*(g for g in groups if doc_id in g)) - {doc_id}):
-            if not {doc_id, other} & copies.keys() and _are_one(doc_id, other, texts):
-                copies[other] = doc_id
-    return copies
-
-
-def _alike(found: Sequence[ScoredChunk], held: Mapping[str, Document]) -> list[set[str]]:
-    """Return groups of documents that may have the same text."""
     alike: defaultdict[str, set[str]] = defaultdict(set)
     for result in found:
-        alike[_key(result.chunk.text)].add(result.chunk.doc_id)
+        alike[f"text {letters_of(result.chunk.text)}"].add(result.chunk.doc_id)
     for card in held.values():
-        for mark in _marks(card):
-            alike[mark].add(card.doc_id)
-    return [group for group in alike.values() if len(group) > 1]
-
-
-def _marks(card: Document) -> tuple[str, str]:
-    return card.content_hash, "\n".join((node_name(card.title), *card.metadata.regions))
-
-
-def _are_one(one: str, other: str, texts: Mapping[str, Text]) -> bool:
-    if one not in texts or other not in texts:
-        return False
-    return texts[one].letters == texts[other].letters
+        alike[card.content_hash].add(card.doc_id)
+        alike["\n".join((node_name(card.title), *card.metadata.regions))].add(card.doc_id)
+    ids = {result.chunk.doc_id for result in found}
+    groups = (g for g in alike.values() if len(g) > 1 and not g.isdisjoint(ids))
+    return set[str]().union(*groups) & held.keys()
 
 
 def _once(found: Sequence[ScoredChunk], texts: Mapping[str, Text]) -> list[ScoredChunk]:
@@ -161,7 +127,8 @@ def _repeats(result: ScoredChunk, kept: ScoredChunk, texts: Mapping[str, Text]) 
         return False
     said, there = letters_of(result.chunk.text), letters_of(kept.chunk.text)
     start, begin = other.letters.find(said), other.letters.find(there)
-    if len(said) < _LEAST or start < 0 or begin < 0:
+    told_apart = len(said) >= _LEAST or one.letters == other.letters
+    if not told_apart or start < 0 or begin < 0:
         return False
     shared = min(start + len(said), begin + len(there)) - max(start, begin)
     return shared >= _OVERLAP * len(said) and one.is_near(other)
@@ -184,7 +151,3 @@ def _sentences(text: str) -> frozenset[str]:
 def letters_of(text: str) -> str:
     """Return a text without whitespace, in normal width."""
     return "".join(normalize(text).split())
-
-
-def _key(text: str) -> str:
-    return f"text {letters_of(text)}"

@@ -12,10 +12,10 @@ from kgrag.errors import ModelError
 from kgrag.llm.chat import Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text, one_question
+from kgrag.question.question import times_in
 from kgrag.text.in_chinese import place_spans
 from kgrag.text.places import places_in
 from kgrag.text.visible import shortened
-from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import question_language, read_word_list, word_boundaries, words
 
 _TURNS = 3  # of the conversation that a model is shown
@@ -25,7 +25,6 @@ _LONGEST = 300  # characters of a question
 _PATTERNS = {
     "title": re.compile(r"《[^《》]{2,120}》|(?<![“\"\w])[\"“][^\"“”一-鿿]{3,120}[\"”]"),
     "article": re.compile(r"第[一二三四五六七八九十百\d]{1,6}条|(?i:\barticle\s\d{1,3}\b)"),
-    "time": re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)年?[底末]?|“?{FIVE_YEAR_PLAN}”?(?:时期|期间)?"),
 }
 # What asks for another field of the question before: its beginning, or words besides the field.
 _LEADS = ("那么", "那", "换成", "改成", "what about", "how about")
@@ -71,6 +70,7 @@ class _Fields:
     def of(cls, text: str, known: Iterable[str]) -> "_Fields":
         english = question_language(text) == "en"
         found = {kind: [m.span() for m in p.finditer(text)] for kind, p in _PATTERNS.items()}
+        found["time"] = times_in(text)
         places = place_spans(text) if english else places_in(text, known)
         found["place"] = [(start, end) for start, end, *_ in places]
         spans: dict[str, list[tuple[int, int]]] = {}

@@ -70,7 +70,7 @@ def search_notes(
     left_out = what_is_left_out(within, store.document_cards()) if within else ""
     read_as = how_it_was_read(question, store.document_cards()) if question else ()
     asked = as_of_asked("", as_of)
-    later = what_a_day_leaves_out(asked, InForce.read(store))
+    later = what_a_day_leaves_out(asked, InForce.read(store)) if asked.held else ""
     meta = KbMeta(store.all_meta())
     other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
     cut = other_sizes(config.chunks, sizes)

@@ -13,6 +13,7 @@ from kgrag.text.headings import HeadingTree
 from kgrag.text.table_rows import header_before
 from kgrag.text.words import normalize, words
 from kgrag.types import Document, Fact, Heading, Query
+from kgrag.verification.attempt import passage_block
 
 _WIDEST = 99  # stands for any [n] where its length is not known yet
 _RELATED = 0.5  # of the most words of the question that a line shares, which others must share
@@ -235,19 +236,6 @@ def _states(passage: Passage, fact: Fact) -> bool:
 
 def _one_line(text: str) -> str:
     return without_marks(" ".join(text.split()))
-
-
-def passage_block(passage: Passage) -> str:
-    """Return a passage for a model: its [n], then title, sections and text, fenced.
-
-    Title and sections are inside the fence, too, as they are a document's words; anything like a
-    citation in them (a footnote's [7]) is written 〔7〕, so that no document can claim another's
-    number. Documents and quotes keep their [7].
-    """
-    path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
-    return f"[{passage.number}]\n" + fence(
-        without_marks(f"{path}\n{passage.text}"), label="passage"
-    )
 
 
 def passages_block(context: Context) -> str:

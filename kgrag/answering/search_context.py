@@ -1,8 +1,9 @@
 """Dependencies of question answering: store, encoder, settings, validity."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 from kgrag.answering.copies import each_once
 from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
@@ -116,7 +117,7 @@ class SearchContext:
     ) -> list[ScoredChunk]:
         """Return results with their documents' status, those in force first if a day is asked for.
 
-        Of documents with the same text one is searched; see `kgrag.answering.copies.each_once`.
+        A passage of several documents is there once; see `kgrag.answering.copies.each_once`.
 
         Args:
             pipeline: The retrieval preset.
@@ -128,15 +129,11 @@ class SearchContext:
             pipeline = replace(pipeline, rerankers=(*pipeline.rerankers, self.rerank))
         titled = searches[0].titled if self.as_of.preferred else ()
         in_force = self.in_force()
-        cards = list(self.cards().values())
 
-        def retrieve(copies: Collection[str], n: int) -> list[ScoredChunk]:
-            others = [search.without(copies) for search in searches]
-            return pipeline.retrieve(*others, top_k=n)
+        def retrieve(n: int) -> list[ScoredChunk]:
+            return pipeline.retrieve(*searches, top_k=n)
 
-        def once(n: int) -> list[ScoredChunk]:
-            return each_once(retrieve, store=self.store, cards=cards, top_k=n)
-
+        once = partial(each_once, retrieve, self.store, self.cards().values())
         found = in_force_first(
             once, searches[0].query, self.as_of, in_force, titled=titled, top_k=top_k
         )

@@ -19,9 +19,9 @@ from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.statements.table import Cell, Row, Table, shown, worded
 from kgrag.store.store import Store
-from kgrag.text.facets import NATIONAL, called, place_rank
+from kgrag.text.facets import NATIONAL, called
 from kgrag.text.indicators import indicator_names, is_indicator
-from kgrag.text.regions import level_of, regions_named
+from kgrag.text.regions import regions_named
 from kgrag.text.words import normalize_name
 from kgrag.types import Query
 
@@ -111,6 +111,8 @@ def _of_indicator(asked: Question, search: Search) -> dict[str, object]:
         "places": places,
         "years": (min(due), max(due)) if due else None,
         "standing": asked.standing,
+        "level": asked.level,
+        "order": asked.order,
     }
 
 
@@ -141,33 +143,21 @@ def table_of(search: Search, knowledge: SearchContext, *, planned: bool = True) 
         for row in table.rows
         if table.name != "targets" or _is_asked(str(_cells(table, row)["region"]), asked, known)
     )
-    kept = [row for row in searched if row.sources]
-    return replace(table, rows=tuple(_ordered(table, kept, asked))) if kept else None
+    kept = tuple(row for row in searched if row.sources)
+    return replace(table, rows=kept) if kept else None
 
 
 def _is_asked(region: str, asked: Question, known: Collection[str]) -> bool:
-    """Return whether a place is one of those named, or a known one of the level asked for."""
-    if not asked.level:
-        return called(region) in asked.places or (region == NATIONAL and asked.query.national)
-    if not regions_named(region) and called(region) not in known:
-        return False
-    return level_of(region) == asked.level or (asked.level == "市" and region.endswith("市"))
+    """Return whether a place is named itself; of a level, whether it is known, not a misread word.
 
-
-def _ordered(table: Table, found: Sequence[Row], asked: Question) -> list[Row]:
-    """Return figures by place and year, or by value if that is asked for; other rows unchanged."""
-    if table.name != "targets":
-        return [*found]
-    cells = {id(row): _cells(table, row) for row in found}
-    placed = sorted(found, key=lambda row: place_rank(str(cells[id(row)]["region"])))
-    if not asked.order:
-        return placed
-
-    def size(row: Row) -> float:
-        value = cells[id(row)]["value"]
-        return float(value) if isinstance(value, int | float) else 0.0
-
-    return sorted(placed, key=size, reverse=asked.order == "most")
+    Args:
+        region: Full name.
+        asked: The question.
+        known: Short names of places that no gazetteer lists.
+    """
+    if asked.level:
+        return bool(regions_named(region)) or called(region) in known
+    return called(region) in asked.places or (region == NATIONAL and asked.query.national)
 
 
 def _cells(table: Table, row: Row) -> dict[str, Cell]:

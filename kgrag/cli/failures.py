@@ -36,15 +36,11 @@ _ALLOCATION = re.compile(
 _FILES = re.compile(r"too many open files", re.IGNORECASE)
 _MORE_FILES = message("allow more open files (ulimit -n), and run it again")
 _REMEDIES = {
-    errno.ENOSPC: message("free space on the disk, and run it again"),
-    errno.EDQUOT: message("free space within your quota, and run it again"),
-    errno.EFBIG: message("allow larger files (ulimit -f), and run it again"),
-    errno.EMFILE: _MORE_FILES,
-    errno.ENFILE: _MORE_FILES,
-    errno.EROFS: message("name a place that may be written"),
-    errno.EACCES: message("name a place that you may read and write"),
-    errno.EPERM: message("name a place that you may read and write"),
-    errno.EIO: message("check the disk, and run it again"),
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), _MORE_FILES),
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+        message("free space on the disk, or allow larger files, and run it again"),
+    ),
 }
 _OTHER = message("see to that place, or name another")
 
@@ -97,8 +93,8 @@ def print_stopped(command: str | None) -> None:
 def shortage(exc: BaseException) -> Message | None:
     """Return the message for an error due to a lack of resources; None for any other.
 
-    >>> shortage(OSError(28, "No space left on device", "out.jsonl"))
-    'out.jsonl: No space left on device: free space on the disk, and run it again'
+    >>> shortage(OSError(28, "No space left on device", "x"))
+    'x: No space left on device: free space on the disk, or allow larger files, and run it again'
     >>> shortage(KeyError("a")) is None
     True
     """

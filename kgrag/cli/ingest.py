@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,21 +52,12 @@ def ingest(
     Reads .docx .pdf .html .md .txt and .jsonl of {id, title, text}. Where kgrag.toml names a
     model in [llm], it reads facts and summaries out of them.
     """
-    if not paths and not retry_failed:
-        raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
-    if retry_failed and (dry_run or no_model):
-        why = "--retry-failed asks a model: leave --dry-run and --no-model out."
-        raise click.UsageError(told(why))
-    if sample and (not dry_run or no_model):
-        raise click.UsageError(told("--sample goes with --dry-run and a model."))
+    _check(paths, dry_run, sample, no_model, retry_failed)
     if workers is not None:
         ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=workers))
     model: Use = "none" if no_model else "auto"
     if dry_run:
-
-        def plan(base: "KnowledgeBase") -> "Plan":
-            return base.plan(paths, model=model, sample=sample, follow_links=follow_links)
-
+        plan = partial(_plan, paths=paths, model=model, sample=sample, follow_links=follow_links)
         return print_plan(_planned(ctx, kb, plan, sample), as_json)
     from kgrag.embedding.choose import encoder_note
 
@@ -79,8 +71,27 @@ def ingest(
                 if retry_failed
                 else base.ingest(paths, model=model, progress=progress, follow_links=follow_links)
             )
+    # Including opening and closing.
     print_report(replace(report, seconds=time.monotonic() - began), as_json)
     return int(bool(report.failed))
+
+
+def _check(
+    paths: tuple[Path, ...], dry_run: bool, sample: int, no_model: bool, retry_failed: bool
+) -> None:
+    """Raise a UsageError for contradicting options."""
+    if not paths and not retry_failed:
+        raise click.MissingParameter(param_hint="'PATHS...'", param_type="argument")
+    if retry_failed and (dry_run or no_model):
+        raise click.UsageError(
+            told("--retry-failed asks a model: leave --dry-run and --no-model out.")
+        )
+    if sample and (not dry_run or no_model):
+        raise click.UsageError(told("--sample goes with --dry-run and a model."))
+
+
+def _plan(base: "KnowledgeBase", **asked: Any) -> "Plan":
+    return base.plan(**asked)
 
 
 def _planned(

@@ -11,35 +11,11 @@ from typing import Any
 
 import click
 
-from kgrag.cli import (
-    ask,
-    browser,
-    dataset,
-    eval,
-    ingest,
-    manage,
-    models,
-    query,
-    serve,
-    tools,
-)
+from kgrag.cli import ask, browser, dataset, eval, ingest, manage, models, query, serve, tools
 from kgrag.cli.chinese import choose, encode_help, in_words, translate_click, with_names
-from kgrag.cli.failures import (
-    ended_by_signals,
-    exit_code,
-    leave,
-    print_stopped,
-    shortage,
-)
+from kgrag.cli.failures import ended_by_signals, exit_code, leave, print_stopped, shortage
 from kgrag.cli.options import FILE
-from kgrag.cli.printing import (
-    echo,
-    echo_text,
-    log_to_stderr,
-    print_loss,
-    replace_unsupported,
-    say,
-)
+from kgrag.cli.printing import echo, echo_text, log_to_stderr, print_loss, replace_unsupported, say
 from kgrag.errors import KgragError
 
 
@@ -151,18 +127,7 @@ def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
         echo_text(ctx.get_help())
 
 
-for _module in (
-    ingest,
-    ask,
-    tools,
-    query,
-    browser,
-    manage,
-    eval,
-    dataset,
-    models,
-    serve,
-):
+for _module in (ingest, ask, tools, query, browser, manage, eval, dataset, models, serve):
     for _command in _module.COMMANDS:
         main.add_command(_command)
 encode_help(main)

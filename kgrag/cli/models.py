@@ -9,14 +9,7 @@ import click
 
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
-from kgrag.cli.printing import (
-    echo,
-    echo_text,
-    print_json,
-    print_record,
-    progress_bar,
-    table,
-)
+from kgrag.cli.printing import echo, echo_text, print_json, print_record, progress_bar, table
 from kgrag.errors import NotFoundError
 from kgrag.types import Language
 

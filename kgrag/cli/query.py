@@ -1,7 +1,6 @@
 """The command for queries: Cypher on Neo4j, SQL over the views in a folder."""
 
 from math import isnan
-from typing import TYPE_CHECKING
 
 import click
 
@@ -9,9 +8,6 @@ from kgrag.cli.chinese import in_words, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
 from kgrag.cli.printing import echo, echo_text, print_json, print_record, say, table
-
-if TYPE_CHECKING:
-    pass
 
 
 @command()

@@ -1,4 +1,4 @@
-"""Reports of experiments: text tables, Markdown and JSON."""
+"""Reports of experiments: aligned tables, Markdown and JSON."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -7,30 +7,10 @@ from pathlib import Path
 from kgrag.evaluation.experiment import Difference, Trial
 from kgrag.evaluation.lines import write_lines
 from kgrag.evaluation.runs import write_run
-from kgrag.evaluation.scores import ALL, MEASURES, GroupScores, Report
+from kgrag.evaluation.scores import MEASURES
 from kgrag.text.visible import json_line
 
 Experiment = Mapping[str, Sequence[Trial]]  # by name of the set
-
-
-def text_table(
-    reports: Mapping[str, Report], *, kind: str = ALL, measures: Sequence[str] = MEASURES
-) -> str:
-    """Return an aligned table: a row for each measure, a column for each system, in percent.
-
-    Args:
-        reports: By system, in the order of the columns.
-        kind: The group of questions, shown in the corner.
-        measures: Those without values are left out; a missing value is `-`.
-    """
-    groups = {system: _group(report, kind) for system, report in reports.items()}
-    shown = [name for name in measures if any(name in g.means for g in groups.values() if g)]
-    columns = [[kind, "n", *shown]]
-    for system, group in groups.items():
-        means = group.means if group else {}
-        cells = [f"{100 * means[name]:.1f}" if name in means else "-" for name in shown]
-        columns.append([system, str(group.n_queries if group else 0), *cells])
-    return aligned(list(zip(*columns, strict=True)))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -112,10 +92,6 @@ def _rows(trials: Sequence[Trial], measures: Sequence[str]) -> list[list[str]]:
         cells += [f"{ms:.1f}" for ms in trial.latency_ms] + [f"{trial.characters:.0f}"]
         rows.append([trial.system, str(len(trial.report.queries)), *cells])
     return rows
-
-
-def _group(report: Report, kind: str) -> GroupScores | None:
-    return next((group for group in report.groups if group.kind == kind), None)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

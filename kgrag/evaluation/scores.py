@@ -22,9 +22,6 @@ from kgrag.evaluation.runs import Run, RunResult, document_name
 
 ALL = "all"
 
-# Which document a result belongs to, given the ids that are gold for its question.
-DocKey = Callable[[RunResult, Collection[str]], str]
-
 _AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
     "P": precision_at,
     "R": recall_at,
@@ -154,7 +151,6 @@ def evaluate(
     *,
     ks: Sequence[int] = (1, 2, 5, 10),
     budgets: Sequence[int] = (1000, 2000, 4000, 8000),
-    doc_key: DocKey = document_key,
 ) -> Report:
     """Return the scores of a run.
 
@@ -169,14 +165,13 @@ def evaluate(
         queries: With gold.
         ks: Ranks to cut at, at least 1.
         budgets: Characters of context, at least 1.
-        doc_key: Returns the document id of a result.
     """
     if min((*ks, *budgets, 1)) < 1:
         raise ValueError(f"ks and budgets must be at least 1, got {list(ks)} and {list(budgets)}")
     scored = []
     for query in queries:
         results = run.get(query.query_id, ())
-        scores = _score(query, results, ks=ks, budgets=budgets, doc_key=doc_key)
+        scores = _score(query, results, ks=ks, budgets=budgets)
         scored.append(QueryScores(query.query_id, query.kind, len(results), scores))
     kinds = dict.fromkeys(query.kind for query in scored if query.kind not in ("", ALL))
     groups = [_group(ALL, scored)]
@@ -190,11 +185,10 @@ def _score(
     *,
     ks: Sequence[int],
     budgets: Sequence[int],
-    doc_key: DocKey,
 ) -> dict[str, float]:
     gold = frozenset(query.gold_docs)
     ids = gold.union(query.gold_spans)
-    keyed = [(doc_key(result, ids), result) for result in results]
+    keyed = [(document_key(result, ids), result) for result in results]
     docs = list(dict.fromkeys(doc for doc, _ in keyed))
     scores = {f"{name}@{k}": at(docs, gold, k) for name, at in _AT_K.items() for k in ks}
     scores |= {name: _AT_K[name](docs, gold, max(1, len(docs))) for name in _OF_ALL}

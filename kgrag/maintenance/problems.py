@@ -396,15 +396,14 @@ def _issuer(document: Document) -> str:
 
 
 def _date(document: Document) -> str:
-    metadata = document.metadata
-    if metadata.year is None and not document.properties.get("year"):
+    if document.metadata.year is None:
         return message("no date of issue")
-    return message("the year is inferred") if metadata.is_issue_inferred else ""
+    return message("the year is inferred") if document.metadata.is_issue_inferred else ""
 
 
 def _region(document: Document) -> str:
     metadata, properties = document.metadata, document.properties
-    told = metadata.regions or properties.get("places") or properties.get("stated.regions")
+    told = metadata.regions or properties.get("stated.regions")
     if not told and (metadata.level in _LOCAL or not metadata.level):
         return message("no region")
     return message("the region is inferred") if {"regions", "level"} & {*metadata.inferred} else ""

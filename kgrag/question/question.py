@@ -36,7 +36,7 @@ _YEAR = re.compile(
     r"|度?的?(?:\S{0,8})(?:计划|方案|规划|意见|通知|文件|办法|要点))|[^\d年]|$)年?[底末]?"
 )
 _ANY_YEAR = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d){_NO_YEAR}年?[底末]?")
-_PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
+_PERIOD = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?(?:时期|期间)?")
 _Y = r"(?:19|20)\d\d"
 _NAMES = re.compile(  # 2000家 is a number, 2000年 and 2021—2025 are not
     rf"《[^》]{{0,200}}》|(?:{_Y}\s*[-—–~～至到]+\s*)?{_Y}\s*年(?:\s*\d{{1,2}}\s*月)?(?:\s*\d{{1,2}}\s*[日号])?"
@@ -236,6 +236,11 @@ def tagged(query: Query) -> Tagged:
             if place in query.places
         ),
     )
+
+
+def times_in(text: str) -> list[tuple[int, int]]:
+    """Return (start, end) of the years and five-year plans in a text, in order."""
+    return sorted(m.span() for pattern in (_PERIOD, _ANY_YEAR) for m in pattern.finditer(text))
 
 
 def _times(text: str) -> Iterator[Span]:

@@ -44,7 +44,7 @@ _LEAST_CITED = 8  # characters of a title that is cited and not held
 _NUMBER, _NO_MARKS = re.compile(ISSUE_NUMBER), str.maketrans("", "", "《》")
 # What stands before the number of a document that is not held, and is no part of it.
 _BEFORE_NUMBER = re.compile(
-    r"^.*(?:[的了和与及跟是在被把据照于由中对按]|引用|落实|贯彻|请问?|看看|什么|哪些)(?=..)"
+    r"\w*(?:[的了和与及跟是在被把据照于由中对按]|引用|落实|贯彻|请问?|看看|什么|哪些)(?=\w\w)"
 )
 
 
@@ -161,7 +161,7 @@ class TitleIndex:
         """
         found: list[tuple[int, int, Document | None]] = []
         for match in _NUMBER.finditer(question):
-            lead = _BEFORE_NUMBER.match(re.split(r"\W", match[0], maxsplit=1)[0])
+            lead = _BEFORE_NUMBER.match(match[0])
             start = match.start() + (lead.end() if lead else 0)
             number = _letters(question[start : match.end()])[0]
             found.append((start, match.end(), self._numbered.get(number)))
@@ -372,7 +372,7 @@ def _places_in(name: str, known: Collection[str]) -> frozenset[str]:
 def _letters(question: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     offsets: list[int] = []
-    short = [match.start() for match in re.finditer("双碳", question)]
+    short = [at for at in range(len(question)) if question.startswith("双碳", at)]
     for at, character in enumerate(question):
         if at in short:
             character = "碳达峰"

@@ -10,13 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from kgrag.errors import (
-    BusyError,
-    ConfigError,
-    ModelError,
-    NotFoundError,
-    StoreUnavailableError,
-)
+from kgrag.errors import BusyError, ConfigError, ModelError, NotFoundError, StoreUnavailableError
 from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.inputs import read
 from kgrag.statements.export import FORMS

@@ -107,11 +107,7 @@ def _chat(desk: Desk, request: Request, given: Chat) -> Response:
     if given.model not in ("", desk.name):
         raise NotFoundError(f"no model is called {given.model!r}; it is {desk.name!r}")
     root = root_of(request)
-    head = {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
-        "created": int(time.time()),
-        "model": desk.name,
-    }
+    head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": desk.name}
     if given.stream:
         return EventStream(desk, partial(_chunks, desk, asked, root, head), asked.lang)
     return _whole(desk, asked, root, head)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -73,7 +73,6 @@ class Desk:
     uploads: Path | None = None
     at_once: int = AT_ONCE
     waiting: int = WAITING
-    _known: tuple[tuple[int, date], Known] | None = field(default=None, init=False, repr=False)
     _keeping: threading.Lock = field(default_factory=threading.Lock, init=False)
     _kept: dict[Hashable, tuple[object, Response]] = field(default_factory=dict, init=False)
 
@@ -101,14 +100,7 @@ class Desk:
 
     def known(self) -> Known:
         """Return what is held; it is read again when it has changed, and on another day."""
-        now = self.state()
-        kept = self._known
-        if kept is None or kept[0] != now:
-            cards, statuses = self.base.documents(), self.base.statuses()
-            by_id = {card.doc_id: card for card in cards if card.doc_id in statuses}
-            known = Known(by_id, statuses, facets(list(by_id.values()), statuses))
-            self._known = kept = now, known
-        return kept[1]
+        return _known(self.base, self.state())
 
     async def run(self, work: Callable[[], _T], limiter: anyio.CapacityLimiter | None = None) -> _T:
         """Return the result of work that blocks; it is left to itself when the server ends.
@@ -159,6 +151,13 @@ class Desk:
         if limiter.statistics().tasks_waiting >= self.waiting:
             n = int(limiter.total_tokens) + self.waiting
             raise BusyError("{n} requests are being worked on already: try again shortly", n=n)
+
+
+@lru_cache(maxsize=1)
+def _known(base: KnowledgeBase, _state: tuple[int, date]) -> Known:
+    cards, statuses = base.documents(), base.statuses()
+    by_id = {card.doc_id: card for card in cards if card.doc_id in statuses}
+    return Known(by_id, statuses, facets(list(by_id.values()), statuses))
 
 
 @dataclass(frozen=True, slots=True)

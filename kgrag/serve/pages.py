@@ -43,6 +43,7 @@ from kgrag.serve.rendering import entity_url, instead, page, rendered, said
 from kgrag.statements.overview import Facet, facets
 from kgrag.statements.references import by_node
 from kgrag.statements.selection import Selection
+from kgrag.statements.sources import quoted
 from kgrag.statements.table import Table, shown, worded
 from kgrag.store.folders import FOLDERS, originals
 from kgrag.store.likeness import not_called
@@ -63,7 +64,6 @@ _SHOWN_ROWS = 500  # of a table in a page; files have all
 
 _MOST_NAMED = 60  # entities on the first page
 _NO_NAMES = ("value", "deadline")  # types of entities that nobody looks for
-_Stated = tuple[Fact, list[tuple[str, str, str]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,32 +136,18 @@ def _drawn(
         link=lambda one: entity_url(one.name),
         word=lambda type_: said(type_, language_of(desk, request)),
     )
-    numbered = [(n, *stated) for n, stated in enumerate(_stated(desk, ordered), 1)]
+    spots = [[*dict.fromkeys((e.doc_id, e.start, e.end) for e in f.evidence)] for f in ordered]
+    sources = quoted(desk.base.store, chain.from_iterable(spots))
+    numbered = [
+        (n, fact, [sources[spot] for spot in of if spot in sources])
+        for n, (fact, of) in enumerate(zip(ordered, spots, strict=True), 1)
+    ]
     relations = [
         (colour, predicate, [told for told in numbered if told[1].predicate == predicate])
         for predicate, colour in colours(ordered).items()
     ]
     drawn = {"drawing": Markup(svg), "legend": Markup(legend(ordered)), "n": len(ordered)}
     return drawn | {"relations": relations, "places_of": places}
-
-
-def _stated(desk: Desk, facts: Sequence[Fact]) -> Iterator[_Stated]:
-    """Yield facts with title, address and sentence of where they are stated."""
-    ids = sorted({e.doc_id for fact in facts for e in fact.evidence})
-    held = {document.doc_id: document for document in desk.base.store.documents(ids)}
-    for fact in facts:
-        places = {(e.doc_id, e.start, e.end): None for e in fact.evidence if e.doc_id in held}
-        yield (
-            fact,
-            [
-                (
-                    held[d].title,
-                    str(Address(d, start, end)),
-                    " ".join(held[d].text[start:end].split()),
-                )
-                for d, start, end in places
-            ],
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,13 +415,7 @@ def _table(desk: Desk, request: Request, _given: None) -> Response:
     table = tool.run(desk.base, given) if given else None
     if table and given.form != "json":
         return exported(table, given.form, given.lang)
-    is_within = issubclass(tool.arguments, Within)
-    beside = {*parameters(Within if is_within else Arguments), *parameters(Rows)}
-    fields = {
-        name: get_args(kind) if get_origin(kind) is Literal else ()
-        for name, (_, kind) in parameters(tool.arguments).items()
-        if name not in beside and not (get_origin(kind) is tuple and kind != tuple[str, ...])
-    }
+    fields = _fields(tool.arguments)
     typed = (request.query_params.getlist(name) for name in fields if not fields[name])
     return page(
         desk,
@@ -445,13 +425,23 @@ def _table(desk: Desk, request: Request, _given: None) -> Response:
         examples=partial(_examples, desk.base, desk.base.store.change_counter()),
         names=list(_tables()),
         fields=fields,
-        is_within=is_within,
+        is_within=issubclass(tool.arguments, Within),
         asked="、".join(chain.from_iterable(typed)),
         table=table,
         notes=worded(table.notes, given.lang) if table else (),
         shown=shown,
         most=_SHOWN_ROWS,
     )
+
+
+def _fields(kind: type[Arguments]) -> dict[str, tuple[str, ...]]:
+    """Return the arguments that the form of a table has of its own, each with its choices."""
+    beside = {*parameters(Within if issubclass(kind, Within) else Arguments), *parameters(Rows)}
+    return {
+        name: get_args(of) if get_origin(of) is Literal else ()
+        for name, (_, of) in parameters(kind).items()
+        if name not in beside and not (get_origin(of) is tuple and of != tuple[str, ...])
+    }
 
 
 _AT_ONCE = ("conflicts",)  # tables that are shown without any condition

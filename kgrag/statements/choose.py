@@ -1,11 +1,12 @@
 """Choose statements by document, indicator, agency, place, year and standing, here only."""
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import Note, note
 from kgrag.ingestion.statements.duty_sentences import is_organ
@@ -32,11 +33,7 @@ if TYPE_CHECKING:
 _LISTED = ("省", "市")  # levels of which the gazetteer has all divisions
 _BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
 _BETWEEN = re.compile("[、，,；;]")  # indicators
-_KINDS = {  # what is named in statements of a kind, in a message; and what documents state of it
-    "target": "indicator",
-    "duty": "organ with duties",
-    "definition": "term that is defined",
-}
+_IS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 _Is = Callable[[Statement, Document], bool]
 
 
@@ -57,6 +54,11 @@ class Chosen:
     statements: Sequence[Statement] = ()
     names: tuple[str, ...] = ()
     part: str = ""
+
+    @property
+    def stating(self) -> frozenset[str]:
+        """The documents with chosen statements, by id."""
+        return frozenset(s.doc_id for s in self.statements)
 
     def note(self, stating: Collection[str], what: Note) -> Note:
         """Return a note on how many documents the table covers.
@@ -100,7 +102,10 @@ class Chosen:
             places: Full or short names; those that are no province or city of China are left out.
         """
         listed = [p for p in places if any(r.level != "县" for r in regions_named(p))]
-        near = about(self.held)
+        if not listed:
+            return ()
+        facets = (document_facets(card.title, card.metadata) for card in self.held)
+        near = {region for of in facets for region in of.regions}
         return tuple(p for p in listed if not with_places_inside([called(p)]) & near)
 
     def place_notes(self, places: Collection[str]) -> list[Note]:
@@ -168,23 +173,18 @@ def _in_force(store: Store, cards: Sequence[Document], selection: "Selection") -
 
 def _names(selection: "Selection", kind: StatementKind) -> tuple[str, ...]:
     """Return the names by which statements of a kind are selected; none for any."""
-    names = {
-        "target": selection.names,
-        "duty": (selection.agency,),
-        "definition": (selection.topic,),
-    }
-    asked = tuple(name for name in names.get(kind, ()) if name.strip())
+    by_kind = {"duty": (selection.agency,), "definition": (selection.topic,)}
+    names = by_kind.get(kind, selection.names if kind == "target" else ())
+    asked = tuple(name for name in names if name.strip())
     check_whole("name", *asked)
     return asked
 
 
 def _named(kind: StatementKind, names: Sequence[str]) -> _Is:
     """Return a predicate: whether a statement of a kind has one of some names; true for none."""
-    by_kind = {"target": names_indicator, "duty": names_organ, "definition": _names_term}
-    if not names:
-        return lambda statement, card: True
-    ways = [by_kind[kind](name) for name in names]
-    return lambda statement, card: any(way(statement, card) for way in ways)
+    _, way = _BY_NAME[kind]
+    ways = [way(name) for name in names]
+    return lambda statement, card: not ways or any(way(statement, card) for way in ways)
 
 
 def check_named(store: Store, chosen: Chosen, kind: StatementKind) -> None:
@@ -203,12 +203,8 @@ def check_named(store: Store, chosen: Chosen, kind: StatementKind) -> None:
     for name in lacking:
         is_named = _named(kind, [name])
         if not any(is_named(s, cards[s.doc_id]) for s in stated):
-            raise not_called(message(_KINDS[kind]), name, {s.fact.subject.name for s in stated})
-
-
-def about(cards: Iterable[Document]) -> frozenset[str]:
-    """Return the short names of the places that documents are about, provinces around included."""
-    return frozenset(r for c in cards for r in document_facets(c.title, c.metadata).regions)
+            what, _ = _BY_NAME[kind]
+            raise not_called(message(what), name, {s.fact.subject.name for s in stated})
 
 
 def names_all(wanted: str) -> Callable[[str], bool]:
@@ -261,6 +257,14 @@ def names_organ(wanted: str) -> _Is:
 def _names_term(wanted: str) -> _Is:
     named = names_all(wanted)
     return lambda s, card: named(s.fact.subject.name) or named(subject_of(s))
+
+
+# What statements of a kind are chosen by, in a message; and the predicate of a name.
+_BY_NAME: Mapping[StatementKind, tuple[str, Callable[[str], _Is]]] = {
+    "target": ("indicator", names_indicator),
+    "duty": ("organ with duties", names_organ),
+    "definition": ("term that is defined", _names_term),
+}
 
 
 def in_places(
@@ -328,34 +332,22 @@ def _named_in(title: str) -> str:
     return named[0].name if len(named) == 1 else NATIONAL
 
 
-class Ranked(NamedTuple):
-    """Figures in an order, those that cannot be compared left out.
-
-    Attributes:
-        statements: In the order of their values, or as they were.
-        notes: On those left out.
-    """
-
-    statements: Sequence[Statement]
-    notes: tuple[Note, ...]
-
-
-def ranked(statements: Sequence[Statement], selection: "Selection") -> Ranked:
-    """Return the figures within the bound of a selection, in its order.
+def ranked(chosen: Chosen, selection: "Selection") -> tuple[Sequence[Statement], tuple[Note, ...]]:
+    """Return the figures within the bound of a selection, in its order, and what is left out.
 
     Only figures of the usual unit and kind of change are comparable; a note counts the others.
     """
-    if not (selection.order or selection.bound):
-        return Ranked(statements, ())
+    statements, bound = chosen.statements, selection.bound
+    if not (selection.order or bound):
+        return statements, ()
     measures = Counter(map(_measure, statements))
     usual = max(filter(None, measures), key=lambda measure: measures[measure], default=None)
     alike = [s for s in statements if usual and _measure(s) == usual]
-    kept = [s for s in alike if _is_within(float(s.qualifiers.value), selection.bound)]
+    kept = [s for s in alike if not bound or _IS[bound[0]](float(s.qualifiers.value), bound[1])]
     if selection.order:
         kept.sort(key=lambda s: float(s.qualifiers.value), reverse=selection.order == "most")
     left = {"units": len(statements) - len(alike), "bound": len(alike) - len(kept)}
-    notes = (note(f"left-out-{why}", "zh", n=n) for why, n in left.items() if n)
-    return Ranked(kept, tuple(notes))
+    return kept, tuple(note(f"left-out-{why}", "zh", n=n) for why, n in left.items() if n)
 
 
 def _measure(statement: Statement) -> tuple[str, str] | None:
@@ -366,10 +358,3 @@ def _measure(statement: Statement) -> tuple[str, str] | None:
     except ValueError:
         return None
     return told.unit, told.comparator if told.comparator in ("+", "-") else ""
-
-
-def _is_within(value: float, bound: tuple[str, float] | None) -> bool:
-    if bound is None:
-        return True
-    sign, limit = bound
-    return (value > limit if ">" in sign else value < limit) or ("=" in sign and value == limit)

@@ -202,26 +202,21 @@ def _short_of(
         by_document[figure.card.doc_id, figure.year].append(figure)
     for (_, year), figures in by_document.items():
         same_year = [f for f in above if f.year == year]
-        if same_year and direction is None:
-            if len({f.value for f in figures}) == 1 and not _shares(figures, same_year):
+        if not same_year:
+            continue
+        if direction is None:
+            values = {f.value for f in figures}
+            if len(values) == 1 and values.isdisjoint(f.value for f in same_year):
                 yield _Pair(UNLIKE_ABOVE, figures[0], same_year[0])
-        elif same_year and direction is not None:
-            best, least = _strictest(figures, direction), _strictest(same_year, not direction)
-            if _is_worse(best.value, least.value, direction):
-                yield _Pair(BELOW, best, least)
-
-
-def _shares(one: Iterable[Figure], other: Iterable[Figure]) -> bool:
-    return not {f.value for f in one}.isdisjoint(f.value for f in other)
+            continue
+        best, least = _strictest(figures, direction), _strictest(same_year, not direction)
+        if best.value != least.value and (best.value < least.value) is direction:
+            yield _Pair(BELOW, best, least)
 
 
 def _strictest(figures: Iterable[Figure], direction: bool) -> Figure:
     ordered = sorted(figures, key=lambda f: (f.value, f.spot))
     return ordered[-1] if direction else ordered[0]
-
-
-def _is_worse(value: Decimal, other: Decimal, direction: bool) -> bool:
-    return value < other if direction else value > other
 
 
 def _between_documents(own: Sequence[Figure]) -> Iterator[_Pair]:
@@ -239,23 +234,14 @@ def _between_documents(own: Sequence[Figure]) -> Iterator[_Pair]:
 def _agree(one: Figure, other: Figure) -> bool:
     """Return whether two figures are compatible: equal, or one rounded from the other."""
     low, high = sorted((one, other), key=lambda f: f.value)
-    if low.value == high.value:
-        return True
     if low.comparator in _AT_LEAST and high.comparator not in _AT_LEAST:
         return high.value - low.value <= abs(low.value) * _ROUNDED
-    return any(_rounded(a.value, b.value) for a, b in ((low, high), (high, low)))
+    short, exact = sorted((low.value, high.value), key=_decimals)
+    return exact.quantize(Decimal(1).scaleb(-_decimals(short))) == short
 
 
-def _rounded(exact: Decimal, short: Decimal) -> bool:
-    """Return whether a number is another one rounded to fewer decimals.
-
-    >>> _rounded(Decimal("13.46"), Decimal("13.5")), _rounded(Decimal("27.4"), Decimal("26.1"))
-    (True, False)
-    """
-    places = short.as_tuple().exponent
-    finer = exact.as_tuple().exponent
-    is_finer = isinstance(places, int) and isinstance(finer, int) and finer < places
-    return is_finer and exact.quantize(Decimal(1).scaleb(int(places))) == short
+def _decimals(value: Decimal) -> int:
+    return -int(value.as_tuple().exponent)
 
 
 def _cells(pair: _Pair, in_force: InForce, day: str) -> Iterator[Cell]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from kgrag.statements.conflicts import conflicts
 from kgrag.statements.digest import digest
-from kgrag.statements.lists import definitions, documents, duties, provisions, validity
+from kgrag.statements.lists import definitions, documents, duties, provisions
 from kgrag.statements.references import basis, cited_by, cites
 from kgrag.statements.selection import Kind, Selection
 from kgrag.statements.sources import Stated, sourced
@@ -25,7 +25,6 @@ _TABLES: Mapping[Kind, tuple[Callable[[Store, Selection], Stated], str, str]] = 
     "conflicts": (conflicts, "不一致之处", "Conflicts"),
     "digest": (digest, "两文对照", "Comparison"),
     "documents": (documents, "文件", "Documents"),
-    "validity": (validity, "效力", "Validity"),
     "provisions": (provisions, "条款", "Provisions"),
     "definitions": (definitions, "术语", "Definitions"),
 }

@@ -16,9 +16,6 @@ from kgrag.text.visible import visible
 from kgrag.types import Language
 
 if TYPE_CHECKING:
-    from openpyxl import Workbook
-    from openpyxl.cell.cell import Cell as SheetCell
-    from openpyxl.cell.cell import MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
 BYTE_ORDER_MARK = "\ufeff"  # by which Excel knows UTF-8
@@ -102,19 +99,15 @@ def as_workbook(tables: Sequence[Table], language: Language) -> bytes:
     Texts are never stored as formulas.
     """
     sheets: dict[str, Iterable[Sequence[Cell]]] = {}
-    noted: list[tuple[Cell, ...]] = []
+    title = {"zh": "说明", "en": "notes"}[language]
+    noted: list[tuple[Cell, ...]] = [(title,)]
     for table in tables:
         heading = _heading(table, language)
         name = heading if len(heading) <= _LONGEST_NAME else table.name
         sheets[name] = _lines(table, language)
         told = worded(table.notes, language)
         noted += [(name, one) if len(tables) > 1 else (one,) for one in told]
-    book = _workbook(sheets)
-    notes = book.create_sheet({"zh": "说明", "en": "notes"}[language])
-    for number, line in enumerate(noted, start=1):
-        for at, value in enumerate(line, start=1):
-            _fill(notes.cell(number, at), value)
-    return _saved(book)
+    return sheets_as_xlsx({**sheets, title: noted})
 
 
 def sheets_as_xlsx(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
@@ -122,17 +115,14 @@ def sheets_as_xlsx(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
 
     Texts are never stored as formulas.
     """
-    return _saved(_workbook(sheets))
-
-
-def _workbook(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> "Workbook":
     from openpyxl import Workbook
 
-    book = Workbook()
+    book, data = Workbook(), io.BytesIO()
     book.remove(book.worksheets[0])
     for name, lines in sheets.items():
         _fill_sheet(book.create_sheet(name[:_LONGEST_NAME]), lines)
-    return book
+    book.save(data)
+    return data.getvalue()
 
 
 def _fill_sheet(sheet: "Worksheet", lines: Iterable[Sequence[Cell]]) -> None:
@@ -143,7 +133,11 @@ def _fill_sheet(sheet: "Worksheet", lines: Iterable[Sequence[Cell]]) -> None:
     for number, line in enumerate(lines, start=1):
         for at, value in enumerate(line, start=1):
             cell = sheet.cell(number, at)
-            _fill(cell, value)
+            if isinstance(value, str):
+                cell.value = visible(value)[:_LONGEST]  # it cannot hold control characters
+                cell.data_type = "s"  # never a formula
+            else:
+                cell.value = value
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             longest = max(map(len, str(value or "").split("\n")))
             widths[at] = max(widths[at], min(2 * longest, _WIDEST))
@@ -153,12 +147,6 @@ def _fill_sheet(sheet: "Worksheet", lines: Iterable[Sequence[Cell]]) -> None:
         sheet.column_dimensions[get_column_letter(at)].width = width
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = sheet.dimensions
-
-
-def _saved(book: "Workbook") -> bytes:
-    data = io.BytesIO()
-    book.save(data)
-    return data.getvalue()
 
 
 def as_docx(table: Table, language: Language) -> bytes:
@@ -184,14 +172,6 @@ def as_docx(table: Table, language: Language) -> bytes:
     for told in worded(table.notes, language):
         file.note(told)
     return file.data()
-
-
-def _fill(cell: "SheetCell | MergedCell", value: Cell) -> None:
-    if isinstance(value, str):
-        cell.value = visible(value)[:_LONGEST]  # a workbook cannot hold control characters
-        cell.data_type = "s"  # never a formula
-    else:
-        cell.value = value
 
 
 def _lines(table: Table, language: Language) -> Iterator[list[Cell]]:

@@ -1,15 +1,17 @@
 """Words of figures, and the key by which they are comparable."""
 
 from decimal import Decimal, InvalidOperation
+from itertools import takewhile
 from typing import NamedTuple
 
 from kgrag.qualifiers import Comparator, Qualifiers
 from kgrag.statements.sources import object_of
 from kgrag.store.graph import Statement
 from kgrag.text.facets import NATIONAL
+from kgrag.text.places import question_places
 from kgrag.text.plan_periods import plan_years
 from kgrag.text.quantities import narrow, quantities, says_nothing, scaled
-from kgrag.text.regions import level_of, regions_named
+from kgrag.text.regions import regions_named
 from kgrag.types import Document
 
 _SIGNS = {
@@ -19,6 +21,7 @@ STANDINGS = {"planned": "目标", "achieved": "完成", "": ""}
 _CHANGES: tuple[Comparator, ...] = ("+", "-")
 # Words by which a figure counts something else: what is added, what is so each year.
 _COUNTED = ("人均", "年均", "年度", "新增", "日均", "每年", "累计")
+_NUMERALS = "0123456789.,万亿"  # of a number; what follows is its unit
 _EACH_YEAR = ("年均", "每年")  # of a change: by as much in each year
 _EACH_TIME = ("日", "年", "天")  # of amounts: 吨/日
 # In a title of a part of a place, of a basin, or of some bodies: its figures are theirs.
@@ -127,8 +130,9 @@ def _as_written(value: str, unit: str, text: str, *, bare: bool = False) -> str:
     found = [q for q in quantities(text) if number in q.values and not says_nothing(text, q)]
     for q in sorted(found, key=lambda q: not (q.unit and unit.startswith(q.unit))):
         piece = "".join(text[q.start : q.end].split())
-        is_unit = piece.endswith(q.unit) and unit.startswith(q.unit)
-        return piece.removesuffix(q.unit) + shown if is_unit else piece
+        plain = "".join(takewhile(_NUMERALS.__contains__, piece))
+        is_plain = plain != "" and quantities(plain)[0].values == {number}
+        return f"{plain}{shown}" if is_plain else piece
     return f"{scaled(number)}{shown}"
 
 
@@ -163,13 +167,8 @@ def _part_of(card: Document) -> str:
 def is_known_place(place: tuple[str, ...], card: Document) -> bool:
     """Return whether a place is known, not a misread word."""
     if place == (NATIONAL,):
-        return not card.metadata.regions and not _names_a_place(card.title)
+        return not card.metadata.regions and not question_places(card.title, ())
     return place[-1] in card.metadata.regions or bool(regions_named(place[-1]))
-
-
-def _names_a_place(title: str) -> bool:
-    pieces = (title[at : at + n] for n in (2, 3) for at in range(len(title) - n + 1))
-    return any(level_of(region.name) != "县" for piece in pieces for region in regions_named(piece))
 
 
 def decimal_of(text: str) -> Decimal | None:

@@ -22,10 +22,10 @@ _ENDED: Mapping[str, StatusKind] = {"废止": "repealed", "失效": "expired"}
 _WORST_FIRST: tuple[StatusKind, ...] = ("repealed", "expired", "superseded", "over", "amended")
 # 关于《…（草案）》的决议 is none.
 _NO_DRAFT = re.compile(r"(?:决议|决定|说明|解读|报告|通报)(?:[（(][^（）()]*[）)])?$")
-_ON_TRIAL = re.compile("暂行|试行")
 # Kinds that are issued again under the same title without replacing what was before.
-_AGAIN = re.compile(
-    r"(?:通知|公告|通告|通报|公报|公示|函|批复|答复|决定|决议|请示|报告|令|要点|名单|清单|申报指南|纪要|解读)$"
+_AGAIN = (
+    *("通知", "公告", "通告", "通报", "公报", "公示", "函", "批复", "答复", "决定", "决议", "请示"),
+    *("报告", "令", "要点", "名单", "清单", "申报指南", "纪要", "解读"),
 )
 _YEARS = re.compile(r"(?:(?:19|20)\d\d年?度?)+")
 _SHORTEST = 8  # characters of a title that tells what it is about
@@ -47,35 +47,24 @@ class _Event:
 class InForce:
     """Status of all documents of one state of a knowledge base, at any date."""
 
-    def __init__(
-        self,
-        cards: Iterable[Document],
-        events: Mapping[str, Sequence[_Event]],
-        named: Mapping[str, Sequence[_Event]],
-    ) -> None:
-        self._cards = {card.doc_id: card for card in cards}
-        self._events = events
-        self._named = named
-        self._titles = {_name_key(card.title) for card in self._cards.values()}
-
-    @classmethod
-    def of(cls, cards: Sequence[Document], statements: Iterable[Statement]) -> "InForce":
+    def __init__(self, cards: Sequence[Document], statements: Iterable[Statement]) -> None:
         """Build from documents and citations.
 
         Args:
             cards: All documents; texts are not needed.
             statements: References that repeal or amend.
         """
-        events: defaultdict[str, list[_Event]] = defaultdict(list)
-        named: defaultdict[str, list[_Event]] = defaultdict(list)
+        self._cards = {card.doc_id: card for card in cards}
+        self._titles = {_name_key(card.title) for card in cards}
+        self._events: defaultdict[str, list[_Event]] = defaultdict(list)
+        self._named: defaultdict[str, list[_Event]] = defaultdict(list)
         for event, held, names in _acts(cards, statements):
             for name in () if held else names:
-                named[_name_key(name)].append(event)
+                self._named[_name_key(name)].append(event)
             for doc_id in held:
-                events[doc_id].append(event)
+                self._events[doc_id].append(event)
         for doc_id, event in _later_editions(cards):
-            events[doc_id].append(event)
-        return cls(cards, events, named)
+            self._events[doc_id].append(event)
 
     @classmethod
     def read(cls, store: Store, cards: Sequence[Document] | None = None) -> "InForce":
@@ -86,7 +75,7 @@ class InForce:
             cards: All its documents, if already loaded.
         """
         held = store.document_cards() if cards is None else cards
-        return cls.of(held, store.statements("reference", predicates=tuple(ACTS)))
+        return cls(held, store.statements("reference", predicates=tuple(ACTS)))
 
     def status(self, doc_id: str, day: str) -> Status:
         """Return the status of a document at a day; `unknown` if there is no such document.
@@ -284,15 +273,15 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
 
 
 def _edition_key(card: Document) -> str:
-    name = without_edition(node_name(card.title))
-    key = _ON_TRIAL.sub("", title_key(name))
-    return "" if len(key) < _SHORTEST or _AGAIN.search(key) else key
+    """Return the title of all editions; empty for kinds that replace none that was before."""
+    key = title_key(without_edition(node_name(card.title)))
+    key = key.replace("暂行", "").replace("试行", "")
+    return "" if len(key) < _SHORTEST or key.endswith(_AGAIN) else key
 
 
 def _work(card: Document) -> tuple[object, ...]:
     """Return what all editions of a document have: the title without years, the place."""
-    key = title_key(without_edition(node_name(card.title))).removeprefix("关于")
-    key = _YEARS.sub("", key)
+    key = _YEARS.sub("", title_key(without_edition(node_name(card.title))).removeprefix("关于"))
     return key if len(key) >= _SHORTEST else card.doc_id, card.metadata.regions
 
 

@@ -168,7 +168,7 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
         *_counts(cards, statuses, day, language),
         _gaps(store, cards),
         *_most_cited(store, found, language),
-        _outdated(store, found, statuses, language),
+        _outdated(store, found, cards, statuses, language),
     ]
 
 
@@ -234,7 +234,7 @@ def _gaps(store: Store, cards: Sequence[Document]) -> Table:
     absent = _absent(own) if level == "省" else ()
     if absent and len(own) > len(absent):
         notes.append(note("overview-absent", "zh", names=absent))
-    return Table("gaps", _GAPS, _sourced(store, rows), tuple(notes), _SHARED)
+    return Table("gaps", _GAPS, sourced(store, rows), tuple(notes), _SHARED)
 
 
 def _gap(
@@ -248,13 +248,10 @@ def _gap(
     like = {p for s, of in having.items() if likeness(subject, s) >= _LIKE for p in of}
     similar = [place for place in places if place in like and place not in own]
     lack = [place for place in places if place not in like]
-    cells = (
-        subject + kinds.most_common(1)[0][0],
-        len(own),
-        len(places),
-        *("、".join(map(called, names)) or None for names in (own, similar, lack)),
-    )
-    return cells, [(card.doc_id, 0, 1) for card in own.values()]
+    told = ("、".join(map(called, names)) or None for names in (own, similar, lack))
+    spots = [(card.doc_id, 0, 1) for card in own.values()]
+    name = subject + kinds.most_common(1)[0][0]
+    return (name, len(own), len(places), *told), spots[:_MOST_SOURCES]
 
 
 def _absent(own: Collection[str]) -> tuple[str, ...]:
@@ -301,6 +298,13 @@ class _Cited(NamedTuple):
         others = [s for s in self.statements if s.doc_id not in own]
         return list({s.doc_id: s for s in reversed(others)}.values())[::-1]
 
+    def cells(self, n: int, language: Language) -> tuple[Cell, ...]:
+        """Return its row, for a number of documents that cite it."""
+        kind = "held" if self.is_held else "like" if self.held else ""
+        held, ids = _HELD[kind][language != "zh"], "、".join(card.doc_id for card in self.held)
+        status = kind_in_words(self.status.kind, language) if self.status else None
+        return self.title, n, held, status, ids or None
+
 
 def _cited(store: Store, cards: Sequence[Document], in_force: InForce, day: str) -> list[_Cited]:
     """Return the documents that those held cite."""
@@ -333,64 +337,45 @@ def _by_title(cards: Iterable[Document]) -> dict[str, list[Document]]:
 
 def _most_cited(store: Store, found: Sequence[_Cited], language: Language) -> Iterator[Table]:
     """Yield what is cited most, and of that what is not held."""
-    counts = [(cited, cited.citing) for cited in found]
-    ranked = [(cited, citing) for cited, citing in counts if len(citing) >= _LEAST_CITING]
+    ranked = [(cited, c) for cited in found if len(c := cited.citing) >= _LEAST_CITING]
     ranked.sort(key=lambda pair: (-len(pair[1]), pair[0].title))
     lacking = [pair for pair in ranked if not pair[0].held]
     n_held = len(ranked) - len(lacking)
     counted = note("overview-cited", "zh", n=len(ranked), held=n_held, most=_MOST_SOURCES)
+    cut = note("first-rows", "zh", shown=_MOST_ROWS)
     for heading, pairs in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
-        rows = []
-        for cited, citing in pairs[:_MOST_ROWS]:
-            kind = "held" if cited.is_held else "like" if cited.held else ""
-            cells = (
-                cited.title,
-                len(citing),
-                _HELD[kind][language != "zh"],
-                kind_in_words(cited.status.kind, language) if cited.status else None,
-                "、".join(card.doc_id for card in cited.held) or None,
-            )
-            rows.append((cells, [spot_of(s) for s in citing]))
-        cut = note("first-rows", "zh", shown=_MOST_ROWS)
+        rows = (
+            (cited.cells(len(citing), language), list(map(spot_of, citing[:_MOST_SOURCES])))
+            for cited, citing in pairs[:_MOST_ROWS]
+        )
         notes = (counted, cut) if len(pairs) > _MOST_ROWS else (counted,)
-        yield Table(heading.key, _CITED_COLUMNS, _sourced(store, rows), notes, heading)
+        yield Table(heading.key, _CITED_COLUMNS, sourced(store, rows), notes, heading)
 
 
 def _outdated(
-    store: Store, found: Sequence[_Cited], statuses: Mapping[str, Status], language: Language
+    store: Store,
+    found: Sequence[_Cited],
+    cards: Sequence[Document],
+    statuses: Mapping[str, Status],
+    language: Language,
 ) -> Table:
-    """Return the documents in force that cite what no longer is."""
-    cards = {card.doc_id: card for card in store.document_cards()}
+    """Return the documents in force that cite what was ended, or rest on a plan that is over."""
+    by_id = {card.doc_id: card for card in cards}
     rows: list[tuple[tuple[bool, bool, str], tuple[Cell, ...], list[Spot]]] = []
-    for cited in found:
+    for cited, status in ((cited, cited.status) for cited in found if cited.status):
         by_document: defaultdict[str, list[Statement]] = defaultdict(list)
+        is_over = status.kind == "over"
         for s in cited.statements:
-            if statuses[s.doc_id].counts and _rests_on_ended(s, cited.status):
+            is_ended = status.kind in _ENDED and status.doc_id != s.doc_id
+            if statuses[s.doc_id].counts and (is_ended or (is_over and role_of(s) in BASIS)):
                 by_document[s.doc_id].append(s)
         for doc_id, several in by_document.items():
-            card, roles = cards[doc_id], dict.fromkeys(map(role_of, several))
-            told = cited.status.told(language) if cited.status else None
-            is_over = cited.status is not None and cited.status.kind == "over"
+            card, roles = by_id[doc_id], dict.fromkeys(map(role_of, several))
             rank = (is_over, roles.keys().isdisjoint(BASIS), card.title)
-            issued, title = day_of_issue(card), f"《{card.title}》"
-            cells = (title, issued, "、".join(roles), cited.title, told, doc_id)
-            rows.append((rank, cells, list(map(spot_of, several))))
+            issued, told = day_of_issue(card), status.told(language)
+            cells = (f"《{card.title}》", issued, "、".join(roles), cited.title, told, doc_id)
+            rows.append((rank, cells, list(map(spot_of, several[:_MOST_SOURCES]))))
     rows.sort(key=lambda row: row[0])
     counted = note("overview-outdated", "zh", n=len({row[1][-1] for row in rows}))
-    made = _sourced(store, [(cells, spots) for _, cells, spots in rows])
+    made = sourced(store, (row[1:] for row in rows))
     return Table("outdated", _OUTDATED, made, (counted,), _REST_ON_ENDED)
-
-
-def _rests_on_ended(citation: Statement, status: Status | None) -> bool:
-    """Return whether a document cites what another ended, or rests on a plan that is over."""
-    if status is None:
-        return False
-    ended = status.kind in _ENDED and status.doc_id != citation.doc_id
-    return ended or (status.kind == "over" and role_of(citation) in BASIS)
-
-
-def _sourced(
-    store: Store, rows: Sequence[tuple[tuple[Cell, ...], Iterator[Spot] | Sequence[Spot]]]
-) -> tuple[Row, ...]:
-    """Return rows with their first sources."""
-    return sourced(store, [(cells, list(spots)[:_MOST_SOURCES]) for cells, spots in rows])

@@ -2,22 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import note
 from kgrag.limits import MOST_HOPS, checked_count, checked_text
 from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import choose
 from kgrag.statements.naming import cited_as, day_of_issue
+from kgrag.statements.selection import Selection
 from kgrag.statements.sources import Spot, Stated, object_of, role_of, spot_of
 from kgrag.statements.table import Cell, Column
 from kgrag.store.graph import Statement
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.types import Document
-
-if TYPE_CHECKING:
-    from kgrag.statements.selection import Selection
 
 # Roles by which a document rests on another (依据), from the strongest.
 BASIS = ("依据", "落实", "转发", "印发")
@@ -46,7 +43,7 @@ _BASED = (
 )
 
 
-def cites(store: Store, selection: "Selection") -> Stated:
+def cites(store: Store, selection: Selection) -> Stated:
     """Return the citations of a document, a row for each cited document and role, in text order.
 
     Raises:
@@ -70,7 +67,7 @@ def cites(store: Store, selection: "Selection") -> Stated:
     return Stated(_CITED, made, (counted,))
 
 
-def cited_by(store: Store, selection: "Selection") -> Stated:
+def cited_by(store: Store, selection: Selection) -> Stated:
     """Return the documents that cite one, held or not, a row for each document and role.
 
     Raises:
@@ -94,7 +91,7 @@ def cited_by(store: Store, selection: "Selection") -> Stated:
     return Stated(_CITING, made, (counted, *chosen.filter_notes()))
 
 
-def basis(store: Store, selection: "Selection") -> Stated:
+def basis(store: Store, selection: Selection) -> Stated:
     """Return the legal basis of a document, the basis of that, and so on: a tree, depth first.
 
     Only stored documents are expanded, each once.

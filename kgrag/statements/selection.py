@@ -21,7 +21,6 @@ Kind = Literal[
     "conflicts",
     "digest",
     "documents",
-    "validity",
     "provisions",
     "definitions",
 ]

@@ -159,12 +159,11 @@ def _quote(text: str, start: int, end: int, remark: int) -> str:
 
     An item is quoted from its task on; of a long one its beginning and its remark are left.
     """
-    first, last = (
-        (start, end) if start < remark else sentence_around(text, start, end, longest=_LONGEST)
-    )
-    line = " ".join(text[first:last].split())
+    first, last = start, end
+    if start == remark:
+        first, last = sentence_around(text, start, end, longest=_LONGEST)
+    line, rest = (" ".join(text[a:b].split()) for a, b in ((first, last), (remark, end)))
     if len(line) <= _LONGEST:
         return line
-    kept = " ".join(text[remark:end].split()) if start < remark else ""
-    kept = kept if len(kept) < _LONGEST // 2 else ""
+    kept = rest if start < remark and len(rest) < _LONGEST // 2 else ""
     return line[: _LONGEST - len(_MORE) - len(kept)] + _MORE + kept

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
@@ -24,6 +24,7 @@ from kgrag.statements.figures import (
     sign_of,
     signed_words,
 )
+from kgrag.statements.selection import Selection
 from kgrag.statements.sources import Spot, Stated, object_of, spot_of
 from kgrag.statements.table import Cell, Column
 from kgrag.store.graph import Statement
@@ -33,9 +34,6 @@ from kgrag.text.indicators import indicator_name, is_indicator
 from kgrag.text.messages import message
 from kgrag.text.regions import level_of
 from kgrag.types import Document
-
-if TYPE_CHECKING:
-    from kgrag.statements.selection import Selection
 
 INDICATOR = Column("indicator", "指标", "indicator")
 REGION = Column("region", "地区", "region")
@@ -63,7 +61,7 @@ _TARGET: StatementKind = "target"
 _Cells = defaultdict[str, defaultdict[str, list[Spot]]]  # spans by column and figure
 
 
-def targets(store: Store, selection: "Selection") -> Stated:
+def targets(store: Store, selection: Selection) -> Stated:
     """Return the selected figures, a row for each indicator, place, year and value.
 
     Equal statements are one row with several sources.
@@ -76,25 +74,23 @@ def targets(store: Store, selection: "Selection") -> Stated:
     return _listed(chosen, selection)
 
 
-def _listed(chosen: Chosen, selection: "Selection") -> Stated:
-    kept = ranked(chosen.statements, selection)
+def _listed(chosen: Chosen, selection: Selection) -> Stated:
+    kept, left_out = ranked(chosen, selection)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
-    for statement in kept.statements:
+    for statement in kept:
         rows[_cells(statement, chosen.cards[statement.doc_id])].append(spot_of(statement))
     ordered = list(rows) if selection.order else sorted(rows, key=_order)
     stating = {stated_place(s.qualifiers, chosen.cards[s.doc_id])[-1] for s in chosen.statements}
     notes = (
-        chosen.note(
-            {s.doc_id for s in chosen.statements}, _limited(selection, note("such-figures", "zh"))
-        ),
+        chosen.note(chosen.stating, _limited(selection, note("such-figures", "zh"))),
         *chosen.place_notes(selection.places),
         *(_silent(selection, _expected(selection, chosen, stating)) if selection.level else ()),
-        *kept.notes,
+        *left_out,
     )
     return Stated(_COLUMNS, [(cells, rows[cells]) for cells in ordered], notes)
 
 
-def _limited(selection: "Selection", what: Note) -> Note:
+def _limited(selection: Selection, what: Note) -> Note:
     """Return what is counted, with the places, years and standing that it is limited to."""
     years = "-".join(map(str, dict.fromkeys(selection.years or ())))
     standing = note(selection.standing, "zh") if selection.standing else ""
@@ -102,13 +98,13 @@ def _limited(selection: "Selection", what: Note) -> Note:
     return note("selected", "zh", what=what, conditions=conditions) if conditions else what
 
 
-def _silent(selection: "Selection", names: Sequence[str]) -> tuple[Note, ...]:
+def _silent(selection: Selection, names: Sequence[str]) -> tuple[Note, ...]:
     """Return a note on the places or documents that state no figure."""
     told = note("table-unread", "zh", names="、".join(names))
     return (_limited(selection, told),) if names else ()
 
 
-def _expected(selection: "Selection", chosen: Chosen, stating: Collection[str]) -> list[str]:
+def _expected(selection: Selection, chosen: Chosen, stating: Collection[str]) -> list[str]:
     """Return the selected places that documents are about, at the level of rows, without rows."""
     here = in_places(selection.places, chosen.cards.values())
     paths = [card.metadata.regions for card in chosen.cards.values() if card.metadata.regions]
@@ -137,9 +133,9 @@ def _cells(statement: Statement, card: Document) -> tuple[Cell, ...]:
     )
 
 
-def _order(cells: tuple[Cell, ...]) -> tuple[str, ...]:
+def _order(cells: tuple[Cell, ...]) -> tuple[object, ...]:
     indicator, region, year, *rest = cells
-    return (str(indicator), str(region), str(year or ""), *map(str, rest))
+    return (str(indicator), place_rank(str(region)), str(year or ""), *map(str, rest))
 
 
 def _number(text: str) -> Cell:
@@ -182,7 +178,7 @@ class _Figure(NamedTuple):
         return f"{self.value}（{words}）" if words else self.value
 
 
-def compare(store: Store, selection: "Selection") -> Stated:
+def compare(store: Store, selection: Selection) -> Stated:
     """Return figures with a row for each place or document and a column for each year.
 
     By year, rows are years and columns are places. In a province's row, figures of its cities
@@ -198,8 +194,8 @@ def compare(store: Store, selection: "Selection") -> Stated:
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
-    kept = ranked(chosen.statements, selection)
-    parts = replace(chosen, statements=kept.statements).of_each_name(_TARGET)
+    kept, left_out = ranked(chosen, selection)
+    parts = replace(chosen, statements=kept).of_each_name(_TARGET)
     made = [(part.part, _figures(part, selection)) for part in parts]
     rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     heads = dict.fromkeys(head for part in made for head in _heads(*part, selection))
@@ -213,7 +209,7 @@ def compare(store: Store, selection: "Selection") -> Stated:
         for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
         for one in _coverage(store, part, selection)
     )
-    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *kept.notes)
+    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *left_out)
     ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Stated(
@@ -224,7 +220,7 @@ def compare(store: Store, selection: "Selection") -> Stated:
     )
 
 
-def _heads(name: str, figures: Sequence[_Figure], selection: "Selection") -> list[str]:
+def _heads(name: str, figures: Sequence[_Figure], selection: Selection) -> list[str]:
     """Return the heads of columns for one of several indicators, in order."""
     rank = place_rank if selection.by == "year" else lambda head: (not head, head)
     return [_head(name, head) for head in sorted({f.head for f in figures}, key=rank)]
@@ -249,7 +245,7 @@ def _row(label: str, heads: Iterable[str], cells: _Cells) -> tuple[tuple[Cell, .
     return (label, *(told(cells[head]) for head in heads)), list(spots)
 
 
-def _figures(part: Chosen, selection: "Selection") -> list[_Figure]:
+def _figures(part: Chosen, selection: Selection) -> list[_Figure]:
     """Return the figures of a part, in order, or those of a row's own place first."""
     made = [_figure(s, part.cards[s.doc_id], selection) for s in part.statements]
     return made if selection.order else sorted(made, key=lambda f: f.inner)
@@ -262,7 +258,7 @@ def _shared(figures: Sequence[_Figure]) -> list[str]:
     return list(dict.fromkeys(word for f in figures for word in f.words if word in shared))
 
 
-def _figure(statement: Statement, card: Document, selection: "Selection") -> _Figure:
+def _figure(statement: Statement, card: Document, selection: Selection) -> _Figure:
     told = statement.qualifiers
     place = stated_place(told, card)
     province, region, year = place[0], place[-1], told.year or told.period
@@ -286,12 +282,11 @@ def _figure(statement: Statement, card: Document, selection: "Selection") -> _Fi
     return _Figure(row, head, inner, value, tuple(filter(None, beside)), name, spot_of(statement))
 
 
-def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[Note]:
+def _coverage(store: Store, part: Chosen, selection: Selection) -> Iterator[Note]:
     """Yield how much of what is selected states figures, what does not, and like indicators."""
     rows = {f.row for f in _figures(part, selection)}
     asked = "、".join(part.names)
-    stating = {s.doc_id for s in part.statements}
-    yield part.note(stating, _limited(selection, note("figures-of", "zh", indicator=asked)))
+    yield part.note(part.stating, _limited(selection, note("figures-of", "zh", indicator=asked)))
     yield from part.place_notes(selection.places)
     if selection.by == "province":
         yield from _silent(selection, _expected(selection, part, rows))
@@ -302,7 +297,7 @@ def _coverage(store: Store, part: Chosen, selection: "Selection") -> Iterator[No
         yield from _similar(store, name, part)
 
 
-def _in_order(names: Collection[str], selection: "Selection", chosen: Chosen) -> list[str]:
+def _in_order(names: Collection[str], selection: Selection, chosen: Chosen) -> list[str]:
     if selection.by == "document":
         return sorted(names, key=lambda doc_id: (chosen.cards[doc_id].title, doc_id))
     if selection.by == "year":
@@ -310,7 +305,7 @@ def _in_order(names: Collection[str], selection: "Selection", chosen: Chosen) ->
     return sorted(names, key=place_rank)
 
 
-def _label(name: str, chosen: Chosen, selection: "Selection") -> str:
+def _label(name: str, chosen: Chosen, selection: Selection) -> str:
     if selection.by == "document":
         return f"《{chosen.cards[name].title}》"
     return name or _UNDATED.zh

@@ -1,10 +1,10 @@
 """Timeline of documents (issue, entry into force, expiry), deadlines and target years."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from kgrag.answer.notes import note
+from kgrag.answer.notes import Note, note
 from kgrag.errors import OutOfRangeError
 from kgrag.qualifiers import Qualifiers
 from kgrag.statements.choose import (
@@ -16,6 +16,7 @@ from kgrag.statements.choose import (
     stated_place,
 )
 from kgrag.statements.figures import figure_words
+from kgrag.statements.selection import Event, Selection
 from kgrag.statements.sources import Spot, Stated, object_of, spot_of
 from kgrag.statements.table import Cell, Column
 from kgrag.statements.targets import REGION
@@ -27,17 +28,13 @@ from kgrag.text.facets import NATIONAL
 from kgrag.text.quantities import dates
 from kgrag.types import Document
 
-if TYPE_CHECKING:
-    from kgrag.statements.selection import Event, Selection
-
-
-EVENTS: "Mapping[Event, str]" = {
+EVENTS: Mapping[Event, str] = {
     "written": "成文", "issued": "印发", "effective": "施行", "expires": "失效",
     "due": "时限", "target": "目标",
 }  # fmt: skip
-_OF_DOCUMENTS: "tuple[Event, ...]" = ("written", "issued", "effective", "expires")
+_OF_DOCUMENTS: tuple[Event, ...] = ("written", "issued", "effective", "expires")
 # Facts by which a document says from and until when it is in force, by a date or how long.
-_HOLDS: "Mapping[str, Event]" = {
+_HOLDS: Mapping[str, Event] = {
     "施行日期": "effective",
     "有效期至": "expires",
     "有效期": "expires",
@@ -56,7 +53,7 @@ _COLUMNS = (
 
 class _Entry(NamedTuple):
     date: str
-    event: "Event"
+    event: Event
     what: str
     place: tuple[str, ...]
     spot: Spot
@@ -64,7 +61,7 @@ class _Entry(NamedTuple):
     certainty: str = ""
 
 
-def timeline(store: Store, selection: "Selection") -> Stated:
+def timeline(store: Store, selection: Selection) -> Stated:
     """Return events in order of date; those of a year come at its end.
 
     An indicator selects its figures, deadlines that name it, and the documents with such figures.
@@ -76,15 +73,23 @@ def timeline(store: Store, selection: "Selection") -> Stated:
         NotFoundError: If no document is selected, or a place or the indicator is unknown.
         OutOfRangeError: If `since` or `until` is no date.
     """
-    for name, day in (("since", selection.since), ("until", selection.until)):
-        if day and not parse_as_of(day).startswith(day):
-            raise OutOfRangeError(
-                "{name} is 2022, 2022-06 or 2022-06-30, got {day!r}", name=name, day=day
-            )
+    for day in filter(None, (selection.since, selection.until)):
+        if not parse_as_of(day).startswith(day):  # compared by its letters
+            raise OutOfRangeError("{day!r} is not written as 2022, 2022-06 or 2022-06-30", day=day)
     everywhere = {"places": (), "level": "", "years": None, "standing": "planned"}
     chosen = choose(store, selection.model_copy(update=everywhere), "target")
     here = in_places(selection.places, chosen.cards.values(), selection.level)
-    figures = _figures(chosen)
+    figures = [
+        _Entry(
+            s.qualifiers.year,
+            "target",
+            f"{s.fact.subject.name} {figure_words(s)}",
+            stated_place(s.qualifiers, chosen.cards[s.doc_id]),
+            spot_of(s),
+        )
+        for s in chosen.statements
+        if s.qualifiers.year
+    ]
     duties, is_open = _duties(store, selection, chosen)
     found = [*figures, *duties, *_from_texts(store, selection, chosen, [*figures, *duties])]
     if not found:
@@ -96,40 +101,26 @@ def timeline(store: Store, selection: "Selection") -> Stated:
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
         rows[_cells(entry)].append(entry.spot)
-    notes = _notes(chosen, selection, {e.spot[0] for e in kept}, sum(map(here, is_open)))
+    n_open = sum(map(here, is_open))
+    notes = (
+        *_notes(chosen, selection, kept),
+        *([note("no-day", "zh", n=n_open)] if n_open else ()),
+    )
     return Stated(_COLUMNS, rows.items(), notes)
 
 
-def _notes(
-    chosen: Chosen, selection: "Selection", kept: Collection[str], n_open: int
-) -> tuple[str, ...]:
+def _notes(chosen: Chosen, selection: Selection, kept: Sequence[_Entry]) -> Iterator[Note]:
+    yield note("in-table", "zh", n=len({e.spot[0] for e in kept}), chosen=len(chosen.cards))
+    yield from chosen.filter_notes()
+    yield from chosen.place_notes(selection.places)
     told = [card.metadata for card in chosen.cards.values()]
     inferred = sum(m.year is not None and "written" in m.inferred for m in told)
-    return (
-        note("in-table", "zh", n=len(kept), chosen=len(chosen.cards)),
-        *chosen.filter_notes(),
-        *chosen.place_notes(selection.places),
-        note("dates-of-issue", "zh", silent=sum(m.year is None for m in told), inferred=inferred),
-        *((note("no-day", "zh", n=n_open),) if n_open else ()),
-    )
-
-
-def _figures(chosen: Chosen) -> list[_Entry]:
-    return [
-        _Entry(
-            s.qualifiers.year,
-            "target",
-            f"{s.fact.subject.name} {figure_words(s)}",
-            stated_place(s.qualifiers, chosen.cards[s.doc_id]),
-            spot_of(s),
-        )
-        for s in chosen.statements
-        if s.qualifiers.year
-    ]
+    silent = sum(m.year is None for m in told)
+    yield note("dates-of-issue", "zh", silent=silent, inferred=inferred)
 
 
 def _duties(
-    store: Store, selection: "Selection", chosen: Chosen
+    store: Store, selection: Selection, chosen: Chosen
 ) -> tuple[list[_Entry], list[tuple[str, ...]]]:
     """Return the duties with a date, and the places of deadlines without one."""
     named = _named(selection)
@@ -150,7 +141,7 @@ def _duties(
     return [e._replace(organ="、".join(names)) for e, names in organs.items()], is_open
 
 
-def _named(selection: "Selection") -> Callable[[str], bool]:
+def _named(selection: Selection) -> Callable[[str], bool]:
     """Return a predicate: whether a text names one of the indicators; true for none."""
     ways = [names_all(name) for name in selection.names]
     return lambda text: not ways or any(way(text) for way in ways)
@@ -168,7 +159,7 @@ def _deadline(text: str, card: Document) -> tuple[str, str]:
 
 
 def _from_texts(
-    store: Store, selection: "Selection", chosen: Chosen, taken: Iterable[_Entry]
+    store: Store, selection: Selection, chosen: Chosen, taken: Iterable[_Entry]
 ) -> Iterator[_Entry]:
     """Yield dates of documents, and clauses with a deadline that no other entry covers."""
     named, spans = _named(selection), validity_spans(store, chosen.cards)
@@ -187,7 +178,7 @@ def _from_texts(
 
 def validity_spans(
     store: Store, cards: Mapping[str, Document]
-) -> "dict[str, dict[Event, tuple[int, int]]]":
+) -> dict[str, dict[Event, tuple[int, int]]]:
     """Return the spans in which documents state from and until when they are in force.
 
     Args:
@@ -213,7 +204,7 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
             yield _Entry(due.date, "due", what, document.metadata.regions or (NATIONAL,), spot)
 
 
-def _days_of(document: Document, stated: "Mapping[Event, tuple[int, int]]") -> Iterator[_Entry]:
+def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Iterator[_Entry]:
     """Yield the dates in a document's metadata, each with its span in the text."""
     told, what = document.metadata, f"《{document.title}》"
     place, organ = told.regions or (NATIONAL,), "、".join(told.issuers)
@@ -245,7 +236,7 @@ def _where(text: str, day: str, stated: tuple[int, int] | None) -> tuple[tuple[i
     return stated or (start, stop if stop > start else len(text)), False
 
 
-def _is_within(date: str, selection: "Selection") -> bool:
+def _is_within(date: str, selection: Selection) -> bool:
     """Return whether a date lies in the wanted range, compared at their common precision."""
 
     def pair(limit: str) -> tuple[str, str]:

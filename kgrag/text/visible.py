@@ -142,7 +142,7 @@ def _alike(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = visible(error.object[error.start : error.end])
-    shown = "".join(c if c.isascii() else likeness(c) for c in lacking)
+    shown = "".join(c if c.isascii() else _likeness(c) for c in lacking)
     LOST[error.encoding] += shown.count(_UNKNOWN)
     return shown, error.end
 
@@ -150,10 +150,10 @@ def _alike(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(ALIKE, _alike)
 
 
-def likeness(character: str) -> str:
+def _likeness(character: str) -> str:
     """Return an ASCII look-alike of a character; `?` for none.
 
-    >>> likeness("›"), likeness("，"), likeness("①"), likeness("甲")
+    >>> _likeness("›"), _likeness("，"), _likeness("①"), _likeness("甲")
     ('>', ',', '1', '?')
     """
     known = _LIKENESS.get(character)

@@ -192,8 +192,7 @@ def checked(kind: type[_T], given: Mapping[str, object]) -> _T:
     check_names(known, given)
     values = {name: _plain(value, *known[name]) for name, value in given.items()}
     return adapted(
-        kind,
-        {name: v for name, v in values.items() if not _is_empty(v, known[name][0].default)},
+        kind, {name: v for name, v in values.items() if not _is_empty(v, known[name][0].default)}
     )
 
 

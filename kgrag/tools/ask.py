@@ -104,8 +104,7 @@ class Asked(Asking):
     """A question to be answered."""
 
     question: str = argument(
-        "In words; titles in 《》 are matched exactly.",
-        "问题；《》中的标题按原样查找。",
+        "In words; titles in 《》 are matched exactly.", "问题；《》中的标题按原样查找。"
     )
     top_k: int | None = argument(
         "Chunks that the answer may draw from.",

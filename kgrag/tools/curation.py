@@ -1,12 +1,11 @@
 """Tools for those who keep a knowledge base: entities, corrections, mergers, deletion."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from kgrag.errors import OutOfRangeError
 from kgrag.tools.arguments import Arguments, argument, names
-from kgrag.tools.tool import tool
+from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -85,15 +84,6 @@ class Split(Arguments):
     entity: str = argument("What it is part of now.", "该名称目前所属的实体。")
 
 
-def _table(
-    name: str, headings: Mapping[str, str], rows: "list[tuple[Cell, ...]]", *notes: str
-) -> "Table":
-    from kgrag.statements.table import Column, Row, Table
-
-    columns = tuple(Column(key, chinese, key) for key, chinese in headings.items())
-    return Table(name, columns, tuple(map(Row, rows)), notes)
-
-
 @tool("列出实体，事实最多的在前，附各文件中的其他写法。")
 def entities(base: "KnowledgeBase", given: OfType) -> "Table":
     """List the entities, those with most facts first, with how documents write them otherwise."""
@@ -105,7 +95,7 @@ def entities(base: "KnowledgeBase", given: OfType) -> "Table":
         (e.name, e.type, e.facts, e.documents, "、".join(f"{w} ×{n}" for w, n in e.written.items()))
         for e in found
     ]
-    return _table("entities", headings, rows)
+    return listing("entities", headings, rows)
 
 
 @tool("列出可能是同一实体的名称，并以注列明已作的决定。", curates=True)
@@ -118,7 +108,7 @@ def duplicates(base: "KnowledgeBase", given: OfType) -> "Table":
     found = base.duplicates(limit=given.limit, type_=given.type or None)
     rows: list[tuple[Cell, ...]] = [(p.name, p.into, round(p.likeness, 2)) for p in found]
     headings = {"name": "名称", "into": "另一名称", "likeness": "相似度"}
-    return _table("duplicates", headings, rows, *decided)
+    return listing("duplicates", headings, rows, *decided)
 
 
 @tool("更正读出的文件信息；即时生效，重新导入或删除后仍保留，并优先于 metadata.csv。", curates=True)
@@ -151,7 +141,7 @@ def correct(base: "KnowledgeBase", given: Corrected) -> "Table":
         for name, value in correctable_of(card).items()
         if value
     ]
-    return _table("correct", {"field": "项目", "value": "内容", "how": "依据"}, rows)
+    return listing("correct", {"field": "项目", "value": "内容", "how": "依据"}, rows)
 
 
 def correctable_of(card: "Document") -> dict[str, str]:
@@ -170,7 +160,7 @@ def correctable_of(card: "Document") -> dict[str, str]:
 def delete(base: "KnowledgeBase", given: Named) -> "Table":
     """Delete a document and what only it supports; part of its title does not name it."""
     card = base.delete(given.document)
-    return _table("delete", {"doc_id": "编号", "title": "标题"}, [(card.doc_id, card.title)])
+    return listing("delete", {"doc_id": "编号", "title": "标题"}, [(card.doc_id, card.title)])
 
 
 @tool("把几个名称合并为一个实体，现有和今后的文件都按此处理。", curates=True)
@@ -190,4 +180,4 @@ def split(base: "KnowledgeBase", given: Split) -> "Table":
 
 def _decided(name: str, one: str, other: str, n: int) -> "Table":
     headings = {"name": "名称", "entity": "实体", "documents": "已更新文件"}
-    return _table(name, headings, [(one, other, n)])
+    return listing(name, headings, [(one, other, n)])

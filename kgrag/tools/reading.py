@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
-from kgrag.tools.tool import tool
+from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
-    from kgrag.statements.table import Table
+    from kgrag.statements.table import Cell, Table
     from kgrag.status import Status
     from kgrag.tools.results import Found, Overview, Reading
     from kgrag.types import Document
@@ -173,8 +173,8 @@ def grep(base: "KnowledgeBase", given: Looked) -> "Table":
     """
     from kgrag.answer.notes import note
     from kgrag.retrieval.filter import documents_within
-    from kgrag.statements.sources import Spot, quoted
-    from kgrag.statements.table import Column, Row, Table
+    from kgrag.statements.sources import Spot, sourced
+    from kgrag.statements.table import Column, Table
     from kgrag.text.visible import shortened
 
     looked_for, cards, within = _literal(given.text), base.documents(), given.filter
@@ -191,13 +191,9 @@ def grep(base: "KnowledgeBase", given: Looked) -> "Table":
         seen += 1
         if time.monotonic() > stop:
             break
-    sources = quoted(base.store, lines)
-    return Table(
-        "grep",
-        (Column("line", "原文", "text"),),
-        tuple(Row((lines[spot],), (sources[spot],)) for spot in lines if spot in sources),
-        (note("looked-through", given.lang, hits=hits, n=seen, all=len(ids)),),
-    )
+    found = sourced(base.store, (((line,), (spot,)) for spot, line in lines.items()))
+    told = note("looked-through", given.lang, hits=hits, n=seen, all=len(ids))
+    return Table("grep", (Column("line", "原文", "text"),), found, (told,))
 
 
 def _literal(text: str) -> re.Pattern[str]:
@@ -237,39 +233,29 @@ class Listed(Dated, Rows):
 def documents(base: "KnowledgeBase", given: Listed) -> "Table":
     """List the documents: title, number, date, issuers, region, and whether it is in force."""
     from kgrag.statements.naming import day_of_issue
-    from kgrag.statements.table import Column, Row, Table
 
     cards, statuses = listed(base, given)
-    columns = (
-        Column("doc_id", "编号", "id"),
-        Column("date", "日期", "date"),
-        Column("title", "标题", "title"),
-        Column("number", "文号", "number"),
-        Column("issuers", "发文机关", "issuers"),
-        Column("regions", "地区", "regions"),
-        Column("status", "状态", "status"),
-        Column("standing", "效力", "in force"),
-        Column("replaced_by", "替代文件", "replaced by"),
-        Column("file", "文件路径", "file"),
-    )
-    rows = [
-        Row(
-            (
-                card.doc_id,
-                day_of_issue(card),
-                card.title,
-                card.metadata.number,
-                "、".join(card.metadata.issuers),
-                "、".join(card.metadata.regions),
-                statuses[card.doc_id].kind,
-                statuses[card.doc_id].told(given.lang),
-                statuses[card.doc_id].doc_id,
-                card.file,
-            )
+    headings = {
+        "doc_id": "编号", "date": "日期", "title": "标题", "number": "文号", "issuers": "发文机关",
+        "regions": "地区", "status": "状态", "standing": "效力", "replaced_by": "替代文件",
+        "file": "文件路径",
+    }  # fmt: skip
+    rows = (
+        (
+            card.doc_id,
+            day_of_issue(card),
+            card.title,
+            card.metadata.number,
+            "、".join(card.metadata.issuers),
+            "、".join(card.metadata.regions),
+            statuses[card.doc_id].kind,
+            statuses[card.doc_id].told(given.lang),
+            statuses[card.doc_id].doc_id,
+            card.file,
         )
         for card in cards
-    ]
-    return Table("documents", columns, tuple(rows))
+    )
+    return listing("documents", headings, rows)
 
 
 def listed(base: "KnowledgeBase", given: Listed) -> "tuple[list[Document], Mapping[str, Status]]":
@@ -306,22 +292,18 @@ def _words_of(card: "Document") -> str:
 @tool("列出未能读取或读取有误的文件，附处理办法。")
 def problems(base: "KnowledgeBase", given: Rows) -> "Table":
     """List what was read badly or not at all, with what can be done about it."""
-    from kgrag.statements.table import Column, Row, Table
     from kgrag.text.messages import catalogue, in_language
 
-    columns = (
-        Column("kind", "问题", "problem"),
-        Column("file", "文件", "file"),
-        Column("detail", "说明", "detail"),
-        Column("remedy", "处理办法", "remedy"),
-        Column("doc_id", "编号", "id"),
-    )
     said = catalogue("kgrag.serve") if given.lang == "zh" else {}
-    rows = []
+    headings = {
+        "kind": "问题", "file": "文件", "detail": "说明", "remedy": "处理办法", "doc_id": "编号",
+    }  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
     for one in base.problems():
-        told = (in_language(text, given.lang) for text in (one.detail, one.remedy))
-        rows.append(Row((str(said.get(one.kind, one.kind)), one.file, *told, one.doc_id)))
-    return Table("problems", columns, tuple(rows))
+        detail, remedy = (in_language(text, given.lang) for text in (one.detail, one.remedy))
+        kind = str(said.get(one.kind, one.kind))
+        rows.append((kind, one.file, detail, remedy, one.doc_id))
+    return listing("problems", headings, rows)
 
 
 @tool("概览：有什么、缺什么。按年份、地区、发文机关计数，列出各地空缺、引用和效力。", gives=_TABLES)
@@ -346,25 +328,20 @@ class Around(Rows):
 @tool("列出与某一实体有关的事实，附原文。")
 def graph(base: "KnowledgeBase", given: Around) -> "Table":
     """List the facts around an entity, with where they are stated."""
-    from kgrag.statements.sources import quoted
-    from kgrag.statements.table import Column, Row, Table
+    from kgrag.statements.sources import sourced
+    from kgrag.statements.table import Column, Table
 
     _, facts = base.graph(given.entity, hops=given.hops, limit=_AROUND if given.hops == 1 else 50)
-    spots: list[Any] = [
-        [*dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence)][:_SOURCES]
-        for fact in facts
-    ]
-    sources = quoted(base.store, (spot for several in spots for spot in several))
-    rows = [
-        Row(
+    stated: list[Any] = [
+        (
             (fact.subject.name, fact.predicate, fact.object.name),
-            tuple(sources[spot] for spot in several if spot in sources),
+            [*dict.fromkeys((e.doc_id, e.start, e.end) for e in fact.evidence)][:_SOURCES],
         )
-        for fact, several in zip(facts, spots, strict=True)
+        for fact in facts
     ]
     columns = (
         Column("subject", "主体", "subject"),
         Column("predicate", "关系", "relation"),
         Column("object", "客体", "object"),
     )
-    return Table("graph", columns, tuple(rows))
+    return Table("graph", columns, sourced(base.store, stated))

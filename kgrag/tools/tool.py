@@ -1,7 +1,7 @@
 """What a tool is, and the list of all of them."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from kgrag.tools.arguments import Arguments, adapter, checked
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
+    from kgrag.statements.table import Cell, Table
 
 TOOLS: "dict[str, Tool]" = {}
 _KEPT = ("type", "enum", "description", "items", "minimum", "maximum", "default")
@@ -82,8 +83,11 @@ class Tool:
         from kgrag.tools.results import Page
 
         offset, limit = getattr(given, "offset", 0), getattr(given, "limit", 0)
-        rows = found.rows[offset : offset + limit if limit else None]
-        told = {field.name: getattr(found, field.name) for field in fields(found)} | {"rows": rows}
+        some = slice(offset, offset + limit if limit else None)
+        told = {field.name: getattr(found, field.name) for field in fields(found)}
+        told["rows"] = found.rows[some]
+        if found.values:
+            told["values"] = replace(found.values, rows=found.values.rows[some])
         return Page(**told, total=len(found.rows), offset=offset, language=given.lang)
 
     def schema(self) -> dict[str, Any]:
@@ -104,11 +108,7 @@ def _short(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool(
-    chinese: str,
-    *,
-    gives: Mapping[str, Any] = _ROWS,
-    is_kept: bool = True,
-    curates: bool = False,
+    chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, curates: bool = False
 ) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
     """Make a function a tool of its name; its docstring says what it does.
 
@@ -126,3 +126,20 @@ def tool(
         return TOOLS[name]
 
     return declare
+
+
+def listing(
+    name: str, headings: Mapping[str, str], rows: "Iterable[tuple[Cell, ...]]", *notes: str
+) -> "Table":
+    """Return a table without sources.
+
+    Args:
+        name: Of the table.
+        headings: Of its columns in Chinese, by key; in English they are the keys.
+        rows: Cells of each.
+        *notes: On what is left out, or was done.
+    """
+    from kgrag.statements.table import Column, Row, Table
+
+    columns = (Column(key, chinese, key.replace("_", " ")) for key, chinese in headings.items())
+    return Table(name, tuple(columns), tuple(map(Row, rows)), notes)

@@ -80,7 +80,7 @@ def material_of(
     question: str, answer: str, passages: Sequence[Passage], facts: Sequence[str] = ()
 ) -> dict[str, str]:
     """Return the prompt fields of `material` for an answer with the passages' numbers."""
-    references = [_reference(passage) for passage in passages]
+    references = [passage_block(passage, "reference") for passage in passages]
     if facts:  # they keep their [n]: it names the passage that states them
         references.append(fence("\n".join(facts), label="facts"))
     return {
@@ -96,11 +96,15 @@ def supported_share(answer: Answer) -> float:
     return sum(check.supported for check in checks) / len(checks) if checks else 1.0
 
 
-def _reference(passage: Passage) -> str:
-    """Return a passage under its [n], with any such mark in its own text escaped."""
+def passage_block(passage: Passage, label: str = "passage") -> str:
+    """Return a passage for a model: its [n], then title, sections and text, fenced.
+
+    Title and sections are inside the fence, too, as they are a document's words; anything like a
+    citation in them (a footnote's [7]) is written 〔7〕, so that no document can claim another's
+    number. Documents and quotes keep their [7].
+    """
     path = " > ".join((f"《{passage.title}》{passage.mark}", *passage.heading_path))
-    text = without_marks(f"{path}\n{passage.text}")
-    return f"[{passage.number}]\n{fence(text, label='reference')}"
+    return f"[{passage.number}]\n" + fence(without_marks(f"{path}\n{passage.text}"), label=label)
 
 
 def by_reference(answer: Answer, context: Context) -> str:

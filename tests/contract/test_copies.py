@@ -14,14 +14,14 @@ def found(store, size, top_k=10):
     """Return what is found where every chunk is, document by document."""
     cards = store.document_cards()
 
-    def retrieve(copies, n):
-        ids = [card.doc_id for card in cards if card.doc_id not in copies]
+    def retrieve(n):
+        ids = [card.doc_id for card in cards]
         return [ScoredChunk(c, 1.0) for c in store.chunks_of(ids, size=size)][:n]
 
-    return each_once(retrieve, store=store, cards=cards, top_k=top_k)
+    return each_once(retrieve, store, cards, top_k)
 
 
-def test_of_one_text_under_several_names_one_is_searched_and_all_are_named(store, make):
+def test_of_one_text_under_several_names_one_is_found_and_all_are_named(store, make):
     """Deleting it leaves the others."""
     for name, text in (("a", TEXT), ("b", TEXT.replace("\n", "\n\n")), ("c", TEXT), ("d", OTHER)):
         bundle = make.bundle(name, text, title=text.split("\n", 1)[0])

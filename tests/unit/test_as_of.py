@@ -289,7 +289,7 @@ def cites(doc_id, role, title, *, number="", match="exact", issuer=ORGAN):
 
 
 def kind(cards, day, doc_id="a", statements=()):
-    return InForce.of(cards, statements).status(doc_id, day).kind
+    return InForce(cards, statements).status(doc_id, day).kind
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_the_dates_of_a_document_tell_its_status(told, day, expected):
 )
 def test_a_plan_whose_years_are_over_is_marked(title, told, day, expected):
     """By its title; the last year is what it is told with."""
-    found = InForce.of([card("a", title, **told)], []).status("a", day)
+    found = InForce([card("a", title, **told)], []).status("a", day)
     assert found.kind == expected
     assert (found.since == "2020") == (expected == "over")
     assert found.counts == (expected in ("in_force", "unknown"))
@@ -348,7 +348,7 @@ def test_a_repealed_document_says_by_what_and_from_when():
     """From the day on which the other is in force, not before."""
     old = card("a", "云岭省节能补贴规定", written="2015-03-01")
     new = card("b", written="2021-05-06", effective="2021-07-01")
-    register = InForce.of([old, new], [cites("b", "废止", old.title)])
+    register = InForce([old, new], [cites("b", "废止", old.title)])
 
     assert register.status("a", "2021-06-30").kind == "in_force"
     found = register.status("a", "2021-07-01")
@@ -361,7 +361,7 @@ def test_a_repealed_document_says_by_what_and_from_when():
 def test_an_amended_document_stays_in_force():
     old = card("a", written="2015-03-01")
     new = card("b", f"关于修改《{TITLE}》的决定", written="2021-05-06")
-    found = InForce.of([old, new], [cites("b", "修订", TITLE)]).status("a", "2022-01-01")
+    found = InForce([old, new], [cites("b", "修订", TITLE)]).status("a", "2022-01-01")
     assert (found.kind, found.since, found.counts) == ("amended", "2021-05-06", True)
 
 
@@ -392,7 +392,7 @@ def test_of_editions_that_share_a_name_the_earlier_one_is_repealed():
     """A new edition says that the old one, of the same title, ends; not that itself does."""
     old = card("a", written="2015-03-01", number="云政发〔2015〕3号")
     new = card("b", written="2021-05-06", number="云政发〔2021〕8号")
-    register = InForce.of([old, new], [cites("b", "废止", TITLE, number="云政发〔2015〕3号")])
+    register = InForce([old, new], [cites("b", "废止", TITLE, number="云政发〔2015〕3号")])
     kinds = [register.status(d, "2022-01-01").kind for d in "ab"]
     assert kinds == ["repealed", "in_force"]
 
@@ -410,7 +410,7 @@ def test_of_editions_that_share_a_name_the_earlier_one_is_repealed():
 def test_a_later_edition_supersedes(earlier, later):
     """Of the same title and issuer; before its day the earlier one counts."""
     cards = [card("a", earlier, written="2015-03-01"), card("b", later, written="2021-05-06")]
-    register = InForce.of(cards, ())
+    register = InForce(cards, ())
     found = register.status("a", "2022-01-01")
     assert (found.kind, found.since, found.doc_id) == ("superseded", "2021-05-06", "b")
     assert register.status("a", "2020-01-01").kind == "in_force"
@@ -455,7 +455,7 @@ def test_a_title_that_many_documents_bear_has_no_editions():
 def test_a_draft_names_what_was_issued_in_its_place():
     draft = card("a", f"{TITLE}（征求意见稿）", written="2021-04-20", status=("征求意见稿",))
     final = card("b", written="2021-05-06")
-    register = InForce.of([draft, final], ())
+    register = InForce([draft, final], ())
     found = register.status("a", "2022-01-01")
     assert (found.kind, found.word, found.doc_id) == ("draft", "征求意见稿", "b")
     assert register.status("a", "2021-05-01").doc_id == ""
@@ -478,7 +478,7 @@ def test_only_what_was_surely_issued_later_is_said_to_be():
         card("law", written="2022-10-26", effective="2009-01-01"),
         card("silent"),
     ]
-    register = InForce.of(cards, ())
+    register = InForce(cards, ())
     assert register.issued_after("2021-12-31") == {"late"}
     assert register.undated() == {"cites 2023", "page of 2023", "silent"}
     late, early = (register.status(d, "2021-12-31") for d in ("late", "early"))
@@ -493,7 +493,7 @@ def test_only_what_was_surely_issued_later_is_said_to_be():
 def test_a_title_that_is_not_held_is_known_by_what_repeals_it():
     """From the day of that; nothing is said of a title that nobody ends."""
     new = card("b", written="2021-05-06", effective="2021-07-01")
-    register = InForce.of([new], [cites("b", "废止", "云岭省节能补贴规定", match="")])
+    register = InForce([new], [cites("b", "废止", "云岭省节能补贴规定", match="")])
     found = register.status_of_title("《云岭省节能补贴规定》", "2021-07-01")
     assert found is not None
     assert (found.kind, found.since, found.doc_id) == ("repealed", "2021-07-01", "b")

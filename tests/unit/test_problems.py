@@ -85,10 +85,8 @@ def test_each_problem_is_named_once_with_a_remedy(change, kind):
     [
         {"title": "plan", "text": "Plan\n" + GOOD.text},  # a file that is called as its title
         {"title": "plan", "properties": {"stated.title": "plan"}},
-        {"metadata": replace(GOOD.metadata, issued=""), "properties": {"year": "2022"}},
         {"metadata": replace(GOOD.metadata, regions=(), level="国家")},
         {"metadata": replace(GOOD.metadata, regions=(), level="部门")},
-        {"metadata": replace(GOOD.metadata, regions=()), "properties": {"places": "云岭"}},
         {"metadata": replace(GOOD.metadata, regions=(), level=""),
          "properties": {"stated.regions": "全国"}},
     ],
@@ -116,7 +114,6 @@ def test_sources_and_passages_that_could_not_be_read_are_listed(tmp_path):
             doc_id=name,
             text=text,
             title=f"节能规划{name}",
-            properties={"year": "2022", "places": "云岭"},
         )
         store.upsert_document(DocumentBundle(document, marks, HEADINGS), source=f"/p/{name}.txt")
     found = [p for p in reading_problems(store) if p.kind != "issuer"]

@@ -77,3 +77,10 @@ def test_html_leads_from_marks_to_quotes():
     assert ROWS._repr_html_().count("<td>") == 3
     assert "<p>甲市：</p><p>《甲方案》 › 一、目标<br>建*500*家。<br>〔7〕<a" in SIDES._repr_html_()
     assert "前。<mark>建。</mark>后。" in SIDES._repr_html_()
+
+
+def test_bold_words_of_a_draft_are_bold_and_those_of_documents_are_as_they_stand():
+    said = Claim((Run("**重点**：建2**3家<b>。"),))
+    assert "<b>重点</b>：建2**3家&lt;b&gt;。" in Answer("问", (said,), "m")._repr_html_()
+    quoted = Quote(replace(SIDES.citations[0], quote="建**500**家。"))
+    assert "建**500**家。" in Answer("问", (quoted,), "m")._repr_html_()

@@ -35,12 +35,6 @@ def test_points_end_sentences_where_no_other_mark_does():
     assert len(joined_spans(f"{text}。")) == 1
 
 
-def test_a_number_that_a_gap_breaks_stays_whole():
-    """0. 75 and 83. 3% are one number."""
-    text = "2021年度配额总量为0. 75亿吨，占全部的83. 3%，其余另行分配。"
-    assert joined_spans(text) == [(0, len(text))]
-
-
 def test_a_remark_in_brackets_is_not_cut_where_it_parts_its_organs():
     """（牵头：…；配合：…） is one remark; a bracket that is never closed joins nothing."""
     text = (

@@ -27,15 +27,6 @@ def test_find_support_joins_neighbours_that_each_bring_something():
     ]
 
 
-def test_find_support_adds_a_sentence_that_stands_apart():
-    """What lies between is not quoted."""
-    apart = TEXT.replace("到2030年，全省创建绿色工厂800家。", "此外还有别的安排，与此无关。")
-    assert quotes("创建绿色工厂500家，安排专项资金3000万元", apart) == [
-        "到2025年，全省创建绿色工厂500家。",
-        "省财政厅每年安排专项资金3000万元。",
-    ]
-
-
 def test_find_support_of_few_words_asks_the_question():
     """省里 stands everywhere; the question tells which."""
     text = "省厅负责检查。\n其他事项另行规定。\n省厅负责资金安排。"

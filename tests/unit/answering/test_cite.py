@@ -107,34 +107,11 @@ def test_resolve_gives_sentences_without_a_mark_what_their_neighbours_passage_ho
     assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[1]。",)
 
 
-def test_resolve_gives_a_sentence_the_passage_of_the_one_before():
-    """Models cite once, in the middle of a paragraph or at its beginning."""
-    answer = resolved("2025年创建绿色工厂500家[1]。2030年创建绿色工厂800家。")
-    assert answer.text == "2025年创建绿色工厂500家[1]。2030年创建绿色工厂800家。[2]"
-    assert quotes(answer) == ["到2025年，创建绿色工厂500家。", "到2030年，创建绿色工厂800家。"]
-
-
 def test_resolve_gives_a_sentence_the_passage_that_holds_most_of_it_where_no_neighbour_does():
     """The note names what was added by rule."""
     answer = resolved("2025年创建绿色工厂500家[1]。省财政厅安排资金3000万元。")
     assert answer.text == "2025年创建绿色工厂500家[1]。省财政厅安排资金3000万元。[2]"
     assert answer.notes == ("有 1 句模型没有标出依据；它们的引用是按文字比对补上的：[2]。",)
-
-
-def test_resolve_looks_for_a_sentence_in_the_passages_that_share_most_of_it():
-    """Not in those with most words."""
-    filler = [f"第{n}项工作稳步推进，各有关单位要积极配合，形成合力。" for n in range(6)]
-    texts = [*filler, "省财政厅安排资金。"]
-    documents = {
-        str(n): Document(str(n), "丙", text, "c.txt", "txt", "0") for n, text in enumerate(texts)
-    }
-    passages = tuple(
-        Passage(n + 1, str(n), "丙", (), 0, len(text), text, f"{n}:2048:0")
-        for n, text in enumerate(texts)
-    )
-    drawn, context = Draft("省财政厅安排资金。", "m"), Context(passages, best=1)
-    answer = resolve(analyse("谁出钱？"), drawn, context, documents=documents, headings={})
-    assert quotes(answer) == ["省财政厅安排资金。"]
 
 
 def test_resolve_leaves_sentences_unmarked_that_their_neighbours_passage_does_not_hold():
@@ -158,17 +135,6 @@ def test_resolve_of_no_answer_is_the_not_found_sentence(text):
     """However it is said; nothing is cited."""
     answer = resolved(text)
     assert (answer.text, answer.found, answer.citations) == (NOT_FOUND["zh"], False, ())
-
-
-def test_resolve_names_the_best_result_that_holds_the_quote():
-    """A passage may be joined from several."""
-    chunks = [
-        Chunk("a:256:0", "a", 256, 0, 0, 20, A[:20]),
-        Chunk("a:256:1", "a", 256, 1, 9, len(A), A[9:]),
-    ]
-    answer = resolved("2030年创建800家[1]。", results=[ScoredChunk(c, 1.0) for c in chunks])
-    assert answer.citations[0].chunk_id == "a:256:1"
-    assert resolved("2030年创建800家[1]。").citations[0].chunk_id == "a:2048:0"
 
 
 def test_resolve_keeps_markdown():
@@ -224,20 +190,6 @@ def test_resolve_reads_six_characters_before_a_mark_inside_a_sentence():
     answer = resolved("创建800家[1]，到2025年500家[1]。")
     assert answer.text == "创建800家[1]，到2025年500家[2]。"
     assert resolved("为800家[1]，到2025年500家[1]。").text == "为800家[1]，到2025年500家[1]。"
-
-
-def test_resolve_of_equal_sentences_takes_the_one_after_what_was_cited_last():
-    """Behind the last place, where several were cited."""
-    parts = ["甲事项达到30万吨。", "其他工作稳步推进。" * 3, "充电桩90座。", "乙事项达到70万元。"]
-    text = "".join([*parts, parts[2]])
-    answer = resolve(
-        analyse("目标？"),
-        Draft("甲事项达到30万吨，乙事项达到70万元[1]。充电桩90座[1]。", "m"),
-        Context((Passage(1, "c", "丙", (), 0, len(text), text, "c:2048:0"),), best=1),
-        documents={"c": Document("c", "丙", text, "c.txt", "txt", "0")},
-        headings={},
-    )
-    assert [c.start for c in answer.citations] == [0, text.index("乙"), text.rindex("充")]
 
 
 def test_resolve_names_a_result_that_holds_all_of_the_quote():
@@ -356,18 +308,6 @@ def test_searched_places_are_those_of_the_document():
     ]
 
 
-def test_searched_of_a_blank_text_is_all_of_it():
-    """There is always a place."""
-    assert Searched.of(" \n").places == ((0, 2),)
-
-
-def test_searched_knows_what_stands_above():
-    """Headings, and the sentences before."""
-    searched = Searched.of(TEXT, headings=lambda _start, _end: ["钢铁行业"])
-    assert {"钢铁", "总体", "绿色"} <= searched.above[2]
-    assert "印发" not in searched.above[2]
-
-
 def test_numbers_of_a_date_are_the_date():
     """3月9日 is neither 3 months nor 9 days; its year counts."""
     numbers = Numbers.of("2022年3月9日印发，统一领导，补贴3年")
@@ -408,11 +348,3 @@ def test_citation_holds_quote_section_and_page_of_its_span():
     )
     assert (made.quote, made.heading_path) == ("创建500家。", ("一、目标",))
     assert (made.page, made.chunk_id, made.file) == (1, "d:256:0", "d.pdf")
-
-
-def test_citation_of_a_file_without_pages_has_none():
-    """Paragraphs are not pages."""
-    document = Document(
-        "d", "规划", "甲。", "d.docx", "docx", "0", (Segment(0, 2, "paragraph", 1),)
-    )
-    assert Citation.of(document=document, headings=(), span=(0, 2), chunk_id="c").page is None

@@ -138,12 +138,6 @@ def test_carry_over_follows_a_chain_of_follow_ups():
     assert carry_over("什么时候完成？", history) == ("江苏省绿色工厂什么时候完成？", False)
 
 
-def test_carry_over_changes_nothing_without_history():
-    """The first question of a conversation stands by itself."""
-    assert carry_over("那浙江呢？", []) == ("那浙江呢？", True)
-    assert carry_over("", ZH) == ("", True)
-
-
 def test_carry_over_does_not_grow_without_bound():
     """A question of more than 300 characters is not made."""
     assert carry_over("由谁负责？", [Turn("绿" * 400, "")]) == ("由谁负责？", False)

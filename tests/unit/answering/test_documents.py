@@ -117,18 +117,6 @@ def test_an_answer_cites_a_place_once_and_names_the_others(folder, question):
     assert shown.count("同一文字另见：") == sum(bool(c["also_in"]) for c in told["citations"])
 
 
-def test_the_others_are_found_when_one_is_deleted(tmp_path):
-    """Nothing is recorded of copies: what is held counts."""
-    left = dict.fromkeys(SAME)
-    with knowledge_base(tmp_path, {name: FILES[name] for name in SAME}) as base:
-        while left:
-            (hit, *_) = base.search(ASKED)
-            assert names([hit.file, *hit.also_in]) == set(left)
-            del left[hit.file.rpartition("/")[2]]
-            base.delete(hit.file)
-        assert base.search(ASKED) == []
-
-
 QUESTION = "创建绿色工厂多少家？"
 CHANGE = """
 import sys
@@ -195,7 +183,7 @@ CARDS = [
     Document("d-late", "后办法", "", "c", "txt", "c", metadata=Metadata(written="2024-01-01")),
     Document("d-silent", "无日期", "", "d", "txt", "d"),
 ]  # fmt: skip
-IN_FORCE = InForce.of(CARDS, ())
+IN_FORCE = InForce(CARDS, ())
 
 
 def hit(doc_id, score):
@@ -271,7 +259,7 @@ def test_of_editions_that_asked_for_leads_else_the_newest_in_force(question, ord
     """Of one place and name; what is behind says what it is behind of."""
     hits = [hit(f"e-{n}", 1.0) for n in ("draft", "final", "2021", "2022", "2023", "other")]
     found = in_force_first(
-        lambda n: hits[:n], analyse(question), AsOf("2024-12-31"), InForce.of(EDITIONS, ()),
+        lambda n: hits[:n], analyse(question), AsOf("2024-12-31"), InForce(EDITIONS, ()),
         titled=(), top_k=6,
     )  # fmt: skip
     assert [h.chunk.doc_id.removeprefix("e-") for h in found] == order
@@ -452,7 +440,7 @@ def test_a_day_before_all_documents_leaves_nothing_to_search(kb):
     cards = [replace(card, metadata=Metadata(written="2020")) for card in CARDS]
     dated = replace(
         knowledge,
-        in_force=lambda: InForce.of(cards, ()),
+        in_force=lambda: InForce(cards, ()),
         doc_ids=frozenset(card.doc_id for card in cards),
     )
     with pytest.raises(NotFoundError, match="issued after 2019-12-31; give a later date"):

@@ -11,7 +11,7 @@ from kgrag.testing import FakeServer, Reply, stand_in
 from tests.fixtures.kit import ingested, kgrag, kgrag_in, run
 from tests.fixtures.plain_samples import put_plain_samples
 
-# What grim found: kgrag eval run QUESTIONS --system grim --top-k 20, documents alone
+# What grim found of the samples, documents alone
 BASELINE = Path(__file__).parents[2] / "fixtures" / "samples_grim.jsonl"
 NONE = '{"id": "q", "question": "?", "gold_docs": []}\n'
 

@@ -17,7 +17,6 @@ from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.report import (
     comparison_table,
     markdown,
-    text_table,
 )
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import (
@@ -120,20 +119,6 @@ def test_differences_count_wins_ties_and_losses_of_the_second_system():
     assert (found.difference, found.wins, found.ties, found.losses) == (-0.125, 1, 1, 2)
     assert found.low < found.difference < found.high
     assert found.p == 1  # every pattern of 1, -1 and -0.5 reaches 0.5
-
-
-TWO = [GoldQuery("1", "?", ("a",), kind="k"), GoldQuery("2", "?", ("b",))]
-REPORTS = {
-    "bm25": evaluate({"1": [RunResult(doc_id="a")], "2": [RunResult(doc_id="b")]}, TWO),
-    "图谱": evaluate({"1": [RunResult(doc_id="x"), RunResult(doc_id="a")]}, TWO),
-}
-
-
-def test_text_table_aligns_numbers_and_wide_names():
-    """Percent with one decimal; a Chinese character takes two columns; absent measures go."""
-    assert text_table(REPORTS, measures=("R@1", "R@2", "span@1000")) == (
-        "all   bm25  图谱\nn        2     2\nR@1  100.0   0.0\nR@2  100.0  50.0"
-    )
 
 
 def trial(system: str, means: dict[str, float]) -> Trial:

@@ -96,3 +96,18 @@ def test_tagged_keeps_the_places_of_letters_that_grow():
 def test_an_amount_and_a_base_are_no_year(text, years):
     """占比2025年 is a share in 2025, 比2020年 a base."""
     assert question_of(analyse(text)).due == years
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("PUE要降到多少？", "zh"),
+        ("What is the target of 《碳达峰方案》?", "zh"),
+        ("What is the target?", "en"),
+        ("2025?", "zh"),
+        ("", "zh"),
+    ],
+)
+def test_a_query_knows_the_language_that_it_is_answered_in(question, language):
+    """Chinese where Chinese characters stand in it, or no letters at all."""
+    assert analyse(question).language == language

@@ -117,7 +117,7 @@ def test_figures_and_comparisons_agree(archive):
             [("成都市清洁生产实施方案",)],
         ),
         (
-            {"kind": "validity", "document": "sichuan-old", "as_of": "2027"},
+            {"kind": "documents", "document": "sichuan-old", "as_of": "2027"},
             ("effective", "expires"),
             [("2021-11-01", "2026-10-31")],
         ),
@@ -173,7 +173,7 @@ def test_what_is_left_out_is_told(base, fields, told):
 )
 def test_validity_has_the_clause_that_says_so(base, day, status, quote):
     """At any day; of a document that says nothing, the line of its title."""
-    (row,) = select(base.store, "validity", document="sichuan-old", as_of=day).rows
+    (row,) = select(base.store, "documents", document="sichuan-old", as_of=day).rows
     assert (row.cells[1], row.sources[0].quote) == (status, quote)
 
 

@@ -71,8 +71,8 @@ def test_workbooks_have_texts_and_numbers():
     assert [row[0].value for row in rows[3:10]] == list(HOSTILE)
     assert "f" not in {cell.data_type for row in rows for cell in row}
     assert rows[10][0].value == "坏\\x07字符"
-    assert book["notes"]["A1"].value == "=3 of 4"
-    assert book["notes"]["A1"].data_type != "f"
+    assert book["notes"]["A2"].value == "=3 of 4"
+    assert book["notes"]["A2"].data_type != "f"
 
 
 def test_pages_hold_no_markup_of_documents():
@@ -102,7 +102,7 @@ def test_several_tables_share_a_workbook_and_a_page():
     assert [cell.value for cell in book["按文种"][1]] == ["文种", "份数"]  # no sources: no columns
     assert [cell.value for cell in book["按文种"]["A"]][2:] == list(HOSTILE)
     assert "f" not in {cell.data_type for row in book["按文种"].iter_rows() for cell in row}
-    assert [cell.value for cell in book["说明"][2]] == ["按文种", "<i>2</i>"]
+    assert [cell.value for cell in book["说明"][3]] == ["按文种", "<i>2</i>"]
 
     data = as_page((TABLE, counts), "<u>甲</u>", "en")
     page = html.fromstring(data)

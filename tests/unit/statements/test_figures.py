@@ -11,13 +11,7 @@ from kgrag.store.graph import Statement, Triple
 from kgrag.types import Document, Entity
 from tests.fixtures.kit import knowledge_base
 from tests.unit.statements.conftest import select
-
-
-def cells(table, *keys):
-    """Return the cells of some columns, row by row."""
-    at = [[c.key for c in table.columns].index(key) for key in keys]
-    return [tuple(row.cells[i] for i in at) for row in table.rows]
-
+from tests.unit.statements.plans import cells
 
 FIGURES = ("indicator", "region", "year", "comparator", "value", "unit", "standing")
 COVER = "森林覆盖率"

@@ -3,9 +3,9 @@
 import pytest
 
 from kgrag.errors import NotFoundError
-from tests.fixtures.kit import shared_base
+from tests.fixtures.kit import knowledge_base, shared_base
 from tests.unit.statements.conftest import select
-from tests.unit.statements.test_figures import cells
+from tests.unit.statements.plans import cells
 
 NATION, PROVINCE, CITY = (
     "《绿色发展行动方案》",
@@ -67,15 +67,11 @@ def test_the_chain_that_a_document_rests_on(tables):
 
 def test_a_circle_ends_where_it_closes(tmp_path):
     """Two plans that rest on each other."""
-    from kgrag.api import KnowledgeBase
-    from kgrag.config import Config, EmbeddingConfig
-
-    for name, other in (("甲", "乙"), ("乙", "甲")):
-        text = f"四川省{name}类规划\n为落实《四川省{other}类规划》，制定本规划。\n"
-        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
-    config = Config(embedding=EmbeddingConfig(model="hash-32"))
-    with KnowledgeBase.open(tmp_path / "kb", config=config) as base:
-        base.ingest(sorted(tmp_path.glob("*.txt")))
+    texts = {
+        name: f"四川省{name}类规划\n为落实《四川省{other}类规划》，制定本规划。\n"
+        for name, other in (("甲", "乙"), ("乙", "甲"))
+    }
+    with knowledge_base(tmp_path, texts) as base:
         steps = cells(select(base.store, "basis", document="甲", hops=5), "step", "basis")
     assert steps == [(1, "《四川省乙类规划》"), (2, "《四川省甲类规划》")]
 

@@ -109,7 +109,7 @@ def test_what_a_header_tells():
     heads = Heads()
     for line in ("类别指标", "2020年现状2025年", "五年累计年均增速属性"):
         assert heads.step(line) == len(line)
-    assert heads.columns == Columns(("2020", "2025"), ("achieved", ""), 2, True, True)
+    assert heads.columns == Columns(("2020", "2025"), ("achieved", ""), 2, True)
     assert heads.step("单位地区生产总值能耗降低(%)3 5约束性") == 0
 
 
