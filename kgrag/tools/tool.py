@@ -119,6 +119,7 @@ def tool(
 
     def declare(function: "Callable[[KnowledgeBase, Any], Any]") -> Tool:
         kind = signature(function).parameters["given"].annotation
+        kind = function.__globals__[kind] if isinstance(kind, str) else kind
         name, text = function.__name__.replace("_", "-"), getdoc(function) or ""
         TOOLS[name] = Tool(name, text, chinese, kind, function, gives, is_kept, curates)
         return TOOLS[name]
