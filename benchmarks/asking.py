@@ -14,6 +14,7 @@ from kgrag.config import Config, SearchConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Task, Vectors
 from kgrag.results import ScoredChunk
+from kgrag.store.background_copy import FIRST
 from kgrag.store.neo4j.address import Address
 from kgrag.store.neo4j.connection import Database, Row
 from kgrag.store.store import Store
@@ -72,7 +73,8 @@ class Pair:
     Attributes:
         sqlite: In a folder.
         neo4j: On a server, which answers every question itself.
-        copied: On that server, answered from a copy of it here.
+        copied: On that server, as it is by default: a process that goes on asking is answered from
+            a copy of it here.
         database: The connection to the server.
         embedder: Of both.
     """
@@ -165,6 +167,7 @@ def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dic
     for question in questions:  # all are encoded now
         for base in pair.asked.values():
             base.search(question, system="vector", top_k=1)
+    _wait_for_copy(pair.copied, questions)
     print(f"\nasking {len(questions)} questions, {_TOP_K} chunks each; ms")
     print(f"{'':16} {'SQLite p50':>11} {'p99':>7}", end="")
     print(
@@ -178,6 +181,15 @@ def ask_all(pair: Pair, questions: Sequence[str], presets: Sequence[str]) -> dic
             print(f"  {preset}: {len(found['differing'])} differ:", end=" ")
             print("; ".join(f"{cause} ({n})" for cause, n in causes.most_common()))
     return report
+
+
+def _wait_for_copy(base: KnowledgeBase, questions: Sequence[str]) -> None:
+    """Ask until the copy is there; print how long it took."""
+    started = time.perf_counter()
+    for question in (questions[0],) * (FIRST + 1):
+        base.search(question, system="vector", top_k=1)
+    base._current._copy.wait()
+    print(f"the copy was there after {time.perf_counter() - started:.0f} s more", flush=True)
 
 
 def _ask(pair: Pair, questions: Sequence[str], preset: str) -> dict[str, object]:

@@ -61,8 +61,8 @@ def open_pair(stack: ExitStack, given: Given, uri: str) -> Pair:
     os.environ["KGRAG_CACHE"] = str(folder / "cache")  # the encoder is open: for the copy alone
     return Pair(
         knowledge_base(sqlite, embedder),
+        knowledge_base(neo4j, embedder, SearchConfig(local_copy="off")),
         knowledge_base(neo4j, embedder),
-        knowledge_base(neo4j, embedder, SearchConfig(local_copy="on")),
         database,
         embedder,
     )

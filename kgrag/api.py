@@ -346,11 +346,11 @@ class KnowledgeBase:
         Between the counts and the rest is `missing`: what was not read, or is not known.
 
         Args:
-            language: Of words in cells; texts of documents stay as they are.
+            language: Of what was not read.
         """
         from kgrag.statements.overview import FACETS, overview
 
-        made = overview(self.store, day=as_of_asked("", None).day, language=language)
+        made = overview(self.store, day=as_of_asked("", None).day)
         made.insert(len(FACETS), problem_table(card_problems(self.store), language))
         return made
 
@@ -381,8 +381,8 @@ class KnowledgeBase:
 
         return rows(self.store, selection)
 
-    def table(self, name: str, **fields: Any) -> list[Any]:
-        """Return the rows of a complete table as dataclasses, which `pandas.DataFrame` takes.
+    def table(self, name: str, **fields: Any) -> list[dict[str, object]]:
+        """Return the rows of a complete table as mappings, which `pandas.DataFrame` takes.
 
         Args:
             name: Kind of a selection: `targets`, `compare`, `duties`, `cites`, `timeline`.
@@ -397,7 +397,7 @@ class KnowledgeBase:
         kinds = {kind: kind for kind in get_args(Kind)}
         if name not in kinds:
             raise NotFoundError(f"no table is called {name!r}: {', '.join(kinds)}")
-        return self.rows(Selection(kind=kinds[name], **fields)).objects()
+        return self.rows(Selection(kind=kinds[name], **fields)).records()
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as a JSON-ready mapping, in a fixed order."""

@@ -25,7 +25,7 @@ JsonMode = Literal["schema", "object", "none"]
 ExtractCalls = Literal["combined", "separate", "facts", "summaries"]
 ExtractFacts = Literal["free", "schema", "both"]
 Ocr = Literal["auto", "off"]
-LocalCopy = Literal["on", "off"]
+LocalCopy = Literal["auto", "on", "off"]
 Template = Literal["normal", "focused", "markdown", "steps"]
 VerifyMethod = Literal["cov", "cov-paper", "cov-two-stage", "chats-grid", "none"]
 Writer = Literal["model", "quotes"]
@@ -237,8 +237,9 @@ class SearchConfig(_Switches):
             Chats-Grid finds 2 enough.
         hyde: Whether to search with a passage that a model makes up, too.
         graph_query: Whether a model writes a query to the graph, too.
-        local_copy: Whether questions are answered from a copy of a server's knowledge base in
-            the user's cache folder (`on`), which is updated before each, or by the server (`off`).
+        local_copy: Local copy of a server's knowledge base in the user's cache folder. `auto`: a
+            long-running process makes one in the background, and deletes it at its end. `on`:
+            it is kept, and updated before each question. `off`: none.
     """
 
     system: str = "grim"
@@ -246,7 +247,7 @@ class SearchConfig(_Switches):
     expansions: Count = 2
     hyde: bool = True
     graph_query: bool = False
-    local_copy: LocalCopy = "off"
+    local_copy: LocalCopy = "auto"
 
 
 @dataclass(frozen=True, slots=True)

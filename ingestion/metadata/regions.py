@@ -49,6 +49,9 @@ _AN_ORGAN = re.compile(
 _CENTRAL_CODE = re.compile(
     r"(?:国|中[发办]|发改|环|财|工信|建(?!政)|交|农|商|教|科|自然资|林[^政府]|银发|银保监|证监|水[^政府]|民[^政府]|人社部|市监|税总|应急|文旅|汇发|署|体)"
 )
+_ALL_PROVINCES = re.compile(
+    r"(?:各|有关)省、?(?:自治区|（自治区)|各省（|各省级|各直辖市|各中央企业"
+)
 _OWN_PROVINCE = re.compile(
     r"省(?:发展改革委|[一-鿿]{2,10}?厅)|[全我本](?:省|自治区)|省[委级直](?:[、，各有部])?|省政府|自治区(?:党委|人民政府|政府)|省人民政府"
 )
@@ -188,6 +191,8 @@ def _deeper(stated: tuple[str, ...], titled: tuple[str, ...]) -> tuple[str, ...]
     """Return the issuers' place, or the title's if that is inside it."""
     if stated and titled[: len(stated)] == stated:
         return titled
+    if stated and titled and stated[-1] == titled[-1]:
+        return max(stated, titled, key=len)
     return stated or titled
 
 
@@ -207,6 +212,8 @@ def _in_print(regions: tuple[str, ...], document: DocumentLines) -> tuple[str, .
 
 def _is_central(document: DocumentLines, title: str, number: str) -> bool:
     if number and _CENTRAL_CODE.match(number):
+        return True
+    if _ALL_PROVINCES.search(document.recipients):
         return True
     return bool(_NATIONAL_TITLE.match(title))
 

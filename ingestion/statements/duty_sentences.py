@@ -172,6 +172,11 @@ _DEADLINE_LABEL = re.compile(
     r"[，,；;。]?(?:计划)?(?:完成|办结|时间|实施|推进|工作)(?:时限|期限|时间|时间节点|节点|要求|进度|年限)"
     r"[：:](?P<due>[^；;。）)〕】|\n]{2,30})"
 )
+_DUE_WORDS = re.compile(
+    r"(?:(?:20\d\d|当|今|明|每)年(?:第?[一二三四]季度|\d{1,2}月(?:\d{1,2}日)?|上半年|下半年)?"
+    r"(?:年?底|末|中旬|上旬|下旬)?(?:之?前|以前|年内)?(?:基本|全面)?(?:完成|见效|取得.{0,4}成效))"
+    r"|长期坚持|持续(?:推进|实施|开展|坚持)|长期推进"
+)
 _ONE_LEADS = re.compile(r"[（(](?:牵头|主办|负责牵头)(?:单位|部门)?[）)]")
 
 _LONGEST_TASK = 60  # characters
@@ -473,6 +478,8 @@ def _read(sentence: str, verb: _Verb, names: list[str]) -> tuple[list[tuple[str,
     if verb.kind == "does" and (more := _DOES_BY.match(rest)):  # 负责牵头, 负责配合
         role = LEADS if more["lead"] else HELPS
         rest = rest[more.end() :]
+    if _DONE.match(rest):
+        return [], "", verb.end
     if verb.kind == "must":
         role = LEADS if _LEADING.match(rest) else DOES
     holders = [(name, role) for name in names]
@@ -644,7 +651,12 @@ def roles(text: str, *, default: str = "") -> Roles:
     if labelled_due:
         deadline = labelled_due["due"]
         text = text[: labelled_due.start()] + "；" + text[labelled_due.end() :]
+    elif due := _DUE_WORDS.search(text):
+        deadline = due[0]
+        text = text[: due.start()] + "；" + text[due.end() :]
     text = "；".join(re.split(r"[。；;]", text))
+    if _ONE_LEADS.search(text):
+        default = default or DOES
     if not default and not LABEL.search(text) and not _TAIL.search(text):
         return Roles(_bare_list(text), deadline, bare=True)
     holders: list[tuple[str, str]] = []

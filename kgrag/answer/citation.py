@@ -18,6 +18,7 @@ MARKED = ("\x02", "\x03")  # around the marked sentence of a quote, until it is 
 # A division whose numbers count through the document, so that those above it are not named.
 _ALONE = frozenset((ARTICLE, ATTACHMENT, ANNEX, BOX))
 _INNER = str.maketrans("《》", "〈〉")
+_OF_ANSWERS = ("number", "chunk_id", "also_in", "columns", "lead", "marked")
 _REMARKS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("〔引文中没有：{}〕", "〔与所引文字不符：{}〕", "〔所引句中没有：{}〕", "〔无引用〕"),
     "en": (
@@ -158,8 +159,12 @@ class Citation(JsonReady):
         return str(Address(self.doc_id, self.start, self.end))
 
     def to_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping, with address and reference."""
-        return as_dict(self) | {"address": self.address, "reference": self.reference}
+        """Return a JSON-ready mapping, with address and reference.
+
+        The source of a row of a table is without what only citations of answers have.
+        """
+        told = as_dict(self, without=() if self.number else _OF_ANSWERS)
+        return told | {"address": self.address, "reference": self.reference}
 
     def place(self, language: Language) -> str:
         """Return file, page and characters in words."""

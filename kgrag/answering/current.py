@@ -11,6 +11,7 @@ from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.embedding.choose import built_with
 from kgrag.embedding.embedder import Embedder
+from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
@@ -23,6 +24,7 @@ from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 
 if TYPE_CHECKING:
+    from kgrag.store.background_copy import BackgroundCopy
     from kgrag.store.local_copy import LocalCopy
 
 
@@ -121,10 +123,23 @@ class Current:
         return open_cross_encoder(self.config.rerank)
 
     @cached_property
-    def _copy(self) -> "LocalCopy | None":
-        if self.config.search.local_copy == "off" or not isinstance(self.store, CopiedStore):
+    def _copy(self) -> "LocalCopy | BackgroundCopy | None":
+        kind = self.config.search.local_copy
+        if kind == "off" or not isinstance(self.store, CopiedStore):
             return None
-        from kgrag.store.local_copy import LocalCopy
+        try:
+            folder = cache_folder() / "copies"
+        except ModelError:  # this user has no place for it
+            if kind == "on":
+                raise
+            return None
+        if kind == "on":
+            from kgrag.store.local_copy import LocalCopy
 
-        of_location = digest("copy", str(self.location))
-        return LocalCopy(self.store, cache_folder() / "copies" / of_location)
+            return LocalCopy(self.store, folder / digest("copy", str(self.location)))
+        from kgrag.store.background_copy import BackgroundCopy
+
+        return BackgroundCopy(self.store, folder / "processes", self._index_words)
+
+    def _index_words(self, store: Store) -> None:
+        store.refresh(sizes=self.sizes(store).searched)

@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import Note, note
@@ -13,6 +12,7 @@ from kgrag.ingestion.statements.duty_sentences import is_organ
 from kgrag.limits import check_whole
 from kgrag.qualifiers import Qualifiers, StatementKind
 from kgrag.retrieval.filter import documents_within
+from kgrag.statements.figures import decimal_of
 from kgrag.statements.in_force import InForce
 from kgrag.statements.sources import role_of, subject_of
 from kgrag.store.graph import Statement
@@ -46,14 +46,12 @@ class Chosen:
         held: All documents of the knowledge base, without texts.
         statements: By document and offset.
         names: The indicators that were looked for; empty for any.
-        part: Of several indicators, the one that the statements are of.
     """
 
     cards: dict[str, Document]
     held: Sequence[Document]
     statements: Sequence[Statement] = ()
     names: tuple[str, ...] = ()
-    part: str = ""
 
     @property
     def stating(self) -> frozenset[str]:
@@ -82,14 +80,14 @@ class Chosen:
         is_named = _named(kind, names)
         return [s for s in self.statements if is_named(s, self.cards[s.doc_id])]
 
-    def of_each_name(self, kind: StatementKind) -> "list[Chosen]":
-        """Return the same with the statements of each of several names, or as it is for one."""
-        if len(self.names) < 2:
-            return [self]
-        return [
-            replace(self, statements=self.having([name], kind), names=(name,), part=name)
+    def of_each_name(self, kind: StatementKind) -> "dict[str, Chosen]":
+        """Return the same with the statements of each of several names, by name; of one by ""."""
+        return {
+            name if len(self.names) > 1 else "": replace(
+                self, statements=self.having([name], kind), names=(name,)
+            )
             for name in self.names
-        ]
+        }
 
     @property
     def _excluded(self) -> int:
@@ -109,16 +107,9 @@ class Chosen:
         return tuple(p for p in listed if not with_places_inside([called(p)]) & near)
 
     def place_notes(self, places: Collection[str]) -> list[Note]:
-        """Return notes on the places that no document, or none that is covered, is about.
-
-        Args:
-            places: As for `not_held`.
-        """
-        held = self.not_held(places)
-        covered = replace(self, held=tuple(self.cards.values())).not_held(places)
-        excluded = tuple(place for place in covered if place not in held)
-        kinds = (("place-not-held", held), ("place-excluded", excluded))
-        return [note(kind, "zh", places=names) for kind, names in kinds if names]
+        """Return a note on the places that no document is about, as for `not_held`."""
+        lacking = self.not_held(places)
+        return [note("place-not-held", "zh", places=lacking)] if lacking else []
 
 
 def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Chosen:
@@ -135,24 +126,14 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
         GarbledTextError: If a name has a broken encoding.
     """
     held, within = store.document_cards(), selection.searched
-    in_force = partial(_in_force, store, held, selection)
+
+    def in_force() -> frozenset[str]:
+        return InForce.read(store, held).in_force(selection.day)
+
     covered = documents_within(within, held, in_force=in_force) if within else None
     cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
     if not kind:
         return Chosen(cards, held)
-    is_chosen = _chooser(selection, kind, cards)
-    stated = store.statements(kind, sorted(cards) if within else None)
-    chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
-    every, names = Chosen(cards, held, chosen), _names(selection, kind)
-    found = every.having(names, kind)
-    if kind == "target" and not found:
-        names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
-        found = every.having(names, kind)
-    return replace(every, statements=found, names=names)
-
-
-def _chooser(selection: "Selection", kind: StatementKind, cards: Mapping[str, Document]) -> _Is:
-    """Return a predicate: whether a statement is of the places, years, standing and role."""
     is_here = in_places(selection.places, cards.values(), selection.level)
     years = selection.years if kind == "target" else None
 
@@ -164,20 +145,22 @@ def _chooser(selection: "Selection", kind: StatementKind, cards: Mapping[str, Do
             and is_here(stated_place(s.qualifiers, card))
         )
 
-    return is_chosen
-
-
-def _in_force(store: Store, cards: Sequence[Document], selection: "Selection") -> frozenset[str]:
-    return InForce.read(store, cards).in_force(selection.day)
+    stated = store.statements(kind, sorted(cards) if within else None)
+    chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
+    every, names = Chosen(cards, held, chosen), _names(selection, kind)
+    found = every.having(names, kind)
+    if kind == "target" and not found:
+        names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))
+        found = every.having(names, kind)
+    return replace(every, statements=found, names=names)
 
 
 def _names(selection: "Selection", kind: StatementKind) -> tuple[str, ...]:
     """Return the names by which statements of a kind are selected; none for any."""
-    by_kind = {"duty": (selection.agency,), "definition": (selection.topic,)}
-    names = by_kind.get(kind, selection.names if kind == "target" else ())
-    asked = tuple(name for name in names if name.strip())
-    check_whole("name", *asked)
-    return asked
+    by_kind = {"duty": selection.agency, "definition": selection.topic}
+    name = by_kind.get(kind, selection.indicator if kind == "target" else "")
+    check_whole("name", name)
+    return (name,) if name.strip() else ()
 
 
 def _named(kind: StatementKind, names: Sequence[str]) -> _Is:
@@ -353,8 +336,6 @@ def ranked(chosen: Chosen, selection: "Selection") -> tuple[Sequence[Statement],
 def _measure(statement: Statement) -> tuple[str, str] | None:
     """Return unit and kind of change of a figure; None if its value is no number."""
     told = statement.qualifiers
-    try:
-        float(told.value)
-    except ValueError:
+    if decimal_of(told.value) is None:
         return None
     return told.unit, told.comparator if told.comparator in ("+", "-") else ""

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from kgrag.answer.notes import note
@@ -17,7 +17,6 @@ from kgrag.statements.figures import (
     measured_of,
     of_any_size,
 )
-from kgrag.statements.in_force import InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
 from kgrag.statements.sources import Spot, Stated, spot_of
@@ -31,8 +30,7 @@ from kgrag.types import Document
 _AT_LEAST: frozenset[Comparator] = frozenset([">=", ">"])
 _AT_MOST: frozenset[Comparator] = frozenset(["<=", "<"])
 
-BELOW, UNLIKE_ABOVE, UNLIKE = "低于上级", "与上级不同", "两文不一"
-_ORDER = (BELOW, UNLIKE, UNLIKE_ABOVE)
+BELOW, UNLIKE = "低于上级", "两文不一"
 _ALL = Decimal(100)
 _ROUNDED = Decimal("0.05")  # 超过800万 and 805.5万 say the same
 _COLUMNS = (
@@ -43,12 +41,10 @@ _COLUMNS = (
     YEAR,
     Column("figure", "数值", "figure"),
     Column("issued", "发文日期", "issued"),
-    Column("status", "效力", "status"),
     Column("against_region", "对照地区", "against region"),
     Column("against_year", "对照年份", "against year"),
     Column("against_figure", "对照数值", "against figure"),
     Column("against_issued", "对照发文日期", "against issued"),
-    Column("against_status", "对照效力", "against status"),
 )
 
 
@@ -75,11 +71,6 @@ class Figure(NamedTuple):
     statement: Statement
     card: Document
 
-    @property
-    def spot(self) -> Spot:
-        """Where it is stated, by which figures are ordered that are equal otherwise."""
-        return spot_of(self.statement)
-
 
 class _Pair(NamedTuple):
     """Two conflicting figures.
@@ -99,7 +90,7 @@ def conflicts(store: Store, selection: Selection) -> Stated:
     """Return pairs of conflicting planned figures, with both sources.
 
     A figure is compared with that of the nearest superior place with the same indicator, unit,
-    scope and kind of change. It counts as lower only if the direction of the indicator is certain.
+    scope and kind of change; only if the direction of the indicator is certain.
     A figure of the country counts only if it is all (100%): its total or average bounds no place.
     Achieved figures are left out.
 
@@ -112,7 +103,7 @@ def conflicts(store: Store, selection: Selection) -> Stated:
         NotFoundError: If no document is selected, or a place or an indicator is unknown.
     """
     covered = choose(store, selection).cards
-    planned = Selection(kind="targets", indicators=selection.names, standing="planned")
+    planned = Selection(kind="targets", indicator=selection.indicator, standing="planned")
     chosen = choose(store, planned, "target")
     check_named(store, chosen, "target")
     here = in_places(selection.places, chosen.cards.values(), selection.level)
@@ -125,18 +116,14 @@ def conflicts(store: Store, selection: Selection) -> Stated:
         and not covered.keys().isdisjoint((pair.own.card.doc_id, pair.other.card.doc_id))
         and first <= pair.own.year <= last
     ]
-    in_force, day = InForce.read(store, chosen.held), selection.day
     made = [
-        ((pair.kind, *_cells(pair, in_force, day)), (pair.own.spot, pair.other.spot))
+        (_cells(pair), [spot_of(figure.statement) for figure in (pair.own, pair.other)])
         for pair in sorted(pairs, key=_order)
     ]
-    n_documents, kinds = len({f.card.doc_id for f in figures}), {pair.kind for pair in pairs}
-    further = {BELOW: "no-breach", UNLIKE_ABOVE: "not-certain"}
-    notes = (
-        note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(pairs)),
-        *(note(name, "zh") for kind, name in further.items() if kind in kinds),
-    )
-    return Stated(_COLUMNS, made, notes)
+    n_documents = len({f.card.doc_id for f in figures})
+    counted = note("conflicts", "zh", documents=n_documents, figures=len(figures), n=len(pairs))
+    is_any_below = any(pair.kind == BELOW for pair in pairs)
+    return Stated(_COLUMNS, made, (counted, *([note("no-breach", "zh")] if is_any_below else ())))
 
 
 def planned_figures(
@@ -169,16 +156,14 @@ def _pairs(figures: Iterable[Figure]) -> Iterator[_Pair]:
     for measured, by_place in groups.items():
         direction = _more_is_better([f for figures in by_place.values() for f in figures])
         for place, own in by_place.items():
-            around = ([f for f in by_place.get(outer, ()) if _binds(f)] for outer in _around(place))
+            around = (
+                [f for f in by_place.get(outer, ()) if outer != (NATIONAL,) or _is_all(f)]
+                for outer in _around(place)
+            )
             above = next(filter(None, around), None)
-            if above and of_any_size(measured.unit):
+            if above and direction is not None and of_any_size(measured.unit):
                 yield from _short_of(own, above, direction)
             yield from _between_documents(own)
-
-
-def _binds(figure: Figure) -> bool:
-    """Return whether a figure bounds the places inside: of the country, only all (100%)."""
-    return figure.place != (NATIONAL,) or _is_all(figure)
 
 
 def _is_all(figure: Figure) -> bool:
@@ -193,9 +178,7 @@ def _around(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield (NATIONAL,)
 
 
-def _short_of(
-    own: Sequence[Figure], above: Sequence[Figure], direction: bool | None
-) -> Iterator[_Pair]:
+def _short_of(own: Sequence[Figure], above: Sequence[Figure], direction: bool) -> Iterator[_Pair]:
     """Yield a place's figures that fall short of those of the superior place."""
     by_document: defaultdict[tuple[str, int], list[Figure]] = defaultdict(list)
     for figure in own:
@@ -204,18 +187,13 @@ def _short_of(
         same_year = [f for f in above if f.year == year]
         if not same_year:
             continue
-        if direction is None:
-            values = {f.value for f in figures}
-            if len(values) == 1 and values.isdisjoint(f.value for f in same_year):
-                yield _Pair(UNLIKE_ABOVE, figures[0], same_year[0])
-            continue
         best, least = _strictest(figures, direction), _strictest(same_year, not direction)
         if best.value != least.value and (best.value < least.value) is direction:
             yield _Pair(BELOW, best, least)
 
 
 def _strictest(figures: Iterable[Figure], direction: bool) -> Figure:
-    ordered = sorted(figures, key=lambda f: (f.value, f.spot))
+    ordered = sorted(figures, key=lambda f: (f.value, spot_of(f.statement)))
     return ordered[-1] if direction else ordered[0]
 
 
@@ -244,18 +222,17 @@ def _decimals(value: Decimal) -> int:
     return -int(value.as_tuple().exponent)
 
 
-def _cells(pair: _Pair, in_force: InForce, day: str) -> Iterator[Cell]:
-    own, other = pair.own, pair.other
-    yield from (own.indicator, own.measured.scope or None)
-    for figure in (own, other):
-        status = in_force.status(figure.card.doc_id, day).told() or None
-        words, issued = figure_words(figure.statement), day_of_issue(figure.card)
-        yield from (figure.place[-1], figure.year, words, issued, status)
+def _cells(pair: _Pair) -> tuple[Cell, ...]:
+    sides = (
+        (f.place[-1], f.year, figure_words(f.statement), day_of_issue(f.card))
+        for f in (pair.own, pair.other)
+    )
+    return (pair.kind, pair.own.indicator, pair.own.measured.scope or None, *chain(*sides))
 
 
-def _order(pair: _Pair) -> tuple[int, str, int, tuple[str, ...], Spot]:
+def _order(pair: _Pair) -> tuple[bool, str, int, tuple[str, ...], Spot]:
     own = pair.own
-    return _ORDER.index(pair.kind), own.indicator, own.year, own.place, own.spot
+    return pair.kind != BELOW, own.indicator, own.year, own.place, spot_of(own.statement)
 
 
 def _more_is_better(figures: Sequence[Figure]) -> bool | None:

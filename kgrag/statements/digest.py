@@ -98,7 +98,7 @@ def digest(store: Store, selection: Selection) -> Stated:
     rows = []
     for part, change in ((part, c) for part, of in changes.items() for c in of):
         if change.kind != _KEPT:
-            told = (_told(change.old), _told(change.new))
+            told = (_cut(side[0]) if side else None for side in (change.old, change.new))
             cells = (_PARTS[part][0], change.kind, _cut(change.item), *told, change.alike)
             rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
     return Stated(_COLUMNS, rows, tuple(_notes(old, new, changes)))
@@ -133,10 +133,6 @@ def _notes(
 
 def _cut(text: str) -> str | None:
     return shortened(text, _LONGEST) or None
-
-
-def _told(side: tuple[str, Spot] | None) -> str | None:
-    return _cut(side[0]) if side else None
 
 
 def _changes(old: Sequence[_Item], new: Sequence[_Item], least: float) -> Iterator[_Change]:
@@ -264,17 +260,12 @@ def _duties(store: Store, document: Document) -> list[_Item]:
 
 def _references(store: Store, document: Document) -> list[_Item]:
     """Return the cited documents, each with the roles in which it is cited."""
-    return [
-        _Item(
-            node,
-            f"《{object_of(several[0]).removeprefix('《').removesuffix('》')}》",
-            "、".join(sorted(set(map(role_of, several)))),
-            spot_of(several[0]),
-        )
-        for node, several in _grouped(
-            store, document, "reference", lambda s: s.fact.object.entity_id
-        )
-    ]
+    found = []
+    for node, several in _grouped(store, document, "reference", lambda s: s.fact.object.entity_id):
+        name = f"《{object_of(several[0]).removeprefix('《').removesuffix('》')}》"
+        roles = "、".join(sorted(set(map(role_of, several))))
+        found.append(_Item(node, name, roles, spot_of(several[0])))
+    return found
 
 
 def _grouped(

@@ -39,13 +39,8 @@ def rows(store: Store, selection: Selection) -> Table:
         NotFoundError: If what it names is not held; the error lists similar names.
         OutOfRangeError: If it is empty where it must not be, or out of range.
     """
-    function, *_ = _TABLES[selection.kind]
-    return _table(store, selection.kind, function(store, selection), selection.day)
-
-
-def _table(store: Store, kind: Kind, stated: Stated, day: str) -> Table:
-    _, zh, en = _TABLES[kind]
-    made = sourced(store, stated.rows, stated.tasks, day=day)
-    values = _table(store, "targets", stated.values, day) if stated.values else None
-    heading = Column(kind, zh, en)
-    return Table(kind, stated.columns, made, stated.notes, heading, values)
+    function, zh, en = _TABLES[selection.kind]
+    stated = function(store, selection)
+    made = sourced(store, stated.rows, stated.tasks, day=selection.day)
+    heading = Column(selection.kind, zh, en)
+    return Table(selection.kind, stated.columns, made, stated.notes, heading)

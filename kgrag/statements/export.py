@@ -18,7 +18,6 @@ from kgrag.types import Language
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-BYTE_ORDER_MARK = "\ufeff"  # by which Excel knows UTF-8
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NARROWEST, _WIDEST = 8, 60  # columns of a spreadsheet, in characters
 _LONGEST_NAME = 31  # characters of a sheet's name
@@ -32,11 +31,10 @@ def as_csv(table: Table, language: Language) -> bytes:
     injection); numbers stay numbers.
     """
     text = io.StringIO()
-    text.write(BYTE_ORDER_MARK)
     writer = csv.writer(text)
     for line in _lines(table, language):
         writer.writerow([_no_formula(cell) for cell in line])
-    return text.getvalue().encode()
+    return text.getvalue().encode("utf-8-sig")  # by its mark Excel knows UTF-8
 
 
 def as_html(table: Table, language: Language) -> bytes:
@@ -89,8 +87,8 @@ def _heading(table: Table, language: Language) -> str:
 
 
 def as_xlsx(table: Table, language: Language) -> bytes:
-    """Return a table as a workbook: its rows, its values one a row if it has them, its notes."""
-    return as_workbook((table, *([table.values] if table.values else ())), language)
+    """Return a table as a workbook: its rows, and its notes."""
+    return as_workbook((table,), language)
 
 
 def as_workbook(tables: Sequence[Table], language: Language) -> bytes:
@@ -98,29 +96,18 @@ def as_workbook(tables: Sequence[Table], language: Language) -> bytes:
 
     Texts are never stored as formulas.
     """
-    sheets: dict[str, Iterable[Sequence[Cell]]] = {}
-    title = {"zh": "说明", "en": "notes"}[language]
-    noted: list[tuple[Cell, ...]] = [(title,)]
-    for table in tables:
-        heading = _heading(table, language)
-        name = heading if len(heading) <= _LONGEST_NAME else table.name
-        sheets[name] = _lines(table, language)
-        told = worded(table.notes, language)
-        noted += [(name, one) if len(tables) > 1 else (one,) for one in told]
-    return sheets_as_xlsx({**sheets, title: noted})
-
-
-def sheets_as_xlsx(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
-    """Return sheets by name as a workbook; the first line of each is its header.
-
-    Texts are never stored as formulas.
-    """
     from openpyxl import Workbook
 
     book, data = Workbook(), io.BytesIO()
     book.remove(book.worksheets[0])
-    for name, lines in sheets.items():
-        _fill_sheet(book.create_sheet(name[:_LONGEST_NAME]), lines)
+    title = {"zh": "说明", "en": "notes"}[language]
+    noted: list[tuple[Cell, ...]] = [(title,)]
+    for table in tables:
+        name = _heading(table, language)[:_LONGEST_NAME]
+        _fill_sheet(book.create_sheet(name), _lines(table, language))
+        told = worded(table.notes, language)
+        noted += [(name, one) if len(tables) > 1 else (one,) for one in told]
+    _fill_sheet(book.create_sheet(title), noted)
     book.save(data)
     return data.getvalue()
 

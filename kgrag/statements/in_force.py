@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import permutations
 
 from kgrag.metadata import Metadata
 from kgrag.status import ISSUED, SUGGESTED, Status, StatusKind
@@ -262,14 +263,10 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
         if key and card.metadata.owner and card.metadata.told_date:
             groups[key, card.metadata.owner].append(card)
     for group in groups.values():
-        if len(group) > _MOST_EDITIONS:
-            continue
-        for earlier in group:
-            for later in group:
-                if _is_later_edition(later, earlier):
-                    told = later.metadata
-                    since = told.effective or told.told_date
-                    yield earlier.doc_id, _Event("superseded", since, later.doc_id, later.title)
+        for earlier, later in permutations(group, 2) if len(group) <= _MOST_EDITIONS else ():
+            if _is_later_edition(later, earlier):
+                since = later.metadata.effective or later.metadata.told_date
+                yield earlier.doc_id, _Event("superseded", since, later.doc_id, later.title)
 
 
 def _edition_key(card: Document) -> str:

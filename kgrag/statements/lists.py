@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kgrag.answer.notes import note
 from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import Chosen, check_named, choose, names_all
+from kgrag.statements.choose import check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
@@ -135,7 +135,10 @@ def documents(store: Store, selection: Selection) -> Stated:
     )
     chosen = choose(store, Selection(kind=selection.kind, as_of=selection.as_of, within=within))
     acts = store.statements("reference", predicates=ACTS)
-    in_force, cards = InForce.read(store, chosen.held), _newest_first(chosen, selection)
+    has_words, level = names_all(selection.topic), selection.level
+    cards = [c for c in chosen.cards.values() if has_words(c.title) and _is_of(level, c)]
+    cards.sort(key=lambda card: (card.metadata.issue_date, card.title), reverse=True)
+    in_force = InForce.read(store, chosen.held)
     spans = validity_spans(store, chosen.cards)
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
     for card in cards:
@@ -147,6 +150,11 @@ def documents(store: Store, selection: Selection) -> Stated:
         rows.append((cells, [*by, *own] or [(acting or card.doc_id, 0, 1)]))
     counted = note("documents-selected", "zh", n=len(cards), total=len(chosen.held))
     return Stated(_DOCUMENTS, rows, (counted,))
+
+
+def _is_of(level: str, card: Document) -> bool:
+    """Return whether a document is of a level, 省 or 市; any is where that is empty."""
+    return not level or level_of((NATIONAL, *card.metadata.regions)[-1]) == level
 
 
 def _cells(card: Document, status: Status) -> tuple[Cell, ...]:
@@ -162,15 +170,3 @@ def _cells(card: Document, status: Status) -> tuple[Cell, ...]:
         f"《{status.title}》" if status.title else None,
         card.doc_id,
     )
-
-
-def _newest_first(chosen: Chosen, selection: Selection) -> list[Document]:
-    """Return the documents of a level, whose titles have all words of a topic."""
-    has_words, level = names_all(selection.topic), selection.level
-    cards = [
-        card
-        for card in chosen.cards.values()
-        if has_words(card.title)
-        and (not level or level_of((NATIONAL, *card.metadata.regions)[-1]) == level)
-    ]
-    return sorted(cards, key=lambda card: (card.metadata.issue_date, card.title), reverse=True)

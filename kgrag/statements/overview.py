@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from kgrag.answer.notes import Note, note
+from kgrag.answer.notes import note
 from kgrag.json_ready import JsonReady
 from kgrag.metadata import Level
 from kgrag.statements.in_force import InForce
@@ -18,10 +18,10 @@ from kgrag.store.graph import Statement
 from kgrag.store.likeness import likeness
 from kgrag.store.store import Store
 from kgrag.text.facets import NATIONAL, called, place_rank
-from kgrag.text.regions import level_of, listed_regions
+from kgrag.text.regions import level_of
 from kgrag.text.title_keys import same_work, title_keys, without_edition
 from kgrag.text.titles import document_kinds, kind_endings, title_subject
-from kgrag.types import Document, Language
+from kgrag.types import Document
 
 Facet = Literal["status", "year", "region", "level", "kind", "issuer"]
 
@@ -61,17 +61,11 @@ _SHARED = Column("gaps", "多地都有的文件，哪些地区未见", "shared, 
 _MOST_CITED = Column("cited", "引用最多的文件", "most cited")
 _MOST_LACKING = Column("lacking", "引用最多而不在库的文件", "most cited, not held")
 _REST_ON_ENDED = Column("outdated", "所引文件已不再有效", "cite what is no longer in force")
-_HELD = {
-    "held": ("在库", "held"),
-    "like": ("同名在库", "one of its title"),
-    "": ("不在库", "not held"),
-}
 _LEAST_PLACES = 3  # that have a document of a subject, before others are said to lack one
 _LIKE = 0.6  # of subjects that may be one, by `likeness`
 _MOST_SOURCES = 5  # of a row
 _MOST_ROWS = 50  # of cited documents
 _LEAST_CITING = 2
-_LOCAL = ("省", "市", "县", "")  # levels of documents that are about some place
 _ENDED: Collection[StatusKind] = ("repealed", "expired", "superseded")
 
 
@@ -80,7 +74,7 @@ class FacetValue(JsonReady):
     """A value of a facet, and how many documents have it.
 
     Attributes:
-        value: As `facet_values` returns it.
+        value: As `facets` tells.
         n: Number of documents.
     """
 
@@ -88,21 +82,8 @@ class FacetValue(JsonReady):
     n: int
 
 
-def facet_values(card: Document, status: Status) -> dict[Facet, tuple[str, ...]]:
-    """Return a document's values of each facet; none where it is not known.
-
-    `Filter` takes those of `region`, `kind`, `issuer` and `year` (as a number), and leaves exactly
-    the documents that have one; for `year` also those whose year is only inferred.
-
-    Args:
-        card: The document; its text is not needed.
-        status: Of the document, at some day.
-
-    Returns:
-        `region`: its provinces, 全国 for none; for a document of unlisted places the outermost.
-        `kind`: all in which its title ends, 实施方案 and 方案. `issuer`: full names. `status`: a
-        `StatusKind`.
-    """
+def _values(card: Document, status: Status) -> dict[Facet, tuple[str, ...]]:
+    """Return a document's values of each facet; none where it is not known."""
     told = card.metadata
     provinces = [called(name) for name in told.regions if level_of(name) == "省"]
     kinds = (end for kind in document_kinds(card.title) for end in kind_endings(kind))
@@ -124,31 +105,32 @@ def facets(
     Years, levels and statuses are in their order, the others by count. A document with several
     values of a facet counts once for each.
 
+    `Filter` takes those of `region`, `kind`, `issuer` and `year` (as a number), and leaves exactly
+    the documents that have one; for `year` also those whose year is only inferred. `region` is
+    provinces, 全国 for none; for a document of unlisted places the outermost. `kind` is all in
+    which a title ends, 实施方案 and 方案.
+
     Args:
         cards: The documents; texts are not needed.
         statuses: Of each document, by id.
     """
     counts: dict[Facet, Counter[str]] = {facet: Counter() for facet in FACETS}
     for card in cards:
-        for facet, values in facet_values(card, statuses[card.doc_id]).items():
+        for facet, values in _values(card, statuses[card.doc_id]).items():
             counts[facet].update(values)
-    order: Mapping[Facet, Sequence[str]] = {
-        "year": sorted(counts["year"]),
-        "level": get_args(Level),
-        "status": get_args(StatusKind),
+    order: dict[Facet, Sequence[str]] = {
+        facet: sorted(sorted(found), key=found.__getitem__, reverse=True)
+        for facet, found in counts.items()
     }
-
-    def rank(facet: Facet, value: str) -> tuple[int, str]:
-        known = order.get(facet)
-        return (known.index(value) if known else -counts[facet][value], value)
-
+    order |= {"year": sorted(counts["year"]), "level": get_args(Level)}
+    order["status"] = get_args(StatusKind)
     return {
-        facet: [FacetValue(v, found[v]) for v in sorted(found, key=lambda v: rank(facet, v))]
+        facet: [FacetValue(v, found[v]) for v in order[facet] if v in found]
         for facet, found in counts.items()
     }
 
 
-def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table]:
+def overview(store: Store, *, day: str) -> list[Table]:
     """Return what an archive holds and lacks, the most important first.
 
     Counts by status, year, region, level, kind and issuer (`facets`); `gaps`: subjects on which
@@ -158,66 +140,34 @@ def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table
     Args:
         store: The knowledge base.
         day: At which documents are in force, ISO 8601.
-        language: Of words in cells; texts of documents stay as they are.
     """
     cards = sorted(store.document_cards(), key=lambda card: (card.metadata.issue_date, card.title))
     in_force = InForce.read(store, cards)
     statuses = {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
     found = _cited(store, cards, in_force, day)
     return [
-        *_counts(cards, statuses, day, language),
+        *_counts(cards, statuses, day),
         _gaps(store, cards),
-        *_most_cited(store, found, language),
-        _outdated(store, found, cards, statuses, language),
+        *_most_cited(store, found),
+        _outdated(store, found, cards, statuses),
     ]
 
 
-def _counts(
-    cards: Sequence[Document], statuses: Mapping[str, Status], day: str, language: Language
-) -> Iterator[Table]:
+def _counts(cards: Sequence[Document], statuses: Mapping[str, Status], day: str) -> Iterator[Table]:
     years = [card.metadata.year for card in cards if card.metadata.year]
     span = {"first": min(years, default="?"), "last": max(years, default="?")}
+    counted = note("overview-documents", "zh", n=len(cards), day=day, **span)
+    words: dict[str, Cell] = {kind: kind_in_words(kind) for kind in get_args(StatusKind)}
+    words |= {str(year): year for year in years}
     for facet, values in facets(cards, statuses).items():
-        having = sum(bool(facet_values(card, statuses[card.doc_id])[facet]) for card in cards)
-        if facet == "status":
-            notes = [note("overview-documents", "zh", n=len(cards), day=day, **span)]
-        else:
-            notes = [*_coverage(facet, cards, having, sum(value.n for value in values))]
-        column = FACETS[facet]
-        rows = (Row((_word(facet, value.value, language), value.n)) for value in values)
-        yield Table(facet, (column, _N), tuple(rows), tuple(notes), column)
-
-
-def _word(facet: Facet, value: str, language: Language) -> Cell:
-    if facet == "status":
-        return next(kind_in_words(k, language) for k in get_args(StatusKind) if k == value)
-    return int(value) if facet == "year" else value
-
-
-def _coverage(facet: Facet, cards: Sequence[Document], having: int, total: int) -> Iterator[Note]:
-    """Yield what the counts of a facet do not add up to, and why.
-
-    Args:
-        facet: The facet.
-        cards: All documents.
-        having: Number of those with a value.
-        total: Sum of the counts.
-    """
-    what = note(f"overview-{facet}", "zh")
-    if silent := len(cards) - having:
-        yield note("overview-silent", "zh", n=silent, what=what)
-    if total > having:
-        yield note("overview-several", "zh", n=having, sum=total, what=what)
-    told = [card.metadata for card in cards]
-    if facet == "year" and (n := sum(m.year != m.sure_year for m in told)):
-        yield note("overview-guessed", "zh", n=n)
-    if facet == "region" and (n := sum(not m.regions and m.level in _LOCAL for m in told)):
-        yield note("overview-unplaced", "zh", n=n)
+        column, notes = FACETS[facet], (counted,) if facet == "status" else ()
+        rows = (Row((words.get(one.value, one.value), one.n)) for one in values)
+        yield Table(facet, (column, _N), tuple(rows), notes, column)
 
 
 def _gaps(store: Store, cards: Sequence[Document]) -> Table:
     """Return subjects on which several places of one level have a document, and who lacks one."""
-    level, own = _peers(cards)
+    own = _peers(cards)
     having: defaultdict[str, dict[str, Document]] = defaultdict(dict)  # first of each place
     kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for place, card in ((place, card) for place, held in own.items() for card in held):
@@ -231,9 +181,6 @@ def _gaps(store: Store, cards: Sequence[Document]) -> Table:
     notes = [note("overview-gaps", "zh", n=len(own), least=_LEAST_PLACES, most=_MOST_SOURCES)]
     if len(shared) > _MOST_ROWS:
         notes.append(note("first-rows", "zh", shown=_MOST_ROWS))
-    absent = _absent(own) if level == "省" else ()
-    if absent and len(own) > len(absent):
-        notes.append(note("overview-absent", "zh", names=absent))
     return Table("gaps", _GAPS, sourced(store, rows), tuple(notes), _SHARED)
 
 
@@ -254,24 +201,16 @@ def _gap(
     return (name, len(own), len(places), *told), spots[:_MOST_SOURCES]
 
 
-def _absent(own: Collection[str]) -> tuple[str, ...]:
-    """Return the provinces without documents, but those that no archive of the mainland has."""
-    inside = dict.fromkeys(r.parent.name for r in listed_regions() if r.parent)
-    return tuple(called(n) for n in inside if level_of(n) == "省" and n not in own)
-
-
-def _peers(cards: Sequence[Document]) -> tuple[str, dict[str, list[Document]]]:
-    """Return the outermost level of which several places have documents, and those by place."""
+def _peers(cards: Sequence[Document]) -> dict[str, list[Document]]:
+    """Return documents by place, of the outermost level of which several places have some."""
     levels: dict[str, dict[str, list[Document]]] = {"省": {}, "市": {}, "县": {}}
     for card in cards:
         regions = card.metadata.regions
         within = [level_of(name) for name in regions]
         if regions and len(set(within)) == len(within):  # else of several places
             levels[within[-1]].setdefault(regions[-1], []).append(card)
-    for level, own in levels.items():
-        if len(own) >= _LEAST_PLACES:
-            return level, {name: own[name] for name in sorted(own, key=place_rank)}
-    return "", {}
+    own = next((own for own in levels.values() if len(own) >= _LEAST_PLACES), {})
+    return {name: own[name] for name in sorted(own, key=place_rank)}
 
 
 class _Cited(NamedTuple):
@@ -298,12 +237,13 @@ class _Cited(NamedTuple):
         others = [s for s in self.statements if s.doc_id not in own]
         return list({s.doc_id: s for s in reversed(others)}.values())[::-1]
 
-    def cells(self, n: int, language: Language) -> tuple[Cell, ...]:
-        """Return its row, for a number of documents that cite it."""
-        kind = "held" if self.is_held else "like" if self.held else ""
-        held, ids = _HELD[kind][language != "zh"], "、".join(card.doc_id for card in self.held)
-        status = kind_in_words(self.status.kind, language) if self.status else None
-        return self.title, n, held, status, ids or None
+    def row(self) -> tuple[tuple[Cell, ...], list[Spot]]:
+        """Return its cells, and where the first documents cite it."""
+        held = "在库" if self.is_held else "同名在库" if self.held else "不在库"
+        status = kind_in_words(self.status.kind) if self.status else None
+        ids = "、".join(card.doc_id for card in self.held) or None
+        spots = [spot_of(s) for s in self.citing[:_MOST_SOURCES]]
+        return (self.title, len(self.citing), held, status, ids), spots
 
 
 def _cited(store: Store, cards: Sequence[Document], in_force: InForce, day: str) -> list[_Cited]:
@@ -335,20 +275,17 @@ def _by_title(cards: Iterable[Document]) -> dict[str, list[Document]]:
     return found
 
 
-def _most_cited(store: Store, found: Sequence[_Cited], language: Language) -> Iterator[Table]:
+def _most_cited(store: Store, found: Sequence[_Cited]) -> Iterator[Table]:
     """Yield what is cited most, and of that what is not held."""
-    ranked = [(cited, c) for cited in found if len(c := cited.citing) >= _LEAST_CITING]
-    ranked.sort(key=lambda pair: (-len(pair[1]), pair[0].title))
-    lacking = [pair for pair in ranked if not pair[0].held]
+    ranked = [cited for cited in found if len(cited.citing) >= _LEAST_CITING]
+    ranked.sort(key=lambda cited: (-len(cited.citing), cited.title))
+    lacking = [cited for cited in ranked if not cited.held]
     n_held = len(ranked) - len(lacking)
     counted = note("overview-cited", "zh", n=len(ranked), held=n_held, most=_MOST_SOURCES)
     cut = note("first-rows", "zh", shown=_MOST_ROWS)
-    for heading, pairs in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
-        rows = (
-            (cited.cells(len(citing), language), list(map(spot_of, citing[:_MOST_SOURCES])))
-            for cited, citing in pairs[:_MOST_ROWS]
-        )
-        notes = (counted, cut) if len(pairs) > _MOST_ROWS else (counted,)
+    for heading, several in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
+        rows = (cited.row() for cited in several[:_MOST_ROWS])
+        notes = (counted, cut) if len(several) > _MOST_ROWS else (counted,)
         yield Table(heading.key, _CITED_COLUMNS, sourced(store, rows), notes, heading)
 
 
@@ -357,7 +294,6 @@ def _outdated(
     found: Sequence[_Cited],
     cards: Sequence[Document],
     statuses: Mapping[str, Status],
-    language: Language,
 ) -> Table:
     """Return the documents in force that cite what was ended, or rest on a plan that is over."""
     by_id = {card.doc_id: card for card in cards}
@@ -372,7 +308,7 @@ def _outdated(
         for doc_id, several in by_document.items():
             card, roles = by_id[doc_id], dict.fromkeys(map(role_of, several))
             rank = (is_over, roles.keys().isdisjoint(BASIS), card.title)
-            issued, told = day_of_issue(card), status.told(language)
+            issued, told = day_of_issue(card), status.told()
             cells = (f"《{card.title}》", issued, "、".join(roles), cited.title, told, doc_id)
             rows.append((rank, cells, list(map(spot_of, several[:_MOST_SOURCES]))))
     rows.sort(key=lambda row: row[0])

@@ -24,7 +24,7 @@ Kind = Literal[
     "provisions",
     "definitions",
 ]
-By = Literal["province", "region", "document", "year"]
+By = Literal["province", "region", "document"]
 Event = Literal["written", "issued", "effective", "expires", "due", "target"]
 Part = Literal["targets", "duties", "references", "clauses"]
 
@@ -38,7 +38,6 @@ class Selection(BaseModel):
         kind: What is stated, which is what the rows are.
         indicator: Words of its name, separated by blanks, or any of its names. Where no indicator
             is called so, several separated by 、.
-        indicators: The same of several.
         places: Full or short names; a province includes its cities, 全国 is the whole country.
         level: Of the places that rows are about: provinces, or cities.
         years: First and last year of the figures, or of issue of documents.
@@ -64,7 +63,6 @@ class Selection(BaseModel):
 
     kind: Kind
     indicator: str = ""
-    indicators: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     level: Literal["", "省", "市"] = ""
     years: tuple[int, int] | None = None
@@ -93,11 +91,6 @@ class Selection(BaseModel):
             ValueError: If `as_of` is not a date.
         """
         return parse_as_of(self.as_of) if self.as_of else date.today().isoformat()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The indicators; none where any is selected."""
-        return tuple(name for name in (*self.indicators, self.indicator) if name.strip())
 
     @property
     def searched(self) -> Filter | None:

@@ -34,14 +34,12 @@ class Stated(NamedTuple):
         rows: Cells, and the spans that state them.
         notes: Coverage and omissions.
         tasks: As for `quoted`.
-        values: The same with one value a row; None for none.
     """
 
     columns: tuple[Column, ...]
     rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]]
     notes: tuple[str, ...]
     tasks: Mapping[Spot, str] | None = None
-    values: "Stated | None" = None
 
 
 def spot_of(statement: Statement) -> Spot:

@@ -1,9 +1,8 @@
 """A table of what documents state, each row with its sources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from kgrag.answer.citation import Citation
 from kgrag.answer.notes import Note
@@ -68,7 +67,6 @@ class Table(JsonReady):
         rows: In order.
         notes: Coverage and omissions, in words; `worded` returns them in a language.
         heading: Its name in words, where it stands among others; None for a table alone.
-        values: The same with one value a row, as a sheet of its own in a workbook; None for none.
     """
 
     name: str
@@ -76,7 +74,6 @@ class Table(JsonReady):
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     heading: Column | None = None
-    values: "Table | None" = None
 
     @property
     def filled(self) -> list[int]:
@@ -86,16 +83,6 @@ class Table(JsonReady):
             for at in range(len(self.columns))
             if not self.rows or any(row.cells[at] not in (None, "") for row in self.rows)
         ]
-
-    def objects(self) -> list[Any]:
-        """Return rows as instances of a dataclass, with a field for each column, and `sources`.
-
-        `pandas.DataFrame` takes the list. A column whose key is no name in Python, such as 2025, is
-        `_2025`; one without a key `_`.
-        """
-        keys = [key if key.isidentifier() else f"_{key}" for key in (c.key for c in self.columns)]
-        made = make_dataclass(f"{self.name.title()}Row", (*keys, "sources"), frozen=True)
-        return [made(*row.cells, row.sources) for row in self.rows]
 
     def records(self) -> list[dict[str, object]]:
         """Return rows as mappings by column key, with `sources`."""

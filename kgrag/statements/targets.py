@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -53,7 +54,7 @@ _COLUMNS = (
     Column("base_year", "基年", "base year"),
     Column("as_written", "原表述", "as written"),
 )
-_FIRST = {"document": Column("compared", "文件", "document compared"), "year": YEAR}
+_COMPARED = Column("compared", "文件", "document compared")
 _UNDATED = Column("undated", "未注明年份", "no year")
 _LOOKED_AT, _SHOWN = 50, 5  # names like the one wanted; of them, in a note
 _ALIKE = 0.62  # of character pairs, from which names are like
@@ -71,10 +72,6 @@ def targets(store: Store, selection: Selection) -> Stated:
     """
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
-    return _listed(chosen, selection)
-
-
-def _listed(chosen: Chosen, selection: Selection) -> Stated:
     kept, left_out = ranked(chosen, selection)
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for statement in kept:
@@ -155,8 +152,8 @@ class _Figure(NamedTuple):
     """A figure and its cell in a comparison.
 
     Attributes:
-        row: Place, document or year.
-        head: Year, or the place where rows are years; empty without a year.
+        row: Place or document.
+        year: Of its column; empty without one.
         inner: Whether its place lies within that of the row.
         value: As written, with its sign.
         words: What tells it apart from others, in order, the indicator's name among them.
@@ -165,7 +162,7 @@ class _Figure(NamedTuple):
     """
 
     row: str
-    head: str
+    year: str
     inner: bool
     value: str
     words: tuple[str, ...]
@@ -181,53 +178,49 @@ class _Figure(NamedTuple):
 def compare(store: Store, selection: Selection) -> Stated:
     """Return figures with a row for each place or document and a column for each year.
 
-    By year, rows are years and columns are places. In a province's row, figures of its cities
-    carry the city's name. Several indicators have columns each. What all figures of one have in
-    common is a note; a row with several sources has their numbers behind each figure. Places and
-    documents without a figure are no rows but named in a note.
+    In a province's row, figures of its cities carry the city's name. Several indicators have
+    columns each. What all figures of one have in common is a note; a row with several sources has
+    their numbers behind each figure. Places and documents without a figure are no rows but named
+    in a note.
 
     Raises:
         OutOfRangeError: If no indicator is given.
         NotFoundError: As for `targets`.
     """
-    if not selection.names:
+    if not selection.indicator.strip():
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
     kept, left_out = ranked(chosen, selection)
     parts = replace(chosen, statements=kept).of_each_name(_TARGET)
-    made = [(part.part, _figures(part, selection)) for part in parts]
+    made = [(name, _figures(part, selection)) for name, part in parts.items()]
     rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    heads = dict.fromkeys(head for part in made for head in _heads(*part, selection))
+    heads = dict.fromkeys(head for one in made for head in _heads(*one))
     for name, figures in made:
         shared = _shared(figures)
         for f in figures:
-            rows[f.row][_head(name, f.head)][f.without(shared)].append(f.spot)
+            rows[f.row][_head(name, f.year)][f.without(shared)].append(f.spot)
     in_common = "；".join(filter(None, ("，".join(_shared(figures)) for _, figures in made)))
-    told = dict.fromkeys(
-        one
-        for part in chosen.of_each_name(_TARGET)  # what a bound leaves out is stated, too
-        for one in _coverage(store, part, selection)
-    )
+    every = chosen.of_each_name(_TARGET).values()  # what a bound leaves out is stated, too
+    told = dict.fromkeys(chain(*(_coverage(store, part, selection) for part in every)))
     notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *left_out)
     ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Stated(
-        (_FIRST.get(selection.by, REGION), *columns),
+        (_COMPARED if selection.by == "document" else REGION, *columns),
         [_row(_label(name, chosen, selection), heads, rows[name]) for name in ordered],
         notes,
-        values=_listed(chosen, selection)._replace(notes=()),
     )
 
 
-def _heads(name: str, figures: Sequence[_Figure], selection: Selection) -> list[str]:
-    """Return the heads of columns for one of several indicators, in order."""
-    rank = place_rank if selection.by == "year" else lambda head: (not head, head)
-    return [_head(name, head) for head in sorted({f.head for f in figures}, key=rank)]
+def _heads(name: str, figures: Sequence[_Figure]) -> list[str]:
+    """Return the heads of the columns of an indicator: years in order, none last."""
+    years = sorted({f.year for f in figures}, key=lambda year: (not year, year))
+    return [_head(name, year) for year in years]
 
 
-def _head(name: str, head: str) -> str:
-    return f"{name} {head or _UNDATED.zh}" if name else head
+def _head(name: str, year: str) -> str:
+    return f"{name} {year or _UNDATED.zh}" if name else year
 
 
 def _row(label: str, heads: Iterable[str], cells: _Cells) -> tuple[tuple[Cell, ...], list[Spot]]:
@@ -263,12 +256,7 @@ def _figure(statement: Statement, card: Document, selection: Selection) -> _Figu
     place = stated_place(told, card)
     province, region, year = place[0], place[-1], told.year or told.period
     by = "region" if selection.level and selection.by == "province" else selection.by
-    row, head = {
-        "province": (province, year),
-        "region": (region, year),
-        "document": (card.doc_id, year),
-        "year": (year, region),
-    }[by]
+    row = {"province": province, "region": region, "document": card.doc_id}[by]
     inner = by == "province" and region != province
     name, value = statement.fact.subject.name, signed_words(statement)
     beside = (
@@ -279,7 +267,7 @@ def _figure(statement: Statement, card: Document, selection: Selection) -> _Figu
         STANDINGS[told.standing],
         base_words(statement),
     )
-    return _Figure(row, head, inner, value, tuple(filter(None, beside)), name, spot_of(statement))
+    return _Figure(row, year, inner, value, tuple(filter(None, beside)), name, spot_of(statement))
 
 
 def _coverage(store: Store, part: Chosen, selection: Selection) -> Iterator[Note]:
@@ -300,15 +288,11 @@ def _coverage(store: Store, part: Chosen, selection: Selection) -> Iterator[Note
 def _in_order(names: Collection[str], selection: Selection, chosen: Chosen) -> list[str]:
     if selection.by == "document":
         return sorted(names, key=lambda doc_id: (chosen.cards[doc_id].title, doc_id))
-    if selection.by == "year":
-        return sorted(names, key=lambda year: (not year, year))
     return sorted(names, key=place_rank)
 
 
 def _label(name: str, chosen: Chosen, selection: Selection) -> str:
-    if selection.by == "document":
-        return f"《{chosen.cards[name].title}》"
-    return name or _UNDATED.zh
+    return f"《{chosen.cards[name].title}》" if selection.by == "document" else name
 
 
 def _similar(store: Store, indicator: str, part: Chosen) -> Iterator[Note]:

@@ -1,7 +1,7 @@
 """Timeline of documents (issue, entry into force, expiry), deadlines and target years."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -46,7 +46,6 @@ _COLUMNS = (
     Column("event", "事件", "event"),
     Column("what", "内容", "what"),
     REGION,
-    Column("organ", "部门", "organ"),
     Column("certainty", "依据", "told or inferred"),
 )
 
@@ -57,7 +56,6 @@ class _Entry(NamedTuple):
     what: str
     place: tuple[str, ...]
     spot: Spot
-    organ: str = ""
     certainty: str = ""
 
 
@@ -66,8 +64,7 @@ def timeline(store: Store, selection: Selection) -> Stated:
 
     An indicator selects its figures, deadlines that name it, and the documents with such figures.
     Equal events of several documents are one row with several sources. Achieved figures are left
-    out, see `targets`. Deadlines without a date (持续推进, 每年) are left out and counted in a
-    note.
+    out, see `targets`; so are deadlines without a date (持续推进, 每年), see `duties`.
 
     Raises:
         NotFoundError: If no document is selected, or a place or the indicator is unknown.
@@ -90,8 +87,8 @@ def timeline(store: Store, selection: Selection) -> Stated:
         for s in chosen.statements
         if s.qualifiers.year
     ]
-    duties, is_open = _duties(store, selection, chosen)
-    found = [*figures, *duties, *_from_texts(store, selection, chosen, [*figures, *duties])]
+    taken = [*figures, *_duties(store, selection, chosen)]
+    found = [*taken, *_from_texts(store, chosen, taken)]
     if not found:
         check_named(store, chosen, "target")
     asked = selection.events or tuple(EVENTS)
@@ -100,13 +97,9 @@ def timeline(store: Store, selection: Selection) -> Stated:
     ]
     rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
     for entry in sorted(kept, key=_order):
-        rows[_cells(entry)].append(entry.spot)
-    n_open = sum(map(here, is_open))
-    notes = (
-        *_notes(chosen, selection, kept),
-        *([note("no-day", "zh", n=n_open)] if n_open else ()),
-    )
-    return Stated(_COLUMNS, rows.items(), notes)
+        told = (EVENTS[entry.event], entry.what, entry.place[-1], entry.certainty or None)
+        rows[entry.date, *told].append(entry.spot)
+    return Stated(_COLUMNS, rows.items(), tuple(_notes(chosen, selection, kept)))
 
 
 def _notes(chosen: Chosen, selection: Selection, kept: Sequence[_Entry]) -> Iterator[Note]:
@@ -119,32 +112,20 @@ def _notes(chosen: Chosen, selection: Selection, kept: Sequence[_Entry]) -> Iter
     yield note("dates-of-issue", "zh", silent=silent, inferred=inferred)
 
 
-def _duties(
-    store: Store, selection: Selection, chosen: Chosen
-) -> tuple[list[_Entry], list[tuple[str, ...]]]:
-    """Return the duties with a date, and the places of deadlines without one."""
-    named = _named(selection)
-    is_open: list[tuple[str, ...]] = []
-    organs: defaultdict[_Entry, dict[str, None]] = defaultdict(dict)
+def _duties(store: Store, selection: Selection, chosen: Chosen) -> Iterator[_Entry]:
+    """Yield the duties whose deadline is a date, not a clause: that is read from the text."""
     for s in store.statements("duty", sorted(chosen.cards) if selection.searched else None):
         told, task, card = s.qualifiers.deadline, object_of(s), chosen.cards[s.doc_id]
-        clause = next(due_clauses(told), None)  # is read from the text, too
-        if not told or clause or not named(task):
-            continue
-        place = stated_place(Qualifiers(), card)
-        date, certainty = _deadline(told, card)
-        if date:
-            entry = _Entry(date, "due", task, place, spot_of(s), certainty=certainty)
-            organs[entry][s.fact.subject.name] = None
-        else:
-            is_open.append(place)
-    return [e._replace(organ="、".join(names)) for e, names in organs.items()], is_open
+        if told and _is_named(task, chosen) and not next(due_clauses(told), None):
+            date, certainty = _deadline(told, card)
+            if date:
+                place = stated_place(Qualifiers(), card)
+                yield _Entry(date, "due", task, place, spot_of(s), certainty)
 
 
-def _named(selection: Selection) -> Callable[[str], bool]:
-    """Return a predicate: whether a text names one of the indicators; true for none."""
-    ways = [names_all(name) for name in selection.names]
-    return lambda text: not ways or any(way(text) for way in ways)
+def _is_named(text: str, chosen: Chosen) -> bool:
+    """Return whether a text names one of the indicators; true where any is chosen."""
+    return not chosen.names or any(names_all(name)(text) for name in chosen.names)
 
 
 def _deadline(text: str, card: Document) -> tuple[str, str]:
@@ -158,11 +139,9 @@ def _deadline(text: str, card: Document) -> tuple[str, str]:
     return (date, "推断") if date and date >= issued[: len(date)] else ("", "")
 
 
-def _from_texts(
-    store: Store, selection: Selection, chosen: Chosen, taken: Iterable[_Entry]
-) -> Iterator[_Entry]:
+def _from_texts(store: Store, chosen: Chosen, taken: Iterable[_Entry]) -> Iterator[_Entry]:
     """Yield dates of documents, and clauses with a deadline that no other entry covers."""
-    named, spans = _named(selection), validity_spans(store, chosen.cards)
+    spans = validity_spans(store, chosen.cards)
     stating = {s.doc_id for s in chosen.statements if s.qualifiers.year}
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
@@ -173,7 +152,7 @@ def _from_texts(
             if not chosen.names or document.doc_id in stating:
                 yield from _days_of(document, spans.get(document.doc_id, {}))
             found = _clauses(document, spots[document.doc_id])
-            yield from (entry for entry in found if named(entry.what))
+            yield from (entry for entry in found if _is_named(entry.what, chosen))
 
 
 def validity_spans(
@@ -207,7 +186,7 @@ def _clauses(document: Document, taken: Sequence[Spot]) -> Iterator[_Entry]:
 def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Iterator[_Entry]:
     """Yield the dates in a document's metadata, each with its span in the text."""
     told, what = document.metadata, f"《{document.title}》"
-    place, organ = told.regions or (NATIONAL,), "、".join(told.issuers)
+    place = told.regions or (NATIONAL,)
     for event in _OF_DOCUMENTS:
         day: str = getattr(told, event)
         if not day or (event == "written" and day == told.issued):
@@ -216,7 +195,7 @@ def _days_of(document: Document, stated: Mapping[Event, tuple[int, int]]) -> Ite
         span, is_told = _where(document.text, "" if is_inferred else day, stated.get(event))
         is_told = is_told or event not in _HOLDS.values()
         certainty = "推断" if is_inferred else "" if is_told else "推算"
-        yield _Entry(day, event, what, place, (document.doc_id, *span), organ, certainty)
+        yield _Entry(day, event, what, place, (document.doc_id, *span), certainty)
 
 
 def _where(text: str, day: str, stated: tuple[int, int] | None) -> tuple[tuple[int, int], bool]:
@@ -238,24 +217,8 @@ def _where(text: str, day: str, stated: tuple[int, int] | None) -> tuple[tuple[i
 
 def _is_within(date: str, selection: Selection) -> bool:
     """Return whether a date lies in the wanted range, compared at their common precision."""
-
-    def pair(limit: str) -> tuple[str, str]:
-        n = min(len(date), len(limit))
-        return date[:n], limit[:n]
-
-    (day, first), (same, last) = pair(selection.since), pair(selection.until)
-    return first <= day and (not selection.until or same <= last)
-
-
-def _cells(entry: _Entry) -> tuple[str | None, ...]:
-    return (
-        entry.date,
-        EVENTS[entry.event],
-        entry.what,
-        entry.place[-1],
-        entry.organ or None,
-        entry.certainty or None,
-    )
+    since, until, n = selection.since, selection.until, len(date)
+    return since[:n] <= date[: len(since)] and date[: len(until)] <= until[:n]
 
 
 def _order(entry: _Entry) -> tuple[str, int, tuple[str, ...], str, Spot]:

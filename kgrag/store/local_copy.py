@@ -8,7 +8,7 @@ ingests asks the server, and documents have what came of it.
 import json
 import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -56,16 +56,30 @@ class LocalCopy:
     Any number of processes may share it: one copies, the others wait.
     """
 
-    def __init__(self, server: CopiedStore, folder: Path) -> None:
+    def __init__(
+        self,
+        server: CopiedStore,
+        folder: Path,
+        *,
+        noted: int = _NOTED,
+        after_noting: Callable[[SQLiteStore], None] = lambda store: None,
+        told_as: int = logging.WARNING,
+    ) -> None:
         """Keep where the copy is.
 
         Args:
             server: What is copied.
             folder: Of this server's copies: each set of settings (encoder, sizes of chunks) has
                 its own. It may not exist yet, and may be deleted while nobody asks.
+            noted: Documents after which what is copied is noted.
+            after_noting: Is called then; what it raises ends the copying, and what is noted stays.
+            told_as: Level at which it is logged that much is copied.
         """
         self._server = server
         self._folder = folder
+        self._noted = noted
+        self._after_noting = after_noting
+        self._told_as = told_as
         self._stores: dict[Path, SQLiteStore] = {}
         self._marks: dict[Path, str] = {}
         self._lock = threading.Lock()
@@ -81,11 +95,8 @@ class LocalCopy:
             StoreError: If the server cannot be asked.
         """
         state = self._server.state()
-        if not state.can_be_copied:
-            return None
         try:
-            with self._lock:
-                return self._like(state)
+            return self.like(state)
         except (OSError, StoreError, Timeout) as exc:
             logger.warning(
                 "%s: no copy of the knowledge base (%s): the server is asked. Delete the "
@@ -94,6 +105,28 @@ class LocalCopy:
                 exc,
             )
             return None
+
+    def at_hand(self, state: ServerState) -> SQLiteStore | None:
+        """Return the copy if it is like the server was in that state; nothing is copied."""
+        if not state.can_be_copied:
+            return None
+        with self._lock:
+            folder = self._folder_of(state)
+            return self._stores[folder] if self._marks.get(folder) == state.mark else None
+
+    def like(self, state: ServerState) -> SQLiteStore | None:
+        """Return the copy, made like the server was in that state, or later.
+
+        None while another encoder takes over, or while others write faster than can be copied.
+
+        Raises:
+            StoreError: If the server cannot be asked, or the copy cannot be written.
+            OSError, filelock.Timeout: If there is no place for it here.
+        """
+        if not state.can_be_copied:
+            return None
+        with self._lock:
+            return self._like(state)
 
     def close(self) -> None:
         """Close all files."""
@@ -142,12 +175,13 @@ class LocalCopy:
             for doc_id in gone:
                 store.delete_document(doc_id)
             self._say(len(stale))
-            for start in range(0, len(stale), _NOTED):
-                some = stale[start : start + _NOTED]
+            for start in range(0, len(stale), self._noted):
+                some = stale[start : start + self._noted]
                 self._copy(store, some, sources)
                 revisions = {**note.revisions, **{d: wanted[d] for d in some}}
                 note = _Note("", revisions, store.change_counter())
                 _write(folder, note)
+                self._after_noting(store)
             _attach(store, _moved(store, sources, wanted))
         return False
 
@@ -162,7 +196,7 @@ class LocalCopy:
     def _say(self, n: int) -> None:
         if n >= _MANY:
             told = "%d documents are copied to %s, from where questions are answered"
-            logger.warning(told, n, self._folder)
+            logger.log(self._told_as, told, n, self._folder)
 
     def _bundles(self, doc_ids: Sequence[str]) -> Iterator[DocumentBundle]:
         with ThreadPoolExecutor(_AT_ONCE, "kgrag-copy") as threads:

@@ -62,7 +62,9 @@ class Arguments:
     """Base of the arguments of tools; there are no others."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
-    lang: Language = argument("Language of headings and notes.", "列名和说明的语言。", default="zh")
+    lang: Language = argument(
+        "Headings and notes in this language.", "列名和说明用这种语言。", default="zh"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,9 +95,9 @@ class Compared(Placed):
         max_length=20,
     )
     standing: Literal["", "planned", "achieved"] = _standing()
-    by: Literal["province", "region", "document", "year"] = argument(
+    by: Literal["province", "region", "document"] = argument(
         "What is compared.",
-        "按什么对比：省（province）、地区（region）、文件（document）或年份（year）。",
+        "按什么对比：省（province）、地区（region）或文件（document）。",
         default="province",
     )
 

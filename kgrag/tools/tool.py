@@ -1,7 +1,7 @@
 """What a tool is, and the list of all of them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +86,6 @@ class Tool:
         some = slice(offset, offset + limit if limit else None)
         told = {field.name: getattr(found, field.name) for field in fields(found)}
         told["rows"] = found.rows[some]
-        if found.values:
-            told["values"] = replace(found.values, rows=found.values.rows[some])
         return Page(**told, total=len(found.rows), offset=offset, language=given.lang)
 
     def schema(self) -> dict[str, Any]:
@@ -121,6 +119,7 @@ def tool(
 
     def declare(function: "Callable[[KnowledgeBase, Any], Any]") -> Tool:
         kind = signature(function).parameters["given"].annotation
+        kind = function.__globals__[kind] if isinstance(kind, str) else kind
         name, text = function.__name__.replace("_", "-"), getdoc(function) or ""
         TOOLS[name] = Tool(name, text, chinese, kind, function, gives, is_kept, curates)
         return TOOLS[name]

@@ -65,9 +65,8 @@ def test_constraints_of_other_programs_refuse_nothing(empty_neo4j, session, tmp_
     assert exported(empty_neo4j) == whole
     kgrag("copy", "--from", empty_neo4j, "--to", f"{empty_neo4j}#other", "--check")
 
-    told = every_command(empty_neo4j, tmp_path)
+    every_command(empty_neo4j, tmp_path)
 
-    assert "3 nodes of other programs" in told.stderr
     kgrag("verify", "--kb", f"{empty_neo4j}#other")
     assert foreign_graphs.seen(session) == left
 

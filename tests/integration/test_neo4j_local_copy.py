@@ -11,6 +11,7 @@ from kgrag.config import Config, SearchConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from kgrag.maintenance.copying import compare
+from kgrag.store.background_copy import FIRST, BackgroundCopy
 from kgrag.store.local_copy import LocalCopy
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
@@ -116,6 +117,35 @@ def test_a_question_costs_one_round_trip_and_finds_the_same(empty_neo4j, tmp_pat
                     [replace(c, file="") for c in ours.citations],
                 )
     assert isinstance(here.store, SQLiteStore)
+
+
+def chunk_ids(results):
+    """Return what was found, in order; the last digits of a score differ from store to store."""
+    return [result.chunk.chunk_id for result in results]
+
+
+def test_a_process_that_goes_on_asking_is_answered_from_a_copy_and_takes_it_along(
+    empty_neo4j, tmp_path, monkeypatch
+):
+    """As it is by default: first the server answers, then the copy, the same; nothing stays."""
+    monkeypatch.setenv("KGRAG_CACHE", str(tmp_path / "cache"))
+    copies = tmp_path / "cache" / "copies" / "processes"
+    with KnowledgeBase.open(empty_neo4j, embedder=HashEmbedder()) as base:
+        base.ingest([sample_folder()])
+        trips = read_by(base.store, monkeypatch)
+        by_server = {question: chunk_ids(base.search(question)) for question in QUESTIONS}
+        assert "state" not in trips
+        for _ in range(FIRST):
+            base.search(QUESTIONS[0], system="bm25")
+        copy = base._current._copy
+        assert isinstance(copy, BackgroundCopy)
+        copy.wait()
+        for question, found in by_server.items():
+            trips.clear()
+            assert chunk_ids(base.search(question)) == found
+            assert trips == ["state"]
+        assert list(copies.iterdir())
+    assert list(copies.iterdir()) == []
 
 
 def test_what_others_store_and_delete_meanwhile_is_seen_by_the_next_question(

@@ -87,7 +87,7 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[verify]\nmethod = 'hope'\n", 'must be one of "cov", '),
         ("[embedding]\nlate_chunking = 1\n", 'must be one of true, false, "on", "off", got 1'),
         ("[search]\nhyde = 'yes'\n", "search.hyde must be one of true, false, .*, got 'yes'"),
-        ("[search]\nlocal_copy = true\n", 'must be one of "on", "off", got True'),
+        ("[search]\nlocal_copy = true\n", 'must be one of "auto", "on", "off", got True'),
         ("[search]\ntop_k = true\n", "search.top_k must be a positive whole number, got True"),
         ("[search]\ntop_k = 3.0\n", "search.top_k must be a positive whole number, got 3.0"),
         ("[search]\ntop_k = '3'\n", "search.top_k must be a positive whole number, got '3'"),

@@ -309,18 +309,6 @@ def test_a_file_that_became_a_link_is_neither_served_nor_deleted(site, tmp_path)
     assert file.is_symlink()
 
 
-def test_a_report_is_one_file_whatever_is_asked_and_found(full, tmp_path):
-    questions = [name for name in full.names if "\ud800" not in name]
-    asked, out = tmp_path / "questions.txt", tmp_path / "out" / "report.html"
-    asked.write_text("\n".join(questions), "utf-8")
-    out.parent.mkdir()
-    kb = full.top / "site" / "kb"
-    with untouched(full.top):
-        done = kgrag("report", asked, "--out", out, "--kb", kb)
-    assert done.exit_code in (0, 1), done.output
-    assert list(out.parent.iterdir()) == [out]
-
-
 def test_an_export_is_one_file(full, tmp_path):
     out, kb = tmp_path / "export.jsonl", full.top / "site" / "kb"
     with untouched(full.top):

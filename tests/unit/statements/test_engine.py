@@ -97,7 +97,7 @@ def test_figures_and_comparisons_agree(archive):
             ],
         ),
         (
-            {"kind": "targets", "indicators": (SEWAGE, FACTORIES), "document": "chengdu"},
+            {"kind": "targets", "indicator": f"{SEWAGE}、{FACTORIES}", "document": "chengdu"},
             ("indicator", "value"),
             [(SEWAGE, 90), (FACTORIES, 120)],
         ),

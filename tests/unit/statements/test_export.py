@@ -134,4 +134,8 @@ def test_records_are_ready_for_json():
     """By the keys of the columns, with the sources."""
     first = json.loads(json.dumps(TABLE.records()))[0]
     assert (first["name"], first["value"]) == ("森林，覆盖率", 40.5)
+    assert [*first["sources"][0]] == [
+        "doc_id", "title", "file", "heading_path", "page", "start", "end", "quote", "status",
+        "document_number", "address", "reference",
+    ]  # fmt: skip
     assert first["sources"][0]["heading_path"] == ["一、目标", "（一）总量"]

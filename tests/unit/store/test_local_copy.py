@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from kgrag.errors import StoreError
-from kgrag.store import local_copy
 from kgrag.store.local_copy import LocalCopy
 from kgrag.store.whole import CopiedStore
 from tests.unit.store.conftest import SETTINGS
@@ -155,8 +154,8 @@ def test_a_document_that_the_folder_lost_is_copied_again(copied, server, tmp_pat
     again.close()
 
 
-def test_what_was_copied_before_an_interruption_stays(copied, server, monkeypatch):
-    monkeypatch.setattr(local_copy, "_NOTED", 1)
+def test_what_was_copied_before_an_interruption_stays(copied, server):
+    copied._noted = 1
 
     def interrupt(doc_id):
         if doc_id == "d-c":
