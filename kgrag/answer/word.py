@@ -85,14 +85,10 @@ class WordFile:
 
     def note(self, text: str) -> None:
         """Write a note to the reader in small type."""
-        self.small(_TOLD[self.language][2].format(text))
-
-    def small(self, text: str) -> None:
-        """Write a paragraph in small type."""
         from docx.shared import Pt
 
         paragraph = self._document.add_paragraph()
-        self._fill(paragraph, [text])
+        self._fill(paragraph, [_TOLD[self.language][2].format(text)])
         for run in paragraph.runs:
             run.font.size = Pt(_SMALL)
 

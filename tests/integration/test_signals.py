@@ -44,7 +44,7 @@ sys.argv = ["kgrag", *words]
 run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
-SEARCH = ("kgrag.answering.searching", "find")
+SEARCH = ("kgrag.api", "find")
 
 
 @pytest.fixture(scope="module")
