@@ -44,7 +44,7 @@ def by_mcp(address, **headers):
 
 def test_every_door_leads_to_the_same_citation(server):
     """Page, API, OpenAI's SDK and MCP over HTTP: one address, and it can be opened."""
-    told = httpx.post(f"{server}api/ask", json={"question": QUESTION}).json()
+    told = httpx.post(f"{server}api/ask", json={"question": QUESTION}, timeout=60).json()
     cited = told["citations"][0]
     sdk = openai.OpenAI(api_key="none", base_url=f"{server}v1")
     said: Any = [{"role": "user", "content": QUESTION}]
@@ -76,7 +76,7 @@ def test_a_key_is_asked_for_where_there_is_one(sample_kb):
 def test_it_ends_in_order_and_finishes_what_is_under_way(sample_kb):
     """Twenty questions are asked, and it is told to end: each is answered whole, or refused."""
     with serving(sample_kb) as (address, process):
-        httpx.post(f"{address}api/ask", json={"question": QUESTION})
+        httpx.post(f"{address}api/ask", json={"question": QUESTION}, timeout=60)
         told = []
 
         def ask():
