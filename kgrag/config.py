@@ -295,7 +295,7 @@ class AnswerConfig:
 
     max_chars: Positive = 1080
     template: Template = "normal"
-    context_tokens: Positive = 2400
+    context_tokens: Positive = 2000
     tool_rounds: Count = 3
 
 

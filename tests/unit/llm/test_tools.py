@@ -199,7 +199,7 @@ def test_calls_are_kept_and_survive_the_process(tmp_path):
 def test_calls_are_recorded_and_played(tmp_path):
     """By what was said, called and offered; a line that was edited is refused."""
     path = tmp_path / "said.jsonl"
-    script = [Completion("", "m", "calls", Usage(9, 2), calls=MADE), "好"]
+    script: list[Any] = [Completion("", "m", "calls", Usage(9, 2), calls=MADE), "好"]
     recorder = Recorder(ScriptedChat(script, name="m"), path)
     recorder.complete(REQUEST)
     recorder.complete(AFTER)
