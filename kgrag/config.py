@@ -287,8 +287,8 @@ class AnswerConfig:
     Attributes:
         max_chars: Maximum characters of the clauses that are quoted, without a model.
         template: Form of a model's answer.
-        context_tokens: Maximum length of what a model is given at first; and of what its tools
-            give in all.
+        context_tokens: Maximum length of what a model is given at first, and of what its tools
+            give in a round.
         tool_rounds: Maximum number of times that a model may call tools before it answers; 0 for
             none.
     """

@@ -133,14 +133,12 @@ class Attempts:
     ) -> Attempt:
         store, leaf = self.knowledge.store, self.knowledge.settings().leaf
         held = ResultsWithDocuments.of(results, store)
-        look_up = self._look_up(Context(()), held)
-        look_up.room //= 2  # of the first context, for rows
+        budget = self.options.answer.context_tokens
         rows = given_of(self._table) if self._table else None
         if self._table and rows:
-            look_up.add(rows)
+            _, _, left = self._look_up(Context(()), held).add(rows, budget // 2)
+            budget -= budget // 2 - left
             self.steps.append(Step("table", "\n".join((self._table.name, *self._told))))
-        budget = self.options.answer.context_tokens
-        budget -= budget // 2 - look_up.room
         context = pack(
             self.query,
             held.results,
@@ -153,8 +151,7 @@ class Attempts:
         context = self.knowledge.with_marks(context, self.query.language)
         look_up = self._look_up(context, held)
         if rows:
-            look_up.add(rows)
-        look_up.room = self.options.answer.context_tokens
+            look_up.add(rows, self.options.answer.context_tokens // 2)
         answer, context = self._written(self.query, look_up, on_text=on_text)
         return Attempt(wording, answer, context, tuple(held.results))
 

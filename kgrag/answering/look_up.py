@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Protocol
 
 from kgrag.answer.answer import Step
@@ -19,12 +18,14 @@ from kgrag.results import Context, Passage
 from kgrag.text.headings import HeadingTree
 from kgrag.text.messages import catalogue, in_language
 from kgrag.text.titles import document_kinds
-from kgrag.types import Document, Language
+from kgrag.text.visible import shortened
+from kgrag.types import Language
 from kgrag.verification.attempt import passage_block
 
 _AT_ONCE = 4  # calls of one round
-_told = catalogue("kgrag.answering", "look_up.toml")
 _PLACES, _KINDS = 12, 6  # that are named of an archive
+_SHOWN = 300  # characters of a call among the steps
+_told = catalogue("kgrag.answering", "look_up.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a tool gave.
-
-    Attributes:
-        items: In order.
-        head: Headings of the rows' cells; empty for none.
-        notes: On what was left out, in words.
-    """
+    """What a tool gave: items in order, headings of their cells, and notes in words."""
 
     items: Sequence[Item]
     head: str = ""
@@ -66,11 +61,7 @@ class Toolbox(Protocol):
         ...
 
     def call(self, name: str, arguments: Mapping[str, object]) -> Given:
-        """Return what one of them gives.
-
-        Raises:
-            KgragError: If arguments are not allowed, or what they name is not held.
-        """
+        """Return what one of them gives; raise KgragError for what is wrong with the call."""
         ...
 
 
@@ -85,7 +76,7 @@ class LookUp:
         held: Its documents; grows, too.
         language: Of the question.
         rounds: Rounds of calls that are left.
-        room: Tokens that are left for results.
+        room: Tokens of the results of a round.
         calls_left: Returns the calls of the model that are left, the answer's included.
         steps: Receives one for each call of a tool.
     """
@@ -103,100 +94,97 @@ class LookUp:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """The tools that may be called now: none once rounds, room or calls are used up."""
-        may_call = self.rounds > 0 and self.room > 0 and self.calls_left() > 1
+        """The tools that may be called now: none once rounds or calls are used up."""
+        may_call = self.toolbox is not None and self.rounds > 0 and self.calls_left() > 1
         return self.toolbox.functions if self.toolbox and may_call else ()
 
     def answered(self, calls: Sequence[ToolCall]) -> Iterator[Message]:
         """Yield the calls of a round, and a message with the result of each."""
-        self.rounds -= 1
+        self.rounds, room = self.rounds - 1, self.room
         yield Message("assistant", "", tuple(calls))
         for n, call in enumerate(calls):
-            told = self._called(call) if n < _AT_ONCE else self._say("many", most=_AT_ONCE)
-            shown = f"{call.name} {call.arguments}\n{told.splitlines()[0]}"
-            self.steps.append(Step("look up", shown))
+            told = self._say("many", most=_AT_ONCE)
+            if n < _AT_ONCE:
+                told, room = self._called(call, room)
+            asked = shortened(f"{call.name} {call.arguments}", _SHOWN)
+            self.steps.append(Step("look up", f"{asked}\n{told.splitlines()[0]}"))
             yield Message("tool", told, call_id=call.call_id)
 
-    def add(self, given: Given) -> tuple[str, int]:
-        """Number what was given, as much as there is room for; return its text, and how much."""
+    def add(self, given: Given, room: int) -> tuple[str, int, int]:
+        """Number what was given; return its text, how much of it had room, and the room left."""
         self._read({item.source[0] for item in given.items if item.source})
-        rows, blocks = [given.head] if given.head else [], list[str]()
-        n = 0
+        rows, blocks, n = [given.head] * bool(given.head), list[str](), 0
         for item in given.items:
             passage = self._passage(item)
             if item.source and passage is None:  # deleted meanwhile
                 continue
             is_new = passage is not None and passage.number > len(self.context.passages)
             block, is_line = self._block(item, passage, is_new=is_new)
-            if (cost := estimate_tokens(block) + 1) > self.room:
+            if (cost := estimate_tokens(block) + 1) > room:
                 break
-            self.room, n = self.room - cost, n + 1
+            room, n = room - cost, n + 1
             (rows if is_line else blocks).append(block)
             if passage and is_new:
                 self.context = replace(self.context, passages=(*self.context.passages, passage))
         listed = [fence("\n".join(rows), label="rows")] if len(rows) > bool(given.head) else []
-        return "\n\n".join((*listed, *blocks)), n
+        return "\n\n".join((*listed, *blocks)), n, room
 
     def _block(self, item: Item, passage: Passage | None, *, is_new: bool) -> tuple[str, bool]:
         """Return what is written of an item, and whether it is one line."""
-        if passage is None:
-            return one_line(item.text), True
-        if item.is_row:
-            return row_line(passage), True
+        if passage is None or item.is_row:
+            return row_line(passage) if passage else one_line(item.text), True
         if not is_new:
             return f"[{passage.number}] {self._say('above')}", True
         return passage_block(passage), False
 
     def archive(self) -> str:
         """Return what there is to be found, in words: documents, years, places, kinds."""
-        cards = self.knowledge.cards()
-        years = [card.metadata.year for card in cards.values() if card.metadata.year]
-        of = self.knowledge.settings().places
+        cards, of = self.knowledge.cards(), self.knowledge.settings().places
+        years = [card.metadata.year for card in cards.values() if card.metadata.year] or [0]
         places = Counter(p for doc_id in cards for p in of.get(doc_id, ()))
         kinds = Counter(k for card in cards.values() for k in document_kinds(card.title)[:1])
-        told = self._say("archive", n=len(cards))
-        if years:
-            told += self._say("years", first=min(years), last=max(years))
-        for name, counted, most in (("places", places, _PLACES), ("kinds", kinds, _KINDS)):
-            if counted:
-                told += self._say(name, listed=_counted(counted, most))
-        return told
+        return self._say(
+            "archive",
+            n=len(cards),
+            first=min(years),
+            last=max(years),
+            places=", ".join(f"{place} {n}" for place, n in places.most_common(_PLACES)) or "-",
+            kinds=", ".join(f"{kind} {n}" for kind, n in kinds.most_common(_KINDS)) or "-",
+        )
 
-    def _called(self, call: ToolCall) -> str:
-        """Return the result of a call in words, or what is wrong with it."""
-        names = [str(f["function"]["name"]) for f in self.toolbox.functions] if self.toolbox else []
+    def _called(self, call: ToolCall, room: int) -> tuple[str, int]:
+        """Return the result of a call in words, or what is wrong with it; and the room left."""
+        functions = self.toolbox.functions if self.toolbox else ()
+        names = [str(function["function"]["name"]) for function in functions]
         if self.toolbox is None or call.name not in names:
-            return self._say("unknown", name=one_line(call.name), names=", ".join(names))
+            return self._say("unknown", name=one_line(call.name), names=", ".join(names)), room
         try:
             arguments = json.loads(call.arguments or "{}")
+            key = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace").decode()
+            arguments = json.loads(key)  # without lone surrogates
         except (ValueError, RecursionError):
             arguments = None
         if not isinstance(arguments, dict):
-            return self._say("no-json")
-        key = json.dumps([call.name, arguments], sort_keys=True)
-        if key in self._made:
-            return self._say("again")
-        self._made.add(key)
+            return self._say("no-json"), room
+        if (made := f"{call.name} {key}") in self._made:
+            return self._say("again"), room
+        self._made.add(made)
         try:
             given = self.toolbox.call(call.name, arguments)
         except KgragError as exc:
-            return self._say("wrong", name=call.name, error=in_language(exc, self.language))
-        text, n = self.add(given)
-        if not given.items:
-            first = self._say("nothing", name=call.name)
-        else:
-            first = self._say("found", name=call.name, total=len(given.items), n=n)
-            first += self._say("cut") if n < len(given.items) else ""
-        return "\n".join(filter(None, (first, *map(one_line, given.notes), text)))
+            said = in_language(exc, self.language)
+            return self._say("wrong", name=call.name, error=said), room
+        text, n, left = self.add(given, room)
+        found = self._say("found", name=call.name, total=len(given.items), n=n)
+        found += self._say("cut") if n < len(given.items) else ""
+        return "\n".join(filter(None, (found, *map(one_line, given.notes), text))), left
 
     def _read(self, doc_ids: Collection[str]) -> None:
         """Read documents that are not held yet."""
-        new = sorted({*doc_ids} - self.held.documents.keys())
-        if new:
-            found = {d.doc_id: d for d in self.knowledge.store.documents(new)}
-            headings = self.knowledge.store.headings([*found]) if found else {}
-            self.held.documents.update(found)
-            self.held.headings.update({i: headings.get(i, []) for i in found})
+        if new := sorted({*doc_ids} - self.held.documents.keys()):
+            found = self.knowledge.store.documents(new)
+            self.held.documents.update({document.doc_id: document for document in found})
+            self.held.headings.update(self.knowledge.store.headings(new))
 
     def _passage(self, item: Item) -> Passage | None:
         """Return the passage of an item, which may have its number already; None for none."""
@@ -210,28 +198,11 @@ class LookUp:
             or not (item.is_row or p.is_row or p.doc_id != doc_id or start < p.start or p.end < end)
         )
         number = next(same, len(self.context.passages) + 1)
-        document: Document = self.held.documents[doc_id]
-        path = HeadingTree(document.text, self.held.headings[doc_id]).path(start, end)
-        made = Passage(
-            number, doc_id, document.title, path, start, end, item.text, "", "", item.is_row
-        )
-        marked = self.knowledge.with_marks(Context((made,)), self.language).passages[0]
-        return marked if item.is_row else self._shortened(marked)
-
-    def _shortened(self, passage: Passage) -> Passage:
-        """Return the beginning of a passage that fits into the room that is left."""
-        while (cost := estimate_tokens(passage_block(passage)) + 1) > self.room and passage.text:
-            most = len(passage.text) * self.room // (cost + 1)
-            end = passage.start + most
-            passage = replace(passage, text=passage.text[:most], end=end)
-        return passage
+        document = self.held.documents[doc_id]
+        path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
+        made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
+        context = Context((replace(made, is_row=item.is_row),))
+        return self.knowledge.with_marks(context, self.language).passages[0]
 
     def _say(self, key: str, **values: object) -> str:
         return str(_told[self.language][key]).format(**values)
-
-
-def _counted(values: Mapping[str, int], most: int) -> str:
-    """Return the most frequent values with their counts."""
-    ordered = sorted(values.items(), key=lambda one: (-one[1], one[0]))
-    more = ", …" if len(ordered) > most else ""
-    return ", ".join(f"{value} {n}" for value, n in islice(ordered, most)) + more

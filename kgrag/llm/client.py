@@ -411,23 +411,16 @@ def _begun(text: str, place: Place) -> int:
     return max((len(part) for part in parts if text.endswith(part)), default=0)
 
 
-_CALLS = {
-    "type": "object",
-    "properties": {
-        "calls": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "arguments": {"type": "string"}},
-                "required": ["name", "arguments"],
-                "additionalProperties": False,
-            },
-        },
-        "answer": {"type": "string"},
-    },
-    "required": ["calls", "answer"],
-    "additionalProperties": False,
-}
+def _object(**properties: object) -> dict[str, object]:
+    required = [*properties]
+    made = {"type": "object", "properties": properties, "required": required}
+    return made | {"additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+_CALLS = _object(
+    calls={"type": "array", "items": _object(name=_TEXT, arguments=_TEXT)}, answer=_TEXT
+)
 
 
 def with_tools_in_json(request: Request, *, offered: bool) -> Request:

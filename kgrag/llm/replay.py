@@ -8,7 +8,7 @@ A file of recordings has a line of JSON for each answer:
 
 The first hash is of the messages, with their calls, in order, and of the tools, the second of the
 answer: a line that was edited is refused. Nothing else of a request selects the answer, so that a
-recording works for another address, limit or JSON mode. What is empty is left out.
+recording works for another address, limit or JSON mode.
 """
 
 import json
@@ -53,9 +53,8 @@ class Recording:
         """Return the line of a file of recordings, with its line break."""
         own = asdict(self)
         hashes = dict(zip(("prompt", "answer"), self._hashes, strict=True))
-        messages, text = map(_filled, own.pop("messages")), own.pop("text")
-        own = {name: own[name] for name in own if own[name] or name not in ("tools", "calls")}
-        record = {**hashes, **own, "messages": [*messages], "text": text}
+        messages, text = own.pop("messages"), own.pop("text")
+        record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
             line = json.dumps(record)  # lone surrogates cannot be encoded in UTF-8
@@ -98,11 +97,6 @@ class Recording:
 
 def _calls(found: Iterable[Mapping[str, str]]) -> tuple[ToolCall, ...]:
     return tuple(ToolCall(**call) for call in found)
-
-
-def _filled(message: Mapping[str, object]) -> dict[str, object]:
-    """Return a message as JSON without what plain ones do not have."""
-    return {name: value for name, value in message.items() if value or name == "content"}
 
 
 def tools_hash(tools: Sequence[Function]) -> str:

@@ -24,7 +24,7 @@ _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characte
 _UNSAID |= {"kind", "issuer", "in_force", "as_of"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
 _WITHIN = frozenset(field.name for field in fields(Within))
-_CHARS = 3_000  # of a document that is read
+_CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
 
 

@@ -91,6 +91,8 @@ WRONG = [
     (("targets", "{'indicator': "), "不是 JSON 对象"),
     (("targets", "[" * 100_000), "不是 JSON 对象"),
     (("targets", '["森林覆盖率"]'), "不是 JSON 对象"),
+    (("targets", '{"indicator": "\\ud800"}'), "targets"),  # half a character
+    (("search", '{"question": "\\ud800甲"}'), "search"),
     (call("ask", question=QUESTION), "没有名为 ask 的函数"),
     (call("correct", document="四川"), "没有名为 correct 的函数"),
     (call("delete", document="四川"), "没有名为 delete 的函数"),
