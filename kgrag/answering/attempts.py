@@ -11,7 +11,7 @@ from kgrag.answering.generate import generate
 from kgrag.answering.look_up import LookUp, Toolbox
 from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
-from kgrag.answering.pack import pack
+from kgrag.answering.pack import facts_block, pack, passages_block
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
 from kgrag.answering.searching import with_documents
 from kgrag.answering.stated import given_of, table_of
@@ -194,7 +194,8 @@ class Attempts:
         )
         texts = cited_texts(answer.citations, documents=documents, passages=context.passages)
         answer = checked(answer, texts)
-        told = f"{len(context.passages)} passages, about {context.tokens} tokens"
+        tokens = estimate_tokens(passages_block(context) + facts_block(context.facts))
+        told = f"{len(context.passages)} passages, about {tokens} tokens"
         shown = f"{told}\n{answer.written()}"
         self.steps.append(Step("generate", shown, self.models.calls - before))
         notes = (*self._told, *answer.notes)

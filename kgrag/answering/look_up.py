@@ -107,7 +107,8 @@ class LookUp:
             if n < _AT_ONCE:
                 told, room = self._called(call, room)
             asked = shortened(f"{call.name} {call.arguments}", _SHOWN)
-            self.steps.append(Step("look up", f"{asked}\n{told.splitlines()[0]}"))
+            said = [line for line in told.splitlines() if not line.startswith("<")]
+            self.steps.append(Step("look up", "\n".join((asked, *said[:2]))))
             yield Message("tool", told, call_id=call.call_id)
 
     def add(self, given: Given, room: int) -> tuple[str, int, int]:
@@ -172,12 +173,13 @@ class LookUp:
         try:
             given = self.toolbox.call(call.name, arguments)
         except KgragError as exc:
-            said = in_language(exc, self.language)
-            return self._say("wrong", name=call.name, error=said), room
+            said = fence(in_language(exc, self.language), label="error")  # it may name titles
+            return f"{self._say('wrong', name=call.name)}\n{said}", room
         text, n, left = self.add(given, room)
         found = self._say("found", name=call.name, total=len(given.items), n=n)
         found += self._say("cut") if n < len(given.items) else ""
-        return "\n".join(filter(None, (found, *map(one_line, given.notes), text))), left
+        notes = fence("\n".join(given.notes), label="notes") if given.notes else ""
+        return "\n".join(filter(None, (found, notes, text))), left
 
     def _read(self, doc_ids: Collection[str]) -> None:
         """Read documents that are not held yet."""

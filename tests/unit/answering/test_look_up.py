@@ -1,13 +1,17 @@
 """A model looks up before it answers: 30 questions with scripted models, and what bounds them."""
 
 import json
+import math
+import random
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import AnswerConfig, Config, EmbeddingConfig, VerifyConfig
+from kgrag.errors import KgragError
 from kgrag.retrieval.filter import Filter
 from kgrag.testing.reply import Reply
 from kgrag.testing.scripted import ScriptedChat
@@ -213,6 +217,32 @@ def test_a_filter_of_the_question_binds_every_call(opened, called):
     for word in ("四川省", "41%", "66%", "林业和草原局", "2022年1月1日"):
         assert word not in seen
     assert "1 份文件" in seen
+
+
+ODD = [
+    *("", " ", "森林覆盖率", "四川", "四川省国土绿化规划", "2025", "2030-2020", "foo", "《》", "%"),
+    *("../../etc/passwd", "'; DROP TABLE x;--", "\x00", "甲" * 5000, "d:5-1", "全国", "planned"),
+    *(0, -1, 10**30, 1.5, math.inf, True, None, [], ["四川"] * 300, {"a": 1}, [[]]),
+]
+
+
+@pytest.mark.parametrize("within", [None, "福建省国土绿化规划"])
+def test_any_arguments_are_refused_in_words_or_answered(opened, within):
+    """Nothing else is raised, and nothing is given of documents that the question is not about."""
+    drawn = random.Random(7)
+    base, _ = opened([])
+    knowledge = base._knowledge
+    if within:
+        knowledge = knowledge.within(Filter(documents=(within,)))
+    tools = ModelTools(base, knowledge, "zh")
+    for _ in range(300):
+        function = drawn.choice(tools.functions)["function"]
+        known = [*function["parameters"]["properties"], "limit", "as_of", "kind", "lang", "x"]
+        given = {name: drawn.choice(ODD) for name in drawn.sample(known, drawn.randint(0, 4))}
+        with suppress(KgragError):
+            found = tools.call(function["name"], given)
+            seen = "\n".join((found.head, *found.notes, *(item.text for item in found.items)))
+            assert not within or not re.search("四川省国|41%|66%", seen)
 
 
 def test_a_day_of_the_question_binds_every_call(opened):
