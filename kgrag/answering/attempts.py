@@ -43,6 +43,7 @@ class Attempts:
         toolbox: What the model may call while it answers; None for nothing.
         steps: Of the last attempt, in order, also of one that failed.
         rounds: Of calls of tools that are left.
+        has_looked: Whether a tool answered a call of the model.
     """
 
     query: Query
@@ -54,6 +55,7 @@ class Attempts:
     toolbox: Toolbox | None = None
     steps: list[Step] = field(default_factory=list, init=False)
     rounds: int = field(init=False)
+    has_looked: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         """Allow as many rounds of calls as settings do: over all attempts."""
@@ -81,11 +83,6 @@ class Attempts:
         """Answer from earlier results, and those for another wording."""
         self.steps = []
         return self._answered(wording, cited_first(attempt, self._retrieved(wording)))
-
-    @property
-    def has_looked(self) -> bool:
-        """Whether the model called tools."""
-        return self.rounds < self.options.answer.tool_rounds
 
     @cached_property
     def _table(self) -> Table | None:
@@ -188,6 +185,7 @@ class Attempts:
             look_up=None if mend else look_up,
         )
         context, self.rounds = look_up.context, look_up.rounds
+        self.has_looked |= look_up.has_found
         documents, headings = held.documents, held.headings
         answer = resolve(
             query, draft, context, documents=documents, headings=headings, results=held.results

@@ -79,6 +79,7 @@ class LookUp:
         room: Tokens of the results of a round.
         calls_left: Returns the calls of the model that are left, the answer's included.
         steps: Receives one for each call of a tool.
+        has_found: Whether a call was answered, if only by nothing.
     """
 
     toolbox: Toolbox | None
@@ -90,6 +91,7 @@ class LookUp:
     room: int
     calls_left: Callable[[], int]
     steps: list[Step]
+    has_found: bool = field(default=False, init=False)
     _made: set[str] = field(default_factory=set, init=False)
 
     @property
@@ -175,6 +177,7 @@ class LookUp:
         except KgragError as exc:
             said = fence(in_language(exc, self.language), label="error")  # it may name titles
             return f"{self._say('wrong', name=call.name)}\n{said}", room
+        self.has_found = True
         text, n, left = self.add(given, room)
         found = self._say("found", name=call.name, total=len(given.items), n=n)
         found += self._say("cut") if n < len(given.items) else ""

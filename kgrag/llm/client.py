@@ -624,7 +624,8 @@ class OpenAIChat:
                 openai.NotFoundError,
             ) as exc:
                 said = said_by(exc, self._place)
-                simpler = dialect.without_functions(said) if request.tools else None
+                called = request.tools or any(m.calls for m in request.messages)
+                simpler = dialect.without_functions(said) if called else None
                 if isinstance(exc, openai.NotFoundError) and simpler is None:
                     raise  # of the model or address
                 simpler = simpler or dialect.without(said, sent=longest)

@@ -11,7 +11,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.llm.tools import Function
 from kgrag.retrieval.filter import Filter, document_meant, documents_within
 from kgrag.statements.selection import Selection
-from kgrag.statements.table import Cell, Table, shown, worded
+from kgrag.statements.table import Table, shown, worded
 from kgrag.tools.arguments import Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
@@ -92,8 +92,9 @@ class ModelTools:
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
         items = [item for item in _items(found) if held is None or _is_held(item, held)]
-        notes = worded(getattr(found, "notes", ()), self.language)
-        return Given(items, _head(found, self.language), notes if held is None else ())
+        notes = worded(getattr(found, "notes", ()), self.language) if held is None else ()
+        columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
+        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes)
 
     def _is_given(self, tool: Tool) -> bool:
         """Return whether a model has a tool; of some documents only if it can be bound to them."""
@@ -129,20 +130,15 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     return brief
 
 
-def _head(found: object, language: Language) -> str:
-    if not isinstance(found, Table):
-        return ""
-    return " | ".join(found.columns[at].heading(language) for at in found.filled)
-
-
 def _items(found: object) -> Iterator[Item]:
     """Yield what a tool found: rows of a table with their first source, passages, a text."""
     match found:
         case Table():
             for row in found.rows:
-                cells = " | ".join(_shown(row.cells[at]) for at in found.filled)
+                cells = (row.cells[at] for at in found.filled)
+                told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
                 at = next(((s.doc_id, s.start, s.end) for s in row.sources), None)
-                yield Item(cells, at)
+                yield Item(told, at)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
@@ -152,11 +148,6 @@ def _items(found: object) -> Iterator[Item]:
             yield Item(cited.quote, (cited.doc_id, cited.start, cited.end), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
-
-
-def _shown(cell: Cell) -> str:
-    told = shown(cell)
-    return "" if told is None else str(told)
 
 
 def _is_held(item: Item, held: frozenset[str]) -> bool:

@@ -152,6 +152,19 @@ def test_an_endpoint_that_can_do_neither_answers_without(chat):
     assert len(server.requests) == 4
 
 
+def test_an_endpoint_that_wants_functions_beside_calls_is_told_calls_as_text(chat):
+    """Some refuse results of calls where no function is offered any more."""
+
+    def reply(body):
+        bare = "tools" not in body and any(m["role"] == "tool" for m in body["messages"])
+        return Reply("the param `tools` must be passed", status=400) if bare else Reply("好")
+
+    with FakeServer(reply) as server:
+        assert chat(server).complete(replace(AFTER, tools=())).text == "好"
+    roles: Any = [message["role"] for message in server.requests[1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
 def test_a_model_that_is_not_there_is_no_refusal_of_functions(chat):
     """The error is the same as without them."""
     with (
