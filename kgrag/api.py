@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -438,7 +439,6 @@ class KnowledgeBase:
         *,
         system: str | None = None,
         top_k: int | None = None,
-        analysis: Literal["rules", "model"] = "rules",
         within: Filter | None = None,
         as_of: str | date | None = None,
     ) -> list[ScoredChunk]:
@@ -448,13 +448,12 @@ class KnowledgeBase:
             question: Titles in 《》 are matched exactly.
             system: Name of a preset; the configured one (`grim`) for None.
             top_k: Maximum number; the configured one for None.
-            analysis: `rules`, or `model` to have a model read the question first, as for `ask`.
             within: Which documents are searched; all for None.
             as_of: 2022, 2022-03: only documents of that time; for None as the question says.
 
         Raises:
-            ConfigError: If there is no such preset, or no model is configured for `model`.
-            ModelError: If the model fails.
+            ConfigError: If there is no such preset.
+            ModelError: If the encoder fails.
             NotFoundError: If no document matches `within` or `as_of`.
         """
         return find(
@@ -462,8 +461,6 @@ class KnowledgeBase:
             knowledge=self._knowledge.at(question, as_of).within(within),
             pipeline=self.system(system or self.config.search.system),
             top_k=checked_results(top_k) or self.config.search.top_k,
-            config=self.config,
-            stages=self.models if analysis == "model" else None,
         )
 
     def ask(
@@ -512,6 +509,8 @@ class KnowledgeBase:
             max_chars=max_chars,
         )
         knowledge = self._knowledge.at(question, as_of).within(within)
+        # Tools are made of this class: their module stands above, and is looked up by its name.
+        tools = import_module("kgrag.tools.for_models").ModelTools
         return ask(
             question,
             knowledge=knowledge,
@@ -522,6 +521,7 @@ class KnowledgeBase:
             notes=self._notes(knowledge, within),
             on_text=on_text,
             systems=self._systems,
+            toolbox=partial(tools, self, knowledge),
         )
 
     def query_from(

@@ -227,16 +227,12 @@ class ExtractConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchConfig(_Switches):
+class SearchConfig:
     """Table `[search]`.
 
     Attributes:
         system: Name of the retrieval preset.
         top_k: Number of results.
-        expansions: Number of rewordings of a question by a model that are searched, too;
-            Chats-Grid finds 2 enough.
-        hyde: Whether to search with a passage that a model makes up, too.
-        graph_query: Whether a model writes a query to the graph, too.
         local_copy: Local copy of a server's knowledge base in the user's cache folder. `auto`: a
             long-running process makes one in the background, and deletes it at its end. `on`:
             it is kept, and updated before each question. `off`: none.
@@ -244,9 +240,6 @@ class SearchConfig(_Switches):
 
     system: str = "grim"
     top_k: Positive = 10
-    expansions: Count = 2
-    hyde: bool = True
-    graph_query: bool = False
     local_copy: LocalCopy = "auto"
 
 
@@ -294,12 +287,16 @@ class AnswerConfig:
     Attributes:
         max_chars: Maximum characters of the clauses that are quoted, without a model.
         template: Form of a model's answer.
-        context_tokens: Maximum length of a model's context.
+        context_tokens: Maximum length of what a model is given at first, and of what its tools
+            give in a round.
+        tool_rounds: Maximum number of times that a model may call tools before it answers; 0 for
+            none.
     """
 
     max_chars: Positive = 1080
     template: Template = "normal"
-    context_tokens: Positive = 6000
+    context_tokens: Positive = 2000
+    tool_rounds: Count = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from kgrag.files.sqlite_file import use_write_ahead_log, whose
 from kgrag.ids import digest
 from kgrag.llm.chat import OK, Completion, Finish, Request, Stage, Usage
 from kgrag.llm.tokens import estimate_request, estimate_tokens, material
+from kgrag.llm.tools import ToolCall
 
 CACHED = "cached"  # outcome of a request answered from the cache
 
@@ -116,7 +117,11 @@ class Calls:
         )
         for text, model, finish, prompt, completion, cached, estimated in self._run(sql, key):
             usage = Usage(prompt, completion, cached, bool(estimated))
-            return Completion(text, model, cast(Finish, finish), usage, from_cache=True)
+            calls = _calls_in(text) if finish == "calls" else ()
+            said = "" if calls else text
+            return Completion(
+                said, model, cast(Finish, finish), usage, from_cache=True, calls=calls
+            )
         return None
 
     def has_answer(self, key: str) -> bool:
@@ -125,14 +130,16 @@ class Calls:
 
     def keep(self, key: str, completion: Completion) -> None:
         """Store an answer, replacing an older one; durable when this returns."""
-        usage = completion.usage
+        usage, text = completion.usage, completion.text
+        if completion.calls:
+            text = json.dumps([[c.call_id, c.name, c.arguments] for c in completion.calls])
         self._run(
             "INSERT OR REPLACE INTO answers "
             "(key, text, model, finish, prompt, completion, cached, estimated, created) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             key,
             # Lone surrogates become question marks.
-            completion.text.encode("utf-8", "replace").decode("utf-8"),
+            text.encode("utf-8", "replace").decode("utf-8"),
             completion.model,
             completion.finish,
             *(usage.prompt, usage.completion, usage.cached, usage.estimated),
@@ -237,15 +244,21 @@ def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) 
     schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
     settings = [part for name in sorted(parameters) for part in (name, parameters[name])]
     asked = request.messages[: len(request.messages) - request.added]
-    messages = [part for message in asked for part in (message.role, message.content)]
+    messages = [part for message in asked for part in message.parts]
+    tools = [json.dumps(request.tools, ensure_ascii=False, sort_keys=True)] if request.tools else []
     return digest(
         "answer",
         model,
         *(str(len(settings)), *settings),
+        *tools,
         *(schema, request.schema_name, str(request.max_tokens)),
         *messages,
         length=32,
     )
+
+
+def _calls_in(kept: str) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(*call) for call in json.loads(kept))
 
 
 def cut_key(key: str, request: Request, limit: str = "") -> str:
@@ -285,7 +298,6 @@ _DEFAULTS = {
     "facts_rows": (20.0, 1.97),
     "summaries": (20.0, 0.3),
     "knowledge_rows": (30.0, 2.1),
-    "question": (240.0, 0.0),  # 180 questions read by a model: 241 on average, 455 at most
 }
 _DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short for any material
 

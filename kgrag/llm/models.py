@@ -160,14 +160,6 @@ class Models:
         """Return the name of a stage's model; needs no key; ConfigError as `endpoint`."""
         return self._given.name if self._given is not None else self.endpoint(stage).place.model
 
-    def are_together(self, one: str, other: str) -> bool:
-        """Return whether two stages use the same endpoint."""
-        if self._given is not None:
-            return True
-        if not (self.is_configured(one) and self.is_configured(other)):
-            return False
-        return self.endpoint(one).place.url == self.endpoint(other).place.url
-
     def parameters(self, stage: str) -> dict[str, str]:
         """Return what an answer depends on besides model and request; ConfigError as `endpoint`."""
         if self._given is not None:

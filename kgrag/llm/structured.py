@@ -76,7 +76,7 @@ def ask_text(
     check: Callable[[str], object] | None = None,
     on_text: OnText | None = None,
 ) -> Completion:
-    """Return a model's answer in plain text.
+    """Return a model's answer in plain text, or its calls of the request's tools.
 
     An answer that is empty, a refusal, repeats itself or fails the check is asked for once more,
     unless part of it was passed to `on_text`. `check` raises a short ValueError; it is not called
@@ -88,6 +88,8 @@ def ask_text(
     """
 
     def checked(completion: Completion) -> Completion:
+        if completion.calls and request.tools and completion.finish == "calls":
+            return completion
         _check_finish(completion)
         if is_refusal(completion.text):
             raise _unusable("refused", completion)

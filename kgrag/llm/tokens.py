@@ -1,5 +1,6 @@
 """Estimation of token counts."""
 
+import json
 import math
 import re
 
@@ -46,10 +47,12 @@ def estimate_tokens(text: str) -> int:
 def estimate_request(request: Request) -> int:
     """Return an estimate of a request's prompt tokens.
 
-    The schema is left out: endpoints do not receive it or use it to constrain tokens.
+    Tools are read by the model. The schema is left out: endpoints do not receive it or use it to
+    constrain tokens.
     """
-    messages = sum(_PER_MESSAGE + estimate_tokens(m.content) for m in request.messages)
-    return _PER_REQUEST + messages
+    texts = ("".join(m.parts[1:]) for m in request.messages)
+    tools = estimate_tokens(json.dumps(request.tools, ensure_ascii=False)) if request.tools else 0
+    return _PER_REQUEST + tools + sum(_PER_MESSAGE + estimate_tokens(text) for text in texts)
 
 
 def material(request: Request) -> list[str]:

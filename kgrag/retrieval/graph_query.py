@@ -4,11 +4,10 @@ The store makes such a statement harmless: read-only, a single one, limited in t
 the engine. The text of a question is never put into a statement.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kgrag.errors import ModelOutputError, StatementError
-from kgrag.ids import chunk_id
 from kgrag.limits import check_query, checked_text
 from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
@@ -16,9 +15,7 @@ from kgrag.llm.structured import Json, ask
 from kgrag.retrieval.graph_schema import graph_schema
 from kgrag.store.store import Store
 from kgrag.store.whole import QueryLanguage, shown
-from kgrag.text.visible import shortened
 from kgrag.text.words import question_language
-from kgrag.types import Chunk
 
 Row = Mapping[str, object]
 
@@ -32,9 +29,6 @@ _SCHEMA = {
     "required": ["query", "explanation"],
     "additionalProperties": False,
 }
-_LONGEST_ID = 200  # characters
-_MOST_CHUNKS = 50  # that rows may add to a search
-_LONGEST_LINE = 200  # characters of a row as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,62 +94,6 @@ def ask_graph(
         return ask(model, request, run)
     except ModelOutputError as exc:
         return replace(tried, error=tried.error or str(exc.__cause__ or exc))
-
-
-def rows_as_text(rows: Sequence[Row], limit: int) -> str:
-    """Format at most `limit` rows as text, a line each, cut at 200 characters.
-
-    >>> print(rows_as_text([{"subject": "A", "n": 2}, {"subject": "B", "n": 1}], limit=1))
-    subject: A; n: 2
-    … +1
-    """
-    lines = []
-    for row in rows[:limit]:
-        line = "; ".join(f"{name}: {value}" for name, value in row.items() if value is not None)
-        lines.append(shortened(line, _LONGEST_LINE))
-    if len(rows) > limit:
-        lines.append(f"… +{len(rows) - limit}")
-    return "\n".join(lines)
-
-
-def chunks_of_rows(rows: Sequence[Row], store: Store, *, size: int) -> list[str]:
-    """Return ids of the chunks that rows lead to, in order of the rows, at most 50.
-
-    Every value, or element of a list, that is the id of a chunk or document counts. A chunk of
-    another size is replaced by those of `size` that it overlaps; a document without a chunk in the
-    rows by its first one.
-    """
-    ids = list(dict.fromkeys(text for row in rows for text in _texts(list(row.values()))))
-    named = {c.chunk_id: c for c in store.chunks(ids)}
-    documents = {card.doc_id for card in store.document_cards(ids)}
-    covered = {c.doc_id for c in named.values()}
-    larger = {c.doc_id for c in named.values() if c.size != size}
-    leaves = store.chunks_of(sorted(larger), size=size) if larger else []
-    found: dict[str, None] = {}
-    for name in ids:
-        if name in named:
-            found.update(dict.fromkeys(_leaves_of(named[name], leaves, size=size)))
-        elif name in documents - covered:
-            found[chunk_id(name, size, 0)] = None
-    return list(found)[:_MOST_CHUNKS]
-
-
-def _leaves_of(chunk: Chunk, leaves: Sequence[Chunk], *, size: int) -> list[str]:
-    if chunk.size == size:
-        return [chunk.chunk_id]
-    return [
-        leaf.chunk_id
-        for leaf in leaves
-        if leaf.doc_id == chunk.doc_id and leaf.start < chunk.end and chunk.start < leaf.end
-    ]
-
-
-def _texts(values: Sequence[object]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str) and len(value) <= _LONGEST_ID:
-            yield value
-        elif isinstance(value, list):
-            yield from _texts(value)
 
 
 def _read(answer: Json, language: QueryLanguage) -> GraphAnswer:

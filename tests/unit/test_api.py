@@ -142,7 +142,6 @@ def test_search_and_ask_take_what_settings_leave_open(base):
     "call",
     [
         lambda base: base.search(QUESTION, system="none"),
-        lambda base: base.search(QUESTION, analysis="model"),
         lambda base: base.ask(QUESTION, writer="model"),
         lambda base: base.ask(QUESTION, verify="none at all"),
         lambda base: base.ask(QUESTION, template="none"),

@@ -96,7 +96,7 @@ REACHED = {
         answer_by_sides as_of_asked ask ask_graph carry_over complete cited_passages
         document_called document_facets document_meant explained find find_support
         html improve in_official_terms material material_of missing_claims named_figures
-        node_id note numbers_missing read_office rate reading_of retrieve
+        node_id note numbers_missing read_office rate retrieve
         score self_check side states_kind""",
     "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",

@@ -5,7 +5,6 @@ import re
 import unicodedata
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from kgrag.question.question import analyse
 from kgrag.retrieval.entities import question_entities
 from kgrag.retrieval.fact_vectors import chunks_of_similar_facts
 from kgrag.retrieval.graph import chunks_of_facts, cited_documents
-from kgrag.retrieval.graph_query import ask_graph, chunks_of_rows, rows_as_text
+from kgrag.retrieval.graph_query import ask_graph
 from kgrag.retrieval.search import Search
 from kgrag.retrieval.settings import Settings
 from kgrag.store.contents import NodeVector
@@ -291,50 +290,6 @@ def test_examples_in_the_cypher_prompt_pass_the_gate(language):
     assert len(shown) == 7
     for query in shown:
         admit(query)
-
-
-def test_rows_are_text_one_line_each_within_limits():
-    """Line breaks and long values cannot spread; what is left out is counted."""
-    rows: list[dict[str, Any]] = [
-        {"a": "甲\n乙", "b": None, "c": 3},
-        {"a": "长" * 300},
-        {"a": 1},
-        {"a": 2},
-    ]
-    first, second, last = rows_as_text(rows, 2).splitlines()
-    assert first == "a: 甲 乙; c: 3"
-    assert len(second) == 200
-    assert last == "… +2"
-    assert rows_as_text([], 2) == ""
-
-
-def test_rows_lead_to_the_chunks_that_they_name(store):
-    """In the rows' order, from any column or list; unknown ids and other values lead nowhere."""
-    rows: list[dict[str, Any]] = [
-        {"chunk_id": "b:10:3", "n": 7},
-        {"ids": ["a:10:2", "x:10:0", None]},
-        {"t": "长" * 999},
-    ]
-    assert chunks_of_rows(rows, store, size=10) == ["b:10:3", "a:10:2"]
-
-
-def test_a_larger_chunk_stands_for_the_leaves_in_it(store):
-    """Searches rank leaves."""
-    assert chunks_of_rows([{"c": "a:40:1"}], store, size=10) == [f"a:10:{i}" for i in range(4, 8)]
-
-
-def test_a_document_stands_for_its_first_chunk_where_no_row_says_more(store):
-    """Beside a chunk of its own it adds nothing."""
-    rows = [{"doc_id": "a"}, {"doc_id": "b", "chunk_id": "b:10:5"}]
-    assert chunks_of_rows(rows, store, size=10) == ["a:10:0", "b:10:5"]
-
-
-def test_rows_lead_to_a_bounded_number_of_chunks(tmp_path):
-    """A statement that returns everything must not flood the search."""
-    with knowledge_base(tmp_path, {"a": "推进节能。\n" * 3000}) as base:
-        rows = base.query("SELECT chunk_id FROM kg_chunks WHERE size = 256", max_rows=1000)
-        assert len(rows) > 50
-        assert len(chunks_of_rows(rows, base.store, size=256)) == 50
 
 
 def test_stores_refuse_with_an_error_of_ours(basis):
