@@ -144,7 +144,7 @@ class Attempts:
             facts=facts_in(held.results, store, leaf=leaf),
             budget_tokens=self.options.answer.context_tokens,
             count=estimate_tokens,
-            rows=[*self._told, *understood.lines],
+            rows=[*self._told],
         )
         context = self.knowledge.with_marks(context, query.language)
         answer = self._written(query, context, held, on_text=on_text)

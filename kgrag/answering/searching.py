@@ -13,7 +13,6 @@ from kgrag.limits import checked_text
 from kgrag.llm.chat import ChatModel
 from kgrag.llm.models import Models
 from kgrag.results import Hits, ScoredChunk
-from kgrag.retrieval.graph_query import Row, ask_graph, chunks_of_rows, rows_as_text
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.store.store import Store
@@ -21,7 +20,6 @@ from kgrag.types import Query
 
 LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
 _KEPT = f"{LEFT_OUT}the calls are kept for the answer (verify.max_calls)"
-_ROWS = 20  # of a graph query that an answer may draw from
 _T = TypeVar("_T")
 
 
@@ -33,18 +31,11 @@ class Understood:
         query: With the models' keywords and sub-questions.
         wordings: Rewordings to search.
         passage: Made up by a model; empty for none.
-        rows: Of a model's query to the graph.
     """
 
     query: Query
     wordings: tuple[str, ...] = ()
     passage: str = ""
-    rows: Sequence[Row] = ()
-
-    @property
-    def lines(self) -> list[str]:
-        """The first rows in words."""
-        return rows_as_text(self.rows, _ROWS).splitlines()
 
 
 def understand(
@@ -91,21 +82,12 @@ def understand(
         reading = read_question(query, model=model, wordings=settings.expansions)
         return reading, reading.described()
 
-    def queried(model: ChatModel) -> tuple[Sequence[Row], str]:
-        answer = ask_graph(query.question, model=model, store=knowledge.graph)
-        lines = rows_as_text(answer.rows, _ROWS) or "no rows"
-        return answer.rows, "\n".join(filter(None, (answer.query, lines, answer.error)))
-
     reading = read("analyse", analysed, Reading())
-    rows: Sequence[Row] = ()
     known = knowledge.settings()
-    if settings.graph_query and knowledge.doc_ids is None:  # a query reads all documents
-        rows = read("graph query", queried, rows)
     return Understood(
         reading.told_to(query, known_places=known.known_places, chinese=known.chinese),
         reading.wordings,
         reading.passage if settings.hyde else "",
-        rows,
     )
 
 
@@ -124,8 +106,7 @@ def search(
         ModelError: If the encoder fails.
     """
     query = understood.query
-    queried = chunks_of_rows(understood.rows, knowledge.store, size=knowledge.settings().leaf)
-    searches = [knowledge.search(query, hypothetical=understood.passage, queried=queried)]
+    searches = [knowledge.search(query, hypothetical=understood.passage)]
     for wording in understood.wordings:
         reworded = replace(knowledge.query(wording), keywords=query.keywords, critical="")
         searches.append(knowledge.search(reworded))
