@@ -84,14 +84,14 @@ class Compiled:
         return GraphRows(self.columns, tuple(rows))
 
     def inline(self, quote: Callable[[str], str], most: int) -> str:
-        """Return the text with literals in place of its parameters."""
+        """Return the text on one line, with literals in place of its parameters."""
         known: Mapping[str, str | float] = {**self.parameters, "most": most}
 
         def literal(found: re.Match[str]) -> str:
             value = known[found[1]]
             return quote(value) if isinstance(value, str) else str(value)
 
-        return re.sub(r"\$(\w+)", literal, self.text)
+        return re.sub(r"\$(\w+)", literal, " ".join(self.text.split()))
 
 
 def _same(value: Any) -> Value:

@@ -311,6 +311,7 @@ def test_values_reach_the_database_as_parameters_only(filled):
         )  # fmt: skip
         assert [row.cells[0] for row in filled.graph_rows(query, most=9).rows] == [PLAN]
         shown = filled.graph_statement(query, most=9)
+        assert "\n" not in shown or filled.query_language == "sql"
         if filled.query_language == "cypher":
             assert [
                 row["document_title"] for row in filled.run_query(shown, max_rows=9, timeout_s=5.0)

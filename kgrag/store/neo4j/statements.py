@@ -99,8 +99,8 @@ def written_text(value: str) -> str:
     >>> print(written_text("it's \\u0027"))
     'it\'s \\' + 'u0027'
     """
-    escaped = value.replace("\\", r"\\").replace("'", r"\'").replace("\\u", r"\' + 'u")
-    return f"'{escaped}'"
+    escaped = value.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n")
+    return "'" + escaped.replace("\\u", r"\' + 'u") + "'"
 
 
 _LABELS = {kind: f"Kgrag{kind.title()}" for kind in FIELDS if kind not in RELATIONS}
