@@ -13,7 +13,6 @@ from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked
 from kgrag.answering.follow_up import Turn
-from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import search_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
@@ -43,7 +42,6 @@ from kgrag.maintenance.problems import (
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter, document_called, document_meant
-from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.statements.in_force import InForce
@@ -328,7 +326,7 @@ class KnowledgeBase:
     def query(
         self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
-        """Return the rows of a read-only query: Cypher on Neo4j, SQL in a folder."""
+        """Return the rows of a read-only query of the owner: Cypher on Neo4j, SQL in a folder."""
         check_whole("query", text)
         check_query(max_rows, timeout_s)
         return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
@@ -522,20 +520,6 @@ class KnowledgeBase:
             on_text=on_text,
             systems=self._systems,
             toolbox=partial(tools, self, knowledge),
-        )
-
-    def query_from(
-        self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
-    ) -> GraphAnswer:
-        """Return a query that a model wrote for a question, and its rows.
-
-        Raises:
-            ConfigError: If no model is configured.
-            ModelError: If the model gives no query.
-        """
-        model = QuestionModels(self.models, self.config.verify).of("analyse")
-        return ask_graph(
-            question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
         )
 
     @property

@@ -145,7 +145,6 @@ def test_search_and_ask_take_what_settings_leave_open(base):
         lambda base: base.ask(QUESTION, writer="model"),
         lambda base: base.ask(QUESTION, verify="none at all"),
         lambda base: base.ask(QUESTION, template="none"),
-        lambda base: base.query_from(QUESTION),
         lambda base: base.retry_failed(),
     ],
 )

@@ -6,7 +6,6 @@ import pytest
 
 from kgrag.embedding.catalog import ModelCard
 from kgrag.embedding.model_folder import ModelFolder
-from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 from tests.fixtures.kit import kgrag, kgrag_in, run
 
@@ -115,19 +114,6 @@ def test_prompts_prints_all_of_them_or_those_named(folder):
     unknown = kgrag_in(folder, "prompts", "nothing")
     assert unknown.exit_code == 1
     assert "there are" in unknown.stderr
-
-
-def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_path):
-    """The query is shown, the store says why, nothing is changed."""
-    hostile = json.dumps({"query": "DROP TABLE documents", "explanation": "x"})
-    with FakeServer(lambda body: Reply(hostile)) as server:
-        config = CONFIG.format(base_url=server.base_url).replace('"stand-in"', '"hostile"')
-        (tmp_path / "kgrag.toml").write_text(config, "utf-8")
-        done = kgrag_in(tmp_path, "query", "有哪些文件？", "--natural", "--kb", folder / "kb")
-    assert done.exit_code == 1
-    assert "DROP TABLE documents" in done.stdout
-    assert "kgrag: " in done.stderr
-    assert run(folder, "verify").exit_code == 0
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from neo4j.graph import Graph, Node, Path
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, DateTime, Duration, Time
 
-from kgrag.store.neo4j.gate.values import plain
+from kgrag.store.neo4j.query import plain
 
 GRAPH = Graph()
 
