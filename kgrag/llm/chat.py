@@ -8,17 +8,18 @@ from typing import Literal, Protocol
 from kgrag.errors import ModelOutputError
 
 OK = "ok"  # outcome of a usable answer
-Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
+Stage = Literal["extract", "summarize", "analyse", "answer", "verify", "vision"]
 Finish = Literal["stop", "length", "filter", "other"]
 Schema = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation; pictures follow its text, as data URIs."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from kgrag.config import JsonMode
 from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
 from kgrag.llm.address import CHAT, Place
-from kgrag.llm.chat import Completion, Finish, OnText, Request, Usage
+from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
 from kgrag.llm.endpoint import attempt, open_client, said_by
 from kgrag.llm.structured import ThoughtFilter, repeats, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
@@ -103,11 +103,7 @@ class Dialect:
         """Return the JSON to post; `max_tokens` is the default for the request's."""
         body: dict[str, object] = {
             "model": model,
-            # Lone surrogates of damaged files cannot be encoded in UTF-8.
-            "messages": [
-                {"role": m.role, "content": m.content.encode("utf-8", "replace").decode("utf-8")}
-                for m in request.messages
-            ],
+            "messages": [{"role": m.role, "content": _content(m)} for m in request.messages],
             self.limit: self.longest(request, max_tokens),
         }
         if self.temperature:
@@ -128,6 +124,13 @@ class Dialect:
         """Return the requested length of the answer, by default `max_tokens`."""
         wanted = max_tokens if request.max_tokens is None else request.max_tokens
         return min(wanted, self.most) if self.most else wanted
+
+
+def _content(message: Message) -> object:
+    # Lone surrogates of damaged files cannot be encoded in UTF-8.
+    text = message.content.encode("utf-8", "replace").decode("utf-8")
+    pictures = [{"type": "image_url", "image_url": {"url": uri}} for uri in message.images]
+    return [{"type": "text", "text": text}, *pictures] if pictures else text
 
 
 def _room(complaint: str) -> int:

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from importlib import resources
+from operator import add
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -237,7 +238,7 @@ def request_key(request: Request, *, model: str, parameters: Mapping[str, str]) 
     schema = json.dumps(request.schema, ensure_ascii=False, sort_keys=True)
     settings = [part for name in sorted(parameters) for part in (name, parameters[name])]
     asked = request.messages[: len(request.messages) - request.added]
-    messages = [part for message in asked for part in (message.role, message.content)]
+    messages = [part for m in asked for part in (m.role, m.content, *m.images)]
     return digest(
         "answer",
         model,
@@ -285,6 +286,8 @@ _DEFAULTS = {
     "facts_rows": (20.0, 1.97),
     "summaries": (20.0, 0.3),
     "knowledge_rows": (30.0, 2.1),
+    "page": (50.0, 1.1),  # of the recognised text, written again with the marks of tables
+    "page_alone": (900.0, 0.0),  # without it: a full page of Chinese
     "question": (240.0, 0.0),  # 180 questions read by a model: 241 on average, 455 at most
 }
 _DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short for any material
@@ -322,6 +325,11 @@ class Prediction:
     cached_tokens: int  # part of them in the endpoint's own cache
     completion_tokens: int
     basis: int
+
+    def __add__(self, other: "Prediction") -> "Prediction":
+        """Return the sum, on the smaller basis."""
+        added = Prediction(*map(add, astuple(self), astuple(other)))
+        return replace(added, basis=min(self.basis, other.basis))
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping, with the names of `--json`."""

@@ -50,6 +50,7 @@ class Recording:
         own = asdict(self)
         hashes = {"prompt": prompt_hash(self.messages), "answer": _answer_hash(self.text)}
         messages, text = own.pop("messages"), own.pop("text")
+        messages = [{k: v for k, v in m.items() if v or k != "images"} for m in messages]
         record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
@@ -81,7 +82,7 @@ class Recording:
 
 def prompt_hash(messages: Iterable[Message]) -> str:
     """Return the hash by which an answer is found."""
-    parts = [part for m in messages for part in (m.role, m.content)]
+    parts = [part for m in messages for part in (m.role, m.content, *m.images)]
     return digest("prompt", *parts, length=_HASH)
 
 

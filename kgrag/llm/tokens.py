@@ -22,6 +22,10 @@ _CLASSES = (
 )
 _OTHER = 0.8  # full-width marks, accented letters, signs
 
+# A page of A4 at 150 dpi, in squares of 28 pixels (Qwen2-VL, Wang et al. 2024, section 2.1); others
+# reckon with less.
+_PICTURE = 2900
+
 _FENCED = re.compile(r"<(\w+) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
@@ -49,7 +53,7 @@ def estimate_request(request: Request) -> int:
     The schema is left out: endpoints do not receive it or use it to constrain tokens.
     """
     messages = sum(_PER_MESSAGE + estimate_tokens(m.content) for m in request.messages)
-    return _PER_REQUEST + messages
+    return _PER_REQUEST + messages + _PICTURE * sum(len(m.images) for m in request.messages)
 
 
 def material(request: Request) -> list[str]:
