@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answering.cite import cited_texts, resolve
@@ -19,6 +19,7 @@ from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.qcg import with_critical
 from kgrag.statements.table import Table, worded
 from kgrag.types import Chunk, Query
 from kgrag.verification.attempt import Attempt, by_reference
@@ -93,9 +94,10 @@ class Attempts:
             models=self.models,
             steps=self.steps,
         )
-        results = search(
-            understood, knowledge=knowledge, pipeline=self.pipeline, top_k=options.top_k
-        )
+        model_of = partial(self.models.of, "analyse")
+        rerankers = with_critical(self.pipeline.rerankers, understood.query, model_of)
+        pipeline = replace(self.pipeline, rerankers=rerankers)
+        results = search(understood, knowledge=knowledge, pipeline=pipeline, top_k=options.top_k)
         results = [*with_documents(results, knowledge.store)]
         shown = (
             f"{n}. {r.title or r.chunk.doc_id}, characters "

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from kgrag.answer.answer import Step
@@ -15,6 +16,7 @@ from kgrag.llm.models import Models
 from kgrag.results import Hits, ScoredChunk
 from kgrag.retrieval.graph_query import Row, ask_graph, chunks_of_rows, rows_as_text
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.qcg import with_critical
 from kgrag.retrieval.reading import Reading, read_question
 from kgrag.store.store import Store
 from kgrag.types import Query
@@ -158,6 +160,9 @@ def find(
     understood = Understood(knowledge.query(question))
     if stages is not None:
         models = QuestionModels(stages, config.verify)
+        model_of = partial(models.of, "analyse")
+        rerankers = with_critical(pipeline.rerankers, understood.query, model_of)
+        pipeline = replace(pipeline, rerankers=rerankers)
         understood = understand(
             understood.query, knowledge=knowledge, settings=config.search, models=models
         )
