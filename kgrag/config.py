@@ -324,6 +324,7 @@ class Config:
     Attributes:
         llm: The model of every stage without its own.
         stages: Models by stage, completed from `llm`.
+        vision: Table `[vision]`: the model that reads pictures of pages; none by default.
     """
 
     chunks: ChunkConfig = ChunkConfig()
@@ -335,11 +336,12 @@ class Config:
     rerank: RerankConfig = RerankConfig()
     answer: AnswerConfig = AnswerConfig()
     verify: VerifyConfig = VerifyConfig()
+    vision: ModelConfig = ModelConfig()
     stages: Mapping[str, ModelConfig] = field(default_factory=lambda: MappingProxyType({}))
 
     def model_of(self, stage: str) -> ModelConfig:
         """Return the model of a stage."""
-        return self.stages.get(stage, self.llm)
+        return self.vision if stage == "vision" else self.stages.get(stage, self.llm)
 
 
 _TABLES = {f.name: f.default for f in fields(Config) if f.name != "stages"}
@@ -374,6 +376,9 @@ def read_config(path: Path | None = None) -> Config:
         for stage, values in own.items()
     }
     named = {"llm": tables["llm"], **{f"llm.{stage}": model for stage, model in stages.items()}}
+    named["vision"] = tables["vision"]
+    if tables["vision"].calls:
+        raise ConfigError(f"{path}: vision.calls: one file is for all models: set llm.calls")
     for name, model in named.items():
         if model.model and not model.is_configured:
             raise ConfigError(

@@ -14,6 +14,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
     {
         "reranked": "reranked: {score}",
         "coverage": "covers {score}",
+        "graph": "chunk graph {score}, critical information by {who}: {what}",
         "vector": "vector {score}",
         "text": "words {score}",
         "path": "path {score}",

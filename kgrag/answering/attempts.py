@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from kgrag.answer.answer import Answer, Problem, Step
 from kgrag.answering.cite import cited_texts, resolve
@@ -20,6 +20,7 @@ from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.qcg import with_critical
 from kgrag.statements.table import Table, worded
 from kgrag.types import Chunk, Query
 from kgrag.verification.attempt import Attempt, by_reference
@@ -97,8 +98,11 @@ class Attempts:
 
     def _retrieved(self, wording: str) -> list[ScoredChunk]:
         knowledge, options = self.knowledge, self.options
-        search = knowledge.search(knowledge.query(wording))
-        found = knowledge.best(self.pipeline, search, top_k=options.top_k)
+        model_of = partial(self.models.of, "analyse")
+        query = knowledge.query(wording)
+        rerankers = with_critical(self.pipeline.rerankers, query, model_of)
+        pipeline = replace(self.pipeline, rerankers=rerankers)
+        found = knowledge.best(pipeline, knowledge.search(query), top_k=options.top_k)
         results = [*with_documents(found, knowledge.store)]
         shown = (
             f"{n}. {r.title or r.chunk.doc_id}, characters "

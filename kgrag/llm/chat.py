@@ -9,7 +9,7 @@ from kgrag.errors import ModelOutputError
 from kgrag.llm.tools import Function, ToolCall
 
 OK = "ok"  # outcome of a usable answer
-Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
+Stage = Literal["extract", "summarize", "analyse", "answer", "verify", "vision"]
 Finish = Literal["stop", "length", "filter", "calls", "other"]
 Schema = Mapping[str, object]
 
@@ -29,12 +29,13 @@ class Message:
     content: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    images: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What the message says, for hashes: those of plain messages are role and content."""
         called = (part for c in self.calls for part in ("call", c.call_id, c.name, c.arguments))
-        return (self.role, self.content, *called, *filter(None, (self.call_id,)))
+        return (self.role, self.content, *called, *filter(None, (self.call_id,)), *self.images)
 
 
 @dataclass(frozen=True, slots=True)

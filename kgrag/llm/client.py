@@ -136,7 +136,6 @@ class Dialect:
         """Return the JSON to post; `max_tokens` is the default for the request's."""
         body: dict[str, object] = {
             "model": model,
-            # Lone surrogates of damaged files cannot be encoded in UTF-8.
             "messages": [*map(_message, request.messages)],
             self.limit: self.longest(request, max_tokens),
         }
@@ -163,8 +162,7 @@ class Dialect:
 
 
 def _message(message: Message) -> dict[str, object]:
-    told: dict[str, object] = {"role": message.role}
-    told["content"] = message.content.encode("utf-8", "replace").decode("utf-8")
+    told: dict[str, object] = {"role": message.role, "content": _content(message)}
     if message.calls:
         told["tool_calls"] = [
             {
@@ -175,6 +173,13 @@ def _message(message: Message) -> dict[str, object]:
             for call in message.calls
         ]
     return told | ({"tool_call_id": message.call_id} if message.call_id else {})
+
+
+def _content(message: Message) -> object:
+    # Lone surrogates of damaged files cannot be encoded in UTF-8.
+    text = message.content.encode("utf-8", "replace").decode("utf-8")
+    pictures = [{"type": "image_url", "image_url": {"url": uri}} for uri in message.images]
+    return [{"type": "text", "text": text}, *pictures] if pictures else text
 
 
 def _room(complaint: str) -> int:

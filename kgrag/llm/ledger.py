@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from importlib import resources
+from operator import add
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -298,6 +299,8 @@ _DEFAULTS = {
     "facts_rows": (20.0, 1.97),
     "summaries": (20.0, 0.3),
     "knowledge_rows": (30.0, 2.1),
+    "page": (50.0, 1.1),  # of the recognised text, written again with the marks of tables
+    "page_alone": (900.0, 0.0),  # without it: a full page of Chinese
 }
 _DEFAULT = (250.0, 0.0)  # questions, verdicts, answers: short for any material
 
@@ -334,6 +337,11 @@ class Prediction:
     cached_tokens: int  # part of them in the endpoint's own cache
     completion_tokens: int
     basis: int
+
+    def __add__(self, other: "Prediction") -> "Prediction":
+        """Return the sum, on the smaller basis."""
+        added = Prediction(*map(add, astuple(self), astuple(other)))
+        return replace(added, basis=min(self.basis, other.basis))
 
     def to_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping, with the names of `--json`."""

@@ -151,8 +151,8 @@ class Models:
         config = self._config_of(stage)
         if not config.is_configured:
             raise ConfigError(
-                f"no model is configured for the stage {stage!r}: set llm.provider or"
-                " llm.base_url in kgrag.toml"
+                f"no model is configured for the stage {stage!r}: set provider or base_url in"
+                f" [{'vision' if stage == 'vision' else 'llm'}] of kgrag.toml"
             )
         return settings_for(config)
 

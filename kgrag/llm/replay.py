@@ -54,6 +54,7 @@ class Recording:
         own = asdict(self)
         hashes = dict(zip(("prompt", "answer"), self._hashes, strict=True))
         messages, text = own.pop("messages"), own.pop("text")
+        messages = [{k: v for k, v in m.items() if v or k == "content"} for m in messages]
         record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
@@ -69,7 +70,11 @@ class Recording:
         try:
             hashes = record.pop("prompt"), record.pop("answer")
             record["messages"] = tuple(
-                Message(**m | {"calls": _calls(m.get("calls", ()))}) for m in record["messages"]
+                Message(
+                    **m
+                    | {"calls": _calls(m.get("calls", ())), "images": tuple(m.get("images", ()))}
+                )
+                for m in record["messages"]
             )
             found = cls(**record | {"calls": _calls(record.get("calls", ()))})
         except (KeyError, TypeError) as exc:

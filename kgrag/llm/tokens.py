@@ -23,6 +23,10 @@ _CLASSES = (
 )
 _OTHER = 0.8  # full-width marks, accented letters, signs
 
+# A page of A4 at 150 dpi, in squares of 28 pixels (Qwen2-VL, Wang et al. 2024, section 2.1); others
+# reckon with less.
+_PICTURE = 2900
+
 _FENCED = re.compile(r"<(\w+) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
@@ -50,9 +54,11 @@ def estimate_request(request: Request) -> int:
     Tools are read by the model. The schema is left out: endpoints do not receive it or use it to
     constrain tokens.
     """
-    texts = ("".join(m.parts[1:]) for m in request.messages)
+    texts = ("".join(m.parts[1 : len(m.parts) - len(m.images)]) for m in request.messages)
     tools = estimate_tokens(json.dumps(request.tools, ensure_ascii=False)) if request.tools else 0
-    return _PER_REQUEST + tools + sum(_PER_MESSAGE + estimate_tokens(text) for text in texts)
+    messages = sum(_PER_MESSAGE + estimate_tokens(text) for text in texts)
+    pictures = _PICTURE * sum(len(m.images) for m in request.messages)
+    return _PER_REQUEST + tools + messages + pictures
 
 
 def material(request: Request) -> list[str]:

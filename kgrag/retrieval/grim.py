@@ -25,6 +25,7 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, fill, merge
+from kgrag.retrieval.qcg import ChunkGraph
 from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.sections import asked_parts, chunks_of_asked_sections, without
@@ -291,6 +292,9 @@ _GRIM = Pipeline(
     rerankers=(by_coverage,),
 )
 
+# Its candidates are the nearest chunks (QCG-Rerank, eq. 1).
+_QCG = Pipeline((_DENSE,), ReciprocalRankFusion(), rerankers=(ChunkGraph(),))
+
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
         "grim": _GRIM,
@@ -304,6 +308,9 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim-no-parts": replace(_GRIM, parts=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
+        "qcg": _QCG,
+        "qcg-no-graph": replace(_QCG, rerankers=()),  # Table 4, Wo-CG
+        "qcg-no-critical": replace(_QCG, rerankers=(ChunkGraph(critical=""),)),  # Wo-CR
         "hybrid": Pipeline(_HYBRID, WeightedFusion()),
         "recursive": Pipeline(
             (WeightedRetriever(chunks_and_summaries),),

@@ -159,7 +159,8 @@ def contents(body: Mapping[str, object]) -> list[str]:
     messages = body.get("messages")
     if not isinstance(messages, list):
         return []
-    return [str(m.get("content", "")) for m in messages if isinstance(m, Mapping)]
+    said = [m.get("content", "") for m in messages if isinstance(m, Mapping)]
+    return [str(c[0].get("text", "")) if isinstance(c, list) else str(c) for c in said]
 
 
 def wanted_schema(body: Mapping[str, object], instructions: str) -> Mapping[str, object] | None:

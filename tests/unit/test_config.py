@@ -69,6 +69,8 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[lmm]\n", r"unknown table \[lmm\]"),
         ("[llm]\nkey = 'x'\n", "unknown key llm.key"),
         ("[llm.extract]\nkey = 'x'\n", "unknown key llm.extract.key"),
+        ("[vision]\nmodel = 'x'\n", "vision names the model 'x' but no endpoint"),
+        ("[vision]\ncalls = 'x'\n", "vision.calls: one file is for all models"),
         ("[llm.think]\nmodel = 'x'\n", "unknown table .llm.think.; known are .llm.extract.*verify"),
         ("[llm]\nprovider = 'acme'\n", 'must be one of "glm", '),
         ("[llm]\ntemperature = -1\n", "number of 0 or more"),
@@ -134,7 +136,7 @@ def test_defaults_are_what_a_file_might_say(tmp_path):
     """But for prices, whose default is that of the provider."""
     lines = []
     for table in fields(Config):
-        if table.name in ("stages", "llm"):
+        if table.name in ("stages", "llm", "vision"):
             continue
         values = asdict(getattr(Config(), table.name))
         lines += [f"[{table.name}]", *(f"{k} = {json.dumps(v)}" for k, v in values.items() if v)]

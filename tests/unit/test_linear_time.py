@@ -76,7 +76,7 @@ CALLS: dict[str, Callable[[str], object]] = {
         text, structure(text), own_names=()
     ),
     "kgrag.text.messages.message": lambda text: in_language(
-        message("page {n} {problem}", n=1, problem=text), "zh"
+        message("pages {pages}: {what}", pages="1", what=text), "zh"
     ),
     "kgrag.text.messages.without_start": lambda text: without_start(ValueError(text), text),
     "kgrag.ingestion.load.legible.illegible": lambda text: illegible(text, ()),

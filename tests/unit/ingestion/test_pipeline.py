@@ -148,7 +148,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
     """Nothing is stored, and nothing encoded."""
 
     def statuses():
-        found = survey([docs], store=store, sizes=LARGE)
+        found = survey([docs], IngestTarget(store, Encoder(), LARGE, VECTORS))
         return [(i if isinstance(i, Outcome) else i.outcome).status for i in found]
 
     assert statuses() == ["skipped", "added", "added", "added", "duplicate"]
@@ -159,7 +159,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
 
 def test_only_chunks_of_the_sizes_with_vectors_are_encoded(store, docs):
     """Counted before they are."""
-    (ready,) = survey([docs / "a.txt"], store=store, sizes=LARGE)
+    (ready,) = survey([docs / "a.txt"], IngestTarget(store, Encoder(), LARGE, VECTORS))
     assert isinstance(ready, PreparedDocument)
     assert ready.bundle
     sizes = [chunk.size for chunk in ready.bundle.chunks]
