@@ -186,6 +186,7 @@ class ChangeDetector:
             sizes=self._sizes,
             store=self._store,
             curation=self._curation,
+            is_read=bool(self._model),
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)

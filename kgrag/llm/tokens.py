@@ -27,6 +27,7 @@ _OTHER = 0.8  # full-width marks, accented letters, signs
 # reckon with less.
 _PICTURE = 2900
 
+KNOWN = "known"  # label of what rules found, of which an answer says no more
 _FENCED = re.compile(r"<(\w+) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
@@ -62,6 +63,11 @@ def estimate_request(request: Request) -> int:
 
 
 def material(request: Request) -> list[str]:
-    """Return the fenced texts in the user's messages; the messages if there are none."""
+    """Return the fenced texts in the user's messages; the messages if there are none.
+
+    What is fenced as `KNOWN` is left out.
+    """
     texts = [m.content for m in request.messages if m.role == "user"]
-    return [match[3] for text in texts for match in _FENCED.finditer(text)] or texts
+    return [
+        match[3] for text in texts for match in _FENCED.finditer(text) if match[1] != KNOWN
+    ] or texts

@@ -363,11 +363,10 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         ConfigError: If the meta-model cannot be read.
         IngestionError: If the file cannot be read.
     """
-    from kgrag.ingestion.chunk import chunk
     from kgrag.ingestion.load import Failure, Sidecars, discover
     from kgrag.ingestion.passages import passages
+    from kgrag.ingestion.prepare import derive, resolver_of
     from kgrag.ingestion.reading import planned_requests
-    from kgrag.ingestion.structure import structure
     from kgrag.ingestion.workers.pool import read_within
 
     settings = extract_settings(config)
@@ -379,6 +378,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     for document in (*found.failures, *documents):
         if isinstance(document, Failure):
             raise IngestionError(f"{document.file}: {document.reason}")
-        chunks = chunk(document, structure(document.text, document.segments), sizes)
-        for passage in passages(chunks, sizes=sizes, most_chars=settings.passage_chars):
-            yield from planned_requests(passage, document, settings=settings)
+        made = derive(document, sizes=sizes, curation=Curation())
+        names = resolver_of(made.document, Curation())
+        for passage in passages(made.chunks, sizes=sizes, most_chars=settings.passage_chars):
+            yield from planned_requests(passage, made.facts, names, settings=settings)

@@ -114,6 +114,8 @@ class Filler:
         wanted = min(len(self._sentences), _MOST_OBJECTS if parts else _MOST_ITEMS)
         if self._quoting:
             wanted = 1  # another would be the same
+        elif name == "corrections":
+            wanted = 0  # of nothing that it knows better
         elif self._keys and _PLACES & parts.keys():
             wanted = len(self._keys)
         least, most = schema.get("minItems"), schema.get("maxItems")

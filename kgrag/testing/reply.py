@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kgrag.llm.chat import Usage
+from kgrag.llm.tokens import KNOWN
 from kgrag.testing.filler import Filler
 from kgrag.text.words import sentence_spans
 
@@ -208,7 +209,7 @@ def _keys(user: str) -> list[str]:
 
 
 def _sentences(user: str) -> list[str]:
-    fenced = [match[3] for match in _FENCED.finditer(user)]
+    fenced = [match[3] for match in _FENCED.finditer(user) if match[1] != KNOWN]
     return _good(max(fenced, key=len, default=user))
 
 

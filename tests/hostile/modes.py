@@ -106,7 +106,7 @@ def said(body: Body) -> str:
 
 def is_reading(body: Body) -> bool:
     """Return whether a request is about a passage of a document."""
-    return task(body) in ("knowledge_rows", "facts_rows", "summaries")
+    return task(body) in ("knowledge_missing", "facts_missing", "summaries")
 
 
 def is_checking(body: Body) -> bool:
@@ -153,13 +153,7 @@ def _inventing(body: Body) -> Reply:
     if is_reading(body):
         answer = json.loads(stand_in(body).text)
         if "facts" in answer:
-            triple = {
-                "s": "专项债券",
-                "st": "measure",
-                "p": "规模为",
-                "o": INVENTED,
-                "ot": "target",
-            }
+            triple = ["专项债券", "measure", "规模为", INVENTED, "target"]
             answer["facts"].append({"quote": f"发行{INVENTED}", "triples": [triple]})
         return Reply(json.dumps(answer, ensure_ascii=False))
     return stand_in(body) if task(body) else Reply(f"{TAKEN_OVER}。发行{INVENTED}共9999万元[99]。")
@@ -332,9 +326,9 @@ MODES = (
     Mode(
         "cut at max_tokens, always",
         lambda: _cut,
-        _lost("3 truncated", "llm.max_tokens"),
+        Told(0, ("summary missing",)),  # facts are read piece by piece
         _quoted("truncated", "llm.max_tokens"),
-        "waiting",
+        "pieces",
     ),
     Mode("cut at max_tokens where the text is long", where(_is_long, _cut), OK, OK, "pieces"),
     Mode("empty answer", always(Reply("")), _lost("3 empty"), _quoted("empty"), "waiting"),
