@@ -66,7 +66,9 @@ _CONDITION = re.compile(
     r"([\w.]*+)\s*+(=|!=|<=|<|>=|>|(?:contains|starts|ends|in|stated|unstated)\b)(.*)", re.DOTALL
 )
 _STRICT: Mapping[str, Any] = {"extra": "forbid", "coerce_numbers_to_str": True}
-_KNOWN = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in FIELDS.items())
+_KNOWN = "; ".join(
+    f"{kind}: {', '.join(names)}" for kind, names in FIELDS.items() if kind not in OF_DOCUMENTS
+)
 
 
 def _told(english: str, chinese: str, *, default: Any = "", **limits: Any) -> Any:

@@ -17,8 +17,9 @@ from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
 from kgrag.types import Document, Language
 
-# They answer, or give what no sentence can cite; `fetch` is `read` by another name.
-_NOT_GIVEN = frozenset(["ask", "entities", "fetch", "overview", "problems"])
+# They answer, or give what no sentence can cite; `graph-query` asks for what `graph` draws, and
+# `fetch` is `read` by another name.
+_NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
 # What a model is not told of: results are cut where there is no room, and are in its language.
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
 _UNSAID |= {"kind", "issuer", "in_force", "as_of"}
@@ -123,8 +124,13 @@ def _function(tool: Tool) -> Function:
 def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     """Return the schema of an argument; names alone say what filters and choices are."""
     brief = {key: field[key] for key in ("type", "enum", "items", "description") if key in field}
-    if field.get("items") == {"type": "string"}:  # one name, or several with commas
+    items = field.get("items", {})
+    if items == {"type": "string"}:  # one name, or several with commas
         brief = {"type": "string", "description": field["description"]}
+    if items.get("type") == "object":  # which may be written as a text
+        told = [part["description"] for part in items["properties"].values()]
+        told = [field["description"], items["description"], *told[:1]]
+        brief = {"type": "array", "items": {"type": "string"}, "description": " ".join(told)}
     if is_filter or "enum" in field:
         brief.pop("description", None)
     return brief

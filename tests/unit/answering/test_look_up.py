@@ -219,7 +219,7 @@ def test_a_filter_of_the_question_binds_every_call(opened, called):
     assert "1 份文件" in seen
 
 
-ODD = [
+ODD: list[object] = [
     *("", " ", "森林覆盖率", "四川", "四川省国土绿化规划", "2025", "2030-2020", "foo", "《》", "%"),
     *("../../etc/passwd", "'; DROP TABLE x;--", "\x00", "甲" * 5000, "d:5-1", "全国", "planned"),
     *(0, -1, 10**30, 1.5, math.inf, True, None, [], ["四川"] * 300, {"a": 1}, [[]]),

@@ -161,7 +161,8 @@ def test_an_endpoint_that_wants_functions_beside_calls_is_told_calls_as_text(cha
 
     with FakeServer(reply) as server:
         assert chat(server).complete(replace(AFTER, tools=())).text == "好"
-    roles: Any = [message["role"] for message in server.requests[1].body["messages"]]
+    sent: Any = server.requests[1].body["messages"]
+    roles = [message["role"] for message in sent]
     assert roles == ["system", "user", "assistant", "user"]
 
 
