@@ -93,7 +93,7 @@ def search(kb):
 
 
 @pytest.mark.parametrize("question", BEFORE)
-@pytest.mark.parametrize("system", PRESETS)
+@pytest.mark.parametrize("system", [name for name in PRESETS if not name.startswith("qcg")])
 def test_without_a_model_results_are_what_they_were(kb, search, system, question):
     """Order and scores of every preset, to four digits."""
     names = {card.doc_id: Path(card.file).stem for card in kb.store.document_cards()}
