@@ -459,6 +459,7 @@ class KnowledgeBase:
             knowledge=self._knowledge.at(question, as_of).within(within),
             pipeline=self.system(system or self.config.search.system),
             top_k=checked_results(top_k) or self.config.search.top_k,
+            model_of=partial(self.models.of, "analyse") if self.chat.has("analyse") else None,
         )
 
     def ask(

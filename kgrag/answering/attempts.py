@@ -13,14 +13,13 @@ from kgrag.answering.models import QuestionModels
 from kgrag.answering.options import AskOptions
 from kgrag.answering.pack import facts_block, pack, passages_block
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext, facts_in
-from kgrag.answering.searching import with_documents
+from kgrag.answering.searching import find
 from kgrag.answering.stated import given_of, table_of
 from kgrag.errors import ModelError
 from kgrag.llm.chat import OnText
 from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
-from kgrag.retrieval.qcg import with_critical
 from kgrag.statements.table import Table, worded
 from kgrag.types import Chunk, Query
 from kgrag.verification.attempt import Attempt, by_reference
@@ -98,12 +97,13 @@ class Attempts:
 
     def _retrieved(self, wording: str) -> list[ScoredChunk]:
         knowledge, options = self.knowledge, self.options
-        model_of = partial(self.models.of, "analyse")
-        query = knowledge.query(wording)
-        rerankers = with_critical(self.pipeline.rerankers, query, model_of)
-        pipeline = replace(self.pipeline, rerankers=rerankers)
-        found = knowledge.best(pipeline, knowledge.search(query), top_k=options.top_k)
-        results = [*with_documents(found, knowledge.store)]
+        results: list[ScoredChunk] = find(
+            wording,
+            knowledge=knowledge,
+            pipeline=self.pipeline,
+            top_k=options.top_k,
+            model_of=partial(self.models.of, "analyse"),
+        )
         shown = (
             f"{n}. {r.title or r.chunk.doc_id}, characters "
             f"{r.chunk.start}-{r.chunk.end}: {'; '.join(r.via[:3])}"

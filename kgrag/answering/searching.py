@@ -1,16 +1,25 @@
 """Searching for a question, with the documents of what is found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kgrag.answering.search_context import SearchContext
 from kgrag.limits import checked_text
+from kgrag.llm.chat import ChatModel
 from kgrag.results import Hits, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
+from kgrag.retrieval.qcg import with_critical
 from kgrag.store.store import Store
 
 
-def find(question: str, *, knowledge: SearchContext, pipeline: Pipeline, top_k: int) -> Hits:
+def find(
+    question: str,
+    *,
+    knowledge: SearchContext,
+    pipeline: Pipeline,
+    top_k: int,
+    model_of: Callable[[], ChatModel] | None = None,
+) -> Hits:
     """Return the chunks for a question, best first.
 
     Args:
@@ -18,13 +27,19 @@ def find(question: str, *, knowledge: SearchContext, pipeline: Pipeline, top_k: 
         knowledge: The knowledge base.
         pipeline: The retrieval preset.
         top_k: Maximum number of results.
+        model_of: Returns the model that extracts critical information, for presets with it; None
+            for rules.
 
     Raises:
         ModelError: If the encoder fails.
     """
     checked_text("question", question)
-    search = knowledge.search(knowledge.query(question))
-    return with_documents(knowledge.best(pipeline, search, top_k=top_k), knowledge.store)
+    query = knowledge.query(question)
+    if model_of:
+        rerankers = with_critical(pipeline.rerankers, query, model_of)
+        pipeline = replace(pipeline, rerankers=rerankers)
+    found = knowledge.best(pipeline, knowledge.search(query), top_k=top_k)
+    return with_documents(found, knowledge.store)
 
 
 def with_documents(found: Sequence[ScoredChunk], store: Store) -> Hits:
