@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from kgrag.errors import StatementError
 from kgrag.store.graph_query import Column as Field
 from kgrag.store.graph_query import GraphQuery, relaxed
-from kgrag.store.graph_statement import GraphRows
-from kgrag.store.whole import FORM_S
+from kgrag.store.graph_statement import FORM_S, GraphRows
 from kgrag.tools.arguments import Rows
 from kgrag.tools.tool import tool
 
