@@ -23,6 +23,7 @@ from kgrag.store.graph_query import (
 
 Value = str | float | None
 Spot = tuple[str, int, int]  # document, start, end
+FORM_S = 20.0  # seconds that the statement of a form may take
 _PLACE = re.compile(r"<(\w+)>")
 
 

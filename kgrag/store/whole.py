@@ -83,7 +83,7 @@ class WholeStore(Protocol):
 
         Raises:
             OutOfRangeError: If the form asks for what there is not.
-            StatementError: If it takes longer than `FORM_S`.
+            StatementError: If it takes longer than `kgrag.store.graph_statement.FORM_S`.
         """
         ...
 
@@ -107,7 +107,6 @@ class WholeStore(Protocol):
         ...
 
 
-FORM_S = 20.0  # seconds that the statement of a form may take
 _SHOWN = 200  # characters of a query in a message
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kgrag.errors import StatementError
 from kgrag.store.graph_query import Column as Field
 from kgrag.store.graph_query import GraphQuery, relaxed
-from kgrag.store.graph_statement import GraphRows
+from kgrag.store.graph_statement import FORM_S, GraphRows
 from kgrag.tools.arguments import Rows
 from kgrag.tools.tool import tool
 
@@ -89,7 +89,6 @@ def _element(one: Field) -> str:
 def _emptied(base: "KnowledgeBase", given: Graphed) -> Iterator[str]:
     """Yield notes on which condition leaves no rows, and what there is instead."""
     from kgrag.answer.notes import note
-    from kgrag.store.whole import FORM_S
 
     is_bound, until = False, time.monotonic() + FORM_S
     for of, op, values, rest in relaxed(given):

@@ -23,12 +23,12 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.graph_query import GraphQuery
-from kgrag.store.graph_statement import Compiled, GraphRows, compiled
+from kgrag.store.graph_statement import FORM_S, Compiled, GraphRows, compiled
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
 from kgrag.store.neo4j.statements import DIALECT, of_base, statement
-from kgrag.store.whole import FORM_S, shown, stopped
+from kgrag.store.whole import shown, stopped
 
 _T = TypeVar("_T")
 Row = dict[str, object]

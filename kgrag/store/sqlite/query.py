@@ -14,12 +14,12 @@ from typing import Any
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.folders import shown_from
 from kgrag.store.graph_query import FIELDS, RELATIONS, GraphQuery
-from kgrag.store.graph_statement import Dialect, GraphRows, compiled
+from kgrag.store.graph_statement import FORM_S, Dialect, GraphRows, compiled
 from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import store_error
 from kgrag.store.sqlite.statements import run, statements
-from kgrag.store.whole import FORM_S, shown, stopped
+from kgrag.store.whole import shown, stopped
 from kgrag.text.facets import NATIONAL
 from kgrag.text.regions import level_of
 from kgrag.text.titles import document_kinds
