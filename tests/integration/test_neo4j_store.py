@@ -393,7 +393,7 @@ def test_a_knowledge_base_that_was_deleted_meanwhile_is_told(opened, run, make, 
         use(store, make)
 
 
-def test_indexes_that_were_dropped_are_made_again(opened, run, make):
+def test_indexes_that_were_dropped_are_made_again(bare_neo4j, opened, run, make):
     """By opening it and by the refresh that ends every ingestion.
 
     Of a constraint that was being made when its server ended, its index is left.

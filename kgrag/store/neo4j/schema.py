@@ -101,7 +101,7 @@ def ensure_vector_indexes(database: Database, *, renew: bool) -> int | None:
             made = True
             drop = (f"drop_{kind}_vectors",) if index else ()
             database.define(*drop, f"index_{kind}_vectors", dimension=base["dimension"])
-    if made:
+    if made or (renew and not base["indexed"]):
         database.write(lambda tx: tx.run("change_base", values={"indexed": n}))
     database.await_indexes()
     return int(base["dimension"])
