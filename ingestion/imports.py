@@ -85,10 +85,12 @@ def import_facts(path: Path, target: IngestTarget) -> ImportReport:
             facts=agreed([*stored.facts, *told], names, stored.document.text),
             mentions=[*dict.fromkeys([*stored.mentions, *mentions])],
         )
+        count += len(told)
+        if {*made.facts} == {*stored.facts} and {*made.mentions} == {*stored.mentions}:
+            continue
         nodes = embed(texts_to_embed(made, target.vectors), embedder=embedder, store=store)
         made = replace(made, vectors=nodes, embedder=embedder.name)
         store.upsert_document(made, source=source_of[card.doc_id])
-        count += len(told)
     return ImportReport(len(by_doc), count, 0, _in_order(errors + unknown))
 
 

@@ -5,7 +5,8 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from kgrag.testing.reply import Body, Reply, contents, stand_in
@@ -89,6 +90,18 @@ def first(n: int, reply: Reply) -> Callable[[], Behaviour]:
 def where(wanted: Callable[[Body], bool], change: Behaviour) -> Callable[[], Behaviour]:
     """Misbehave for some requests only."""
     return lambda: lambda body: change(body) if wanted(body) else stand_in(body)
+
+
+def freely(made: Callable[[], Behaviour]) -> Callable[[], Behaviour]:
+    """Answer in words that the text has not, too: such an answer is verified by a model."""
+
+    def behave(behaviour: Behaviour, body: Body) -> Reply:
+        reply = behaviour(body)
+        if task(body) or not re.search(r"\[\d+\]", reply.text):
+            return reply
+        return replace(reply, text=f"这样规定便于各有关方面提前安排好自己的工作，{reply.text}")
+
+    return lambda: partial(behave, made())
 
 
 def task(body: Body) -> str:
@@ -317,7 +330,7 @@ MODES = (
     Mode("no JSON, once", first(1, Reply("好的，我来提取。")), OK, OK, "whole"),
     Mode(
         "no JSON, always",
-        where(lambda body: bool(task(body)), lambda _: Reply("事实如下：甲负责乙。")),
+        freely(where(lambda body: bool(task(body)), lambda _: Reply("事实如下：甲负责乙。"))),
         _lost("3 malformed", "it begins: 事实如下：甲负责乙。", "llm.json"),
         Told(1, ("未能核验（cov）", "甲负责乙")),
         "waiting",
@@ -372,7 +385,7 @@ MODES = (
     ),
     Mode(
         "verification never passes",
-        _never_passing,
+        freely(_never_passing),
         OK,
         Told(0, ("核验（cov）：未通过", "verify.max_rounds")),
         "whole",
@@ -387,7 +400,7 @@ MODES = (
     ),
     Mode(
         "verification malformed",
-        where(is_checking, lambda _: Reply("打分：很好")),
+        freely(where(is_checking, lambda _: Reply("打分：很好"))),
         OK,
         Told(1, ("未能核验（cov）", "打分：很好")),
         "whole",

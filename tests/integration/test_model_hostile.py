@@ -181,7 +181,7 @@ def test_no_document_can_end_its_fence(tmp_path, healthy):
         hostile.kgrag("ask", question_of(mode))
         seen = ["\n".join(contents(received.body)) for received in hostile.server.requests]
     seen = [text for text in seen if "石门县财政局" in text]
-    assert len(seen) == 3  # read, answered from, checked with
+    assert len(seen) == 2  # read, answered from; a repeated sentence is not checked by a model
     for text in seen:
         [material] = re.findall(
             r"<(passage|reference) (\w{8})>\n((?:(?!\n</\1 \2>).)*?石门县财政局.*?)\n</\1 \2>",
