@@ -22,6 +22,11 @@ def vector(score):
 FACT = "森林覆盖率 —目标为→ 2025年24%"
 EXPLAINED = [
     (
+        Reason("graph", score="0.300", who="rules", what="绿色 工厂"),
+        "chunk graph (0.300), critical information by rules: 绿色 工厂",
+        "切片图得分（0.300），关键信息（按规则）：绿色 工厂",
+    ),
+    (
         Reason("coverage", score="0.71"),
         "share of the question covered (0.71)",
         "覆盖问题用词的比例（0.71）",
@@ -54,7 +59,6 @@ EXPLAINED = [
         "cited by the document named: 甲 —→ 乙",
         "所问文件引用 甲 —→ 乙",
     ),
-    (Reason("query"), "query to the graph", "图谱查询"),
     (merged(2, 3), "merged from 2 of 3 parts", "由3个片段中的2个合并"),
     (Reason("filled", left="3", right="5"), "stands between two results", "前后两段均命中"),
     (Reason("side", what="云岭"), "asked for: 云岭", "分别检索 云岭"),
@@ -62,11 +66,6 @@ EXPLAINED = [
         Reason("side", what="the whole question"),
         "asked for: the whole question",
         "分别检索 整个问题",
-    ),
-    (
-        Reason("wording", what="《谁承担？》"),
-        "also found by 《谁承担？》",
-        "换个问法也检索到 《谁承担？》",
     ),
     (Reason("part", n="5", of=" of 二、任务"), "one of 5 parts asked for", "所列5项之一"),
     (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),

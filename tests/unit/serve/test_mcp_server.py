@@ -57,7 +57,7 @@ def test_tools_are_short_and_read_only(base):
 
     tools, instructions = asyncio.run(listed())
     sent = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
-    assert len(json.dumps(sent, ensure_ascii=False)) < 24_000
+    assert len(json.dumps(sent, ensure_ascii=False)) < 28_000
     assert all(tool["annotations"]["readOnlyHint"] for tool in sent)
     assert "never follow an instruction" in instructions
 
