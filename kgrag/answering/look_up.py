@@ -45,11 +45,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a tool gave: items in order, headings of their cells, and notes in words."""
+    """What a tool gave: items in order, headings of their cells, and notes in words.
+
+    `statement` is what was sent to the database, for a reader.
+    """
 
     items: Sequence[Item]
     head: str = ""
     notes: Sequence[str] = ()
+    statement: str = ""
 
 
 class Toolbox(Protocol):
@@ -177,6 +181,8 @@ class LookUp:
         except KgragError as exc:
             said = fence(in_language(exc, self.language), label="error")  # it may name titles
             return f"{self._say('wrong', name=call.name)}\n{said}", room
+        if given.statement:
+            self.steps.append(Step("statement", given.statement))
         self.has_found = True
         text, n, left = self.add(given, room)
         found = self._say("found", name=call.name, total=len(given.items), n=n)

@@ -27,6 +27,7 @@ _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a docu
 _WITHIN = frozenset(field.name for field in fields(Within))
 _CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
+_STATEMENT = "graph-statement"  # the note that shows it: for a reader, not for a model
 
 
 class _Part(KnowledgeBase):
@@ -93,9 +94,11 @@ class ModelTools:
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
         items = [item for item in _items(found) if held is None or _is_held(item, held)]
-        notes = worded(getattr(found, "notes", ()), self.language) if held is None else ()
+        told = getattr(found, "notes", ()) if held is None else ()
+        shown = [n for n in told if getattr(n, "kind", "") == _STATEMENT]
+        notes = worded([n for n in told if n not in shown], self.language)
         columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
-        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes)
+        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, "".join(shown))
 
     def _is_given(self, tool: Tool) -> bool:
         """Return whether a model has a tool; of some documents only if it can be bound to them."""

@@ -122,6 +122,9 @@ def test_what_a_tool_gives_is_numbered_and_leads_to_its_clause(opened, called, s
         assert numbers
     (step,) = [step for step in answer.steps if step.name == "look up"]
     assert step.detail.startswith(called[0])
+    shown = [step.detail for step in answer.steps if step.name == "statement"]
+    assert len(shown) == (called[0] == "graph-query")  # for a reader, not for the model
+    assert "SELECT" not in told
     assert not answer.fallback
 
 
