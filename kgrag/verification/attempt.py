@@ -65,7 +65,7 @@ class Verified:
 def material(question: str, attempt: Attempt) -> dict[str, str]:
     """Return the prompt fields `question`, `answer` and `references`, each text fenced.
 
-    The answer shows the numbers of passages in place of those of its citations.
+    The references are all passages; the answer shows their numbers in place of its citations'.
 
     Args:
         question: The original one.
@@ -74,6 +74,33 @@ def material(question: str, attempt: Attempt) -> dict[str, str]:
     context = attempt.context
     answer = by_reference(attempt.answer, context)
     return material_of(question, answer, context.passages, context.facts)
+
+
+def cited_material(question: str, attempt: Attempt) -> dict[str, str]:
+    """Return the prompt fields of `material` with the cited clauses as references.
+
+    What stands elsewhere in a passage supports no sentence. All passages are there if nothing is
+    cited: the answer may be that nothing was found.
+    """
+    cited = {c.number: c for c in attempt.answer.citations}
+    if not cited:
+        return material(question, attempt)
+    marks = {passage.doc_id: passage.mark for passage in attempt.context.passages}
+    clauses = [
+        Passage(
+            n,
+            c.doc_id,
+            c.title,
+            c.heading_path,
+            c.start,
+            c.end,
+            text="\n".join(filter(None, (c.lead, c.columns, c.quote))),
+            chunk_id=c.chunk_id,
+            mark=marks.get(c.doc_id, ""),
+        )
+        for n, c in sorted(cited.items())
+    ]
+    return material_of(question, attempt.answer.written(), clauses)
 
 
 def material_of(

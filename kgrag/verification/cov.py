@@ -13,7 +13,7 @@ from kgrag.llm.middleware import Counted
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import Json, ask, one_question
 from kgrag.types import Language
-from kgrag.verification.attempt import Attempt, material
+from kgrag.verification.attempt import Attempt, cited_material, material
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
 from kgrag.verification.rating import as_object, in_words, read_scores, scores_schema
 
@@ -217,7 +217,7 @@ _REVISION_SCHEMA = scores_schema((), revised_question=_QUESTION)
 
 
 def _asked(form: _Form, case: Case, attempt: Attempt) -> Verification:
-    messages = prompt(form.name, case.language).fill(**material(case.question, attempt))
+    messages = prompt(form.name, case.language).fill(**cited_material(case.question, attempt))
     request = Request(messages, "verify", schema=form.schema, schema_name=form.name)
     return ask(case.model, request, form.read)
 

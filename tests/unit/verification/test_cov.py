@@ -52,6 +52,17 @@ def test_cov_paper_passes_a_true_answer_in_one_call(run, made):
     assert "correctness 0.90" in done.steps[0].detail
 
 
+@pytest.mark.parametrize(("found", "seen"), [(True, ["500家以上"]), (False, ["段落1", "段落3"])])
+def test_a_model_sees_the_cited_clauses_only(run, made, found, seen):
+    """What else a passage holds supports no sentence; of "not found" it sees all passages."""
+    _, chat, _ = run(
+        COV_PAPER, [made.cov_json(made.scores, "true")], first=made.attempt(found=found)
+    )
+    told = chat.requests[0].messages[1].content
+    assert all(text in told for text in seen)
+    assert ("段落2" in told) is not found
+
+
 def test_cov_paper_answers_again_where_sigma_holds(run, made):
     """Algorithm 1: retrieve with the revised question, check the new answer against the old one."""
     script = [made.cov_json(made.table_13, "false", REVISED), made.cov_json(made.scores, "true")]
@@ -61,7 +72,7 @@ def test_cov_paper_answers_again_where_sigma_holds(run, made):
     assert done.verdict.passed
     assert done.verdict.rounds == 2
     assert done.verdict.revised_question == REVISED
-    assert "600家[3]" in chat.requests[1].messages[1].content
+    assert "600家[1]" in chat.requests[1].messages[1].content
     assert made.question in chat.requests[1].messages[1].content
     assert REVISED not in chat.requests[1].messages[1].content
 
