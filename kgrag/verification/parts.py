@@ -1,0 +1,508 @@
+"""Read a sentence into the parts that it claims: quantities, times, places, agencies, names, modality.
+
+Sentences of answers and clauses of documents are read alike, so that parts can be compared by value
+(3 million yuan is 300万元), by what they are said of, and by how they are meant (at least, by 2025).
+"""
+
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib import resources
+from itertools import pairwise
+from typing import Literal
+
+from kgrag.answer.support import plain, wording
+from kgrag.text.in_chinese import plan_spans
+from kgrag.text.plan_periods import plan_years
+from kgrag.text.quantities import COUNTS, Quantity, dates, quantities, says_nothing
+from kgrag.text.table_rows import is_row, named_cells
+from kgrag.text.terms import Lexicon, Term
+from kgrag.text.words import is_latin, quoted_titles, sentence_spans
+from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.verification.names import agencies, codes, places, titles
+
+Kind = Literal[
+    "quantity", "time", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
+]
+Value = tuple[str, Fraction] | tuple[int, int, int] | str
+
+_SEGMENT = re.compile(r"(?:[^，,；;。：:|\n（）()]|(?<=\d)[,:](?=\d))+")
+_LISTED = re.compile(r"、|\b(?:and|or|but|while)\b")
+_MONTH_NAMES = (
+    "January February March April May June July August September October November December"
+).split()
+_MONTH = re.compile(rf"\b(?:{'|'.join(_MONTH_NAMES)})\b")
+_FEWEST = 3  # words or pairs that say what a number is of; with less, what stands before says it
+_FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
+_BEHIND = 2  # characters between a number and the bound behind it
+_YEARS = range(1900, 2100)
+_BOUNDS = ("bound:", "behind:")
+_ORDINAL = re.compile(r"第\s*$")
+_ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, 第一 is not
+_ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
+_LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z$\d])")
+_YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
+# Units by all their names, with what one of them is in the first of its line.
+_SIZES = (
+    "元 1 yuan rmb cny|万元 10000|亿元 100000000",
+    "日 1 天 day days|小时 1/24 hour hours hr hrs h|分钟 1/1440 minute minutes min|周 7 week weeks 星期",
+    "月 1 个月 month months|年 12 year years|季度 3 quarter quarters",
+    "工作日 1 working_day working_days business_day business_days workday workdays",
+    "吨 1 tonne tonnes ton tons t|千克 1/1000 kg kilogram kilograms|克 1/1000000 gram grams|毫克 1/1000000000 mg",
+    "微克 1 ug μg µg",
+    "千瓦时 1 kwh|兆瓦时 1000 mwh|gwh 1000000",
+    "千瓦 1 kw|兆瓦 1000 mw|吉瓦 1000000 gw",
+    "平方米 1 m2 square_metre square_metres square_meter square_meters|公顷 10000 ha hectare hectares"
+    "|平方公里 1000000 km2 square_kilometre square_kilometres square_kilometer square_kilometers"
+    "|亩 2000/3 mu",
+    "立方米 1 m3 cubic_metre cubic_metres cubic_meter cubic_meters",
+    "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers|厘米 1/100 cm"
+    "|毫米 1/1000 mm|mile 1609 miles",
+    "美元 1 dollar dollars usd|美分 1/100 cent cents",
+    "% 1 percent per_cent",
+    "个百分点 1 percentage_point percentage_points",
+    "星级 1 star stars",
+)
+_CURRENCIES = {"$": "美元", "¥": "元", "￥": "元"}
+_JOINED = str.maketrans("；：", "、 ")
+_TO = frozenset(("-", "—", "–", "~", "～", "至", "到", "to", "and", "或"))
+_DEGREES = frozenset(("度", "℃", "摄氏度", "°c"))
+
+
+@functools.cache
+def _units() -> dict[str, tuple[str, Fraction]]:
+    """Return the first unit of its line, and the size in it, of each name of a unit."""
+    found: dict[str, tuple[str, Fraction]] = dict.fromkeys(COUNTS, ("个", Fraction(1)))
+    found |= dict.fromkeys(("人次",), ("个", Fraction(1)))
+    for line in _SIZES:
+        base = line.split()[0]
+        for unit in line.split("|"):
+            name, size, *others = unit.split()
+            found |= {n.replace("_", " "): (base, Fraction(size)) for n in (name, *others)}
+    return found
+
+
+@functools.cache
+def _further_unit() -> re.Pattern[str]:
+    """Return the pattern of units that `quantities` does not read."""
+    names = sorted(_units(), key=len, reverse=True)
+    bounded = (re.escape(n) + ("(?![a-z])" if n[-1].isascii() else "") for n in names)
+    return re.compile(rf"\s*[-+]?\s*(?:{'|'.join(bounded)})")
+
+
+@functools.cache
+def _lexica() -> tuple[Lexicon, Lexicon]:
+    """Return the lexica of bounds and of other words."""
+    text = resources.files("kgrag.text").joinpath("claims.toml").read_text(encoding="utf-8")
+    return Lexicon.from_toml(text, table="bounds"), Lexicon.from_toml(text)
+
+
+def _terms(text: str) -> list[Term]:
+    """Return the words of the lexica in a plain text: a bound forbids nothing."""
+    bounds, others = _lexica()
+    found = list(bounds.terms(text))
+    return sorted([*found, *others.terms(_blanked(text, found, " "))], key=lambda t: t.start)
+
+
+def _blanked(text: str, terms: "Iterable[Term | Part]", by: str) -> str:
+    for term in terms:
+        text = text[: term.start] + by * (term.end - term.start) + text[term.end :]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a statement.
+
+    Attributes:
+        kind: What it is.
+        written: As in the text, on one line.
+        values: Normal forms, of which one suffices: of a quantity (unit, size), of a time (year,
+            month, day) with 0 for what is not told, else a name.
+        start: Offset in the text.
+        segment: Where its segment begins.
+        marks: How it is meant, by kind: `bound` least or most, `move` up or down, `when` and
+            `base` times, `role` of an agency, `per` what period.
+        near: Words of its segment, and values in it.
+        far: Those of its sentence; of a modal word those right behind it.
+        said: Its segment.
+        raw: Of a number, its values without its unit.
+        is_word: Of a number in Chinese characters.
+        is_about: Of a number that is no exact one.
+    """
+
+    kind: Kind
+    written: str
+    values: frozenset[Value]
+    start: int
+    segment: int = 0
+    marks: frozenset[tuple[str, Value]] = frozenset()
+    near: frozenset[str] = frozenset()
+    far: frozenset[str] = frozenset()
+    said: str = ""
+    raw: frozenset[Fraction] = frozenset()
+    is_word: bool = False
+    is_about: bool = False
+
+    @property
+    def units(self) -> frozenset[str]:
+        """The units of a quantity."""
+        return frozenset(unit for unit, _ in self.values)
+
+    @property
+    def end(self) -> int:
+        """Offset after its last character, where its words stand so."""
+        return self.start + len(self.written)
+
+    def marked(self, kind: str) -> frozenset[Value]:
+        """Return its marks of a kind."""
+        return frozenset(value for name, value in self.marks if name == kind)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def parts_of(text: str, known: tuple[str, ...] = ()) -> tuple[Part, ...]:
+    """Return the parts of all sentences of a text, in order.
+
+    Args:
+        text: Of an answer, without [n], or of a document; rows of tables as `named_cells` has them.
+        known: Names of places that no list holds.
+    """
+    found: list[Part] = []
+    text = _WRAPPED.sub(" ", text)
+    for start, end in sentence_spans(text):
+        sentence = _Sentence(text[start:end], known)
+        found += [
+            replace(part, start=start + part.start, segment=start + part.segment)
+            for part in sentence.parts()
+        ]
+    return tuple(found)
+
+
+def tags_in(text: str) -> frozenset[str]:
+    """Return the tags of the words of a text in `claims.toml`."""
+    return frozenset(tag for term in _terms(plain(text)) for tag in term.tags)
+
+
+def claims_something(sentence: str) -> bool:
+    """Return whether a sentence has a part that a text would have to state."""
+    return any(part.kind not in ("modal", "per", "level") for part in parts_of(sentence))
+
+
+def lines_of(text: str, columns: str) -> str:
+    """Return a quote with its rows of a table as sentences, under a header's names."""
+    if not columns:
+        return text
+    return "\n".join(
+        named_cells(columns, line).translate(_JOINED) if is_row(line) else line
+        for line in text.split("\n")
+    )
+
+
+class _Sentence:
+    """A sentence in the course of reading."""
+
+    def __init__(self, text: str, known: tuple[str, ...]) -> None:
+        self._text, self._known = text, known
+        self._plain = plain(text)
+        self._latin = is_latin(text)
+        self._titled = [(start, end) for start, end, _ in quoted_titles(text)]
+        self._terms = [t for t in _terms(self._plain) if not self._in_title(t.start)]
+        self._segments = [m.span() for m in _SEGMENT.finditer(self._plain)] or [(0, len(text))]
+        plans = _plans(text, latin=self._latin)
+        self._plans = [plan for plan in plans if not self._in_title(plan[0])]
+        self._times = sorted(self._read_times(), key=lambda t: t.start)
+        self._quantities = self._ranged(list(self._read_quantities()))
+        numbers = [*self._quantities, *self._times]
+        bounds = [t for t in self._terms if any(tag.startswith(_BOUNDS) for tag in t.tags)]
+        self._bare = _blanked(text, [*numbers, *bounds], "0")
+        self._far = wording(self._bare)
+
+    def _in_title(self, at: int) -> bool:
+        return any(start <= at < end for start, end in self._titled)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the parts, with their marks and words."""
+        for part in self._quantities:
+            yield self._told(replace(part, marks=self._marks(part)), listed=True)
+        for part in self._times:
+            yield self._told(part, listed=False)
+        yield from self._names()
+        yield from self._tagged()
+        yield from self._modals()
+
+    def _told(self, part: Part, *, listed: bool) -> Part:
+        """Return a part with the words of its segment and its sentence."""
+        start, end = segment = self._segment(part.start)
+        if part.kind == "time":
+            later = [t.start for t in self._times if t.start > part.start]
+            end = max(end, min(later, default=len(self._text)))
+            near = wording(self._bare[start:end])
+        elif listed or part.kind in ("code", "name"):
+            cuts = [start, *(m.end() for m in _LISTED.finditer(self._text, start, end)), end]
+            i = bisect_right(cuts, part.start) - 1
+            low, high = cuts[min(i, len(cuts) - 2)], cuts[min(i + 1, len(cuts) - 1)]
+            near = wording(self._bare[low:high])
+            if len(near) < (1 if self._latin else _FEWEST):
+                near |= wording(self._bare[start:high])
+            start, end = low, high
+        else:
+            near = wording(self._bare[start:end])
+        if len(near) < _FEWEST:
+            before = bisect_right(self._segments, (start, end)) - 2
+            near |= wording(self._bare[slice(*self._segments[max(0, before)])])
+        if part.kind != "quantity":
+            near -= wording(part.written)
+        values = (
+            f"#{value}"
+            for other in (*self._quantities, *self._times)
+            if segment[0] <= other.start < segment[1] and other.start != part.start
+            for value in other.values
+        )
+        said = self._written(*segment)
+        return replace(
+            part, near=near | frozenset(values), far=self._far, segment=start, said=said
+        )
+
+    def _segment(self, at: int) -> tuple[int, int]:
+        i = bisect_right(self._segments, (at, len(self._text) + 1)) - 1
+        return self._segments[max(i, 0)]
+
+    def _written(self, start: int, end: int) -> str:
+        return " ".join(self._text[start:end].split())
+
+    # Numbers
+
+    def _read_quantities(self) -> Iterator[Part]:
+        dated = [(d.start, d.end) for d in dates(self._plain)]
+        dated += [(start, end) for start, end, _ in self._plans]
+        for q in quantities(self._plain):
+            if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
+                continue
+            if says_nothing(self._plain, q) or self._is_item(q) or q.values == {0}:
+                continue
+            if _year_of(q) or q.unit == "月":
+                continue
+            end, values = self._measured(q)
+            unit = next(iter(values))[0]
+            if q.is_word and (not unit or max(q.values) <= 1):
+                continue
+            about = any("about" in t.tags for t in self._beside(q.start, end))
+            yield Part(
+                "quantity",
+                self._written(q.start, end),
+                frozenset(values),
+                q.start,
+                raw=frozenset(map(Fraction, q.values)),
+                is_word=q.is_word,
+                is_about=about,
+            )
+
+    def _ranged(self, found: list[Part]) -> list[Part]:
+        """Return quantities, the first of a range in the unit of its last."""
+        for i, (one, last) in enumerate(pairwise(found)):
+            between = self._plain[one.end : last.start].strip()
+            in_digits = _DIGITS.search(plain(last.written))
+            if one.units == {""} and between in _TO and len(last.values) == 1 and in_digits:
+                (unit,), (size,) = last.units, last.values
+                written = Fraction(_DIGITS.findall(plain(last.written).replace(",", ""))[0])
+                ratios = (size[1] / max(last.raw), size[1] / written)  # 2 to 5 million
+                values = frozenset((unit, raw * ratio) for raw in one.raw for ratio in ratios)
+                found[i] = replace(one, values=values)
+        return found
+
+    def _is_item(self, q: Quantity) -> bool:
+        """Return whether a number names an item or a step: （一）, 第一."""
+        if _ORDINAL.search(self._plain, max(0, q.start - 3), q.start):
+            return q.unit not in _ARTICLES
+        opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
+        return opened is not None and self._plain[q.end : q.end + 1] in "）)"
+
+    def _measured(self, q: Quantity) -> tuple[int, list[tuple[str, Fraction]]]:
+        """Return the end of a quantity and its values in the first unit of their kind."""
+        unit, end = q.unit, q.end
+        if not unit and (more := _further_unit().match(self._plain, q.end)):
+            unit, end = more.group().lstrip("-+ \n\t"), more.end()
+        if not unit and self._plain[q.start - 1 : q.start] in _CURRENCIES:
+            unit = _CURRENCIES[self._plain[q.start - 1 : q.start]]
+        base, size = _units().get(unit, (unit, Fraction(1)))
+        found = [(base, Fraction(value) * size) for value in sorted(q.values)]
+        if unit in _DEGREES:
+            found += [("千瓦时", v) for _, v in found] if unit == "度" else []
+            found = [("度" if b in _DEGREES else b, v) for b, v in found]
+        return end, found
+
+    def _beside(self, start: int, end: int) -> Iterator[Term]:
+        """Yield the words between the number before and this one, and right behind it."""
+        low, high = self._segment(start)
+        ends = [q.end for q in quantities(self._plain[low:start])]
+        low += max(ends, default=0)
+        for term in self._terms:
+            if low <= term.start and term.end <= start:
+                yield term
+            elif end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND:
+                yield term
+
+    def _marks(self, part: Part) -> frozenset[tuple[str, Value]]:
+        end = part.start + len(part.written)
+        beside = list(self._beside(part.start, end))
+        marks: set[tuple[str, Value]] = set()
+        for kind in ("bound", "move"):
+            nearest = _tagged(kind, [t for t in beside if t.start < part.start])
+            marks |= {(kind, value) for value in nearest}
+        if after := _tagged("behind", [t for t in beside if t.start >= part.start][::-1]):
+            marks = {m for m in marks if m[0] != "bound"} | {("bound", v) for v in after}
+        low, high = self._segment(part.start)
+        here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
+        marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
+        marks |= {("computed", "") for tag in here if tag == "computed"}
+        base = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
+        marks |= {("base", value) for t in base for value in t.values}
+        return frozenset(marks | {("when", v) for v in self._when(part, high)})
+
+    def _when(self, part: Part, high: int) -> frozenset[Value]:
+        """Return the time that a quantity is of: the last before it, else that of its segment."""
+        own = [t for t in self._times if not self._is_base(t)]
+        before = [t for t in own if t.start < part.start]
+        behind = [t for t in own if part.start < t.start < high]
+        if before:
+            last = before[-1]
+            # 2025年、2030年分别: which of them is not told here
+            beside = [t for t in before if self._segment(t.start) == self._segment(last.start)]
+            return frozenset(v for t in beside for v in t.values)
+        return behind[0].values if behind else frozenset()
+
+    def _is_base(self, time: Part) -> bool:
+        end = time.start + len(time.written)
+        return any(
+            ("base" in t.tags and 0 <= time.start - t.end <= 1)
+            or ("since" in t.tags and 0 <= t.start - end <= 1)
+            for t in self._terms
+        )
+
+    # Times
+
+    def _read_times(self) -> Iterator[Part]:
+        seen: list[tuple[int, int]] = []
+        for d in dates(self._plain):
+            if not self._in_title(d.start):
+                seen.append((d.start, d.end))
+                value: frozenset[Value] = frozenset({(d.year, d.month, d.day)})
+                yield Part("time", self._written(d.start, d.end), value, d.start)
+        for q in quantities(self._plain):
+            year = _year_of(q)
+            if year and not self._in_title(q.start) and not any(a <= q.start < b for a, b in seen):
+                if "〔" in self._plain[max(0, q.start - 1) : q.start]:
+                    continue
+                values: set[Value] = {(year, 0, 0)}
+                if _YEAR_END.match(self._plain, q.start + 4):
+                    values.add((year, 12, 31))
+                yield Part("time", self._written(q.start, q.end), frozenset(values), q.start)
+            if q.unit == "月" and not any(a <= q.start < b for a, b in seen):
+                month = int(min(q.values))
+                values = {(0, month, 0)}
+                yield Part("time", self._written(q.start, q.end), frozenset(values), q.start)
+        for match in _MONTH.finditer(self._text):
+            if not any(a <= match.start() < b for a, b in seen):
+                values = {(0, _MONTH_NAMES.index(match.group()) + 1, 0)}
+                yield Part("time", match.group(), frozenset(values), match.start())
+        for start, end, name in self._plans:
+            last = frozenset({(plan_years(name)[1], 0, 0)})
+            yield Part("time", self._written(start, end), last, start)
+
+    # Names
+
+    def _names(self) -> Iterator[Part]:
+        found = [
+            *(("title", name) for name in titles(self._text)),
+            *(("agency", name) for name in agencies(self._text, latin=self._latin)),
+            *(("place", name) for name in places(self._text, self._known, latin=self._latin)),
+            *(("code", name) for name in codes(self._text)),
+            *(("name", name) for name in codes(self._text, capitalised=True)),
+        ]
+        for kind, name in found:
+            values: frozenset[Value] = frozenset(name.forms)
+            part = Part(kind, name.written, values, name.start)  # type: ignore[arg-type]
+            if kind == "place":
+                around = frozenset(("within", form) for form in name.forms[1:])
+                part = replace(part, values=frozenset(name.forms[:1]), marks=around)
+            if kind == "agency":
+                part = replace(part, marks=self._roles(name.start, name.start + len(name.written)))
+            yield self._told(part, listed=False)
+
+    def _roles(self, start: int, at: int) -> frozenset[tuple[str, Value]]:
+        """Return the role of an agency: behind it, else of the last label; 配合甲局: that leads."""
+        roles = [t for t in self._terms if any(tag.startswith("role:") for tag in t.tags)]
+        _, high = self._segment(at - 1)
+        behind = [t for t in roles if at <= t.start < high]
+        before = [t for t in roles if t.end <= at and _LABEL.match(self._plain, t.end)]
+        if any("role:support" in t.tags and t.end == start for t in roles):
+            return frozenset({("role", "lead")})
+        chosen = behind[:1] or before[-1:]
+        return frozenset(("role", value) for value in _tagged("role", chosen))
+
+    def _tagged(self) -> Iterator[Part]:
+        for term in self._terms:
+            for tag in term.tags:
+                kind, _, value = tag.partition(":")
+                if kind in ("day", "level", "per"):
+                    written = self._written(term.start, term.end)
+                    part = Part(kind, written, frozenset({value}), term.start)  # type: ignore[arg-type]
+                    yield self._told(part, listed=False)
+
+    def _modals(self) -> Iterator[Part]:
+        """Yield what each segment allows, forbids, or says plainly; nothing of a question."""
+        if self._plain.rstrip().endswith("?"):
+            return
+        for low, high in self._segments:
+            here = [t for t in self._terms if low <= t.start and t.end <= high]
+            modal = [t for t in here if any(tag.startswith("modal:") for tag in t.tags)]
+            values = {
+                tag.partition(":")[2]
+                for t in modal
+                for tag in t.tags
+                if tag.startswith("modal:")
+            }
+            bare = _blanked(self._bare, modal, "0")
+            near = wording(bare[low:high])
+            if len(near) >= _FEWEST:
+                reach = _FOCUS * (3 if self._latin else 1)
+                focus = (wording(bare[t.end : min(high, t.end + reach)]) for t in modal)
+                yield Part(
+                    "modal",
+                    self._written(low, high),
+                    frozenset(values or {"plain"}),
+                    modal[0].start if modal else low,
+                    near=near,
+                    far=frozenset[str]().union(*focus) & near,
+                    said=self._written(low, high),
+                )
+
+
+def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[Value]:
+    """Return the values of a kind of the last word that has any."""
+    for term in reversed([*terms]):
+        values = {tag.partition(":")[2] for tag in term.tags if tag.startswith(f"{kind}:")}
+        if values:
+            return frozenset(values)
+    return frozenset()
+
+
+def _year_of(q: Quantity) -> int:
+    """Return the year that a number is, else 0."""
+    (value, *others) = q.values
+    is_year = not others and value == int(value) and int(value) in _YEARS and not q.is_scaled
+    return int(value) if is_year and q.unit in ("年", "") else 0
+
+
+_PLAN = re.compile(FIVE_YEAR_PLAN)
+
+
+def _plans(text: str, *, latin: bool) -> list[tuple[int, int, str]]:
+    if latin:
+        return plan_spans(text)
+    return [(*match.span(), match.group()) for match in _PLAN.finditer(text)]
