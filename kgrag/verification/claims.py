@@ -15,18 +15,18 @@ from kgrag.answer.support import wording
 from kgrag.text.quantities import agree
 from kgrag.text.words import has_han, is_latin
 from kgrag.verification.names import bare
-from kgrag.verification.parts import Part, Value, parts_of, plain, tags_in
+from kgrag.verification.parts import Part, Value, parts_of, plain
 
 Verdict = Literal["missing", "elsewhere", "contrary", "computed"]
 
 # Chosen on one half of the documents, see `benchmarks/decisions.md`.
 _LIKE = 0.6  # share of a part's words that another one's must hold to be of the same thing
 _ALIKE = 0.5  # of the words of two segments together that both have
-_MARGIN = 0.25  # by which another part must be more like it than its own
+_MARGIN = 0.2  # by which another part must be more like it than its own
 _CLOSE = 0.1  # by which parts may be less like it than the best, to count as well
 _SOME = 0.35  # likeness of a further sentence that is not the next one
 _FAR = 0.4  # weight of the words of a sentence outside of a part's segment
-_EXACT, _ABOUT = Fraction(1, 1000), Fraction(1, 20)  # share by which a number may be off
+_ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number may be off
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
@@ -34,6 +34,7 @@ _COMPARED = frozenset(("quantity", "time", "day", "place", "agency", "level", "p
 _ASKED = frozenset(("time", "agency", "title", "code", "name"))
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))
+_MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
 _UNLIKE = frozenset(
     {
         frozenset(pair)
@@ -239,10 +240,12 @@ class _Compared:
 
     def _is_clear(self, part: Part, rival: Part, same: Sequence[Part]) -> bool:
         """Return whether a rival shares clearly more words with a part than those of its value."""
-        if "each" in tags_in(self._said) or self._computed(part):
+        if any(p.marked("each") for p in (part, rival, *same)) or self._computed(part):
             return False
-        shared = max(len(part.near & p.near) for p in same)
-        return len(part.near & rival.near) >= shared + (1 if is_latin(self._said) else 2)
+        words = part.near | {word for word in part.far if word[0] == "#"}
+        shared = max(len(words & p.near) for p in same)
+        is_pair = part.kind == "place" and has_han(self._said)  # two words overlap by a pair
+        return len(words & rival.near) > shared + is_pair
 
     def _contrary(self, part: Part, other: Part) -> Finding:
         return Finding(part.start, "contrary", f"{part.written}≠{other.written}")
@@ -255,15 +258,19 @@ class _Compared:
             one, two = part.values, other.values
             if "" in part.units | other.units:
                 one, two = ({("", raw) for raw in p.raw} for p in (part, other))
+            off = _ABOUT if part.is_about else _ROUNDED * (part.is_converted or other.is_converted)
             return any(
-                agree(unit, its) and _is_near(size, value, part.is_about)
+                agree(unit, its) and abs(size - value) <= off * abs(value)
                 for unit, size in one
                 for its, value in two
             )
         if part.kind == "time":
             return any(_covers(mine, its) for mine in part.values for its in other.values)
         if part.kind == "modal":
-            return any(frozenset(p) not in _UNLIKE for p in product(part.values, other.values))
+            one, two = part.values, other.values
+            if one & _MODAL and two & _MODAL:
+                one, two = one & _MODAL, two & _MODAL
+            return any(frozenset(p) not in _UNLIKE for p in product(one, two))
         return bool(part.values & (other.values | other.marked("within")))
 
     def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
@@ -286,26 +293,21 @@ class _Compared:
 
     def like(self, part: Part, other: Part) -> float:
         """Return the share of a part's words that another part is said with, in [0, 1]."""
-        total, held = self._shared(part, other, part.near | part.far | self._asked_words)
-        return held / total if total else 0.0
+        told = other.far | self._clause.topic
+        words = part.near | part.far | (self._asked_words & (told | other.near))
+        held = self._sum(part, words & other.near) + _FAR * self._sum(part, words & told - other.near)
+        return held / (self._sum(part, words) or 1.0)
 
     def _fits(self, part: Part, other: Part, told: frozenset[str]) -> float:
         """Return the same of the words that parts of the clause are told with, to compare these."""
         others = (p.near for p in self.mine if p.kind == part.kind and p.segment != part.segment)
-        far = part.far.difference(*others)
-        total, held = self._shared(part, other, (part.near | far) & told)
-        return held / total if total else 0.0
+        words = (part.near | part.far.difference(*others)) & told
+        return self._sum(part, words & other.near) / (self._sum(part, words) or 1.0)
 
-    def _shared(self, part: Part, other: Part, words: frozenset[str]) -> tuple[float, float]:
-        total = held = 0.0
-        for word in words:
-            weight = self._weights.get(word, 1.0) * (1.0 if word in part.near else _FAR)
-            total += weight
-            if word in other.near:
-                held += weight
-            elif word in other.far or word in self._clause.topic:
-                held += weight * _FAR
-        return total, held
+    def _sum(self, part: Part, words: Iterable[str]) -> float:
+        return math.fsum(
+            self._weights.get(word, 1.0) * (1.0 if word in part.near else _FAR) for word in words
+        )
 
     def _stands_above(self, part: Part, rivals: Sequence[Part]) -> bool:
         """Return whether a part stands in what the clause is under, or is written in it.
@@ -342,6 +344,8 @@ class _Compared:
         """Return that a part is meant otherwise wherever the clause states it: its bound, time."""
         for kind in ("bound", "move", "when", "base", "per", "role"):
             mine, theirs = part.marked(kind), [p.marked(kind) for p in near]
+            if kind in ("when", "base"):
+                mine = frozenset(v for v in mine if v[0])
             if not mine or not all(theirs):
                 continue
             alike = _covers if kind in ("when", "base") else operator.eq
@@ -365,7 +369,7 @@ class _Compared:
 
     def _may_be_count(self, part: Part) -> bool:
         """Return whether a number in words may count what the reader sees: 三个方面."""
-        return part.is_word and any(unit == "个" for unit, _ in part.values)
+        return part.is_word and (part.units == {"个"} or max(part.raw) <= 1)
 
     def _computed(self, part: Part) -> str:
         """Return how a part follows from what stands in the clause; empty if it does not."""
@@ -384,7 +388,8 @@ class _Compared:
             for one, other in combinations(terms, 2):
                 for (unit, a), (its, b) in product(one.values, other.values):
                     for sign, result, of in _results(unit, a, its, b):
-                        if any(agree(u, of) and _is_near(v, result, True) for u, v in part.values):
+                        off = _ROUNDED * abs(result) if sign == "÷" else 0
+                        if any(agree(u, of) and abs(v - result) <= off for u, v in part.values):
                             return f"{one.written}{sign}{other.written}"
         (unit, value), *_ = part.values
         alike = [p for p in mine if any(u == unit for u, _ in p.values)]
@@ -403,19 +408,13 @@ class _Compared:
 
     def _reckoned(self, part: Part) -> str:
         """Return from which time and how many months a time follows."""
-        every = (*self.mine, *self._clause.parts)
-        terms = [
-            (int(size), p)
-            for p in every
-            if p.kind == "quantity"
-            for unit, size in p.values
-            if unit == "月"
-        ]
-        for begin in (p for p in every if p.kind == "time" and p is not part):
+        own = self._clause.parts
+        terms = [(int(size), p) for p in own if p.kind == "quantity" for unit, size in p.values if unit == "月"]
+        for begin in (p for p in (*self.mine, *own) if p.kind == "time" and p is not part):
             for months, term in terms:
                 for (y, m, _), (year, month, _) in product(part.values, begin.values):
-                    passed = 12 * (y - year) + (m - month if m and month else 0)
-                    if year and y and 0 <= months - passed <= 1:
+                    passed = 12 * (y - year) + (m - month)
+                    if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
                         return f"{begin.written}+{term.written}"
         return ""
 
@@ -424,7 +423,10 @@ def _alike(part: Part, other: Part) -> float:
     """Return how alike two segments are, in all words and in those behind their modal words."""
     both = 2 * len(part.near & other.near) / (len(part.near) + len(other.near))
     focus = part.far | other.far
-    return (both + len(focus & part.near & other.near) / len(focus)) / 2 if focus else both
+    if not focus:
+        return both
+    share = len(focus & part.near & other.near) / len(focus)
+    return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
 def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[str, Fraction, str]]:
@@ -440,10 +442,6 @@ def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[st
             yield "÷", 100 * one / other, "%"
             yield "÷", 100 * abs(one - other) / other, "%"
             yield "÷", one / other, "倍"
-
-
-def _is_near(one: Fraction, other: Fraction, is_about: bool) -> bool:
-    return abs(one - other) <= abs(other) * (_ABOUT if is_about else _EXACT)
 
 
 def _covers(mine: Value, its: Value) -> bool:

@@ -8,7 +8,7 @@ from kgrag.text.in_chinese import in_chinese, places_named
 from kgrag.text.organs import is_central_organ
 from kgrag.text.places import places_in
 from kgrag.text.quantities import narrow, quantities
-from kgrag.text.region_mentions import names_in
+from kgrag.text.region_mentions import counties_in
 from kgrag.text.regions import path, regions_named
 from kgrag.text.words import normalize_name, quoted_titles, stop_words
 
@@ -153,13 +153,8 @@ def places(text: str, known: Collection[str], *, latin: bool) -> list[Name]:
             for start, end, name in named
             if "-" not in (text[start - 1 : start], text[end : end + 1])  # a name of something else
         ]
-    found = [Name(start, name, _around(name)) for start, name in names_in(text, known=known)]
-    found += [
-        Name(start, text[start:end], (name,))
-        for start, end, name in places_in(text)
-        if end - start == 1
-    ]
-    return found
+    found = [Name(at, text[at:end], _around(name)) for at, end, name in places_in(text, known)]
+    return found + [Name(at, name, _around(name)) for at, name in counties_in(text)]
 
 
 def _around(name: str) -> tuple[str, ...]:

@@ -17,9 +17,9 @@ from typing import Literal
 from kgrag.answer.support import plain, wording
 from kgrag.text.in_chinese import plan_spans
 from kgrag.text.plan_periods import plan_years
-from kgrag.text.quantities import COUNTS, Quantity, dates, quantities, says_nothing
+from kgrag.text.quantities import COUNTS, Quantity, broken_numbers, dates, quantities, says_nothing
 from kgrag.text.table_rows import is_row, named_cells
-from kgrag.text.terms import Lexicon, Term
+from kgrag.text.terms import Lexicon, Term, statement_terms
 from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.verification.names import agencies, codes, places, titles
@@ -39,6 +39,7 @@ _FEWEST = 3  # words or pairs that say what a number is of; with less, what stan
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
 _BEHIND = 2  # characters between a number and the bound behind it
 _YEARS = range(1900, 2100)
+_LISTED_KINDS = frozenset(("quantity", "code", "name"))
 _BOUNDS = ("bound:", "behind:")
 _ORDINAL = re.compile(r"第\s*$")
 _ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, 第一 is not
@@ -67,11 +68,11 @@ _SIZES = (
     "% 1 percent per_cent",
     "个百分点 1 percentage_point percentage_points",
     "星级 1 star stars",
+    "度 1 ℃ 摄氏度 °c degree degrees",
 )
 _CURRENCIES = {"$": "美元", "¥": "元", "￥": "元"}
 _JOINED = str.maketrans("；：", "、 ")
 _TO = frozenset(("-", "—", "–", "~", "～", "至", "到", "to", "and", "或"))
-_DEGREES = frozenset(("度", "℃", "摄氏度", "°c"))
 
 
 @functools.cache
@@ -152,7 +153,12 @@ class Part:
     @property
     def units(self) -> frozenset[str]:
         """The units of a quantity."""
-        return frozenset(unit for unit, _ in self.values)
+        return frozenset(v[0] for v in self.values if self.kind == "quantity")
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether a quantity was converted into another unit."""
+        return not self.raw.issuperset(v[1] for v in self.values)
 
     @property
     def end(self) -> int:
@@ -174,13 +180,27 @@ def parts_of(text: str, known: tuple[str, ...] = ()) -> tuple[Part, ...]:
     """
     found: list[Part] = []
     text = _WRAPPED.sub(" ", text)
-    for start, end in sentence_spans(text):
+    for start, end in broken_numbers(text):  # 0. 75 ends no sentence
+        text = text[:start] + "".join(text[start:end].split()).rjust(end - start) + text[end:]
+    for start, end in _with_remarks(text):
         sentence = _Sentence(text[start:end], known)
         found += [
             replace(part, start=start + part.start, segment=start + part.segment)
             for part in sentence.parts()
         ]
     return tuple(found)
+
+
+def _with_remarks(text: str) -> list[tuple[int, int]]:
+    """Return the spans of sentences, each with the remark in brackets behind it."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        opened = spans and text.rfind("（", *spans[-1]) > text.rfind("）", *spans[-1])
+        if spans and (opened or text[start:end].lstrip()[:1] == "（"):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def tags_in(text: str) -> frozenset[str]:
@@ -219,7 +239,10 @@ class _Sentence:
         self._quantities = self._ranged(list(self._read_quantities()))
         numbers = [*self._quantities, *self._times]
         bounds = [t for t in self._terms if any(tag.startswith(_BOUNDS) for tag in t.tags)]
+        aims = () if self._latin else statement_terms().terms(text)  # say nothing of what it is
         self._bare = _blanked(text, [*numbers, *bounds], "0")
+        self._topics = _blanked(self._bare, aims, "0")
+        self._agencies = agencies(text, latin=self._latin)
         self._far = wording(self._bare)
 
     def _in_title(self, at: int) -> bool:
@@ -228,45 +251,37 @@ class _Sentence:
     def parts(self) -> Iterator[Part]:
         """Yield the parts, with their marks and words."""
         for part in self._quantities:
-            yield self._told(replace(part, marks=self._marks(part)), listed=True)
+            yield self._told(replace(part, marks=self._marks(part)))
         for part in self._times:
-            yield self._told(part, listed=False)
+            yield self._told(part)
         yield from self._names()
         yield from self._tagged()
         yield from self._modals()
 
-    def _told(self, part: Part, *, listed: bool) -> Part:
-        """Return a part with the words of its segment and its sentence."""
+    def _told(self, part: Part) -> Part:
+        """Return a part with the words of its segment, or item of a list, and of its sentence."""
         start, end = segment = self._segment(part.start)
-        if part.kind == "time":
+        if part.kind == "time":  # it is that of all until the next one
             later = [t.start for t in self._times if t.start > part.start]
             end = max(end, min(later, default=len(self._text)))
-            near = wording(self._bare[start:end])
-        elif listed or part.kind in ("code", "name"):
+        elif part.kind in _LISTED_KINDS:
             cuts = [start, *(m.end() for m in _LISTED.finditer(self._text, start, end)), end]
-            i = bisect_right(cuts, part.start) - 1
-            low, high = cuts[min(i, len(cuts) - 2)], cuts[min(i + 1, len(cuts) - 1)]
-            near = wording(self._bare[low:high])
-            if len(near) < (1 if self._latin else _FEWEST):
-                near |= wording(self._bare[start:high])
-            start, end = low, high
-        else:
-            near = wording(self._bare[start:end])
-        if len(near) < _FEWEST:
-            before = bisect_right(self._segments, (start, end)) - 2
-            near |= wording(self._bare[slice(*self._segments[max(0, before)])])
-        if part.kind != "quantity":
+            i = min(bisect_right(cuts, part.start), len(cuts) - 1)
+            start, end = cuts[i - 1], cuts[i]
+        near, piece = wording(self._bare[start:end]), start
+        for begin in (segment[0], self._segment(segment[0] - 1)[0]):
+            if len(wording(self._topics[start:end])) < (1 if self._latin else _FEWEST):
+                start = min(start, max(begin, 0))
+                near |= wording(self._bare[start:end])
+        if part.kind == "agency":
+            near = near.difference(*(wording(name.written) for name in self._agencies))
+        elif part.kind != "quantity":
             near -= wording(part.written)
-        values = (
-            f"#{value}"
-            for other in (*self._quantities, *self._times)
-            if segment[0] <= other.start < segment[1] and other.start != part.start
-            for value in other.values
-        )
-        said = self._written(*segment)
-        return replace(
-            part, near=near | frozenset(values), far=self._far, segment=start, said=said
-        )
+        others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
+        values = [(p.start, f"#{value}") for p in others for value in p.values]
+        near |= {v for at, v in values if segment[0] <= at < segment[1]}
+        far = self._far | {v for _, v in values}
+        return replace(part, near=near, far=far, segment=piece, said=self._written(*segment))
 
     def _segment(self, at: int) -> tuple[int, int]:
         i = bisect_right(self._segments, (at, len(self._text) + 1)) - 1
@@ -283,14 +298,12 @@ class _Sentence:
         for q in quantities(self._plain):
             if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
                 continue
-            if says_nothing(self._plain, q) or self._is_item(q) or q.values == {0}:
+            more = None if q.unit else _further_unit().match(self._plain, q.end)
+            if self._is_item(q) or q.values == {0} or (not more and says_nothing(self._plain, q)):
                 continue
             if _year_of(q) or q.unit == "月":
                 continue
-            end, values = self._measured(q)
-            unit = next(iter(values))[0]
-            if q.is_word and (not unit or max(q.values) <= 1):
-                continue
+            end, values = self._measured(q, more)
             about = any("about" in t.tags for t in self._beside(q.start, end))
             yield Part(
                 "quantity",
@@ -322,19 +335,15 @@ class _Sentence:
         opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
         return opened is not None and self._plain[q.end : q.end + 1] in "）)"
 
-    def _measured(self, q: Quantity) -> tuple[int, list[tuple[str, Fraction]]]:
+    def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[tuple[str, Fraction]]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
         unit, end = q.unit, q.end
-        if not unit and (more := _further_unit().match(self._plain, q.end)):
+        if more:
             unit, end = more.group().lstrip("-+ \n\t"), more.end()
         if not unit and self._plain[q.start - 1 : q.start] in _CURRENCIES:
             unit = _CURRENCIES[self._plain[q.start - 1 : q.start]]
         base, size = _units().get(unit, (unit, Fraction(1)))
-        found = [(base, Fraction(value) * size) for value in sorted(q.values)]
-        if unit in _DEGREES:
-            found += [("千瓦时", v) for _, v in found] if unit == "度" else []
-            found = [("度" if b in _DEGREES else b, v) for b, v in found]
-        return end, found
+        return end, [(base, Fraction(value) * size) for value in q.values]
 
     def _beside(self, start: int, end: int) -> Iterator[Term]:
         """Yield the words between the number before and this one, and right behind it."""
@@ -359,7 +368,7 @@ class _Sentence:
         low, high = self._segment(part.start)
         here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
-        marks |= {("computed", "") for tag in here if tag == "computed"}
+        marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
         base = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
         marks |= {("base", value) for t in base for value in t.values}
         return frozenset(marks | {("when", v) for v in self._when(part, high)})
@@ -419,7 +428,7 @@ class _Sentence:
     def _names(self) -> Iterator[Part]:
         found = [
             *(("title", name) for name in titles(self._text)),
-            *(("agency", name) for name in agencies(self._text, latin=self._latin)),
+            *(("agency", name) for name in self._agencies),
             *(("place", name) for name in places(self._text, self._known, latin=self._latin)),
             *(("code", name) for name in codes(self._text)),
             *(("name", name) for name in codes(self._text, capitalised=True)),
@@ -432,7 +441,7 @@ class _Sentence:
                 part = replace(part, values=frozenset(name.forms[:1]), marks=around)
             if kind == "agency":
                 part = replace(part, marks=self._roles(name.start, name.start + len(name.written)))
-            yield self._told(part, listed=False)
+            yield self._told(part)
 
     def _roles(self, start: int, at: int) -> frozenset[tuple[str, Value]]:
         """Return the role of an agency: behind it, else of the last label; 配合甲局: that leads."""
@@ -452,7 +461,7 @@ class _Sentence:
                 if kind in ("day", "level", "per"):
                     written = self._written(term.start, term.end)
                     part = Part(kind, written, frozenset({value}), term.start)  # type: ignore[arg-type]
-                    yield self._told(part, listed=False)
+                    yield self._told(part)
 
     def _modals(self) -> Iterator[Part]:
         """Yield what each segment allows, forbids, or says plainly; nothing of a question."""
@@ -469,7 +478,7 @@ class _Sentence:
             }
             bare = _blanked(self._bare, modal, "0")
             near = wording(bare[low:high])
-            if len(near) >= _FEWEST:
+            if len(near) >= (1 if modal else _FEWEST):
                 reach = _FOCUS * (3 if self._latin else 1)
                 focus = (wording(bare[t.end : min(high, t.end + reach)]) for t in modal)
                 yield Part(
