@@ -8,18 +8,12 @@ from dataclasses import dataclass
 
 from kgrag.answer.sentences import is_letterhead, joined_spans
 from kgrag.text.in_chinese import in_chinese
+from kgrag.text.numerals import in_digits
 from kgrag.text.quantities import Date, Quantity, agree, dates, legible, quantities, says_nothing
 from kgrag.text.words import character_pairs, has_han, is_latin, normalize, words
 
 NUMBER = re.compile(r"\d[\d.,]*")
 NUMBER_MARK = "#"  # begins the name of a number among features, which are pairs or words else
-_LOWER = {ord(c): c.lower() for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("’"): "'"}
-_COUNT_WORDS = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-_COUNTED = re.compile(rf"(?<![a-z-])(?:{'|'.join(_COUNT_WORDS[::-1])})(?![a-z])")
-_BEHIND_DIGIT = re.compile(r"(?<=\d)(?:st|nd|rd|th|am|pm)(?![a-z])|(?<=[\d ])-(?=[a-z])")
 _LATIN = re.compile("[a-z]{2,}")
 _BEFORE = 3  # sentences that tell what one is about
 _NUMBER_WEIGHT = 2.0  # of a number, against 1 for a pair of characters
@@ -30,19 +24,6 @@ _GAIN = 0.15  # of the sentence's features, for which a further one is quoted, t
 _WORDS, _BESIDE_NUMBER = 0.1, 0.5
 _TIE = 2  # decimals in which scores are compared; what stands near then decides
 _MOST = 5  # sentences
-
-
-def plain(text: str) -> str:
-    """Return a text in narrow lower case with English numbers in digits; the length stays.
-
-    >>> plain("Ｗithin three-day periods on the 3rd floor")
-    'within 3     day periods on the 3   floor'
-    """
-    digits = _COUNTED.sub(
-        lambda m: str(_COUNT_WORDS.index(m[0]) + 2).ljust(len(m[0])),
-        legible(text).translate(_LOWER),
-    )
-    return _BEHIND_DIGIT.sub(lambda m: " " * len(m[0]), digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +41,7 @@ class Numbers:
     @classmethod
     def of(cls, text: str) -> "Numbers":
         """Parse the numbers of a text, without words (统一), list numbers and parts of dates."""
-        text = plain(text)
+        text = in_digits(legible(text))
         found = tuple(dates(text))
         inside = [(date.start, date.end) for date in found]
         return cls(

@@ -106,6 +106,7 @@ class Clause:
         """Words that all of the quote is about."""
         return wording(self.above)
 
+
 class Finding(NamedTuple):
     """What was found out about a part of a sentence that its clause does not simply state.
 
@@ -214,7 +215,11 @@ class _Compared:
             fits = {p: self._fits(part, p, told) for p in (*same, *rivals)}
             held = max(map(fits.__getitem__, same))
             best = max(rivals, key=fits.__getitem__, default=None)
-            if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
+            if (
+                best
+                and fits[best] >= max(_LIKE, held + _MARGIN)
+                and self._is_clear(part, best, same)
+            ):
                 return self._contrary(part, best)
             return self._meant_otherwise(part, [p for p in same if fits[p] >= held - _CLOSE])
         best = max(rivals, key=lambda p: self.like(part, p), default=None)
@@ -244,7 +249,9 @@ class _Compared:
             return False
         words = part.near | {word for word in part.far if word[0] == "#"}
         shared = max(len(words & p.near) for p in same)
-        is_pair = part.kind == "place" and has_han(self._said)  # two words overlap by a pair
+        is_pair = part.kind in ("place", "agency") and has_han(
+            self._said
+        )  # two words overlap by a pair
         return len(words & rival.near) > shared + is_pair
 
     def _contrary(self, part: Part, other: Part) -> Finding:
@@ -295,7 +302,9 @@ class _Compared:
         """Return the share of a part's words that another part is said with, in [0, 1]."""
         told = other.far | self._clause.topic
         words = part.near | part.far | (self._asked_words & (told | other.near))
-        held = self._sum(part, words & other.near) + _FAR * self._sum(part, words & told - other.near)
+        held = self._sum(part, words & other.near) + _FAR * self._sum(
+            part, words & told - other.near
+        )
         return held / (self._sum(part, words) or 1.0)
 
     def _fits(self, part: Part, other: Part, told: frozenset[str]) -> float:
@@ -409,7 +418,13 @@ class _Compared:
     def _reckoned(self, part: Part) -> str:
         """Return from which time and how many months a time follows."""
         own = self._clause.parts
-        terms = [(int(size), p) for p in own if p.kind == "quantity" for unit, size in p.values if unit == "月"]
+        terms = [
+            (int(size), p)
+            for p in own
+            if p.kind == "quantity"
+            for unit, size in p.values
+            if unit == "月"
+        ]
         for begin in (p for p in (*self.mine, *own) if p.kind == "time" and p is not part):
             for months, term in terms:
                 for (y, m, _), (year, month, _) in product(part.values, begin.values):

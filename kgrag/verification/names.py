@@ -67,6 +67,8 @@ _CHINESE = {
     "rmb": "元",
     "cny": "元",
 }
+
+
 class Name(NamedTuple):
     """A name in a text.
 

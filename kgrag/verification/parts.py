@@ -14,14 +14,23 @@ from importlib import resources
 from itertools import pairwise
 from typing import Literal
 
-from kgrag.answer.support import plain, wording
+from kgrag.answer.support import wording
 from kgrag.text.in_chinese import plan_spans
+from kgrag.text.numerals import in_digits
 from kgrag.text.plan_periods import plan_years
-from kgrag.text.quantities import COUNTS, Quantity, broken_numbers, dates, quantities, says_nothing
+from kgrag.text.quantities import (
+    COUNTS,
+    Quantity,
+    broken_numbers,
+    dates,
+    legible,
+    quantities,
+    says_nothing,
+)
 from kgrag.text.table_rows import is_row, named_cells
 from kgrag.text.terms import Lexicon, Term, statement_terms
-from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
+from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import agencies, codes, places, titles
 
 Kind = Literal[
@@ -31,9 +40,20 @@ Value = tuple[str, Fraction] | tuple[int, int, int] | str
 
 _SEGMENT = re.compile(r"(?:[^，,；;。：:|\n（）()]|(?<=\d)[,:](?=\d))+")
 _LISTED = re.compile(r"、|\b(?:and|or|but|while)\b")
-_MONTH_NAMES = (
-    "January February March April May June July August September October November December"
-).split()
+_MONTH_NAMES = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 _MONTH = re.compile(rf"\b(?:{'|'.join(_MONTH_NAMES)})\b")
 _FEWEST = 3  # words or pairs that say what a number is of; with less, what stands before says it
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
@@ -203,6 +223,11 @@ def _with_remarks(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def plain(text: str) -> str:
+    """Return a text in narrow lower case with numbers in digits; the length stays."""
+    return in_digits(legible(text))
+
+
 def tags_in(text: str) -> frozenset[str]:
     """Return the tags of the words of a text in `claims.toml`."""
     return frozenset(tag for term in _terms(plain(text)) for tag in term.tags)
@@ -335,7 +360,9 @@ class _Sentence:
         opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
         return opened is not None and self._plain[q.end : q.end + 1] in "）)"
 
-    def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[tuple[str, Fraction]]]:
+    def _measured(
+        self, q: Quantity, more: re.Match[str] | None
+    ) -> tuple[int, list[tuple[str, Fraction]]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
         unit, end = q.unit, q.end
         if more:
@@ -351,9 +378,9 @@ class _Sentence:
         ends = [q.end for q in quantities(self._plain[low:start])]
         low += max(ends, default=0)
         for term in self._terms:
-            if low <= term.start and term.end <= start:
-                yield term
-            elif end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND:
+            if (low <= term.start and term.end <= start) or (
+                end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND
+            ):
                 yield term
 
     def _marks(self, part: Part) -> frozenset[tuple[str, Value]]:
@@ -471,10 +498,7 @@ class _Sentence:
             here = [t for t in self._terms if low <= t.start and t.end <= high]
             modal = [t for t in here if any(tag.startswith("modal:") for tag in t.tags)]
             values = {
-                tag.partition(":")[2]
-                for t in modal
-                for tag in t.tags
-                if tag.startswith("modal:")
+                tag.partition(":")[2] for t in modal for tag in t.tags if tag.startswith("modal:")
             }
             bare = _blanked(self._bare, modal, "0")
             near = wording(bare[low:high])

@@ -200,7 +200,9 @@ def test_a_year_in_a_title_backs_none_outside():
     assert verdicts("2030年实现达峰", "落实《2030年前碳达峰行动方案》。") == ["missing"]
 
 
-ENGLISH = "The Eiffel Tower in Paris, 330 metres high, opened on 31 March 1889. Visits last 72 hours."
+ENGLISH = (
+    "The Eiffel Tower in Paris, 330 metres high, opened on 31 March 1889. Visits last 72 hours."
+)
 
 
 def test_languages_are_bridged_by_values():
