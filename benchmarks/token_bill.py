@@ -1,4 +1,4 @@
-"""What reading documents and questions takes of a thorough model: predicted, and counted.
+"""What reading documents takes of a thorough model: predicted, and counted.
 
 The model is a local server that answers as long as a thorough one does. Of a passage it states so
 many facts that they took 1,638 tokens for 1,000 characters in the form of objects, with their
@@ -8,7 +8,6 @@ model wrote, where there is one; an answer has six cited sentences. Tokens are t
 count, not the estimate that predictions rest on.
 
 usage: python benchmarks/token_bill.py --files FOLDER [--tuning 20] [--documents 20]
-           [--kb KB --queries Q.jsonl --readings A.jsonl --questions 20]
 """
 
 import argparse
@@ -18,14 +17,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.reading import SCHEMA_NAMES
-from kgrag.llm.chat import Message, Request
-from kgrag.llm.ledger import Calls, predict
+from kgrag.llm.chat import Message
 from kgrag.testing import FakeServer, Reply, stand_in
 from kgrag.testing.reply import count_tokens
 
@@ -110,14 +107,12 @@ def share_for(texts: Sequence[str], tokens: float) -> float:
 
 def server(
     share: float,
-    analyses: Mapping[str, str],
     note: Callable[[Mapping[str, object], Reply], object] = lambda *_: None,
 ) -> FakeServer:
-    """Return a server that reads as thoroughly, and has a reading for each question.
+    """Return a server that reads as thoroughly.
 
     Args:
         share: Of the clauses that are stated.
-        analyses: By question.
         note: Gets every request's body with its reply.
     """
 
@@ -133,21 +128,10 @@ def server(
             text, parts = _MARK.sub("", passage[2]), _PARTS.search(said)
             asked = re.split(r",\s*", parts[1]) if parts else []
             return Reply(answer(text, asked, share, as_rows))
-        found = next((a for q, a in analyses.items() if q in said), None)
-        if found and name_of(body) == "question":
-            return Reply(found)
         cited = [] if name_of(body) else _NUMBERED.findall(said)[:_CITED]
         return Reply("".join(map(sentence, cited))) if cited else stand_in(body)
 
     return FakeServer(reply)
-
-
-def as_reading(read: Mapping[str, Any]) -> str:
-    """Return what a model wrote about a question in the form that is asked for."""
-    parts = ("critical", "wordings", "passage", "sub_questions")
-    keywords = [{"name": k, "synonyms": read["synonyms"].get(k, [])} for k in read["keywords"]]
-    told = {"keywords": keywords, **{part: read[part] for part in parts}}
-    return json.dumps(told, ensure_ascii=False)
 
 
 def sentence(numbered: Sequence[str]) -> str:
@@ -180,7 +164,7 @@ def row(*cells: object) -> None:
 
 def documents(files: Sequence[Path], share: float) -> None:
     """Print what reading documents takes, for 1,000 characters."""
-    with server(share, {}) as place, tempfile.TemporaryDirectory() as folder:
+    with server(share) as place, tempfile.TemporaryDirectory() as folder:
         llm = ModelConfig(base_url=place.base_url, model="thorough")
         config = Config(llm=llm)
         with KnowledgeBase.open(folder, config=config, embedder=HashEmbedder()) as base:
@@ -209,48 +193,12 @@ def count_tokens_of(body: Mapping[str, object]) -> int:
     return count_tokens("".join(message.content for message in messages(body)))
 
 
-def questions(kb: str, asked: Sequence[str], analyses: Mapping[str, str]) -> None:
-    """Print what a question takes, by kind of call."""
-    sent: dict[str, list[tuple[float, ...]]] = {}
-    came: list[tuple[Mapping[str, object], Reply]] = []
-
-    def note(body: Mapping[str, object], reply: Reply) -> None:
-        came.append((body, reply))
-
-    with server(0.0, analyses, note) as place, tempfile.TemporaryDirectory() as folder:
-        llm = ModelConfig(base_url=place.base_url, model="thorough", calls=f"{folder}/calls.db")
-        with KnowledgeBase.open(kb, create=False, config=Config(llm=llm)) as base:
-            for question in asked:
-                base.ask(question)
-        empty = Calls.open(f"{folder}/empty.db")
-        for body, reply in came:
-            request = Request(messages(body), "answer", schema_name=name_of(body))
-            told = predict([request], model="thorough", parameters={}, calls=empty)
-            counts = (
-                *(told.prompt_tokens, count_tokens_of(body)),
-                *(told.completion_tokens, count_tokens(reply.text)),
-            )
-            sent.setdefault(name_of(body) or "answer", []).append(counts)
-        empty.close()
-    row("a question", "calls", "in: predicted", "counted", "out: predicted", "counted")
-    row(*["---"] * 6)
-    for name, rows in sent.items():
-        sums = [sum(column) / len(asked) for column in zip(*rows, strict=True)]
-        row(name, f"{len(rows) / len(asked):.2f}", *sums)
-    everything = [sum(r[i] for rows in sent.values() for r in rows) / len(asked) for i in range(4)]
-    row("in all", f"{len(came) / len(asked):.2f}", *everything)
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--files", type=Path, required=True)
     parser.add_argument("--tuning", type=int, default=20)
     parser.add_argument("--documents", type=int, default=20)
-    parser.add_argument("--kb")
-    parser.add_argument("--queries", type=Path)
-    parser.add_argument("--readings", type=Path)
-    parser.add_argument("--questions", type=int, default=20)
     given = parser.parse_args()
     files = sorted(path for path in given.files.iterdir() if path.is_file())
     tuning, counted = files[:: max(1, len(files) // given.tuning)], files[1::3][: given.documents]
@@ -258,12 +206,6 @@ def main() -> None:
     share = share_for([file.read_text("utf-8") for file in tuning], MEASURED)
     print(f"{share:.2f} facts a clause: {MEASURED:,.0f} tokens for 1,000 characters as objects\n")
     documents(counted, share)
-    if given.kb:
-        lines = [json.loads(line) for line in given.queries.read_text("utf-8").splitlines()]
-        read = {r["id"]: r for r in map(json.loads, given.readings.read_text("utf-8").splitlines())}
-        analyses = {q["question"]: as_reading(read[q["id"]]) for q in lines if q["id"] in read}
-        print()
-        questions(given.kb, [q["question"] for q in lines][: given.questions], analyses)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kgrag.config import IngestConfig
 from kgrag.errors import IngestionError
@@ -24,6 +25,9 @@ from kgrag.store.store import Store
 from kgrag.text.messages import message, without_start
 from kgrag.text.visible import place_shown
 from kgrag.types import Document
+
+if TYPE_CHECKING:
+    from kgrag.ingestion.vision import Vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class ChangeDetector:
         model: str,
         sizes: ChunkSizes,
         sidecars: Sidecars | None = None,
+        vision: "Vision | None" = None,
     ) -> None:
         """Load the fingerprints and sources of the store.
 
@@ -70,6 +75,7 @@ class ChangeDetector:
         self._settings = settings
         self._model = model
         self._sizes = sizes
+        self._vision = vision
         self._curation = Curation.of(store)
         states = store.sources()
         self._doc_of = {state.source: state.doc_id for state in states}
@@ -103,7 +109,7 @@ class ChangeDetector:
         With `alone` it reads in this process, without limits of time and memory.
         """
         setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
-        return Pool(setting, limits, alone=alone)
+        return Pool(setting, limits, alone=alone, vision=self._vision)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
         """Yield files and records, with a task where reading seems necessary so far."""
@@ -153,7 +159,7 @@ class ChangeDetector:
         made = making.result()
         if isinstance(made, Failure):
             return ask.number, Outcome(made.file, "failed", detail=made.reason)
-        if isinstance(made, Document):
+        if not isinstance(made, DocumentBundle):
             raise TypeError("a file was read only, and nothing was made of it")
         return ask.number, self._ready(made)
 
@@ -168,6 +174,8 @@ class ChangeDetector:
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
+        if self._vision and document.file in self._vision.incomplete:
+            wanted = replace(wanted, seen="")
         source = absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
@@ -178,6 +186,7 @@ class ChangeDetector:
             sizes=self._sizes,
             store=self._store,
             curation=self._curation,
+            is_read=bool(self._model),
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)
@@ -244,10 +253,13 @@ class ChangeDetector:
     def _wanted(
         self, content_hash: str, media_type: str, properties: Mapping[str, str]
     ) -> Fingerprint:
-        return Fingerprint.of(
+        wanted = Fingerprint.of(
             content_hash,
             media_type,
             settings=self._settings,
             model=self._model,
             stated=stated_digest(properties),
         )
+        if self._vision and media_type in ("pdf", "picture"):
+            wanted = replace(wanted, seen=self._vision.identity)
+        return wanted

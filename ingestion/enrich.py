@@ -17,12 +17,12 @@ from kgrag.errors import (
     TransientModelError,
 )
 from kgrag.ids import digest
+from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.change_detection import PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.facts import BY_RULE, agreed
+from kgrag.ingestion.facts import BY_RULE, IMPORTED
 from kgrag.ingestion.fingerprints import Fingerprint
-from kgrag.ingestion.imports import EXTRACTOR as IMPORTED
 from kgrag.ingestion.passages import Passage, passages
 from kgrag.ingestion.prepare import resolver_of
 from kgrag.ingestion.reading import (
@@ -76,6 +76,7 @@ class _Queued:
 
     numbered: Numbered
     passages: Sequence[Passage] = ()
+    names: NameResolver | None = None
     futures: "Sequence[Future[PassageKnowledge | ModelError]]" = ()
 
 
@@ -143,8 +144,9 @@ class Enricher:
 
     def requests(self, bundle: DocumentBundle) -> Iterator[Request]:
         """Yield the requests for a document if no answer fails."""
+        names = resolver_of(bundle.document, self._curation)
         for passage in self.passages_of(bundle):
-            yield from planned_requests(passage, bundle.document, settings=self.settings)
+            yield from planned_requests(passage, bundle.facts, names, settings=self.settings)
 
     def enrich(
         self, items: Iterable[Numbered], *, waiting: Waiting = lambda _: None
@@ -210,7 +212,7 @@ class Enricher:
         futures = {
             p.position: pool.submit(self._read, p, ready.bundle, names) for p in order if names
         }
-        return _Queued(item, todo, [futures[p.position] for p in todo])
+        return _Queued(item, todo, names, [futures[p.position] for p in todo])
 
     def _read(
         self, passage: Passage, bundle: DocumentBundle, names: NameResolver
@@ -223,6 +225,7 @@ class Enricher:
             known = read_passage(
                 passage,
                 leaves,
+                bundle.facts,
                 names=names,
                 settings=self.settings,
                 model_of=self._model,
@@ -249,7 +252,8 @@ class Enricher:
         while not _is_read(queued):
             wait(queued.futures, timeout=_TICK_S)
             waiting(queued.numbered)
-        if not queued.passages or isinstance(item, Outcome) or item.bundle is None:
+        names = queued.names
+        if names is None or isinstance(item, Outcome) or item.bundle is None:
             return queued.numbered
         results = [(p, f.result()) for p, f in zip(queued.passages, queued.futures, strict=True)]
         good = [(p, r) for p, r in results if not isinstance(r, ModelError)]
@@ -258,7 +262,7 @@ class Enricher:
         outcome = replace(item.outcome, detail=_detail(bad), failed_passages=len(bad))
         if item.outcome.status == "retried" and not good:
             return number, outcome
-        bundle = _with_knowledge(item.bundle, good, failed=[p.position for p, _ in bad])
+        bundle = _with_knowledge(item.bundle, good, names, failed=[p.position for p, _ in bad])
         return number, replace(item, outcome=outcome, bundle=bundle)
 
     def _count(self, good: Sequence[PassageKnowledge], bad: Sequence[ModelError]) -> None:
@@ -298,6 +302,7 @@ def _detail(bad: Sequence[tuple[Passage, ModelError]]) -> str:
 def _with_knowledge(
     bundle: DocumentBundle,
     read: Sequence[tuple[Passage, PassageKnowledge]],
+    names: NameResolver,
     *,
     failed: Sequence[int],
 ) -> DocumentBundle:
@@ -315,10 +320,7 @@ def _with_knowledge(
     return replace(
         bundle,
         fingerprint=str(fingerprint),
-        facts=[
-            *(f for f in facts if f.evidence),
-            *agreed((f for _, k in read for f in k.facts), bundle.facts),
-        ],
+        facts=agreed([*facts, *(f for _, k in read for f in k.facts)], names, bundle.document.text),
         mentions=[m for m in bundle.mentions if stays(m.evidence)],
         summaries=summaries + [s for _, k in read for s in k.summaries],
     )

@@ -2,14 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast, get_args
+from typing import get_args
 
 from kgrag.config import ExtractFacts
+from kgrag.ingestion.agreement import OWN_WORDS, Known, stands, written
 from kgrag.ingestion.anchor import evidence_for
-from kgrag.ingestion.fact_rows import Statement, Told
-from kgrag.ingestion.facts import NO_VALUES, Stated, facts_of
+from kgrag.ingestion.fact_rows import Correction, Statement, Told
+from kgrag.ingestion.facts import NO_VALUES, Stated, facts_of, with_evidence
 from kgrag.ingestion.locate import Match, Place, locate, locate_all
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
 from kgrag.ingestion.passages import Passage
@@ -17,27 +18,14 @@ from kgrag.ingestion.resolve import NameResolver
 from kgrag.ingestion.statements.target_grammar import as_text, values
 from kgrag.ingestion.statements.target_phrases import bound_of, value_qualifiers
 from kgrag.qualifiers import NONE, Comparator, Qualifiers
-from kgrag.text.quantities import narrow
-from kgrag.text.words import normalize
-from kgrag.types import Chunk, Evidence, Fact, Language
-
-_SIGNS: Mapping[str, Comparator] = {
-    **{sign: sign for sign in cast(tuple[Comparator, ...], get_args(Comparator)) if sign},
-    **dict.fromkeys(["达到", "等于", "为", "＝", "=="], "="),
-    **dict.fromkeys(["≥", "不低于", "不少于", "以上", "至少", "大于等于", "at least"], ">="),
-    **dict.fromkeys(
-        ["≤", "不高于", "不超过", "不多于", "以内", "以下", "小于等于", "at most"], "<="
-    ),
-    **dict.fromkeys(["超过", "大于", "高于", "突破", "more than"], ">"),
-    **dict.fromkeys(["低于", "小于", "少于", "less than"], "<"),
-    **dict.fromkeys(["左右", "约", "≈", "大约", "about"], "~"),
-    **dict.fromkeys(["提高", "增长", "增加", "上升", "提升", "up by"], "+"),
-    **dict.fromkeys(["下降", "降低", "减少", "down by"], "-"),
-}
+from kgrag.text.quantities import narrow, quantities
+from kgrag.text.words import normalize, normalize_name
+from kgrag.types import Chunk, Fact, Language
 
 _CONFIDENCE: Mapping[Match, float] = {"exact": 1.0, "normalised": 0.9, "near": 0.8}
 _LONGEST_NAME = 120  # characters; a longer one is a clause
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_VALUE = re.compile(rf"{_NUMBER.pattern}(?:[-~–—至]{_NUMBER.pattern})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +35,22 @@ class Source:
     passage: Passage
     leaves: Sequence[Chunk]  # the document's smallest chunks in reading order
     names: NameResolver
+    known: Sequence[Known]  # what the model was told that rules read
     extractor: str  # name of the model
     language: Language
     facts: ExtractFacts
     meta_model: MetaModel | None  # types and relations; None for open triples
 
 
-def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fact], Counter[str]]:
+def read_facts(
+    statements: Sequence[Statement], source: Source, corrections: Sequence[Correction] = ()
+) -> tuple[list[Fact], Counter[str]]:
     """Return the facts of statements, and the number of dropped statements by reason.
 
     A statement is dropped where its quote is not in the passage, one of its numbers is in neither
     passage nor headings, a name means nothing, or, with facts restricted to the meta-model, where
     that does not allow it. Facts are unique by id with all their evidence, in input order.
+    A correction is the statement of rules under another name, if the passage has that.
     """
     places = _places(statements, source.passage.text)
     numbers = _numbers_held(source.passage.text, *source.passage.heading_path, *source.names.titles)
@@ -69,27 +61,61 @@ def read_facts(statements: Sequence[Statement], source: Source) -> tuple[list[Fa
         reason = _refused(statement.triple, place, numbers, source)
         if reason or place is None:
             dropped[reason] += 1
-            continue
-        found = facts_of([_stated(statement, place, numbers, source)], source.names)
-        if not found:
-            dropped["subject is object"] += 1
-            continue
-        (fact,) = found
-        known = facts.get(fact.fact_id)
-        if known and set(fact.evidence) <= set(known.evidence):
-            dropped["repeated"] += 1
-        elif known:
-            facts[fact.fact_id] = with_evidence(known, fact.evidence)
         else:
-            facts[fact.fact_id] = fact
-    return list(facts.values()), dropped
+            _add(facts, _stated(statement, place, numbers, source), dropped, source)
+    by_key = {known.key: known for known in source.known}
+    for correction in corrections:
+        stated = _corrected(correction, by_key.get(correction.key), numbers, source)
+        dropped["correction without support"] += not stated
+        for one in stated:
+            _add(facts, one, dropped, source)
+    return list(facts.values()), +dropped
 
 
-def with_evidence(fact: Fact, evidence: Iterable[Evidence]) -> Fact:
-    """Return a fact with further evidence, each record once, in order."""
-    records = dict.fromkeys((*fact.evidence, *evidence))
-    by_place = sorted(records, key=lambda e: (e.doc_id, e.start, e.end, e.extractor))
-    return replace(fact, evidence=tuple(by_place))
+def _add(facts: dict[str, Fact], stated: Stated, dropped: Counter[str], source: Source) -> None:
+    """Add a statement to facts by id; what is no fact is counted."""
+    found = facts_of([stated], source.names)
+    if not found:
+        dropped["subject is object"] += 1
+        return
+    (fact,) = found
+    known = facts.get(fact.fact_id)
+    if known and set(fact.evidence) <= set(known.evidence):
+        dropped["repeated"] += 1
+        return
+    has = known.evidence if known else ()
+    facts[fact.fact_id] = with_evidence(fact, (*has, *fact.evidence))
+
+
+def _corrected(
+    correction: Correction, known: Known | None, numbers: frozenset[str], source: Source
+) -> list[Stated]:
+    """Return the statements of rules under the names that a model gives them.
+
+    Those of several subjects keep them; of a figure the object may only tell the year besides. A
+    name has to be made of words of the passage, its headings and titles.
+    """
+    stated = known.stated if known else ()
+    names, passage = source.names, source.passage
+    held = normalize_name("".join((*passage.heading_path, passage.text, *names.titles, OWN_WORDS)))
+    found = []
+    for fact, evidence in stated:
+        own = evidence[0].qualifiers
+        new = correction.subject if len(stated) == 1 else "", correction.object
+        said = value_qualifiers(fact.predicate, new[1], written=names.year)
+        if own.kind == "target" and (said.value, said.unit) != (own.value, own.unit):
+            new, said = (new[0], ""), NONE
+        subject, object_ = (
+            one or old for one, old in zip(new, written(fact, evidence[0], names), strict=True)
+        )
+        triple = TypedTriple(subject, "", fact.predicate, object_, "")
+        is_said = all(stands(name, held) for name in new if name)
+        if not any(new) or not is_said or _refused(triple, Place(0, 0, "exact"), numbers, source):
+            continue
+        told = replace(own, year=own.year or said.year)
+        here = (replace(e, extractor=source.extractor, qualifiers=told) for e in evidence)
+        found.append(Stated(subject, fact.predicate, object_, tuple(here), fact.subject.type))
+    return found
 
 
 def _places(statements: Sequence[Statement], text: str) -> dict[int, Place | None]:
@@ -126,8 +152,8 @@ def _refused(
 
 
 def _numbers_held(*texts: str) -> frozenset[str]:
-    """Return the numbers in texts, also with blanks and thousands separators removed."""
-    found: set[str] = set()
+    """Return the numbers in texts, also without blanks and separators, and as values are stored."""
+    found = {as_text(value) for text in texts for q in quantities(text) for value in q.values}
     for text in map(normalize, texts):
         found.update(_NUMBER.findall(text))
         found.update(_NUMBER.findall("".join(text.split()).replace(",", "")))
@@ -184,7 +210,6 @@ def _qualifiers(
     if told == Told():
         return NONE
     value = _held(told.value, numbers)
-    sign = _SIGNS.get(narrow(told.comparator).strip().lower(), "")
     is_target = predicate not in NO_VALUES
     said = value_qualifiers(predicate, phrase, written=names.year) if is_target else NONE
     if not said and value:
@@ -192,37 +217,31 @@ def _qualifiers(
             said = value_qualifiers(predicate, f"{value}{told.unit}", written=names.year)
         said = said or _bare(value, told.unit)
     year = _held(narrow(told.year).strip().removesuffix("年"), numbers)
-    stands = told.condition and locate(told.condition, source.passage.text)
+    is_there = told.condition and locate(told.condition, source.passage.text)
     return replace(
         said,
-        comparator=_comparator(said, (phrase, statement.quote), sign),
+        comparator=_comparator(said, (phrase, statement.quote), narrow(told.comparator).strip()),
         year=said.year or (year if len(year) == 4 else ""),
         region=_region(told.region, names),
-        condition=told.condition if stands else "",
+        condition=told.condition if is_there else "",
     )
 
 
-def _comparator(said: Qualifiers, texts: Iterable[str], sign: Comparator) -> Comparator:
-    """Return the comparator of a value; 达到 and = give way to 不低于 or an explicit sign."""
+def _comparator(said: Qualifiers, texts: Sequence[str], sign: str) -> Comparator:
+    """Return the comparator of a value; 达到 and = give way to 不低于, before or as the sign."""
     if not said.value or said.comparator not in ("", "="):
         return said.comparator
-    bounds = (bound_of(text, said.value) for text in texts)
-    return next(filter(None, bounds), sign or said.comparator)
+    value = f"{said.value}{said.unit}"
+    bounds = (bound_of(text, said.value) for text in (*texts, f"{sign}{value}", f"{value}{sign}"))
+    told = next((known for known in get_args(Comparator) if known == sign), said.comparator)
+    return next(filter(None, bounds), told or said.comparator)
 
 
 def _held(said: str, numbers: frozenset[str]) -> str:
-    """Return a number without blanks and thousands separators if the text contains it; else ""."""
+    """Return a number, or a range, without separators if the text contains it; else ""."""
     plain = narrow(said).replace(",", "").replace(" ", "")
-    return plain if plain in numbers or all(n in numbers for n in _ends(plain)) else ""
-
-
-def _ends(number: str) -> list[str]:
-    """Return the two numbers of a range, or the number itself."""
-    for dash in ("-", "~", "–", "—", "至"):
-        parts = number.split(dash)
-        if len(parts) == 2 and all(parts):
-            return parts
-    return [number]
+    is_held = _VALUE.fullmatch(plain) and numbers.issuperset(_NUMBER.findall(plain))
+    return plain if is_held else ""
 
 
 def _bare(value: str, unit: str) -> Qualifiers:

@@ -1,7 +1,7 @@
-"""The form in which a model gives facts: rows below the quote that states them, or objects."""
+"""The form in which a model gives facts: rows below the quote that states them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kgrag.ingestion.meta_model import MetaModel, TypedTriple
@@ -9,20 +9,30 @@ from kgrag.llm.chat import Schema
 
 _SIGN = re.compile(r"[-+<>=≥≤≈~～－＋]+")
 _TEXT: Schema = {"type": "string"}
-# A row is subject, type, relation, object, type and then these; without a meta-model it has no
-# types. What nothing is told of is empty, and left out at the end.
-ITEMS: Schema = {
+# Without a meta-model a row has no types. What is not told is empty, and left out at the end.
+_ROW: Schema = {
     "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "quote": _TEXT,
-            "triples": {"type": "array", "items": {"type": "array", "items": _TEXT}},
-        },
-        "required": ["quote", "triples"],
-        "additionalProperties": False,
-    },
+    "items": _TEXT,
+    "minItems": 3,
+    "maxItems": 11,
+    "description": "subject, type, relation, object, type, value, unit, year, comparison, region, "
+    "condition",
 }
+
+
+def object_of(**properties: Schema) -> Schema:
+    """Return the schema of an object with exactly these properties, as strict endpoints require."""
+    one: Schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {**one, "additionalProperties": False}
+
+
+def list_of(items: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items}
+
+
+ITEMS = list_of(object_of(quote=_TEXT, triples=list_of(_ROW)))
+CORRECTIONS = list_of(object_of(id=_TEXT, subject=_TEXT, object=_TEXT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +63,27 @@ class Statement:
     Attributes:
         quote: The words that it was taken from.
         triple: With the types that were told.
-        item: Number of the quote within the answer: two quotes may be equal.
         told: What stands beside it.
+        item: Number of the quote within the answer: two quotes may be equal.
     """
 
     quote: str
     triple: TypedTriple
-    item: int = 0
-    told: Told = Told()
+    told: Told
+    item: int
 
 
-_TOLD = tuple(field.name for field in fields(Told))
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Other names for a statement of rules that a model was told by its key; empty for the same."""
+
+    key: str
+    subject: str
+    object: str
 
 
-def read_items(items: Iterable[object], meta_model: MetaModel | None = None) -> list[Statement]:
+def read_items(items: Sequence[object], meta_model: MetaModel | None = None) -> list[Statement]:
     """Return the statements of an answer; what is missing in one is empty.
-
-    Triples may be rows or objects, with short keys or long ones, below their quote or beside it.
 
     Args:
         items: Of the answer.
@@ -78,60 +92,45 @@ def read_items(items: Iterable[object], meta_model: MetaModel | None = None) -> 
     Raises:
         ValueError: If no item has the form asked for, though there are some.
     """
-    items = list(items)
-    found: list[Statement] = []
-    for number, item in enumerate(items):
-        if not isinstance(item, Mapping):
-            continue
-        quote = _text(item, "quote")
-        beside = "triples" not in item
-        if beside and found and found[-1].quote == quote:
-            number = found[-1].item
-        found += [
-            Statement(quote, *_with_value(*_read(row, meta_model, number))) for row in _rows(item)
-        ]
+    found = [
+        Statement(_text(item, "quote"), *_read(row, meta_model), item=number)
+        for number, item in enumerate(items)
+        if isinstance(item, Mapping)
+        for row in _rows(item.get("triples"))
+    ]
     if items and not any(s.triple.subject and s.triple.object for s in found):
         raise ValueError('no item of "facts" has a "quote" and "triples" with subject and object')
     return found
 
 
-def _rows(item: Mapping[str, object]) -> Iterator[Mapping[str, object] | Sequence[object]]:
-    inner = item.get("triples")
-    if not isinstance(inner, list):
-        yield item
-    elif len(inner) >= 3 and all(isinstance(part, str) for part in inner):
-        yield inner  # the only row, not in a list of its own
-    else:
-        yield from (row for row in inner if isinstance(row, Mapping | list))
+def read_corrections(items: Iterable[object]) -> list[Correction]:
+    """Return the corrections of an answer; what has another form is left out."""
+    rows = [item for item in items if isinstance(item, Mapping)]
+    return [Correction(_text(r, "id"), _text(r, "subject"), _text(r, "object")) for r in rows]
 
 
-def _read(
-    row: Mapping[str, object] | Sequence[object], meta_model: MetaModel | None, item: int
-) -> tuple[TypedTriple, int, Told]:
-    if isinstance(row, Mapping):
-        triple = TypedTriple(
-            subject=_text(row, "s", "subject"),
-            subject_type=_text(row, "st", "subject_type"),
-            predicate=_text(row, "p", "predicate", "relation"),
-            object=_text(row, "o", "object"),
-            object_type=_text(row, "ot", "object_type"),
-        )
-        return triple, item, Told(*(_text(row, name) for name in _TOLD))
+def _rows(triples: object) -> list[list[object]]:
+    rows = triples if isinstance(triples, list) else []
+    if len(rows) >= 3 and all(isinstance(part, str) for part in rows):
+        return [rows]  # the only row, not in a list of its own
+    return [row for row in rows if isinstance(row, list)]
+
+
+def _read(row: Sequence[object], meta_model: MetaModel | None) -> tuple[TypedTriple, Told]:
+    """Return the triple of a row, and what stands beside it.
+
+    Where its object is only a sign (+), the value that is told is its object.
+    """
     parts = [_plain(part) for part in row]
     typed = meta_model is not None and _has_types(parts, meta_model)
     wanted = (0, 1, 2, 3, 4) if typed else (0, None, 1, 2, None)
     triple = TypedTriple(*("" if i is None else _part(parts, i) for i in wanted))
     rest = parts[5 if typed else 3 :]
-    return triple, item, Told(*(_part(rest, i) for i in range(len(_TOLD))))
-
-
-def _with_value(triple: TypedTriple, item: int, told: Told) -> tuple[TypedTriple, int, Told]:
-    """Return a row whose object is only a sign (+) with the value that is told as its object."""
+    told = Told(*(_part(rest, i) for i in range(len(fields(Told)))))
     if not told.value or not _SIGN.fullmatch(triple.object):
-        return triple, item, told
-    object_ = f"{told.value}{told.unit}"
+        return triple, told
     sign = told.comparator or triple.object
-    return replace(triple, object=object_), item, replace(told, comparator=sign)
+    return replace(triple, object=f"{told.value}{told.unit}"), replace(told, comparator=sign)
 
 
 def _has_types(parts: Sequence[str], meta_model: MetaModel) -> bool:
@@ -144,8 +143,8 @@ def _part(parts: Sequence[str], i: int) -> str:
     return parts[i] if i < len(parts) else ""
 
 
-def _text(row: Mapping[str, object], *keys: str) -> str:
-    return _plain(next((row[key] for key in keys if key in row), ""))
+def _text(item: Mapping[str, object], key: str) -> str:
+    return _plain(item.get(key))
 
 
 def _plain(value: object) -> str:

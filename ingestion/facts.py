@@ -11,13 +11,11 @@ from kgrag.ingestion.statements.finding import Finding
 from kgrag.ingestion.statements.provisions import BEGINS, LASTS, UNTIL
 from kgrag.ingestion.statements.target_phrases import value_qualifiers
 from kgrag.qualifiers import NONE, Qualifiers
-from kgrag.text.leading_region import leading_region
 from kgrag.text.quantities import dates
 from kgrag.text.titles import CITING_PREDICATES
-from kgrag.text.words import normalize_name
 from kgrag.types import Chunk, Evidence, Fact, Mention
 
-BY_RULE = "rules"  # extractor of what rules find
+BY_RULE, IMPORTED = "rules", "import"  # extractors of what no model finds
 _ROLES = frozenset(["牵头", "负责", "配合"])
 # Of the conditions that rules read, with the meta-model's word for amounts that are granted.
 CONDITIONS = frozenset(["申请条件", "处罚", "奖励", "补助", "资金标准"])
@@ -82,55 +80,14 @@ def facts_of(statements: Iterable[Stated], resolver: NameResolver) -> list[Fact]
                 region=place or resolver.whole(own.region) or around,
             )
             places.setdefault(fid, {})[replace(evidence, qualifiers=qualifiers)] = None
-    return [replace(f, evidence=tuple(sorted(places[fid], key=_place))) for fid, f in facts.items()]
+    return [with_evidence(fact, places[fid]) for fid, fact in facts.items()]
 
 
-def agreed(told: Iterable[Fact], ruled: Iterable[Fact]) -> list[Fact]:
-    """Return what models and imports state; a figure that rules read there, too, is the rules'.
-
-    One statement, found by both: the rules' fact, at their place and in their words, with the
-    model as a second extractor. A figure is the same where value and unit are, at places that
-    overlap, where one name of what is measured holds the other, and neither tells another year or
-    place.
-
-    Args:
-        told: Of one document, as `facts_of` gives them.
-        ruled: What rules found in it; what is not theirs is passed over.
-    """
-    figures: dict[tuple[str, ...], list[tuple[Fact, Evidence]]] = {}
-    for fact in ruled:
-        for e in fact.evidence:
-            if e.extractor == BY_RULE and e.qualifiers.kind == "target":
-                figures.setdefault(_figure(e), []).append((fact, e))
-    found: dict[str, tuple[Fact, dict[Evidence, None]]] = {}
-    for fact in told:
-        for e in fact.evidence:
-            both = [
-                (ruling, replace(own, extractor=e.extractor, confidence=e.confidence))
-                for ruling, own in figures.get(_figure(e), ())
-                if _is_same(fact, e, ruling, own)
-            ]
-            called_so = [(one, own) for one, own in both if one.subject == fact.subject]
-            for one, evidence in called_so or both or [(fact, e)]:
-                found.setdefault(one.fact_id, (one, {}))[1][evidence] = None
-    return [replace(f, evidence=tuple(sorted(at, key=_place))) for f, at in found.values()]
-
-
-def _figure(evidence: Evidence) -> tuple[str, ...]:
-    told = evidence.qualifiers
-    return told.kind, told.value, told.value_to, told.unit
-
-
-def _is_same(fact: Fact, there: Evidence, ruling: Fact, own: Evidence) -> bool:
-    """Return whether a figure at one place is the one of that value which rules read there."""
-    one, other = there.qualifiers, own.qualifiers
-    if not (there.start < own.end and own.start < there.end):
-        return False
-    if (one.year and other.year and one.year != other.year) or one.region != other.region:
-        return False
-    name, ruled = (normalize_name(each.subject.name) for each in (fact, ruling))
-    place, _ = leading_region(fact.subject.name)
-    return (name in ruled or ruled in name) and place[-1:] in ((), (other.region,))
+def with_evidence(fact: Fact, evidence: Iterable[Evidence]) -> Fact:
+    """Return a fact with this evidence, each record once, by place."""
+    records = dict.fromkeys(evidence)
+    by_place = sorted(records, key=lambda e: (e.start, e.end, e.extractor, e.chunk_id))
+    return replace(fact, evidence=tuple(by_place))
 
 
 def stated_by_rules(findings: Iterable[Finding], leaves: Sequence[Chunk]) -> Iterator[Stated]:
@@ -273,7 +230,3 @@ def _anchored(evidence: Iterable[Evidence], leaves: Sequence[Chunk]) -> Iterator
             confidence=e.confidence,
             qualifiers=e.qualifiers,
         )
-
-
-def _place(evidence: Evidence) -> tuple[int, int, str, str]:
-    return evidence.start, evidence.end, evidence.extractor, evidence.chunk_id

@@ -11,29 +11,33 @@ from kgrag.ingestion.load.formats import plugin_version
 class Fingerprint:
     """The inputs that a stored document was made from.
 
-    Written `OFFLINE`, `OFFLINE+MODEL` or `OFFLINE+MODEL!2,5`.
+    Written `OFFLINE`, `OFFLINE+MODEL` or `OFFLINE+MODEL!2,5`; `OFFLINE~SEEN` for `OFFLINE`.
     """
 
     offline: str  # hash of the content and of all settings that need no model
     model: str = ""  # hash of the settings and names of models that read it; empty for none
     failed: tuple[int, ...] = ()  # positions of passages that the model could not read, ascending
+    seen: str = ""  # hash of the vision model that was shown pages; empty for none
 
     @classmethod
     def parse(cls, text: str) -> "Fingerprint":
         """Parse a fingerprint; malformed parts are left out.
 
         >>> Fingerprint.parse("ab+cd!2,5")
-        Fingerprint(offline='ab', model='cd', failed=(2, 5))
+        Fingerprint(offline='ab', model='cd', failed=(2, 5), seen='')
         """
         offline, _, rest = text.partition("+")
         model, _, marks = rest.partition("!")
-        return cls(offline, model, tuple(int(mark) for mark in marks.split(",") if mark.isdigit()))
+        offline, _, seen = offline.partition("~")
+        failed = tuple(int(mark) for mark in marks.split(",") if mark.isdigit())
+        return cls(offline, model, failed, seen)
 
     def __str__(self) -> str:
         """Return the stored form."""
         model = f"+{self.model}" if self.model else ""
         marks = "!" + ",".join(map(str, self.failed)) if self.model and self.failed else ""
-        return f"{self.offline}{model}{marks}"
+        seen = f"~{self.seen}" if self.seen else ""
+        return f"{self.offline}{seen}{model}{marks}"
 
     @classmethod
     def of(
@@ -59,4 +63,5 @@ class Fingerprint:
         A run without a model wants none, so that model results are kept. Failed passages do not
         count: they are retried separately.
         """
-        return self.offline == wanted.offline and wanted.model in ("", self.model)
+        is_seen = wanted.seen in ("", self.seen)
+        return self.offline == wanted.offline and is_seen and wanted.model in ("", self.model)

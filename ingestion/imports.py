@@ -3,17 +3,18 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import Utf8Lines
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ids import summary_id
+from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, embed_groups, texts_to_embed
-from kgrag.ingestion.facts import Stated, agreed, facts_of, mention_of
+from kgrag.ingestion.facts import IMPORTED, Stated, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import resolver_of, target_ids
 from kgrag.ingestion.resolve import NameResolver
@@ -23,7 +24,6 @@ from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.types import Chunk, Document, Evidence, Fact, Mention, Summary
 
-EXTRACTOR = "import"
 _TEXTS = "texts that are not empty, without NUL or half characters"
 _OWN_OFFSETS = frozenset(["txt", "md", "jsonl"])  # offsets point into the user's own file
 
@@ -71,18 +71,24 @@ def import_facts(path: Path, target: IngestTarget) -> ImportReport:
     count = 0
     by_doc, unknown = _by_document(rows, store)
     curation = Curation.of(store)
+    source_of = {state.doc_id: state.source for state in store.sources()}
     for card, group in by_doc:
-        (document,) = store.documents([card.doc_id])
-        leaves = store.chunks_of([document.doc_id], size=target.sizes.leaf)
-        told, mentions, bad = _knowledge(group, leaves, resolver_of(document, curation))
-        facts = agreed(told, store.knowledge_of(document.doc_id)[0])
+        stored = store.bundle(card.doc_id)
+        if stored is None:  # deleted by another process meanwhile
+            continue
+        leaves = [c for c in stored.chunks if c.size == target.sizes.leaf]
+        names = resolver_of(stored.document, curation)
+        told, mentions, bad = _knowledge(group, leaves, names)
         errors += bad
-        part = DocumentBundle(document, "", facts=facts)
-        nodes = embed(texts_to_embed(part, target.vectors), embedder=embedder, store=store)
-        store.add_knowledge(
-            document.doc_id, facts=facts, mentions=mentions, vectors=nodes, embedder=embedder.name
+        made = replace(
+            stored,
+            facts=agreed([*stored.facts, *told], names, stored.document.text),
+            mentions=[*dict.fromkeys([*stored.mentions, *mentions])],
         )
-        count += len(facts)
+        nodes = embed(texts_to_embed(made, target.vectors), embedder=embedder, store=store)
+        made = replace(made, vectors=nodes, embedder=embedder.name)
+        store.upsert_document(made, source=source_of[card.doc_id])
+        count += len(told)
     return ImportReport(len(by_doc), count, 0, _in_order(errors + unknown))
 
 
@@ -222,7 +228,7 @@ def _by_document(
 def _evidence(row: _Row, leaves: Sequence[Chunk]) -> tuple[Evidence, ...]:
     start = 0 if row.start is None else row.start
     end = leaves[-1].end if row.end is None else row.end
-    return evidence_for(leaves, start, end, extractor=EXTRACTOR)
+    return evidence_for(leaves, start, end, extractor=IMPORTED)
 
 
 def _knowledge(
@@ -261,7 +267,7 @@ def _summaries(
                 end=end,
                 text=row.summary,
                 level=row.level,
-                source=EXTRACTOR,
+                source=IMPORTED,
                 target_ids=target_ids(parents, start, end),
             )
         )

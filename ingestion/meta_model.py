@@ -19,6 +19,7 @@ ANY = "*"  # in a relation: every type
 
 _Table = Mapping[str, object]
 
+# A description is for the readers of the file.
 _TYPE_KEYS = frozenset(["key", "zh", "en", "description"])
 _RELATION_KEYS = frozenset(["zh", "en", "subject", "object", "description", "aliases"])
 
@@ -30,7 +31,6 @@ class EntityType:
     key: str  # stored type of entities, e.g. `agency`
     zh: str  # Chinese name
     en: str  # English name
-    description: str  # in few words
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,6 @@ class Relation:
     en: str  # predicate in English
     subjects: tuple[str, ...]  # keys of the types allowed as subject; `*` is every type
     objects: tuple[str, ...]  # keys of the types allowed as object
-    description: str = ""  # in few words; may be empty
     aliases: tuple[str, ...] = ()  # synonyms, in any language
 
     @property
@@ -197,7 +196,6 @@ def _entity_type(row: _Table, where: str) -> EntityType:
         key=_text(row, "key", where),
         zh=_text(row, "zh", where),
         en=_text(row, "en", where),
-        description=_text(row, "description", where) if "description" in row else "",
     )
 
 
@@ -215,7 +213,6 @@ def _relation(row: _Table, types: Sequence[str], where: str) -> Relation:
         en=_text(row, "en", where),
         subjects=ends[0],
         objects=ends[1],
-        description=_text(row, "description", where) if "description" in row else "",
         aliases=_texts(row, "aliases", where) if "aliases" in row else (),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.text.words import sentence_spans
-from kgrag.types import Chunk
+from kgrag.types import Chunk, Evidence
 
 _LEAST_CUT = 600  # characters; shorter passages are not split
 
@@ -25,13 +25,13 @@ class Passage:
     """
 
     doc_id: str
-    start: int  # first character offset in the document's text
-    end: int  # offset after the last character
-    text: str  # `document.text[start:end]`; not blank
-    parents: tuple[Chunk, ...]  # the parent chunks completely inside, in reading order
-    children: tuple[Chunk, ...]  # the chunks of the largest group of children completely inside
-    heading_path: tuple[str, ...]  # sections around `start`, outermost first; may be empty
-    position: int  # 0-based reading order within the document
+    start: int
+    end: int
+    text: str
+    parents: tuple[Chunk, ...]
+    children: tuple[Chunk, ...]
+    heading_path: tuple[str, ...]
+    position: int
 
     def halves(self) -> "tuple[Passage, Passage] | None":
         """Split it near the middle; return None where it is too short or cannot be split.
@@ -53,6 +53,16 @@ class Passage:
                 at = min(inside, key=lambda place: abs(place - middle))
                 return self._part(self.start, at), self._part(at, self.end)
         return None
+
+    def behind(self, span: Evidence) -> "Passage | None":
+        """Return what stands from the sentence of a span on, or behind it where that is all.
+
+        None for nothing.
+        """
+        starts = [self.start + start for start, _ in sentence_spans(self.text)]
+        at = max((start for start in starts if self.start < start <= span.start), default=span.end)
+        rest = self._part(at, self.end)
+        return rest if rest.text.strip() else None
 
     def _part(self, start: int, end: int) -> "Passage":
         children = _within(self.children, start, end)

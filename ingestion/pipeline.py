@@ -16,7 +16,7 @@ from kgrag.ingestion.connect import connect
 from kgrag.ingestion.embed import embed_groups, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
-from kgrag.ingestion.report import IngestReport, Outcome, Plan, Status
+from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan, Status
 from kgrag.ingestion.vector_set import IngestTarget, VectorSet
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
@@ -59,7 +59,7 @@ def ingest(
     found = discover(paths, follow_links=follow_links)
     model = enricher.identity if enricher else ""
     sidecars = Sidecars(found.sidecars)
-    detector = _detector(target.store, sizes=target.sizes, model=model, sidecars=sidecars)
+    detector = _detector(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     outcomes += _store_all(
         _read_all(found, detector, None if enricher else progress, limits),
@@ -69,18 +69,16 @@ def ingest(
         progress=progress,
     )
     connect(target.store)
-    return IngestReport(
-        tuple(outcomes),
-        time.monotonic() - started,
-        model=enricher.report() if enricher else None,
-    )
+    report = enricher.report() if enricher else ModelReport() if target.vision else None
+    if report and target.vision:
+        report = replace(report, spent={**report.spent, **target.vision.meter.spent})
+    return IngestReport(tuple(outcomes), time.monotonic() - started, model=report)
 
 
 def survey(
     paths: Sequence[Path],
+    target: IngestTarget,
     *,
-    store: Store,
-    sizes: ChunkSizes,
     model: str = "",
     follow_links: bool = False,
     limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
@@ -93,7 +91,7 @@ def survey(
     found = discover(paths, follow_links=follow_links)
     sidecars = Sidecars(found.sidecars)
     yield from _not_read(found, sidecars)
-    detector = _detector(store, sizes=sizes, model=model, sidecars=sidecars)
+    detector = _detector(target, model=model, sidecars=sidecars)
     for _, item in _read_all(found, detector, None, limits):
         yield item
 
@@ -173,9 +171,14 @@ def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Sour
         yield source
 
 
-def _detector(store: Store, *, sizes: ChunkSizes, model: str, sidecars: Sidecars) -> ChangeDetector:
+def _detector(target: IngestTarget, *, model: str, sidecars: Sidecars) -> ChangeDetector:
     return ChangeDetector(
-        store, settings=rules_digest(sizes), model=model, sizes=sizes, sidecars=sidecars
+        target.store,
+        settings=rules_digest(target.sizes),
+        model=model,
+        sizes=target.sizes,
+        sidecars=sidecars,
+        vision=target.vision,
     )
 
 
@@ -218,10 +221,11 @@ class PlanBuilder:
     def bundles(self) -> Iterator[DocumentBundle]:
         """Yield the documents that would be stored."""
         self._outcomes, self._n_chunks, self._n_passages = [], 0, 0
+        if self.target.vision:
+            self.target.vision.planned.clear()
         for item in survey(
             self.paths,
-            store=self.target.store,
-            sizes=self.target.sizes,
+            self.target,
             model=self.enricher.identity if self.enricher else "",
             follow_links=self.follow_links,
             limits=self.limits,

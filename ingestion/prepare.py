@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.facts import (
     BY_RULE,
-    agreed,
     facts_of,
     mentions_before,
     stated_before,
@@ -86,10 +86,12 @@ def completed(
     sizes: ChunkSizes,
     store: Store,
     curation: Curation,
+    is_read: bool = False,
 ) -> DocumentBundle:
     """Add the fingerprint and the knowledge that is kept to a result of `derive`.
 
-    For the arguments see `prepare`.
+    For the arguments see `prepare`. Facts of rules and others stay apart where a model `is_read`
+    next: it is told what rules alone know.
     """
     document = made.document
     kept: Extraction = ([], [], [])
@@ -101,11 +103,14 @@ def completed(
         if not fingerprint.model and not held.failed:
             fingerprint = replace(fingerprint, model=held.model)
     kept_facts, kept_mentions, summaries = kept
+    facts = [*made.facts, *kept_facts]
+    if kept_facts and not is_read:
+        facts = agreed(facts, resolver_of(document, curation), document.text)
     return replace(
         made,
         fingerprint=str(fingerprint),
         summaries=summaries,
-        facts=[*made.facts, *agreed(kept_facts, made.facts)],
+        facts=facts,
         mentions=[*made.mentions, *kept_mentions],
     )
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,15 +11,18 @@ from kgrag.config import ExtractCalls, ExtractFacts
 from kgrag.errors import ModelOutputError
 from kgrag.ids import digest
 from kgrag.ingestion import extract, fact_rows, summarize
+from kgrag.ingestion.agreement import known
+from kgrag.ingestion.facts import with_evidence
 from kgrag.ingestion.meta_model import MetaModel
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.resolve import NameResolver
-from kgrag.ingestion.self_names import SelfNames, self_names
+from kgrag.ingestion.self_names import SelfNames
 from kgrag.llm.chat import ChatModel, Request, Schema, Stage
 from kgrag.llm.prompts import LANGUAGES, Prompt, fence, prompt
-from kgrag.llm.structured import Json, ask
+from kgrag.llm.structured import Json, ask, whole_part
+from kgrag.llm.tokens import KNOWN
 from kgrag.text.numbering import without_numbering
-from kgrag.types import Chunk, Document, Fact, Language, Summary
+from kgrag.types import Chunk, Fact, Language, Summary
 
 Task = Literal["knowledge", "facts", "summaries"]
 
@@ -29,8 +33,8 @@ _STAGES: Mapping[Task, Stage] = {
 }
 # Names of the form of answers; a new form needs a new name: the ledger predicts lengths by it.
 SCHEMA_NAMES: Mapping[Task, str] = {
-    "knowledge": "knowledge_rows",
-    "facts": "facts_rows",
+    "knowledge": "knowledge_missing",
+    "facts": "facts_missing",
     "summaries": "summaries",
 }
 _LEAST_HAN = 0.2  # share of letters in a Chinese text: names and tables are often Latin
@@ -71,24 +75,29 @@ def prompt_of(task: Task, facts: ExtractFacts, language: Language) -> Prompt:
 def passage_request(
     task: Task,
     passage: Passage,
-    *,
-    facts: ExtractFacts,
-    meta_model: MetaModel | None,
+    settings: "ExtractSettings",
     about: SelfNames | None = None,
+    told: Sequence[str] = (),
 ) -> Request:
-    """Return the request of a task; it needs `meta_model` unless `facts` is `free`.
+    """Return the request of a task, with the document's legend where the passage lacks it.
 
     The title is that of the document's body, region and issuer come from rules, and being an annex
     is left out: a passage in two copies of a document, one of them behind a covering letter, gives
-    the same request and is paid for once. Text of the document is fenced.
+    the same request and is paid for once. Text of the document is fenced. `told` are lines of what
+    rules found in the passage.
     """
     language = language_of(passage.text)
-    used = prompt_of(task, facts, language)
+    used = prompt_of(task, settings.facts, language)
     values = _passage_values(task, passage, language)
-    told = _described(about, language) if about else ""
-    values["document"] = fence(told, label="document") if told else _NONE[language]
-    if "meta_model" in used.fields and meta_model is not None:
-        values["meta_model"] = f"{meta_model.listing(language)}\n{_BEYOND[facts][language]}"
+    if about and (about.legend in passage.text or task == "summaries"):
+        about = replace(about, legend="")
+    described = _described(about, language) if about else ""
+    values["document"] = fence(described, label="document") if described else _NONE[language]
+    if "known" in used.fields:
+        values["known"] = fence("\n".join(told), label=KNOWN) if told else _NONE[language]
+    if "meta_model" in used.fields and settings.meta_model is not None:
+        listing = settings.meta_model.listing(language)
+        values["meta_model"] = f"{listing}\n{_BEYOND[settings.facts][language]}"
     return Request(
         messages=used.fill(**values),
         stage=_STAGES[task],
@@ -133,34 +142,22 @@ def _described(about: SelfNames, language: Language) -> str:
 def _schema(task: Task) -> Schema:
     lists: dict[str, Schema] = {}
     if task != "summaries":
-        lists["facts"] = fact_rows.ITEMS
+        lists |= {"facts": fact_rows.ITEMS, "corrections": fact_rows.CORRECTIONS}
     if task != "facts":
         lists["summaries"] = summarize.ITEMS
-    return _object_of(lists)
-
-
-def _object_of(properties: Mapping[str, object]) -> Schema:
-    """Return the schema of an object with exactly these properties, as strict endpoints require."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return fact_rows.object_of(**lists)
 
 
 _ModelOf = Callable[[Stage], ChatModel]
 
-READING_VERSION = "4"  # raise it when passages or parsed answers change
+READING_VERSION = "5"  # raise it when passages or parsed answers change
 _TASKS: Mapping[ExtractCalls, tuple[Task, ...]] = {
     "combined": ("knowledge",),
     "separate": ("facts", "summaries"),
     "facts": ("facts",),
     "summaries": ("summaries",),
 }
-_TOO_LONG = frozenset(
-    ["truncated", "repeating", "too long"]
-)  # kinds of failure that less text may cure
+_TOO_LONG = ("truncated", "repeating", "too long")  # kinds of failure that less text may cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +222,7 @@ class PassageKnowledge:
 def read_passage(
     passage: Passage,
     leaves: Sequence[Chunk],
+    ruled: Sequence[Fact],
     *,
     names: NameResolver,
     settings: ExtractSettings,
@@ -233,33 +231,30 @@ def read_passage(
 ) -> PassageKnowledge:
     """Return the knowledge that a model extracts from a passage.
 
-    Where the answer would be too long, or repeats itself, the passage is split near the middle
-    and each half is read, down to about 500 characters. `leaves` are the document's smallest
-    chunks in reading order; `model_of` returns the model of stage `extract` or `summarize`, and is
-    called from several threads. With `anew`, answers that were truncated before are asked for
-    again.
+    Of an answer that is cut off the whole facts are kept, and the text behind them is read. Where
+    there are none, or it repeats itself, the passage is split near the middle and each half is
+    read, down to about 500 characters. `leaves` are the document's smallest chunks in reading
+    order, `ruled` its facts, of which those of rules are told; `model_of` returns the model of
+    stage `extract` or `summarize`, and is called from several threads. With `anew`, answers that
+    were truncated before are asked for again.
 
     Raises:
         ModelError: If a call fails after all retries.
     """
-    reader = _Reader(names, leaves, settings, model_of, anew)
+    reader = _Reader(names, leaves, ruled, settings, model_of, anew)
     return _joined(reader.read(task, passage) for task in _tasks(passage, settings))
 
 
 def planned_requests(
-    passage: Passage, document: Document, *, settings: ExtractSettings
+    passage: Passage, ruled: Sequence[Fact], names: NameResolver, *, settings: ExtractSettings
 ) -> list[Request]:
     """Return the requests that `read_passage` sends if no answer fails; may be empty."""
-    return [
-        replace(_request(task, passage, settings, self_names(document)), doc_id=document.doc_id)
-        for task in _tasks(passage, settings)
-    ]
+    told = [one.line(names) for one in known(ruled, passage.start, passage.end)]
+    tasks = _tasks(passage, settings)
+    return [passage_request(task, passage, settings, names.names, told) for task in tasks]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    statements: Sequence[fact_rows.Statement]
-    summaries: Sequence[tuple[str, str]]
+_Answer = tuple[list[fact_rows.Statement], list[fact_rows.Correction], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,55 +263,83 @@ class _Reader:
 
     names: NameResolver
     leaves: Sequence[Chunk]
+    ruled: Sequence[Fact]
     settings: ExtractSettings
     model_of: _ModelOf
     anew: bool
 
     def read(self, task: Task, passage: Passage) -> PassageKnowledge:
+        source = self._source(task, passage)
+        begun = PassageKnowledge([], [])
         try:
-            return self._read_whole(task, passage)
+            return self._read_whole(task, source)
         except ModelOutputError as error:
-            halves = passage.halves() if error.kind in _TOO_LONG else None
-            if halves is None:
+            parts: Sequence[Passage] | None = None
+            if task != "summaries" and error.kind == "truncated":
+                begun, parts = self._begun(source, error.answer)
+            if parts is None and error.kind in _TOO_LONG:
+                parts = passage.halves()
+            if parts is None:
                 raise
-        lost = _spans(passage).difference(*map(_spans, halves))
+        lost = _spans(passage).difference(*map(_spans, parts))
         if task == "knowledge" and lost:
-            # a summarised part is cut: summaries of the whole passage, facts of its halves
-            return _joined([self.read("summaries", passage), self._read_halves("facts", halves)])
+            # a summarised part is cut: summaries of the whole passage, facts of its parts
+            apart = self.read("summaries", passage)
+            return _joined([begun, apart, self._read_all("facts", parts)])
         missing = Counter({summarize.MISSING: len(lost) if task == "summaries" else 0})
-        known = self._read_halves(task, halves)
+        known = _joined([begun, self._read_all(task, parts)])
         return replace(known, dropped=dict(missing + Counter(known.dropped)))
 
-    def _read_halves(self, task: Task, halves: Iterable[Passage]) -> PassageKnowledge:
-        return _joined(self.read(t, half) for half in halves for t in _possible((task,), half))
+    def _read_all(self, task: Task, parts: Iterable[Passage]) -> PassageKnowledge:
+        return _joined(self.read(t, part) for part in parts for t in _possible((task,), part))
 
-    def _read_whole(self, task: Task, passage: Passage) -> PassageKnowledge:
-        model = self.model_of(_STAGES[task])
-        language = language_of(passage.text)
-
-        def parse(json: Json) -> _Answer:
-            return _parsed(json, task, language, meta_model)
-
-        settings, names = self.settings, self.names
-        meta_model = None if settings.facts == "free" else settings.meta_model
-        request = replace(_request(task, passage, settings, names.names), anew=self.anew)
-        answer = ask(model, request, parse)
-        source = extract.Source(
+    def _source(self, task: Task, passage: Passage) -> extract.Source:
+        settings = self.settings
+        return extract.Source(
             passage=passage,
             leaves=self.leaves,
-            names=names,
-            extractor=model.name,
-            language=language,
+            names=self.names,
+            known=known(self.ruled, passage.start, passage.end),
+            extractor=self.model_of(_STAGES[task]).name,
+            language=language_of(passage.text),
             facts=settings.facts,
-            meta_model=meta_model,
+            meta_model=None if settings.facts == "free" else settings.meta_model,
         )
-        facts, dropped = extract.read_facts(answer.statements, source)
+
+    def _read_whole(self, task: Task, source: extract.Source) -> PassageKnowledge:
+        passage, about = source.passage, self.names.names
+        told = [one.line(self.names) for one in source.known]
+        request = passage_request(task, passage, self.settings, about, told)
+        statements, corrections, summaries = ask(
+            self.model_of(_STAGES[task]),
+            replace(request, anew=self.anew),
+            lambda json: _parsed(json, task, source),
+        )
+        facts, dropped = extract.read_facts(statements, source, corrections)
         if task == "facts":
             return PassageKnowledge(facts, [], dropped)
-        summaries, lost = summarize.summaries_of(
-            answer.summaries, passage, source=model.name, about=names.names
+        found, lost = summarize.summaries_of(
+            summaries, passage, source=source.extractor, about=about
         )
-        return PassageKnowledge(facts, summaries, dropped + lost)
+        return PassageKnowledge(facts, found, dropped + lost)
+
+    def _begun(
+        self, source: extract.Source, answer: str
+    ) -> tuple[PassageKnowledge, Sequence[Passage] | None]:
+        """Return the facts of an answer that is cut off, and what is left to read.
+
+        Answers follow the text: what stands behind the last fact is left; None where there is no
+        fact.
+        """
+        json = whole_part(answer)
+        facts: list[Fact] = []
+        with suppress(ValueError):
+            statements, corrections, _ = _parsed(json, "facts", source)
+            facts, dropped = extract.read_facts(statements, source, corrections)
+        if not facts:
+            return PassageKnowledge([], []), None
+        rest = source.passage.behind(facts[-1].evidence[-1]) if "corrections" not in json else None
+        return PassageKnowledge(facts, [], dropped), [rest] if rest else []
 
 
 def _tasks(passage: Passage, settings: ExtractSettings) -> tuple[Task, ...]:
@@ -336,34 +359,26 @@ def _spans(passage: Passage) -> set[tuple[int, int]]:
     return {(part.start, part.end) for part in summarize.parts(passage)}
 
 
-def _request(task: Task, passage: Passage, settings: ExtractSettings, about: SelfNames) -> Request:
-    """Return the request of a task, with the document's legend where the passage lacks it."""
-    facts, meta_model = settings.facts, settings.meta_model
-    if about.legend in passage.text or task == "summaries":
-        about = replace(about, legend="")
-    return passage_request(task, passage, facts=facts, meta_model=meta_model, about=about)
-
-
-def _parsed(json: Json, task: Task, language: Language, meta_model: MetaModel | None) -> _Answer:
-    """Return the statements and summaries of an answer; ValueError if it has another form.
+def _parsed(json: Json, task: Task, source: extract.Source) -> _Answer:
+    """Return what an answer states; ValueError if it has another form.
 
     Raises:
-        ModelOutputError: If its summaries are in another language than the text (`language`).
+        ModelOutputError: If its summaries are in another language than the text.
     """
     items = [] if task == "summaries" else _list(json, "facts")
-    statements = fact_rows.read_items(items, meta_model)
     summaries = summarize.read_items([] if task == "facts" else _list(json, "summaries"))
-    foreign = sum(language_of(text) != language for _, text in summaries)
+    foreign = sum(language_of(text) != source.language for _, text in summaries)
     if 2 * foreign > len(summaries):
-        wanted = "Chinese" if language == "zh" else "English"
+        wanted = "Chinese" if source.language == "zh" else "English"
         raise ModelOutputError(
             f"summaries must be in the language of the text, {wanted}", kind="language"
         )
-    return _Answer(statements, summaries)
+    corrections = fact_rows.read_corrections(_list(json, "corrections", []))
+    return fact_rows.read_items(items, source.meta_model), corrections, summaries
 
 
-def _list(json: Json, key: str) -> list[Json]:
-    value = json.get(key) if isinstance(json, dict) else None
+def _list(json: Json, key: str, missing: list[Json] | None = None) -> list[Json]:
+    value = json.get(key, missing) if isinstance(json, dict) else None
     if not isinstance(value, list):
         raise ValueError(f'the answer needs a list "{key}"')
     return value
@@ -375,8 +390,8 @@ def _joined(parts: Iterable[PassageKnowledge]) -> PassageKnowledge:
     dropped: Counter[str] = Counter()
     for part in parts:
         for fact in part.facts:
-            known = facts.get(fact.fact_id)
-            facts[fact.fact_id] = extract.with_evidence(known, fact.evidence) if known else fact
+            has = facts[fact.fact_id].evidence if fact.fact_id in facts else ()
+            facts[fact.fact_id] = with_evidence(fact, (*has, *fact.evidence))
         summaries.update((s.summary_id, s) for s in part.summaries)
         dropped.update(part.dropped)
     return PassageKnowledge(list(facts.values()), list(summaries.values()), dict(dropped))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
@@ -11,7 +12,7 @@ from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
-from kgrag.ingestion.prepare import kept_knowledge, prepare
+from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
 from kgrag.ingestion.vector_set import IngestTarget
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
@@ -76,9 +77,10 @@ def rebuilt(
     wanted = replace(wanted, model="" if held.failed else held.model)
     made = prepare(document, fingerprint=wanted, sizes=sizes, store=store, curation=curation)
     facts, mentions, summaries = kept_knowledge(made, sizes=sizes, store=store, curation=curation)
+    names = resolver_of(made.document, curation)
     return replace(
         made,
-        facts=[*made.facts, *facts],
+        facts=agreed([*made.facts, *facts], names, document.text),
         mentions=[*made.mentions, *mentions],
         summaries=summaries,
     )

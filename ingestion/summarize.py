@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.ids import summary_id
+from kgrag.ingestion.fact_rows import list_of, object_of
 from kgrag.ingestion.passages import Passage
 from kgrag.ingestion.prepare import target_ids
 from kgrag.ingestion.self_names import SelfNames
 from kgrag.ingestion.structure import is_contents_line
-from kgrag.llm.chat import Schema
 from kgrag.types import Chunk, Summary
 
 LEVEL = "chunk"
@@ -20,15 +20,7 @@ _LEAST_CHILD = 300
 _PLACE_KIND = re.compile(r"(?<=..)(?:省|市|县|区|州|盟|旗|自治区)$")
 _NUMBERS = re.compile(r"\d+")
 
-ITEMS: Schema = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"part": {"type": "string"}, "summary": {"type": "string"}},
-        "required": ["part", "summary"],
-        "additionalProperties": False,
-    },
-}
+ITEMS = list_of(object_of(part={"type": "string"}, summary={"type": "string"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +33,9 @@ class Part:
         end: Offset after the last character.
     """
 
-    key: str  # `3` for the child marked ⟦3⟧ in the prompt, `1-3` for a parent of several
-    start: int  # first character offset in the document's text
-    end: int  # offset after the last character
+    key: str
+    start: int
+    end: int
 
 
 def parts(passage: Passage) -> list[Part]:

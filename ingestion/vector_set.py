@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kgrag.config import ChunkConfig
 from kgrag.embedding.embedder import Embedder
@@ -11,6 +12,9 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.kb_meta import KbMeta
 from kgrag.store.store import Store
 from kgrag.text.messages import message
+
+if TYPE_CHECKING:
+    from kgrag.ingestion.vision import Vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,14 @@ class IngestTarget:
         embedder: Its encoder.
         sizes: Its chunk sizes.
         vectors: Which of its nodes have vectors.
+        vision: Reads pictures of pages; None for no vision model.
     """
 
     store: Store
     embedder: Embedder
     sizes: ChunkSizes
     vectors: VectorSet
+    vision: "Vision | None" = None
 
 
 def configured_vectors(

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -12,7 +13,6 @@ from kgrag.answering.ask import ask
 from kgrag.answering.current import Current
 from kgrag.answering.dated import as_of_asked
 from kgrag.answering.follow_up import Turn
-from kgrag.answering.models import QuestionModels
 from kgrag.answering.notes import search_notes
 from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import SearchContext
@@ -42,7 +42,6 @@ from kgrag.maintenance.problems import (
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter, document_called, document_meant
-from kgrag.retrieval.graph_query import GraphAnswer, ask_graph
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.statements.in_force import InForce
@@ -327,7 +326,7 @@ class KnowledgeBase:
     def query(
         self, text: str, *, max_rows: int = 200, timeout_s: float = 5.0
     ) -> list[dict[str, object]]:
-        """Return the rows of a read-only query: Cypher on Neo4j, SQL in a folder."""
+        """Return the rows of a read-only query of the owner: Cypher on Neo4j, SQL in a folder."""
         check_whole("query", text)
         check_query(max_rows, timeout_s)
         return self.store.run_query(text, max_rows=max_rows, timeout_s=timeout_s)
@@ -438,7 +437,6 @@ class KnowledgeBase:
         *,
         system: str | None = None,
         top_k: int | None = None,
-        analysis: Literal["rules", "model"] = "rules",
         within: Filter | None = None,
         as_of: str | date | None = None,
     ) -> list[ScoredChunk]:
@@ -448,13 +446,12 @@ class KnowledgeBase:
             question: Titles in 《》 are matched exactly.
             system: Name of a preset; the configured one (`grim`) for None.
             top_k: Maximum number; the configured one for None.
-            analysis: `rules`, or `model` to have a model read the question first, as for `ask`.
             within: Which documents are searched; all for None.
             as_of: 2022, 2022-03: only documents of that time; for None as the question says.
 
         Raises:
-            ConfigError: If there is no such preset, or no model is configured for `model`.
-            ModelError: If the model fails.
+            ConfigError: If there is no such preset.
+            ModelError: If the encoder fails.
             NotFoundError: If no document matches `within` or `as_of`.
         """
         return find(
@@ -462,8 +459,7 @@ class KnowledgeBase:
             knowledge=self._knowledge.at(question, as_of).within(within),
             pipeline=self.system(system or self.config.search.system),
             top_k=checked_results(top_k) or self.config.search.top_k,
-            config=self.config,
-            stages=self.models if analysis == "model" else None,
+            model_of=partial(self.models.of, "analyse") if self.chat.has("analyse") else None,
         )
 
     def ask(
@@ -512,6 +508,8 @@ class KnowledgeBase:
             max_chars=max_chars,
         )
         knowledge = self._knowledge.at(question, as_of).within(within)
+        # Tools are made of this class: their module stands above, and is looked up by its name.
+        tools = import_module("kgrag.tools.for_models").ModelTools
         return ask(
             question,
             knowledge=knowledge,
@@ -522,20 +520,7 @@ class KnowledgeBase:
             notes=self._notes(knowledge, within),
             on_text=on_text,
             systems=self._systems,
-        )
-
-    def query_from(
-        self, question: str, *, max_rows: int = 50, timeout_s: float = 5.0
-    ) -> GraphAnswer:
-        """Return a query that a model wrote for a question, and its rows.
-
-        Raises:
-            ConfigError: If no model is configured.
-            ModelError: If the model gives no query.
-        """
-        model = QuestionModels(self.models, self.config.verify).of("analyse")
-        return ask_graph(
-            question, model=model, store=self.store, max_rows=max_rows, timeout_s=timeout_s
+            toolbox=partial(tools, self, knowledge),
         )
 
     @property

@@ -227,16 +227,12 @@ class ExtractConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchConfig(_Switches):
+class SearchConfig:
     """Table `[search]`.
 
     Attributes:
         system: Name of the retrieval preset.
         top_k: Number of results.
-        expansions: Number of rewordings of a question by a model that are searched, too;
-            Chats-Grid finds 2 enough.
-        hyde: Whether to search with a passage that a model makes up, too.
-        graph_query: Whether a model writes a query to the graph, too.
         local_copy: Local copy of a server's knowledge base in the user's cache folder. `auto`: a
             long-running process makes one in the background, and deletes it at its end. `on`:
             it is kept, and updated before each question. `off`: none.
@@ -244,9 +240,6 @@ class SearchConfig(_Switches):
 
     system: str = "grim"
     top_k: Positive = 10
-    expansions: Count = 2
-    hyde: bool = True
-    graph_query: bool = False
     local_copy: LocalCopy = "auto"
 
 
@@ -294,12 +287,16 @@ class AnswerConfig:
     Attributes:
         max_chars: Maximum characters of the clauses that are quoted, without a model.
         template: Form of a model's answer.
-        context_tokens: Maximum length of a model's context.
+        context_tokens: Maximum length of what a model is given at first, and of what its tools
+            give in a round.
+        tool_rounds: Maximum number of times that a model may call tools before it answers; 0 for
+            none.
     """
 
     max_chars: Positive = 1080
     template: Template = "normal"
-    context_tokens: Positive = 6000
+    context_tokens: Positive = 2000
+    tool_rounds: Count = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +324,7 @@ class Config:
     Attributes:
         llm: The model of every stage without its own.
         stages: Models by stage, completed from `llm`.
+        vision: Table `[vision]`: the model that reads pictures of pages; none by default.
     """
 
     chunks: ChunkConfig = ChunkConfig()
@@ -338,11 +336,12 @@ class Config:
     rerank: RerankConfig = RerankConfig()
     answer: AnswerConfig = AnswerConfig()
     verify: VerifyConfig = VerifyConfig()
+    vision: ModelConfig = ModelConfig()
     stages: Mapping[str, ModelConfig] = field(default_factory=lambda: MappingProxyType({}))
 
     def model_of(self, stage: str) -> ModelConfig:
         """Return the model of a stage."""
-        return self.stages.get(stage, self.llm)
+        return self.vision if stage == "vision" else self.stages.get(stage, self.llm)
 
 
 _TABLES = {f.name: f.default for f in fields(Config) if f.name != "stages"}
@@ -377,6 +376,9 @@ def read_config(path: Path | None = None) -> Config:
         for stage, values in own.items()
     }
     named = {"llm": tables["llm"], **{f"llm.{stage}": model for stage, model in stages.items()}}
+    named["vision"] = tables["vision"]
+    if tables["vision"].calls:
+        raise ConfigError(f"{path}: vision.calls: one file is for all models: set llm.calls")
     for name, model in named.items():
         if model.model and not model.is_configured:
             raise ConfigError(

@@ -125,11 +125,13 @@ class ModelOutputError(ModelError):
         kind: What is wrong: `empty`, `truncated`, `repeating`, `refused`, `filtered`,
             `malformed` (no JSON), `invalid` (JSON of another form), `language`, `uncited`;
             `too long` if the endpoint refuses the prompt for its length.
+        answer: The answer, as far as it came.
     """
 
-    def __init__(self, message: str, *, kind: str) -> None:
+    def __init__(self, message: str, *, kind: str, answer: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.answer = answer
 
 
 class IngestionError(KgragError):

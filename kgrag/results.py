@@ -14,6 +14,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
     {
         "reranked": "reranked: {score}",
         "coverage": "covers {score}",
+        "graph": "chunk graph {score}, critical information by {who}: {what}",
         "vector": "vector {score}",
         "text": "words {score}",
         "path": "path {score}",
@@ -25,11 +26,9 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "mention": "holds {what}",
         "section": "section {what}",
         "cited": "cited: {what}",
-        "query": "graph query",
         "merged": "merged from {n} of {of} chunks of {size}",
         "filled": "filled between {left} and {right}",
         "side": "asked for {what}",
-        "wording": "also found by {what}",
         "part": "one of {n} parts{of}",
         "official": "{word} read as {what}",
         "outdated": "behind what is in force: {what}",
@@ -135,9 +134,10 @@ class Passage:
         heading_path: Sections around its start, outermost first.
         start: First character in the document's text.
         end: Offset after the last.
-        text: What a model reads: `document.text[start:end]`, or less if compressed.
+        text: What a model reads: `document.text[start:end]`, or the row that it states.
         chunk_id: The retrieved chunk.
         mark: Appended to the title of a document that is not in force; empty for others.
+        is_row: Whether the text is a row of a table.
     """
 
     number: int
@@ -149,6 +149,7 @@ class Passage:
     text: str
     chunk_id: str
     mark: str = ""
+    is_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)

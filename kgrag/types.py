@@ -221,23 +221,6 @@ class Mention(JsonReady):
 
 
 @dataclass(frozen=True, slots=True)
-class SubQuestion:
-    """One of several questions that a question asks at once, as a model took them apart.
-
-    Attributes:
-        text: The question by itself.
-        place: Short name of the place that it is about, 全国 for the national level; may be empty.
-        document: Title of the document that the model expects to answer it; may be empty.
-        year: 0 for none.
-    """
-
-    text: str
-    place: str = ""
-    document: str = ""
-    year: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
     """A question as the retrievers read it.
 
@@ -248,8 +231,7 @@ class Query:
         remainder: The question without these titles.
         places: Places named that some document is about.
         national: Whether it asks for the national level (国家, 全国, 中央, ...).
-        keywords: Names and terms to look for besides its own words, weightiest first: keywords
-            and synonyms that a model gave.
+        keywords: Names and terms to look for besides its own words, weightiest first.
         critical: What the question is really about, in few words; empty if not given.
         language: Of the question: that of prompts, answer and notes.
         named: Of the titles those without 《》, as worded, each with the ids of the documents that
@@ -257,7 +239,6 @@ class Query:
         asked: The question as asked, where `text` is what it says in Chinese; else empty.
         unread: Of its words those that `text` leaves out, where they are half of them or more: then
             only an encoder finds similar texts.
-        sub_questions: Those that a model took it apart into; none where nobody did.
     """
 
     text: str
@@ -272,7 +253,6 @@ class Query:
     named: tuple[tuple[str, tuple[str, ...]], ...] = ()
     asked: str = ""
     unread: tuple[str, ...] = ()
-    sub_questions: tuple[SubQuestion, ...] = ()
 
     @property
     def question(self) -> str:

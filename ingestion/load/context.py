@@ -1,19 +1,47 @@
 """The context in which a file is read: whether pictures are recognised, who hears of progress."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kgrag.config import Ocr
 
-_choice: ContextVar[Ocr] = ContextVar("ocr", default="auto")
+
+class Scan(NamedTuple):
+    """A page to be shown: its number, text as read, the sure numbers in it, and its picture."""
+
+    page: int
+    text: str
+    numbers: tuple[str, ...]
+    jpeg: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeing:
+    """Pages of a file in Markdown, by number, as a vision model read them, and remarks on them.
+
+    Where pages are `wanted`, readers of formats show those that they cannot read well.
+    """
+
+    read: Mapping[int, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    wanted: bool = False
+    scans: list[Scan] = field(default_factory=list)
+
+
+_choice: ContextVar[tuple[Ocr, Seeing]] = ContextVar("ocr", default=("auto", Seeing()))
 _listener: Callable[[], object] = bool  # does nothing
 
 
 @contextmanager
-def ocr_is(choice: Ocr) -> Iterator[None]:
-    """Have files read within recognise pictures (`auto`, if the extra is installed) or not."""
-    token = _choice.set(choice)
+def ocr_is(choice: Ocr, sight: Seeing | None = None) -> Iterator[None]:
+    """Have files read within recognise pictures (`auto`, if the extra is installed) or not.
+
+    With `sight` they take pages as vision models read them, and show others if it wants them.
+    """
+    token = _choice.set((choice, sight or Seeing()))
     try:
         yield
     finally:
@@ -22,7 +50,12 @@ def ocr_is(choice: Ocr) -> Iterator[None]:
 
 def is_off() -> bool:
     """Return whether recognition of pictures is switched off."""
-    return _choice.get() == "off"
+    return _choice.get()[0] == "off"
+
+
+def seeing() -> Seeing:
+    """Return what vision models read of the file, and want to read."""
+    return _choice.get()[1]
 
 
 def page_done() -> None:

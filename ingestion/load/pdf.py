@@ -8,13 +8,16 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load.context import Scan, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
-from kgrag.ingestion.load.ocr import read_lines, why_unread
+from kgrag.ingestion.load.ocr import Recognised, read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
 from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
+from kgrag.ingestion.load.picture import show
 from kgrag.ingestion.load.reflow import reflow
+from kgrag.ingestion.load.seen import numbers_in, page_items
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import Message, message
 
@@ -31,20 +34,11 @@ _LITTLE_TEXT = 100
 
 # PDFium keeps state of its own between calls and may not be entered by two threads at once.
 _PDFIUM = threading.Lock()
-_MOST_LISTED = 8
 # A file ends with this mark; a few bytes may follow it.
 _END = b"%%EOF"
 _AFTER_END = 2048
 # A page of little text that pictures cover for this share is a picture.
 _MOSTLY = 0.4
-# What is said of one page, and of several, that have no text to read.
-_UNREAD = {  # a page, and how many more
-    "empty": (message("has no text layer"), "{n} more pages have no text layer"),
-    "picture": (
-        message("is mostly a picture, which is not read"),
-        "{n} more pages are mostly pictures, which are not read",
-    ),
-}
 _CUT = message("the file's end is missing or damaged: pages may be missing")
 _NO_TEXT = (
     "{name}: none of its {n} pages has a text layer, and they cannot be read as pictures: {why}"
@@ -59,6 +53,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
     Line breaks inside paragraphs, page numbers and the gaps that PDFium puts between Chinese and
     digits are removed. Tables, ruled or set in columns, become rows of Markdown, also over page
     breaks. Pages without readable text layer are recognised as pictures, or named in a warning.
+    These, and pages with rows of figures that became no table, are shown to a vision model.
 
     Raises:
         IngestionError: It is damaged, cut short so that no page is left, locked with a password,
@@ -74,11 +69,12 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
                 texts = [page_text(items) for items, _ in found]
                 unread = _unread(texts, [share for _, share in found])
                 pictures = dict(recognised(document, list(unread)))
+                _show(document, [items for items, _ in found], unread, pictures)
         except pypdfium2.PdfiumError as exc:
             what = _remedy(str(exc), is_cut=is_cut and b"%PDF-" in data[:1024])
             raise IngestionError("{name}: {what}", name=name, what=what) from exc
     better = _better(pictures, texts, unread)
-    pages = [better[i][0] if i in better else items for i, (items, _) in enumerate(found, 1)]
+    pages = _pages([items for items, _ in found], better)
     unread = {number: problem for number, problem in unread.items() if number not in better}
     if list(unread.values()) == ["empty"] * len(pages):
         why = why_unread() or message("no text is found in them; scan them at 200 to 300 dpi")
@@ -93,8 +89,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
             *warnings,
             *[_CUT][: int(is_cut)],
             *_recognised(better),
-            *_listed(unread, "empty", why_unread() or message("no text is found in its picture")),
-            *_listed(unread, "picture", ""),
+            *_without_text(unread),
         ),
     )
 
@@ -108,26 +103,56 @@ def _remedy(error: str, *, is_cut: bool) -> Message:
 
 
 def _better(
-    pictures: Mapping[int, tuple[list[Line], list[str]]],
-    texts: Sequence[str],
-    unread: Mapping[int, str],
-) -> dict[int, tuple[list[Line], list[str]]]:
+    pictures: Mapping[int, Recognised], texts: Sequence[str], unread: Mapping[int, str]
+) -> dict[int, Recognised]:
     """Return the pages whose pictures tell more than their text layers."""
     return {
         number: picture
         for number, picture in pictures.items()
-        if unread[number] == "garbage" or len(page_text(picture[0])) > len(texts[number - 1])
+        if unread[number] == "garbage" or len(page_text(picture.lines)) > len(texts[number - 1])
     }
+
+
+def _pages(pages: Sequence[list[Item]], pictures: Mapping[int, Recognised]) -> list[list[Item]]:
+    """Return pages as a vision model read them, or as pictures, or their text layers."""
+    read: dict[int, list[Item]] = {n: [*picture.lines] for n, picture in pictures.items()}
+    read |= {number: page_items(markdown) for number, markdown in seeing().read.items()}
+    return [read.get(number, items) for number, items in enumerate(pages, 1)]
+
+
+def _show(
+    document: "PdfDocument",
+    pages: Sequence[Sequence[Item]],
+    unread: Mapping[int, str],
+    pictures: Mapping[int, Recognised],
+) -> None:
+    """Show the pages that were read badly, with the text and the numbers that were read."""
+    for number, items in enumerate(pages if seeing().wanted else (), 1):
+        lines = (item.text for item in items if isinstance(item, Line))
+        if number not in unread and sum(map(_has_figures, lines)) < _FEWEST_ROWS:
+            continue
+        text = "" if unread.get(number) == "garbage" else page_text(items)
+        numbers = numbers_in(text)
+        if number in pictures:
+            text, numbers = page_text(pictures[number].lines), pictures[number].numbers
+        picture, _ = _rendered(document, number)
+        if picture is not None:
+            show(Scan(number, text, tuple(numbers)), picture)
+
+
+def _has_figures(line: str) -> bool:
+    """Return whether there are figures side by side in a line."""
+    return _FIGURES.search(line) is not None
 
 
 def _unread(texts: Sequence[str], shares: Sequence[float]) -> dict[int, str]:
     """Return the problems of pages by number, for those that have one."""
-    problems = map(_problem, texts, shares)
-    return {number: problem for number, problem in enumerate(problems, 1) if problem}
+    problems = enumerate(map(_problem, texts, shares), 1)
+    return {n: problem for n, problem in problems if problem and n not in seeing().read}
 
 
 def _problem(text: str, share: float) -> str:
-    """Return a key of `_UNREAD` for a page whose text layer is not enough, or ""."""
+    """Return why a page's text layer is not enough: empty, garbage, picture; or ""."""
     if not text:
         return "empty"
     if Legibility.of(text).is_garbage:
@@ -135,12 +160,12 @@ def _problem(text: str, share: float) -> str:
     return "picture" if share >= _MOSTLY and len(text) < _LITTLE_TEXT else ""
 
 
-def _recognised(pictures: Mapping[int, tuple[list[Line], list[str]]]) -> list[str]:
+def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
     """Return the warnings about pages that were read as pictures."""
     if not pictures:
         return []
     said = message("pages without readable text read as pictures: {pages}", pages=ranges(pictures))
-    return [said, *(warning for _, warnings in pictures.values() for warning in warnings)]
+    return [said, *(warning for picture in pictures.values() for warning in picture.warnings)]
 
 
 def page_text(items: Sequence[Item]) -> str:
@@ -151,14 +176,12 @@ def page_text(items: Sequence[Item]) -> str:
     return "\n".join(lines)
 
 
-def _listed(unread: Mapping[int, str], kind: str, why: str) -> list[str]:
-    one, many = _UNREAD[kind]
-    pages = [number for number, problem in unread.items() if problem == kind]
-    said = "page {n} {problem}; {why}" if why else "page {n} {problem}"
-    found = [Message(said, {"n": n, "problem": one, "why": why}) for n in pages[:_MOST_LISTED]]
-    if len(pages) > _MOST_LISTED:
-        found.append(Message(many, {"n": len(pages) - _MOST_LISTED}))
-    return [*found]
+def _without_text(unread: Mapping[int, str]) -> list[str]:
+    """Return a warning about pages that are pictures, if any is not read."""
+    pages = [number for number, problem in unread.items() if problem != "garbage"]
+    why = why_unread() or message("none is found in their pictures")
+    said = "pages with little or no text: {pages}; {why}"
+    return [message(said, pages=ranges(pages), why=why)] if pages else []
 
 
 def _page_items(document: "PdfDocument", index: int) -> tuple[list[Item], float]:
@@ -205,7 +228,7 @@ def _items(page: "PdfPage", text_page: "PdfTextPage", codes: list[int]) -> list[
 
 def _in_columns(placed: Sequence[tuple[Line, float]]) -> bool:
     """Return whether some lines have wide gaps, or figures side by side, or are beside others."""
-    gaps = sum("\t" in line.text or _FIGURES.search(line.text) is not None for line, _ in placed)
+    gaps = sum("\t" in line.text or _has_figures(line.text) for line, _ in placed)
     heights = Counter(round(bottom / 2) for _, bottom in placed)
     return gaps >= _FEWEST_ROWS or sum(n > 1 for n in heights.values()) >= _FEWEST_ROWS
 
@@ -266,10 +289,8 @@ def _takes_power(codes: Sequence[int], shown: Sequence[int], i: int) -> bool:
     return last == "m" or (last == "0" and i > 1 and codes[shown[i - 2]] == ord("1"))
 
 
-def recognised(
-    document: "PdfDocument", numbers: Sequence[int]
-) -> Iterator[tuple[int, tuple[list[Line], list[str]]]]:
-    """Yield (number, (lines in points, warnings)) of pages read as pictures, if they are.
+def recognised(document: "PdfDocument", numbers: Sequence[int]) -> Iterator[tuple[int, Recognised]]:
+    """Yield (number, what is read) of pages read as pictures, if they are; lines in points.
 
     Args:
         document: Open; the caller sees to it that one thread at a time enters PDFium.
@@ -278,9 +299,9 @@ def recognised(
     for number in () if why_unread() else numbers:
         picture, scale = _rendered(document, number)
         if picture is not None:
-            lines, warnings = read_lines(picture, number, scale=1 / scale)
-            if lines:
-                yield number, (lines, warnings)
+            read = read_lines(picture, number, scale=1 / scale)
+            if read.lines:
+                yield number, read
 
 
 def _rendered(document: "PdfDocument", number: int) -> tuple["Picture | None", float]:

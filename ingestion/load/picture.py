@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError, needs_extra
-from kgrag.ingestion.load.ocr import read_lines, why_unread
-from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.context import Scan, page_done, seeing
+from kgrag.ingestion.load.ocr import Recognised, read_lines, why_unread
+from kgrag.ingestion.load.page_tables import Item
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
+from kgrag.ingestion.load.seen import page_items
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import message
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 60_000_000  # A3 at 400 dpi has 31 million
 _LARGEST_SIDE = 3600  # pixels; A4 at 300 dpi has 3508, and more adds nothing
+_LONGEST_SHOWN = 1800  # pixels of a page that is shown to a vision model: A4 at 150 dpi
 _A4 = 842.0  # points of the longer side: a picture's own resolution is seldom true
 
 
@@ -29,15 +32,23 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
     Raises:
         IngestionError: It is damaged, no text is found in it, or pictures are not read.
     """
-    if why := why_unread():
+    sight, why = seeing(), why_unread()
+    if why and not (sight.wanted or sight.read):
         raise IngestionError("{name}: is a picture, and cannot be read: {why}", name=name, why=why)
-    pages: list[list[Line]] = []
+    pages: list[list[Item]] = []
     said: list[str] = []
     try:
         for number, picture in enumerate(open_pictures(data), 1):
-            lines, doubts = read_lines(picture, number, scale=_A4 / max(picture.shape[:2]))
-            pages.append(lines)
-            said += doubts if lines else [message("page {n}: no text found", n=number)]
+            if number in sight.read:
+                pages.append(page_items(sight.read[number]))
+                continue
+            scale = _A4 / max(picture.shape[:2])
+            read = Recognised([], [], []) if why else read_lines(picture, number, scale=scale)
+            pages.append([*read.lines])
+            said += read.warnings if read.lines else [message("page {n}: no text found", n=number)]
+            if sight.wanted:
+                text = "\n".join(line.text for line in read.lines)
+                show(Scan(number, text, tuple(read.numbers)), picture)
     except IngestionError as exc:
         raise IngestionError("{name}: {what}", name=name, what=exc) from exc
     text, segments = reflow(pages)
@@ -52,6 +63,17 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
         segments=segments,
         warnings=(*said, *unusable),
     )
+
+
+def show(page: Scan, picture: "Picture") -> None:
+    """Have a page shown to a vision model, with its picture."""
+    with needs_extra("vision", "showing pages to a model"):
+        import PIL.Image
+    image, data = PIL.Image.fromarray(picture), io.BytesIO()
+    image.thumbnail((_LONGEST_SHOWN, _LONGEST_SHOWN))
+    image.save(data, "JPEG", quality=85)
+    seeing().scans.append(page._replace(jpeg=data.getvalue()))
+    page_done()
 
 
 def open_pictures(data: bytes) -> Iterator["Picture"]:

@@ -17,7 +17,7 @@ _CJK = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
 _GAP = re.compile(
     rf"(?<=[{_CJK}、。，；：）】》”]) +(?=[0-9A-Za-z%])|(?<=[0-9A-Za-z%]) +(?=[{_CJK}])"
 )
-_PAGE_NUMBER = re.compile(
+PAGE_NUMBER = re.compile(
     r"[-—–―－_·•\s]*+(?:第\s*+)?(?:[0-9０-９]{1,4}|[ivxIVX]{1,6})(?:\s*+页)?"
     r"(?:\s*+[/／共,，]\s*+共?\s*+[0-9０-９]{1,4}\s*+页?)?[-—–―－_·•\s]*+"
 )
@@ -27,6 +27,7 @@ _MIN_LINES = 12
 _SENTENCE_END = re.compile(r"[。！？!?；;：:][”’」』）)》\"]*$")
 _CONTENTS = re.compile(r"目\s*录$")
 _LEADERS = re.compile(r"[.．·…]{5}\s*+[（(]?\d*+[）)]?$")
+_FULL = 26  # characters of an indented line of a document of state: GB/T 9704-2012, 5.2.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _without_furniture(pages: Sequence[Sequence[Item]]) -> list[list[Item]]:
     kept = [list(page) for page in pages]
     for end in (0, -1):
         for page in kept:
-            if page and _PAGE_NUMBER.fullmatch(_text_at(page, end)):
+            if page and PAGE_NUMBER.fullmatch(_text_at(page, end)):
                 del page[end]
         heads = Counter(_head_at(page, end) for page in kept if page)
         n_pages = sum(heads.values())
@@ -99,7 +100,7 @@ def _head_at(page: Sequence[Item], end: int) -> str:
 
 def _columns(pages: Sequence[Sequence[Line]]) -> list[_Column]:
     """Return the column of each page; for a page of few lines the file's."""
-    pages = [[line for line in page if line.stands != "row"] for page in pages]
+    pages = [[line for line in page if line.height] for page in pages]
     whole = _edges([line for page in pages for line in page])
     edges = [_edges(page) if len(page) >= _MIN_LINES else whole for page in pages]
     n_starts = n_indented = 0
@@ -140,7 +141,7 @@ def _continues(previous: Line, line: Line, column: _Column) -> bool:
     if previous.stands in ("alone", "row") or line.stands != "running":
         return False
     size = max(previous.height, line.height)
-    if abs(previous.height - line.height) > 0.25 * size:
+    if abs(previous.height - line.height) > 0.25 * size and min(previous.height, line.height):
         return False  # another type size: a heading or a note
     if any(map(is_row, (previous.text, line.text))) or all(
         "\t" in x.text for x in (previous, line)
@@ -153,6 +154,9 @@ def _runs_on(previous: Line, line: Line, column: _Column, size: float) -> bool:
     """Return whether a line of running text goes on with the paragraph above it."""
     if line.text[0] in _CLOSING or previous.text[-1] in "，、":
         return True
+    if not min(previous.height, line.height):  # without places, at the top of a page
+        ends = _SENTENCE_END.search(previous.text) or len(previous.text) < _FULL
+        return not (ends or item_end(line.text))
     if previous.right < column.right - 2.2 * size or _LEADERS.search(previous.text):
         return False
     # A date or signature at the right reaches the edge as well, but begins far from the left.

@@ -2,16 +2,22 @@
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kgrag.config import IngestConfig
 from kgrag.ingestion.load import Failure, Source, load_all
+from kgrag.ingestion.load.context import Seeing
 from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
 from kgrag.ingestion.workers.worker import Worker
 from kgrag.text.messages import message
 from kgrag.types import Document
+
+if TYPE_CHECKING:
+    from kgrag.ingestion.vision import Vision
 
 _PLAIN = ("txt", "md", "jsonl")  # read by kgrag alone, in time that grows with their length
 _FEW_BYTES = 100_000  # of plain files: read sooner than a process is there
@@ -21,17 +27,26 @@ _AHEAD = 3  # files for each process that may be read and wait for their turn
 class Pool:
     """Reads files in processes that are started on demand; they end with `close`."""
 
-    def __init__(self, setting: Setting, limits: IngestConfig, *, alone: bool = False) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        limits: IngestConfig,
+        *,
+        alone: bool = False,
+        vision: "Vision | None" = None,
+    ) -> None:
         """Initialise; no process is started yet.
 
         Args:
             setting: Common to all files.
             limits: Of time, memory, and the number of processes.
             alone: Read in this process, without limits of time and memory.
+            vision: Reads pictures of pages, in this process: its limits are for all files.
         """
         self._setting = setting
         self._limits = limits
         self._alone = alone
+        self._vision = vision
         self._n = n_workers(limits)
         self._executor = ThreadPoolExecutor(self._n, "read") if not alone else None
         self._own = threading.local()  # each thread has a process of its own
@@ -52,10 +67,10 @@ class Pool:
     def submit(self, task: Task) -> "Future[Made]":
         """Submit a file; files are started in order."""
         if self._executor is not None:
-            return self._executor.submit(self._read, task)
+            return self._executor.submit(self._made, task, self._read)
         done: Future[Made] = Future()
         try:
-            done.set_result(made_of(task, self._setting))
+            done.set_result(self._made(task, lambda one: made_of(one, self._setting)))
         except MemoryError:
             done.set_result(
                 Failure(task.name, message("needs more memory than there is; split it"))
@@ -66,6 +81,8 @@ class Pool:
         """Kill all processes; results that were not taken are lost."""
         with self._lock:
             self._is_closed = True
+            if self._vision:
+                self._vision.models.stop()
             for worker in self._workers:
                 worker.kill()
         if self._executor is not None:
@@ -83,6 +100,12 @@ class Pool:
             with self._lock:
                 self._workers.discard(worker)
             self._own.worker = None
+        return made
+
+    def _made(self, task: Task, read: Callable[[Task], Made]) -> Made:
+        made = read(replace(task, sight=Seeing(wanted=self._vision is not None)))
+        if self._vision and isinstance(made, list):
+            made = read(replace(task, sight=self._vision.seen(task.name, made)))
         return made
 
     def _begun(self) -> Worker:
@@ -122,13 +145,16 @@ def is_small(sources: Sequence[Source]) -> bool:
 
 
 def read_within(
-    sources: Iterable[tuple[Source, Mapping[str, str]]], limits: IngestConfig
+    sources: Iterable[tuple[Source, Mapping[str, str]]],
+    limits: IngestConfig,
+    vision: "Vision | None" = None,
 ) -> Iterator[Document | Failure]:
     """Yield every document of files, or a failure, one file after the other.
 
     Args:
         sources: Files with the properties of their sidecar files.
         limits: Of time, memory and size.
+        vision: As for `Pool`.
 
     Raises:
         PluginError: If the plugin for a file cannot be used.
@@ -137,7 +163,8 @@ def read_within(
         if source.media_type is None or source.media_type == "jsonl":  # bounded line by line
             yield from load_all(source, stated=stated, max_bytes=limits.max_bytes)
             continue
-        pool = Pool(Setting(limits.max_bytes, ocr=limits.ocr), limits, alone=is_small([source]))
+        setting = Setting(limits.max_bytes, ocr=limits.ocr)
+        pool = Pool(setting, limits, alone=is_small([source]), vision=vision)
         with closing(pool):
             made = pool.submit(Task(source.path, source.within, dict(stated))).result()
         if isinstance(made, Document | Failure):

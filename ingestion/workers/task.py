@@ -10,7 +10,7 @@ from kgrag.errors import IngestionError, KgragError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.load import Failure, Source, load
-from kgrag.ingestion.load.context import ocr_is, page_done
+from kgrag.ingestion.load.context import Scan, Seeing, ocr_is, page_done
 from kgrag.ingestion.prepare import derive
 from kgrag.store.contents import DocumentBundle
 from kgrag.text.messages import message, without_start
@@ -30,6 +30,7 @@ class Task:
         stated: Properties of sidecar files.
         document: The record; None for a file.
         formerly: Id of the file's previous document; empty for none.
+        sight: What vision models read of the file, or are to read.
     """
 
     path: Path | None = None
@@ -37,6 +38,7 @@ class Task:
     stated: Mapping[str, str] = field(default_factory=dict)
     document: Document | None = None
     formerly: str = ""
+    sight: Seeing = field(default_factory=Seeing)
 
     @property
     def name(self) -> str:
@@ -61,13 +63,14 @@ class Setting:
     ocr: Ocr = "auto"
 
 
-Made = DocumentBundle | Document | Failure
+Made = DocumentBundle | Document | Failure | list[Scan]
 
 
 def made_of(task: Task, setting: Setting) -> Made:
     """Return a file's bundle without fingerprint and vectors, or only its document.
 
-    Errors of the file are returned, not raised.
+    If pages are to be shown to a vision model first, these are returned. Errors of the file are
+    returned, not raised.
 
     Raises:
         KgragError: For errors that are not the file's, such as a plugin's.
@@ -75,13 +78,15 @@ def made_of(task: Task, setting: Setting) -> Made:
     try:
         document = task.document or _loaded(task, setting)
         page_done()
+        if task.sight.scans:
+            return task.sight.scans
         if setting.sizes is None:
             return document
         return derive(
             document, sizes=setting.sizes, curation=setting.curation, formerly=task.formerly
         )
     except IngestionError as exc:
-        return Failure(task.name, without_start(exc, task.name))
+        return task.sight.scans or Failure(task.name, without_start(exc, task.name))
     except (KgragError, MemoryError):
         raise
     except Exception as exc:
@@ -98,6 +103,8 @@ def made_of(task: Task, setting: Setting) -> Made:
 
 def _loaded(task: Task, setting: Setting) -> Document:
     source = Source(task.path or Path(), within=task.within)
-    with ocr_is(setting.ocr):
+    with ocr_is(setting.ocr, task.sight):
         document = load(source, stated=task.stated, max_bytes=setting.max_bytes)
-    return replace(document, properties=dict(document.properties))  # of a kind that travels
+    warnings = (*task.sight.remarks, *document.warnings)
+    properties = dict(document.properties)  # of a kind that travels
+    return replace(document, properties=properties, warnings=warnings)

@@ -1,6 +1,6 @@
 """Answering without a model: the best clauses, whole, with the nearest sentence marked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kgrag.answer.answer import Answer
@@ -10,7 +10,7 @@ from kgrag.answer.sentences import is_letterhead, joined_spans
 from kgrag.answering.copies import letters_of
 from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.embedding.embedder import Embedder
-from kgrag.question.question import asked_kind, states_kind
+from kgrag.question.question import asked_kind, question_of, states_kind
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import covered
 from kgrag.retrieval.search import Search
@@ -39,7 +39,8 @@ def answer_by_clauses(
 ) -> Answer:
     """Return an answer of the best clauses, each cited, in the order of the results.
 
-    Results of the sides of a comparison stand under their names. Of 219 questions over 508 policies
+    Results of the sides of a comparison stand under their names; of a place that no clause bears it
+    is said that these are only the nearest. Of 219 questions over 508 policies
     the first 1,000 characters of the results, uncut, held more of the gold than sentences chosen
     from them (benchmarks/decisions.md): nothing is chosen within a clause, one sentence is marked.
 
@@ -50,28 +51,54 @@ def answer_by_clauses(
         max_chars: Of all clauses together, at least 1.
     """
     query = search.query
-    sides = _by_side(found.results)
+    places = {side.label: side.query.places for side in question_of(query).sides}
+    sides = _by_side(found.results, places)
     most = max(1, max_chars // len(sides))
     blocks: list[Block] = []
     best = 0.0
     for label, hits in sides.items():
+        if not hits and label:
+            blocks.append(Side(label, (Missing(),)))
+            continue
         cited = _clauses(hits, found, max_chars=most)
         n_compared = _COMPARED if len(sides) == 1 else 1
         marked, likeness = _marked(cited, found, search, n_compared=n_compared)
         best = max(best, likeness)
-        quotes = tuple(map(Quote, marked))
+        quotes: tuple[Block, ...] = tuple(map(Quote, marked))
+        if not _is_about(places.get(label, frozenset()), marked, found.documents):
+            quotes = (Missing(nearest=True), *quotes)
         blocks += [Side(label, quotes)] if label else quotes
     if not blocks or best < (embedder.answered or 0.0):
         blocks.insert(0, Missing(nearest=bool(blocks)))
     return Answer(query.text, tuple(blocks), METHOD)
 
 
-def _by_side(results: Sequence[ScoredChunk]) -> Mapping[str, Sequence[ScoredChunk]]:
-    """Return results by the side of a comparison that they were first found for; "" for none."""
+def _is_about(
+    places: Collection[str], cited: Sequence[Citation], documents: Mapping[str, Document]
+) -> bool:
+    """Return whether a clause, or the document of one, names one of a side's places; or of none."""
+    told = (
+        "\n".join((c.title, *c.heading_path, c.quote, *documents[c.doc_id].metadata.regions))
+        for c in cited
+    )
+    return not places or any(place in text for text in told for place in places)
+
+
+def _by_side(
+    results: Sequence[ScoredChunk], labels: Iterable[str]
+) -> Mapping[str, Sequence[ScoredChunk]]:
+    """Return results by the side of a comparison that they were first found for; "" for none.
+
+    Args:
+        results: Best first.
+        labels: Of all sides: those that nothing was found for are there, too, if any was.
+    """
     sides: dict[str, list[ScoredChunk]] = {}
     for hit in results:
         asked = (r.values["what"] for r in hit.via if isinstance(r, Reason) and r.kind == "side")
         sides.setdefault(next(asked, ""), []).append(hit)
+    if any(sides):
+        sides |= {label: [] for label in labels if label not in sides}
     return sides or {"": []}
 
 

@@ -90,7 +90,6 @@ class Current:
             store,
             cache(partial(self.embedder, store)),
             lambda: read()[0],
-            graph=self.store,
             in_force=lambda: read()[1](),
             as_of=as_of_asked("", None),
             rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),

@@ -1,15 +1,16 @@
 """Answers of a model from a packed context, their citations written as [n]."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from kgrag.answer.notes import note
 from kgrag.answering.follow_up import Turn, shown
+from kgrag.answering.look_up import LookUp
 from kgrag.answering.pack import facts_block, passages_block
 from kgrag.config import Template
 from kgrag.errors import ModelOutputError
-from kgrag.llm.chat import ChatModel, OnText, Request
+from kgrag.llm.chat import ChatModel, Completion, Message, OnText, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Context
@@ -58,13 +59,14 @@ def generate(
     history: Sequence[Turn] = (),
     mend: tuple[str, str] | None = None,
     on_text: OnText | None = None,
+    look_up: LookUp | None = None,
 ) -> Draft:
     """Return a model's answer to a question, its citations not yet resolved.
 
     An answer that is empty, repeats itself, is in another language or cites nothing is requested
     once more with the problem. One that again cites nothing, or is again in the other language, is
-    accepted: `resolve` looks for support, and a note names the language. Without passages no call
-    is made. An answer that was streamed is not requested again.
+    accepted: `resolve` looks for support, and a note names the language. Without passages and
+    tools no call is made. An answer that was streamed is not requested again.
 
     Args:
         query: The question.
@@ -75,13 +77,15 @@ def generate(
         mend: (answer, problem): one from the same context with [n] of its passages, and what is
             wrong with it, in words.
         on_text: Called with each piece of text as it is streamed, [n] as the model writes them.
+        look_up: Tools that the model may call first; None for none.
 
     Raises:
         ModelOutputError: If the answer cannot be used; `kind` says why.
         ModelError: If the call fails otherwise.
     """
     language = query.language
-    if not context.passages:
+    offered = look_up is not None and bool(look_up.functions)
+    if not context.passages and not offered:
         return Draft(NOT_FOUND[language], model.name)
     places = {
         "question": fence(query.question, label="question"),
@@ -89,6 +93,7 @@ def generate(
         "facts": facts_block(context.facts) or _NONE[language],
         "history": fence(shown(history), label="conversation") if history else _NONE[language],
         "not_found": NOT_FOUND[language],
+        "archive": look_up.archive() if look_up and offered else _NONE[language],
     }
     if template == "focused":
         places["best"] = str(context.best)
@@ -98,12 +103,55 @@ def generate(
             answer=fence(mend[0], label="answer"), problem=fence(mend[1], label="problem")
         )
         messages = (*messages, again[-1])
-    request = Request(messages, stage="answer")
     check = None if on_text else _Check(language)
-    completion = ask_text(model, request, check, on_text)
+    completion = _written(messages, model, check, on_text, look_up)
     text = _answer_in(completion.text)
     notes = () if is_language(text, language) else (note("language"),)
     return Draft(text, completion.model, notes)
+
+
+def _written(
+    messages: tuple[Message, ...],
+    model: ChatModel,
+    check: Callable[[str], object] | None,
+    on_text: OnText | None,
+    look_up: LookUp | None,
+) -> Completion:
+    """Return the answer, after the model's calls of tools."""
+    while True:
+        functions = look_up.functions if look_up else ()
+        request = Request(messages, stage="answer", tools=functions)
+        held_back = _HeldBack(on_text) if on_text and functions else None
+        completion = ask_text(model, request, check, held_back or on_text)
+        if not (look_up and functions and completion.calls):
+            if held_back:
+                held_back.end()
+            return completion
+        messages = (*messages, *look_up.answered(completion.calls))
+
+
+@dataclass
+class _HeldBack:
+    """Passes text on from its first [n] on: before they call a tool, models may say so."""
+
+    on_text: OnText
+    _text: str = ""
+    _is_answer: bool = False
+
+    def __call__(self, piece: str) -> None:
+        if self._is_answer:
+            self.on_text(piece)
+            return
+        self._text += piece
+        if MARK.search(self._text):
+            self.end()
+            self._is_answer = True
+
+    def end(self) -> None:
+        """Pass on what was held back."""
+        if self._text:
+            self.on_text(self._text)
+        self._text = ""
 
 
 @dataclass

@@ -48,10 +48,6 @@ class QuestionModels:
             self._counted[stage] = Counted(self._stages.of(stage))
         return self.budget.bound(self._counted[stage])
 
-    def answers_like(self, stage: Stage) -> bool:
-        """Return whether the answer's model has the same endpoint as a stage's."""
-        return self._stages.are_together(stage, "answer")
-
     def usage(self) -> str:
         """Return the usage in words."""
         sent = [c for m in self._counted.values() for _, c in m.completions if not c.from_cache]

@@ -84,7 +84,6 @@ def pack(
     facts: Sequence[Fact],
     budget_tokens: int,
     count: Count,
-    rows: Sequence[str] = (),
 ) -> Context:
     """Return the passages and facts of an answer's context.
 
@@ -100,9 +99,8 @@ def pack(
         headings: By document.
         facts: Of the results' chunks; those whose clause was packed are included, the most
             similar to the question first.
-        budget_tokens: Maximum length, at least 1; facts and rows take at most 15 % of it.
+        budget_tokens: Maximum length, at least 1; facts take at most 15 % of it.
         count: Counts the tokens of a text.
-        rows: Lines of a query to the graph; before the facts, without [n].
 
     Raises:
         ValueError: If the budget is out of range.
@@ -113,12 +111,11 @@ def pack(
     shown = _Shown(documents, headings, count)
     kind = asked_kind(query.text)
     duties = kind is not None and kind.name == "agency"
-    told = [line for line in map(_one_line, rows) if line]
-    for_facts = int(budget_tokens * _FACTS_SHARE) if told or facts else 0
+    for_facts = int(budget_tokens * _FACTS_SHARE) if facts else 0
     taken = _take(results, shown, budget_tokens - for_facts)
     places = [(doc_id, span) for doc_id, spans in taken.items() for span in spans]
     passages = tuple(shown.passage(*place, number) for number, place in enumerate(places, 1))
-    told += fact_lines(facts, passages, asked, duties=duties)
+    told = fact_lines(facts, passages, asked, duties=duties)
     lines = _that_fit(told, for_facts, count)
     ranks = [span.rank for _, span in places]
     context = Context(passages, lines, best=ranks.index(min(ranks)) + 1 if ranks else 0)
@@ -191,10 +188,10 @@ def fact_lines(
         is_duty = all(e.qualifiers.kind == "duty" for e in fact.evidence)
         if numbers and (duties or not is_duty):
             told = f"—{fact.predicate}→ {fact.object.name}{_qualified(fact)}"
-            alike.setdefault((told, numbers), {})[_one_line(fact.subject.name)] = None
+            alike.setdefault((told, numbers), {})[one_line(fact.subject.name)] = None
     found: list[tuple[int, int, str]] = []
     for (told, numbers), subjects in alike.items():
-        line = f"{'、'.join(subjects)} {_one_line(told)}"
+        line = f"{'、'.join(subjects)} {one_line(told)}"
         plain = normalize(line)  # looking for words is a tenth of the cost of cutting into them
         shared = sum(word in plain for word in set(asked))
         marks = "".join(f"[{n}]" for n in numbers)
@@ -227,13 +224,21 @@ def _states(passage: Passage, fact: Fact) -> bool:
     )
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text on one line, without what looks like an [n]."""
     return without_marks(" ".join(text.split()))
 
 
 def passages_block(context: Context) -> str:
-    """Return all passages in order; empty without any."""
-    return "\n\n".join(passage_block(passage) for passage in context.passages)
+    """Return all passages in order, rows behind the others; empty without any."""
+    blocks = [passage_block(p) for p in context.passages if not p.is_row]
+    rows = [row_line(p) for p in context.passages if p.is_row]
+    return "\n\n".join((*blocks, *([fence("\n".join(rows), label="rows")] if rows else ())))
+
+
+def row_line(passage: Passage) -> str:
+    """Return the line of a row: its [n], cells and document."""
+    return f"[{passage.number}] {one_line(f'{passage.text}（《{passage.title}》{passage.mark}）')}"
 
 
 def facts_block(facts: Sequence[str]) -> str:

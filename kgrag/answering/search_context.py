@@ -32,7 +32,6 @@ class SearchContext:
         store: The storage.
         embedder: Returns the encoder; not called by systems that need none.
         settings: Returns the search settings for questions in a language that the encoder reads.
-        graph: Target of queries that a model wrote: the server, if `store` is a copy.
         in_force: Returns the validity of documents.
         as_of: The day that is asked for.
         doc_ids: Documents to search; all for None.
@@ -42,7 +41,6 @@ class SearchContext:
     store: Store
     embedder: Callable[[], Embedder]
     settings: Callable[[], Settings]
-    graph: Store
     in_force: Callable[[], InForce]
     as_of: AsOf
     doc_ids: frozenset[str] | None = None
@@ -54,17 +52,13 @@ class SearchContext:
         query = read(question, known_places=settings.known_places, chinese=settings.chinese)
         return with_documents(query, titles=settings.titles, store=self.store)
 
-    def search(
-        self, query: Query, *, hypothetical: str = "", queried: Sequence[str] = ()
-    ) -> Search:
+    def search(self, query: Query) -> Search:
         """Return a search for a parsed question; see `Search`."""
         return Search(
             query,
             store=self.store,
             embed=self.embedder,
             settings=for_language(self.settings(), query),
-            hypothetical=hypothetical,
-            queried=queried,
             doc_ids=self.doc_ids,
         )
 
@@ -112,31 +106,26 @@ class SearchContext:
             raise NotFoundError(_ALL_LATER.format(asked.day))
         return replace(self, as_of=asked, doc_ids=held - later)
 
-    def best(
-        self, pipeline: Pipeline, searches: Sequence[Search], *, top_k: int
-    ) -> list[ScoredChunk]:
+    def best(self, pipeline: Pipeline, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return results with their documents' status, those in force first if a day is asked for.
 
         A passage of several documents is there once; see `kgrag.answering.copies.each_once`.
 
         Args:
             pipeline: The retrieval preset.
-            searches: Of the question, first, and of rewordings; documents that it names by title
-                keep their rank.
+            search: Of the question; documents that it names by title keep their rank.
             top_k: Maximum number of results.
         """
         if self.rerank is not None:
             pipeline = replace(pipeline, rerankers=(*pipeline.rerankers, self.rerank))
-        titled = searches[0].titled if self.as_of.preferred else ()
+        titled = search.titled if self.as_of.preferred else ()
         in_force = self.in_force()
 
         def retrieve(n: int) -> list[ScoredChunk]:
-            return pipeline.retrieve(*searches, top_k=n)
+            return pipeline.retrieve(search, top_k=n)
 
         once = partial(each_once, retrieve, self.store, self.cards().values())
-        found = in_force_first(
-            once, searches[0].query, self.as_of, in_force, titled=titled, top_k=top_k
-        )
+        found = in_force_first(once, search.query, self.as_of, in_force, titled=titled, top_k=top_k)
         return [
             replace(hit, status=in_force.status(hit.chunk.doc_id, self.as_of.day)) for hit in found
         ]

@@ -11,10 +11,10 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.clauses import METHOD
+from kgrag.answering.look_up import Given, Item
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import Question, question_of
-from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.retrieval.search import Search
 from kgrag.statements.table import Cell, Row, Table, shown, worded
@@ -240,17 +240,7 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
     return Answer(query.text, blocks, METHOD, notes=(*worded(table.notes, language), *cut))
 
 
-def as_results(answer: Answer, store: Store) -> list[ScoredChunk]:
-    """Return the passages that a table is cited from, which a model reads before all others.
-
-    Args:
-        answer: Of `answer_of`.
-        store: The knowledge base.
-    """
-    cited = {c.chunk_id: c for c in answer.citations}
-    chunks = {chunk.chunk_id: chunk for chunk in store.chunks(list(filter(None, cited)))}
-    return [
-        ScoredChunk(chunks[i], 1.0, via=("a table",), title=c.title, file=c.file)
-        for i, c in cited.items()
-        if i in chunks
-    ]
+def given_of(table: Table) -> Given:
+    """Return the first rows of a table as a model is given them, each with its first source."""
+    told = ((text, s) for text, sources in _lines(table)[:_MOST] for s in sources[:1])
+    return Given([Item(text, (s.doc_id, s.start, s.end)) for text, s in told])

@@ -10,8 +10,7 @@ from urllib.parse import urlencode, urlsplit
 import click
 
 from kgrag.cli.options import command, option
-from kgrag.cli.printing import echo, echo_text
-from kgrag.types import Language
+from kgrag.cli.printing import echo
 
 STYLE, QUERIES = "kgrag.grass", "kgrag-queries.zip"
 _OWN_RULE = re.compile(r"^node\.Kgrag\w+ \{\n(?:  .+\n)+\}\n", re.MULTILINE)
@@ -101,22 +100,11 @@ def browser(
         type=click.Path(file_okay=False, path_type=Path),
         default="kgrag-browser",
     ),
-    schema: bool = option("Only print the graph's schema, for Text2Cypher."),
-    language: Language = option("Of the schema.", default="zh"),
 ) -> None:
-    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries.
-
-    With --schema: what a language model must know to write Cypher for it, as `kgrag query
-    --natural` tells its own.
-    """
+    """Look at a knowledge base in Neo4j Browser: style sheet and saved queries."""
     from kgrag.store.neo4j.address import parse
 
     base = parse(kb).base
-    if schema:
-        from kgrag.retrieval.graph_schema import schema_for_models
-
-        echo_text(schema_for_models(language, base))
-        return
     address = page_address(kb)
     queries = write_pack(out, base)
     echo(f"1. open the page   {address}")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -142,22 +143,34 @@ def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
 
 
 @command()
-def convert(ctx: click.Context, file: Path = argument(type=EXISTING), as_json: bool = JSON) -> int:
+def convert(
+    ctx: click.Context,
+    *,
+    file: Path = argument(type=EXISTING),
+    vision: bool = option("Show pages that are read badly to the model of [vision]."),
+    as_json: bool = JSON,
+) -> int:
     """Print a file's text as it would be taken in; needs no knowledge base."""
     from kgrag.ingestion.load import Failure, Sidecars, Source
     from kgrag.ingestion.workers.pool import read_within
+    from kgrag.llm.models import ChatModels
+    from kgrag.maintenance.intake import vision_of
 
     failed = False
-    for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest):
-        if isinstance(item, Failure):
-            failed = True
-            _print_of("failed", item.file, item.reason)
-        elif as_json:
-            print_json(item.to_dict())
-        else:
-            echo_text(item.text)
-            for warning in item.warnings:
-                _print_of("warning", item.file, warning)
+    with ExitStack() as stack:
+        # An address: answers are kept in the user's cache folder, where [llm] names no file.
+        chat = stack.enter_context(closing(ChatModels(ctx.obj, "convert://")))
+        model = stack.enter_context(vision_of(ctx.obj, chat)) if vision else None
+        for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest, model):
+            if isinstance(item, Failure):
+                failed = True
+                _print_of("failed", item.file, item.reason)
+            elif as_json:
+                print_json(item.to_dict())
+            else:
+                echo_text(item.text)
+                for warning in item.warnings:
+                    _print_of("warning", item.file, warning)
     return int(failed)
 
 
@@ -214,7 +227,7 @@ def _print_outcomes(outcomes: "Sequence[Outcome]") -> None:
 def _print_model(model: "ModelReport") -> None:
     """Print the results and usage of models, if any."""
     failed = sum(model.failed.values())
-    if model.passages:
+    if model.spent:
         spent = model.total.to_dict() if model.spent else {}
         print_record(model.to_dict() | {"spent": spent}, as_json=False)
     if model.unavailable:

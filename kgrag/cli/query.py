@@ -4,10 +4,10 @@ from math import isnan
 
 import click
 
-from kgrag.cli.chinese import in_words, told
+from kgrag.cli.chinese import told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import JSON, KB, argument, command, option
-from kgrag.cli.printing import echo, echo_text, print_json, print_record, say, table
+from kgrag.cli.printing import echo_text, print_json, say, table
 
 
 @command()
@@ -20,19 +20,12 @@ def query(
         type=click.FloatRange(0, 3600, min_open=True),
         default=5.0,
     ),
-    natural: bool = option("TEXT is a question: a model writes the query."),
     as_json: bool = JSON,
 ) -> int:
     """Run a query that only reads: Cypher on Neo4j, otherwise SQL over the kg_* views."""
     if isnan(timeout):  # which click's ranges accept
         raise click.BadParameter("nan", param_hint="--timeout")
     with opened(kb) as base:
-        if natural:
-            answer = base.query_from(text, max_rows=limit, timeout_s=timeout)
-            print_record(answer.to_dict(), as_json=as_json)
-            if answer.error:
-                echo(f"kgrag: {in_words(answer.error)}", err=True)
-            return int(bool(answer.error))
         rows = base.query(text, max_rows=limit + 1, timeout_s=timeout)
     cut = len(rows) > limit
     rows = rows[:limit]

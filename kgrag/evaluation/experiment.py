@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run, run_of
 from kgrag.evaluation.scores import MEASURES, Report, cuts_of, evaluate
+from kgrag.evaluation.wording import OVERLAP
 from kgrag.results import ScoredChunk
 
 RESAMPLES = 10_000
@@ -223,6 +224,7 @@ def try_system(
     search: Callable[[str], Sequence[ScoredChunk]],
     queries: Sequence[GoldQuery],
     *,
+    answer: Callable[[str], str] = str,
     measures: Sequence[str] = MEASURES,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trial:
@@ -234,6 +236,7 @@ def try_system(
         system: Its name.
         search: Returns the ranking for a question.
         queries: With gold; at least one.
+        answer: Returns the answer to a question, for measures of `OVERLAP`.
         measures: Required measures.
         progress: Called with (questions done, total).
 
@@ -251,7 +254,10 @@ def try_system(
 
     search(queries[0].question)
     run = run_of({query.query_id: query.question for query in queries}, timed, progress=progress)
-    report = evaluate(run, queries, ks=ks, budgets=sorted({*budgets, *BUDGETS}))
+    asked = [q for q in queries if q.answers] if set(OVERLAP) & set(measures) else []
+    answers = {query.query_id: answer(query.question) for query in asked}
+    budgets = sorted({*budgets, *BUDGETS})
+    report = evaluate(run, queries, ks=ks, budgets=budgets, answers=answers)
     ends = intervals([query.scores for query in report.queries])
     return Trial(system, run, report, ends, tuple(seconds))
 

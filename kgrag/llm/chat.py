@@ -6,33 +6,52 @@ from operator import add
 from typing import Literal, Protocol
 
 from kgrag.errors import ModelOutputError
+from kgrag.llm.tools import Function, ToolCall
 
 OK = "ok"  # outcome of a usable answer
-Stage = Literal["extract", "summarize", "analyse", "answer", "verify"]
-Finish = Literal["stop", "length", "filter", "other"]
+Stage = Literal["extract", "summarize", "analyse", "answer", "verify", "vision"]
+Finish = Literal["stop", "length", "filter", "calls", "other"]
 Schema = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation.
 
-    role: Literal["system", "user", "assistant"]
+    Attributes:
+        role: `tool` for the result of a call.
+        content: The text; may be empty where an assistant calls tools.
+        calls: Of an assistant.
+        call_id: Of the call whose result this is.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    images: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the message says, for hashes: those of plain messages are role and content."""
+        called = (part for c in self.calls for part in ("call", c.call_id, c.name, c.arguments))
+        return (self.role, self.content, *called, *filter(None, (self.call_id,)), *self.images)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """A call of a model.
 
-    Only messages, schema, its name and `max_tokens` are part of the cache key; not the last `added`
-    messages, which followed a bad answer, so that the corrected answer is cached for the question.
+    Only messages, tools, schema, its name and `max_tokens` are part of the cache key; not the last
+    `added` messages, which followed a bad answer, so that the corrected answer is cached for the
+    question.
 
     Attributes:
         messages: The conversation so far, the last one by the user.
         stage: For settings and the ledger.
         schema: JSON schema of the answer; None for plain text.
         schema_name: Its name, letters and underscores; empty without a schema.
+        tools: Functions that the model may call instead of answering; not with a schema.
         doc_id: The document concerned, for the ledger.
         max_tokens: Longest answer; None for the model's configured limit.
         deadline: Of waiting and sending, on `time.monotonic`; None for none.
@@ -45,6 +64,7 @@ class Request:
     stage: Stage
     schema: Schema | None = None
     schema_name: str = ""
+    tools: tuple[Function, ...] = ()
     doc_id: str = ""
     max_tokens: int | None = None
     added: int = 0
@@ -99,8 +119,9 @@ class Completion:
     """The result of a call.
 
     Attributes:
-        finish: `stop`, `length` (limit reached), `filter` (withheld) or `other`.
+        finish: `stop`, `length` (limit reached), `filter` (withheld), `calls` or `other`.
         from_cache: Whether it was paid before and nothing was sent.
+        calls: Of tools, if `finish` is `calls`; the text is then no answer.
     """
 
     text: str
@@ -108,6 +129,7 @@ class Completion:
     finish: Finish = "stop"
     usage: Usage = Usage()
     from_cache: bool = False
+    calls: tuple[ToolCall, ...] = ()
     reports_to: tuple[Callable[[str], object], ...] = field(default=(), repr=False, compare=False)
 
     def reporting_to(self, listener: Callable[[str], object]) -> "Completion":

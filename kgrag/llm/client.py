@@ -10,18 +10,29 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from kgrag.config import JsonMode
-from kgrag.errors import BrokenOffError, BudgetExceededError, ModelError, TransientModelError
+from kgrag.errors import (
+    BrokenOffError,
+    BudgetExceededError,
+    ModelError,
+    ModelOutputError,
+    TransientModelError,
+)
 from kgrag.llm.address import CHAT, Place
-from kgrag.llm.chat import Completion, Finish, OnText, Request, Usage
+from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
 from kgrag.llm.endpoint import attempt, open_client, said_by
-from kgrag.llm.structured import ThoughtFilter, repeats, without_thoughts
+from kgrag.llm.prompts import prompt
+from kgrag.llm.structured import ThoughtFilter, read_json, repeats, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
+from kgrag.llm.tools import ToolCall
+from kgrag.text.words import is_latin
+from kgrag.types import Language
 
 if TYPE_CHECKING:
     import openai
@@ -32,6 +43,7 @@ _log = logging.getLogger(__name__)
 JSON_MODES: tuple[JsonMode, ...] = get_args(JsonMode)
 
 _ABOUT_JSON = re.compile(r"response_?format|json_?schema|json_?object|guided|structured|schema")
+_ABOUT_TOOLS = re.compile(r"\btools?\b|tool_?(?:calls?|choice)|function")
 _ABOUT_LIMIT = re.compile(r"max_(?:completion_)?tokens|completion tokens|output tokens")
 # at most 4096 completion tokens; valid range of max_tokens is [1, 8192]; <= 4095; 最大值为4095
 _LONGEST = re.compile(
@@ -63,7 +75,7 @@ _SLOWEST = 4  # tokens a second of the slowest useful model
 _CHARS_PER_TOKEN = 8  # at most, in any language: a longer answer exceeds its limit
 _MOST_BYTES = 64_000_000  # of an answer that is not streamed
 _NO_TIME = "the time for this question is over (verify.timeout_s)"
-_FALLBACKS = 8  # a dialect has six fields to drop or lower; one more for the context length
+_FALLBACKS = 10  # a dialect has eight fields to drop or lower; one more for the context length
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +83,7 @@ class Dialect:
     """The optional fields of the protocol that an endpoint accepts."""
 
     json: JsonMode = "schema"  # sends the schema; `object` asks for any JSON, `none` for nothing
+    tools: Literal["functions", "json", "none"] = "functions"  # `json` needs that of a schema
     limit: str = "max_tokens"  # OpenAI's newer models have `max_completion_tokens`
     temperature: bool = True  # some models have theirs fixed
     stream_usage: bool = True  # whether streams are asked to end with their token counts
@@ -97,17 +110,33 @@ class Dialect:
             return replace(self, json=JSON_MODES[JSON_MODES.index(self.json) + 1])
         return None
 
+    def without_functions(self, complaint: str) -> "Dialect | None":
+        """Return the dialect after a refusal of a request with functions; None if not for them.
+
+        >>> Dialect().without_functions("this model does not support tools").tools
+        'json'
+        """
+        if self.tools != "functions" or not _ABOUT_TOOLS.search(complaint.lower()):
+            return None
+        return replace(self, tools="json" if self.json == "schema" else "none")
+
+    def calls_in_json(self, request: Request) -> bool:
+        """Return whether the answer to a request is JSON, of calls or with the answer."""
+        return bool(request.tools) and (self.tools, self.json) == ("json", "schema")
+
+    def worded(self, request: Request) -> Request:
+        """Return a request with its tools as the endpoint takes them, or without."""
+        if self.tools == "functions":
+            return request
+        return with_tools_in_json(request, offered=self.calls_in_json(request))
+
     def body(
         self, request: Request, *, model: str, max_tokens: int, temperature: float, stream: bool
     ) -> dict[str, object]:
         """Return the JSON to post; `max_tokens` is the default for the request's."""
         body: dict[str, object] = {
             "model": model,
-            # Lone surrogates of damaged files cannot be encoded in UTF-8.
-            "messages": [
-                {"role": m.role, "content": m.content.encode("utf-8", "replace").decode("utf-8")}
-                for m in request.messages
-            ],
+            "messages": [*map(_message, request.messages)],
             self.limit: self.longest(request, max_tokens),
         }
         if self.temperature:
@@ -118,6 +147,8 @@ class Dialect:
             name = request.schema_name or "answer"
             named = {"name": name, "schema": request.schema, "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if request.tools:
+            body["tools"] = list(request.tools)
         if stream:
             body["stream"] = True
             if self.stream_usage:
@@ -128,6 +159,27 @@ class Dialect:
         """Return the requested length of the answer, by default `max_tokens`."""
         wanted = max_tokens if request.max_tokens is None else request.max_tokens
         return min(wanted, self.most) if self.most else wanted
+
+
+def _message(message: Message) -> dict[str, object]:
+    told: dict[str, object] = {"role": message.role, "content": _content(message)}
+    if message.calls:
+        told["tool_calls"] = [
+            {
+                "id": call.call_id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    return told | ({"tool_call_id": message.call_id} if message.call_id else {})
+
+
+def _content(message: Message) -> object:
+    # Lone surrogates of damaged files cannot be encoded in UTF-8.
+    text = message.content.encode("utf-8", "replace").decode("utf-8")
+    pictures = [{"type": "image_url", "image_url": {"url": uri}} for uri in message.images]
+    return [{"type": "text", "text": text}, *pictures] if pictures else text
 
 
 def _room(complaint: str) -> int:
@@ -153,6 +205,12 @@ class Piece:
     thought: str = ""  # of a reasoning model, where the endpoint separates it
     finish: Finish | None = None  # None while the answer goes on
     usage: Usage | None = None
+    calls: tuple[tuple[int, ToolCall], ...] = ()  # or parts of them, with their positions
+
+    @property
+    def size(self) -> int:
+        """Characters that count as answered."""
+        return len(self.text) + sum(len(call.arguments) for _, call in self.calls)
 
 
 def read_answer(body: object) -> Piece:
@@ -184,8 +242,33 @@ def _read(body: object, part: str) -> Piece | None:
             if refusal and not text:
                 text, finish = refusal, finish and "filter"
             thought = _text(words.get("reasoning_content")) or _text(words.get("reasoning"))
-            return Piece(text, thought, finish, _read_usage(rest.get("usage")))
+            calls = tuple(_calls(words.get("tool_calls")))
+            return Piece(text, thought, finish, _read_usage(rest.get("usage")), calls)
     return None
+
+
+def _calls(listed: object) -> Iterator[tuple[int, ToolCall]]:
+    """Yield the calls of an answer, or their parts in an event, with their positions."""
+    for place, call in enumerate(listed if isinstance(listed, list) else ()):
+        match call:
+            case {"function": {**function}}:
+                at, name = call.get("index"), _text(function.get("name"))
+                arguments = as_arguments(function.get("arguments"))
+                made = ToolCall(_text(call.get("id")), name, arguments)
+                yield at if isinstance(at, int) else place, made
+
+
+def _joined(parts: Iterable[tuple[int, ToolCall]]) -> tuple[tuple[int, ToolCall], ...]:
+    """Return calls of which parts came one after the other, in the order of their positions."""
+    joined: dict[int, ToolCall] = {}
+    for at, part in parts:
+        begun = joined.get(at, ToolCall("", "", ""))
+        joined[at] = ToolCall(
+            begun.call_id or part.call_id,
+            begun.name or part.name,
+            begun.arguments + part.arguments,
+        )
+    return tuple(sorted(joined.items(), key=itemgetter(0)))
 
 
 def _finish(reason: object) -> Finish | None:
@@ -234,8 +317,11 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
     unseen = loops = 0  # characters since the last check; positive checks
     finish: Finish | None = None
     usage: Usage | None = None
+    size, calls = 0, list[tuple[int, ToolCall]]()
     try:
         for piece in pieces:
+            size += piece.size
+            calls += piece.calls
             text += piece.text
             thought += piece.thought
             finish, usage = piece.finish or finish, piece.usage or usage
@@ -245,7 +331,7 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
             unseen += len(piece.thought) + len(piece.text)
             if unseen >= _LOOK:
                 unseen, loops = 0, loops + 1 if repeats(recent) else 0
-            if len(text) > most_chars or len(thought) > _MOST_THOUGHT or loops >= _LOOKS:
+            if size > most_chars or len(thought) > _MOST_THOUGHT or loops >= _LOOKS:
                 finish = finish or "length"
                 break
     except BrokenOffError:
@@ -255,7 +341,7 @@ def gather(pieces: Iterable[Piece], on_text: OnText, *, most_chars: int) -> Piec
         on_text(rest)
     if finish is None:
         raise BrokenOffError(f"the stream ended before the answer did: {text}")
-    return Piece(text, thought, finish, usage)
+    return Piece(text, thought, finish, usage, _joined(calls))
 
 
 def in_time(
@@ -330,6 +416,68 @@ def _begun(text: str, place: Place) -> int:
     return max((len(part) for part in parts if text.endswith(part)), default=0)
 
 
+def _object(**properties: object) -> dict[str, object]:
+    required = [*properties]
+    made = {"type": "object", "properties": properties, "required": required}
+    return made | {"additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+_CALLS = _object(
+    calls={"type": "array", "items": _object(name=_TEXT, arguments=_TEXT)}, answer=_TEXT
+)
+
+
+def with_tools_in_json(request: Request, *, offered: bool) -> Request:
+    """Return a request without functions, for an endpoint that does not know them.
+
+    Earlier calls and their results become messages.
+
+    Args:
+        request: It.
+        offered: Whether the answer is to be JSON with the calls (`calls_in_json`) or the answer.
+    """
+    told: list[Message] = []
+    for message in request.messages:
+        content, role = message.content, message.role
+        if message.calls:
+            listed = [{"name": c.name, "arguments": c.arguments} for c in message.calls]
+            content = json.dumps({"calls": listed, "answer": ""}, ensure_ascii=False)
+        if role == "tool":
+            role = "user"
+            if told[-1].role == "user":  # some endpoints want them to alternate
+                content = f"{told.pop().content}\n\n{content}"
+        told.append(replace(message, role=role, content=content, calls=(), call_id=""))
+    if not offered:
+        return replace(request, messages=tuple(told), tools=())
+    language: Language = "en" if is_latin(told[0].content) else "zh"
+    functions = json.dumps([f["function"] for f in request.tools], ensure_ascii=False)
+    system, _ = prompt("tools_in_json", language).fill(functions=functions)
+    told[0] = replace(told[0], content=f"{told[0].content}\n\n{system.content}")
+    return replace(request, messages=tuple(told), tools=(), schema=_CALLS, schema_name="calls")
+
+
+def calls_in_json(text: str) -> tuple[str, list[ToolCall]]:
+    """Return (answer, calls) of an answer in JSON; what is no such JSON is the answer itself."""
+    with suppress(ValueError, ModelOutputError):
+        match read_json(text):
+            case {"calls": list(listed), **rest}:
+                calls = [
+                    ToolCall("", str(name), as_arguments(call.get("arguments")))
+                    for call in listed
+                    if isinstance(call, dict) and (name := call.get("name"))
+                ]
+                return str(rest.get("answer", "")), calls
+    return text, []
+
+
+def as_arguments(given: object) -> str:
+    """Return the arguments of a call as JSON; some models and servers give them parsed."""
+    if isinstance(given, Mapping):
+        return json.dumps(given, ensure_ascii=False)
+    return given if isinstance(given, str) else ""
+
+
 class OpenAIChat:
     """A model behind an OpenAI-compatible endpoint; errors do not contain its key.
 
@@ -385,15 +533,30 @@ class OpenAIChat:
         """
         piece = attempt(lambda: self._answer(request, on_text), self._place, CHAT)
         usage = piece.usage
+        called = [call for _, call in piece.calls]
         if usage is None:
-            answered = estimate_tokens(piece.thought + piece.text)
-            usage = Usage(estimate_request(request), answered, estimated=True)
-        text = without_thoughts(piece.text)
-        return Completion(text, self.name, piece.finish or "stop", usage)
+            said = "".join((piece.thought, piece.text, *(c.name + c.arguments for c in called)))
+            usage = Usage(estimate_request(request), estimate_tokens(said), estimated=True)
+        text, hide = without_thoughts(piece.text), self._place.hide
+        if self._dialect.calls_in_json(request) and not called:
+            text, called = calls_in_json(text)
+            if on_text is not None and text:
+                on_text(text)
+        calls = tuple(
+            ToolCall(c.call_id or f"call-{n}", hide(c.name), hide(c.arguments))
+            for n, c in enumerate(called)
+        )
+        finish = "calls" if calls and piece.finish != "length" else piece.finish or "stop"
+        return Completion(text, self.name, finish, usage, calls=calls)
 
     def _answer(self, request: Request, on_text: OnText | None) -> Piece:
         """Return the complete answer, streamed for a reader."""
         streamed = on_text is not None or request.streamed
+
+        def show(text: str) -> None:
+            if on_text is not None and not self._dialect.calls_in_json(request):
+                on_text(text)
+
         now = time.monotonic()
         deadline = math.inf if request.deadline is None else request.deadline
         if deadline <= now:
@@ -413,7 +576,7 @@ class OpenAIChat:
         with closing(pieces):
             return gather(
                 without_key(pieces, self._place),
-                on_text or (lambda _: None),
+                show,
                 most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
             )
 
@@ -446,7 +609,7 @@ class OpenAIChat:
             dialect = self._dialect
             longest = dialect.longest(request, self._max_tokens)
             body = dialect.body(
-                request,
+                dialect.worded(request),
                 model=self.name,
                 max_tokens=self._max_tokens,
                 temperature=self._temperature,
@@ -460,9 +623,17 @@ class OpenAIChat:
                     stream=True,
                     stream_cls=openai.Stream[object],
                 )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as exc:
+            except (
+                openai.BadRequestError,
+                openai.UnprocessableEntityError,
+                openai.NotFoundError,
+            ) as exc:
                 said = said_by(exc, self._place)
-                simpler = dialect.without(said, sent=longest)
+                called = request.tools or any(m.calls for m in request.messages)
+                simpler = dialect.without_functions(said) if called else None
+                if isinstance(exc, openai.NotFoundError) and simpler is None:
+                    raise  # of the model or address
+                simpler = simpler or dialect.without(said, sent=longest)
                 if simpler is not None:
                     self._settle(dialect, simpler, said)
                 elif 0 < _room(said) < longest:

@@ -151,22 +151,14 @@ class Models:
         config = self._config_of(stage)
         if not config.is_configured:
             raise ConfigError(
-                f"no model is configured for the stage {stage!r}: set llm.provider or"
-                " llm.base_url in kgrag.toml"
+                f"no model is configured for the stage {stage!r}: set provider or base_url in"
+                f" [{'vision' if stage == 'vision' else 'llm'}] of kgrag.toml"
             )
         return settings_for(config)
 
     def model_name(self, stage: str) -> str:
         """Return the name of a stage's model; needs no key; ConfigError as `endpoint`."""
         return self._given.name if self._given is not None else self.endpoint(stage).place.model
-
-    def are_together(self, one: str, other: str) -> bool:
-        """Return whether two stages use the same endpoint."""
-        if self._given is not None:
-            return True
-        if not (self.is_configured(one) and self.is_configured(other)):
-            return False
-        return self.endpoint(one).place.url == self.endpoint(other).place.url
 
     def parameters(self, stage: str) -> dict[str, str]:
         """Return what an answer depends on besides model and request; ConfigError as `endpoint`."""

@@ -3,18 +3,19 @@
 A file of recordings has a line of JSON for each answer:
 
     {"prompt": HASH, "answer": HASH, "model": NAME, "stage": …, "schema": NAME, "finish": …,
-     "prompt_tokens": N, "completion_tokens": N, "messages": [{"role", "content"}], "text": …}
+     "prompt_tokens": N, "completion_tokens": N, "tools": HASH, "calls": [{"name", …}],
+     "messages": [{"role", "content", …}], "text": …}
 
-The first hash is of the messages, role and content of each in order, the second of the answer: a
-line that was edited is refused. Nothing else of a request selects the answer, so that a recording
-works for another address, limit or JSON mode.
+The first hash is of the messages, with their calls, in order, and of the tools, the second of the
+answer: a line that was edited is refused. Nothing else of a request selects the answer, so that a
+recording works for another address, limit or JSON mode.
 """
 
 import json
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from kgrag.errors import EvaluationError, ModelError
 from kgrag.ids import digest
 from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
 from kgrag.llm.middleware import Wrapper
+from kgrag.llm.tools import Function, ToolCall
 
 _HASH = 32  # hex characters
 _SHOWN = 60  # characters of a prompt in an error
@@ -32,8 +34,8 @@ _SHOWN = 60  # characters of a prompt in an error
 class Recording:
     """One answer of a model, with its request.
 
-    The schema is the name of the answer's, empty for plain text; tokens are as counted by the model
-    or its endpoint.
+    The schema is the name of the answer's, empty for plain text; tools are a hash (`tools_hash`);
+    tokens are as counted by the model or its endpoint.
     """
 
     messages: tuple[Message, ...]
@@ -44,12 +46,15 @@ class Recording:
     finish: Finish = "stop"
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    tools: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
     def to_line(self) -> str:
         """Return the line of a file of recordings, with its line break."""
         own = asdict(self)
-        hashes = {"prompt": prompt_hash(self.messages), "answer": _answer_hash(self.text)}
+        hashes = dict(zip(("prompt", "answer"), self._hashes, strict=True))
         messages, text = own.pop("messages"), own.pop("text")
+        messages = [{k: v for k, v in m.items() if v or k == "content"} for m in messages]
         record = {**hashes, **own, "messages": messages, "text": text}
         line = json.dumps(record, ensure_ascii=False)
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
@@ -64,11 +69,17 @@ class Recording:
             raise ValueError("not a JSON object")
         try:
             hashes = record.pop("prompt"), record.pop("answer")
-            record["messages"] = tuple(Message(**m) for m in record["messages"])
-            found = cls(**record)
+            record["messages"] = tuple(
+                Message(
+                    **m
+                    | {"calls": _calls(m.get("calls", ())), "images": tuple(m.get("images", ()))}
+                )
+                for m in record["messages"]
+            )
+            found = cls(**record | {"calls": _calls(record.get("calls", ()))})
         except (KeyError, TypeError) as exc:
             raise ValueError(f"not a recording: {exc}") from exc
-        if hashes != (prompt_hash(found.messages), _answer_hash(found.text)):
+        if hashes != found._hashes:
             raise ValueError("was changed after it was recorded: its hashes are of other words")
         return found
 
@@ -76,17 +87,33 @@ class Recording:
     def completion(self) -> Completion:
         """Return the answer as a completion."""
         usage = Usage(self.prompt_tokens, self.completion_tokens)
-        return Completion(self.text, self.model, self.finish, usage)
+        return Completion(self.text, self.model, self.finish, usage, calls=self.calls)
+
+    @property
+    def prompt(self) -> str:
+        """The hash by which it is found."""
+        return prompt_hash(self.messages, self.tools)
+
+    @property
+    def _hashes(self) -> tuple[str, str]:
+        answer = Message("assistant", self.text, self.calls).parts[1:]
+        return self.prompt, digest("answer", *answer, length=_HASH)
 
 
-def prompt_hash(messages: Iterable[Message]) -> str:
-    """Return the hash by which an answer is found."""
-    parts = [part for m in messages for part in (m.role, m.content)]
-    return digest("prompt", *parts, length=_HASH)
+def _calls(found: Iterable[Mapping[str, str]]) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(**call) for call in found)
 
 
-def _answer_hash(text: str) -> str:
-    return digest("answer", text, length=_HASH)
+def tools_hash(tools: Sequence[Function]) -> str:
+    """Return the hash of the functions that a model may call; empty for none."""
+    told = json.dumps(tools, ensure_ascii=False, sort_keys=True)
+    return digest("tools", told, length=_HASH) if tools else ""
+
+
+def prompt_hash(messages: Iterable[Message], tools: str = "") -> str:
+    """Return the hash by which an answer is found; `tools` is `tools_hash`."""
+    parts = [part for m in messages for part in m.parts]
+    return digest("prompt", *parts, *filter(None, (tools,)), length=_HASH)
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +139,8 @@ class Recorder(Wrapper):
             completion.finish,
             completion.usage.prompt,
             completion.usage.completion,
+            tools_hash(request.tools),
+            completion.calls,
         )
         path = Path(self.path)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -137,7 +166,7 @@ class Player:
         self.name = ""
         self._by_prompt: defaultdict[str, list[Recording]] = defaultdict(list)
         for recording in recordings:
-            self._by_prompt[prompt_hash(recording.messages)].append(recording)
+            self._by_prompt[recording.prompt].append(recording)
             self.name = self.name or recording.model
         self.name = self.name or "player"
         self._played: defaultdict[str, int] = defaultdict(int)
@@ -177,7 +206,7 @@ class Player:
             ModelError: If there is none for these messages; shows the most similar recorded prompt,
                 and where it differs.
         """
-        key = prompt_hash(request.messages)
+        key = prompt_hash(request.messages, tools_hash(request.tools))
         rows = self._by_prompt.get(key)
         if not rows:
             raise ModelError(self._told(request, key))
@@ -185,7 +214,7 @@ class Player:
             turn = self._played[key]
             self._played[key] += 1
         completion = rows[min(turn, len(rows) - 1)].completion
-        if on_text is not None:
+        if on_text is not None and completion.text:
             on_text(completion.text)
         return completion
 

@@ -76,7 +76,7 @@ def ask_text(
     check: Callable[[str], object] | None = None,
     on_text: OnText | None = None,
 ) -> Completion:
-    """Return a model's answer in plain text.
+    """Return a model's answer in plain text, or its calls of the request's tools.
 
     An answer that is empty, a refusal, repeats itself or fails the check is asked for once more,
     unless part of it was passed to `on_text`. `check` raises a short ValueError; it is not called
@@ -88,6 +88,8 @@ def ask_text(
     """
 
     def checked(completion: Completion) -> Completion:
+        if completion.calls and request.tools and completion.finish == "calls":
+            return completion
         _check_finish(completion)
         if is_refusal(completion.text):
             raise _unusable("refused", completion)
@@ -213,7 +215,8 @@ def _unusable(kind: str, completion: Completion, detail: str = "") -> ModelOutpu
     if kind in _REMEDIES:
         told += f"; {_REMEDIES[kind]}"
     begins = shortened(completion.text, _SHOWN)
-    return ModelOutputError(f"{told}; it begins: {begins}" if begins else told, kind=kind)
+    told += f"; it begins: {begins}" if begins else ""
+    return ModelOutputError(told, kind=kind, answer=completion.text)
 
 
 _THOUGHT_END = re.compile(r"\A[^{\[]*?</think>")  # some servers omit the start tag
@@ -263,6 +266,40 @@ def find_json(text: str) -> Json:
     if not whole or damaged:
         raise ValueError("no object or list that is whole")
     return whole[0][1]
+
+
+def whole_part(text: str) -> dict[str, Json]:
+    """Return the object of an answer that is cut off, up to the last list or object that is whole.
+
+    >>> whole_part('{"facts":[{"quote":"甲","triples":[["甲","有","乙"],["甲","')
+    {'facts': [{'quote': '甲', 'triples': [['甲', '有', '乙']]}]}
+    """
+    whole, _, _ = _brackets(_found(text)[1])
+    with suppress(ValueError, RecursionError):
+        value = _sound(_DECODER.decode(whole))
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def _brackets(block: str) -> tuple[str, str, bool]:
+    """Return a block closed behind its last bracket that closes, what closes all of it, and more.
+
+    The last is whether it ends inside a string.
+    """
+    at, closed, closing, inside, escaped = 0, "", "", False, False
+    for end, character in enumerate(block, 1):
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = inside
+        elif character == '"':
+            inside = not inside
+        elif not inside and character in "{[":
+            closing = ("}" if character == "{" else "]") + closing
+        elif not inside and character in "}]":
+            closing = closing[1:]
+            at, closed = end, closing
+    return block[:at] + closed, closing, inside
 
 
 def _found(text: str) -> tuple[list[tuple[int, Json]], str]:
@@ -323,19 +360,10 @@ def _with_ascii_marks(block: str) -> str:
 
 def _is_cut(block: str) -> bool:
     """Return whether a block ends in the middle, more than its last brackets missing."""
-    depth, inside, escaped = 0, False, False
-    for character in block:
-        if escaped:
-            escaped = False
-        elif character == "\\":
-            escaped = inside
-        elif character == '"':
-            inside = not inside
-        elif not inside:
-            depth += (character in "{[") - (character in "}]")
+    _, closing, inside = _brackets(block)
     if block.endswith(("}", "]")):
         return inside and not _CLOSED.search(block)
-    return inside or depth > 0
+    return inside or bool(closing)
 
 
 def _sound(value: Json, depth: int = 0) -> Json:

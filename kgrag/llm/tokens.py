@@ -1,5 +1,6 @@
 """Estimation of token counts."""
 
+import json
 import math
 import re
 
@@ -22,6 +23,11 @@ _CLASSES = (
 )
 _OTHER = 0.8  # full-width marks, accented letters, signs
 
+# A page of A4 at 150 dpi, in squares of 28 pixels (Qwen2-VL, Wang et al. 2024, section 2.1); others
+# reckon with less.
+_PICTURE = 2900
+
+KNOWN = "known"  # label of what rules found, of which an answer says no more
 _FENCED = re.compile(r"<(\w+) ([0-9a-f]{8,})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
@@ -46,13 +52,22 @@ def estimate_tokens(text: str) -> int:
 def estimate_request(request: Request) -> int:
     """Return an estimate of a request's prompt tokens.
 
-    The schema is left out: endpoints do not receive it or use it to constrain tokens.
+    Tools are read by the model. The schema is left out: endpoints do not receive it or use it to
+    constrain tokens.
     """
-    messages = sum(_PER_MESSAGE + estimate_tokens(m.content) for m in request.messages)
-    return _PER_REQUEST + messages
+    texts = ("".join(m.parts[1 : len(m.parts) - len(m.images)]) for m in request.messages)
+    tools = estimate_tokens(json.dumps(request.tools, ensure_ascii=False)) if request.tools else 0
+    messages = sum(_PER_MESSAGE + estimate_tokens(text) for text in texts)
+    pictures = _PICTURE * sum(len(m.images) for m in request.messages)
+    return _PER_REQUEST + tools + messages + pictures
 
 
 def material(request: Request) -> list[str]:
-    """Return the fenced texts in the user's messages; the messages if there are none."""
+    """Return the fenced texts in the user's messages; the messages if there are none.
+
+    What is fenced as `KNOWN` is left out.
+    """
     texts = [m.content for m in request.messages if m.role == "user"]
-    return [match[3] for text in texts for match in _FENCED.finditer(text)] or texts
+    return [
+        match[3] for text in texts for match in _FENCED.finditer(text) if match[1] != KNOWN
+    ] or texts

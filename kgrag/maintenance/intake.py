@@ -3,8 +3,10 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +22,7 @@ from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, other_sizes, vectors_to_add
 from kgrag.kb_meta import KbMeta
-from kgrag.llm.models import ChatModels
+from kgrag.llm.models import ChatModels, Models
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
 from kgrag.store.checks import check_encoder
 from kgrag.store.folders import FOLDERS, absolute, with_folders
@@ -30,6 +32,7 @@ from kgrag.text.messages import message
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
     from kgrag.ingestion.reading import ExtractSettings
+    from kgrag.ingestion.vision import Vision
     from kgrag.llm.chat import Request, Stage, Usage
     from kgrag.llm.ledger import Prediction
 
@@ -109,10 +112,10 @@ class Intake:
         wanted = target.vectors.meta() | encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
-        with self._enricher(model) as enricher:
+        with self._enricher(model) as enricher, self._vision(model) as vision:
             report = ingest(
                 paths,
-                target,
+                replace(target, vision=vision),
                 enricher=enricher,
                 progress=progress,
                 follow_links=follow_links,
@@ -164,24 +167,26 @@ class Intake:
             sample: Number of real calls, for a better prediction; their answers are cached.
             follow_links: As for `ingest`.
         """
-        with self._enricher(model) as enricher:
+        with self._enricher(model) as enricher, self._vision(model, plans=True) as vision:
             planned = PlanBuilder(
                 paths,
-                self.target,
+                replace(self.target, vision=vision),
                 enricher=enricher,
                 follow_links=follow_links,
                 limits=self.config.ingest,
             )
+            predictions: dict[str, Prediction] = {}
             if enricher is None:
                 for _ in planned.bundles():
                     pass
-                return planned.plan()
-            if sample:
-                enricher.sample(planned.bundles(), sample)
-            sampled = enricher.report().spent
-            predictions: dict[str, Prediction] = {
-                stage: self._predicted(stage, enricher, planned) for stage in enricher.stages
-            }
+            else:
+                if sample:
+                    enricher.sample(planned.bundles(), sample)
+                for stage in enricher.stages:
+                    predictions[stage] = self._predicted(stage, enricher, planned)
+            sampled = enricher.report().spent if enricher else {}
+            if vision and vision.planned:
+                predictions["vision"] = reduce(add, vision.planned)
         return replace(
             planned.plan(),
             predictions=predictions,
@@ -270,6 +275,13 @@ class Intake:
         finally:
             models.close()
 
+    def _vision(
+        self, model: Use, *, plans: bool = False
+    ) -> "AbstractContextManager[Vision | None]":
+        """Return what reads pictures of pages; None if there is none."""
+        is_used = model != "none" and self.config.vision.is_configured
+        return vision_of(self.config, self.chat, plans=plans) if is_used else nullcontext()
+
     def _has_models(self) -> bool:
         """Return whether every stage of extraction has a model."""
         if not any(map(self.chat.has, STAGES)):
@@ -305,6 +317,23 @@ def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Con
     return Reembedding(store, embedder, sizes, vectors)
 
 
+@contextmanager
+def vision_of(config: Config, chat: ChatModels, *, plans: bool = False) -> "Iterator[Vision]":
+    """Yield what reads pictures of pages by the model of `[vision]`, or only plans to.
+
+    Raises:
+        ConfigError: If none is configured.
+    """
+    from kgrag.ingestion.vision import Vision
+
+    models = Models(config.model_of, calls=chat.calls)
+    models.endpoint("vision")
+    try:
+        yield Vision(models, config.vision.concurrency, chat.calls if plans else None)
+    finally:
+        models.close()
+
+
 def extract_settings(config: Config) -> "ExtractSettings":
     """Return the settings of extraction by models.
 
@@ -334,11 +363,10 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
         ConfigError: If the meta-model cannot be read.
         IngestionError: If the file cannot be read.
     """
-    from kgrag.ingestion.chunk import chunk
     from kgrag.ingestion.load import Failure, Sidecars, discover
     from kgrag.ingestion.passages import passages
+    from kgrag.ingestion.prepare import derive, resolver_of
     from kgrag.ingestion.reading import planned_requests
-    from kgrag.ingestion.structure import structure
     from kgrag.ingestion.workers.pool import read_within
 
     settings = extract_settings(config)
@@ -350,6 +378,7 @@ def requests_of(file: Path, config: Config) -> "Iterator[Request]":
     for document in (*found.failures, *documents):
         if isinstance(document, Failure):
             raise IngestionError(f"{document.file}: {document.reason}")
-        chunks = chunk(document, structure(document.text, document.segments), sizes)
-        for passage in passages(chunks, sizes=sizes, most_chars=settings.passage_chars):
-            yield from planned_requests(passage, document, settings=settings)
+        made = derive(document, sizes=sizes, curation=Curation())
+        names = resolver_of(made.document, Curation())
+        for passage in passages(made.chunks, sizes=sizes, most_chars=settings.passage_chars):
+            yield from planned_requests(passage, made.facts, names, settings=settings)

@@ -23,7 +23,7 @@ from kgrag.text.regions import regions_named
 from kgrag.text.tagged import Span, Tagged
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import question_language, quoted_titles, words
-from kgrag.types import Query, SubQuestion
+from kgrag.types import Query
 
 _Kind = Literal["", "cites", "cited_by", "basis", "duties"]
 
@@ -44,7 +44,6 @@ _NAMES = re.compile(  # 2000家 is a number, 2000年 and 2021—2025 are not
 )
 # A question goes on from a quoted document to who issued what it is based on.
 _ASKS_ON = frozenset(["on from it", "who issued"])
-_WHOLE = "the whole question"  # label of the first side where a model made the others
 _MOST = 6  # sides; a question that names more places is no comparison of them
 _AND = frozenset([*"、，,/和与及跟同或比", "以及"])  # between the names of sides
 
@@ -56,12 +55,10 @@ class Side:
     Attributes:
         label: Its place, 全国 for the national level; or the title quoted; or a model's label.
         query: The question about it alone.
-        alone: Whether the model's expansion of the question, except keywords, is dropped.
     """
 
     label: str
     query: Query
-    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ def question_of(query: Query) -> Question:
         for name, pattern in grammar().told["cues"].items()
         if grammar().compile(pattern).search(read.code)
     )
-    found = _by_rule(query, read, asks) or _by_reading(query, asks)
+    found = _by_rule(query, read, asks)
     beside = [side.label for side in found if side.label in query.places]
     return Question(
         query,
@@ -295,31 +292,6 @@ def _asked_of(query: Query, label: str, named: Sequence[Span]) -> Query:
         return like(query, asked)
     places = frozenset() if label == NATIONAL else frozenset({label})
     return replace(like(query, asked), places=places, national=label == NATIONAL)
-
-
-def _by_reading(query: Query, asks: Collection[str]) -> tuple[Side, ...]:
-    """Return the question and a side per place, document and year of a model's sub-questions.
-
-    The question itself comes first, as the model may be wrong; it covers sub-questions about the
-    same.
-    """
-    if _ASKS_ON.issubset(asks):
-        return ()
-    told: dict[str, Side] = {}
-    for sub in query.sub_questions:
-        title = f"《{sub.document}》" if sub.document else ""
-        label = " ".join(filter(None, (sub.place, title, str(sub.year or ""))))
-        if label:
-            told.setdefault(label, Side(label, _by_itself(query, sub), alone=True))
-    whole = Side(_WHOLE, replace(query, sub_questions=()))
-    return (whole, *told.values()) if len(told) > 1 else ()
-
-
-def _by_itself(query: Query, sub: SubQuestion) -> Query:
-    national = sub.place == NATIONAL
-    named = "" if national or sub.place in sub.text else sub.place
-    asked = analyse(named + sub.text, known_places={sub.place, *query.places} - {"", NATIONAL})
-    return replace(like(query, asked), critical="", national=asked.national or national)
 
 
 def _beside_each_other(text: str, named: Sequence[Span]) -> list[Span]:

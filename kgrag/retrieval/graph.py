@@ -88,12 +88,6 @@ def _reason(scored: tuple[float, Triple]) -> Reason:
     return Reason("fact", score=f"{scored[0]:.2f}", what=triple(scored[1]))
 
 
-def queried_chunks(search: Search) -> Ranking:
-    """Return the chunks found by a graph query; see `kgrag.retrieval.graph_query`."""
-    hits = tuple((chunk_id, 1.0) for chunk_id in search.queried)
-    return Ranking(hits, dict.fromkeys(search.queried, Reason("query")))
-
-
 def _stating_chunks(search: Search, scored: Sequence[tuple[float, Triple]]) -> Ranking:
     """Return the chunks that state the best triples; only their evidence is read."""
     ordered = sorted(scored, key=lambda item: -item[0])

@@ -6,7 +6,7 @@ from functools import partial
 from types import MappingProxyType
 
 from kgrag.question.question import Side, question_of
-from kgrag.results import Reason, ScoredChunk
+from kgrag.results import ScoredChunk
 from kgrag.retrieval.coverage import by_coverage
 from kgrag.retrieval.dense import begin_similar_chunks, similar_chunks
 from kgrag.retrieval.fact_vectors import (
@@ -14,7 +14,7 @@ from kgrag.retrieval.fact_vectors import (
     chunks_of_figures,
     chunks_of_similar_facts,
 )
-from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
+from kgrag.retrieval.graph import chunks_of_facts, cited_documents
 from kgrag.retrieval.lexical import (
     titles_in_coarse_text,
     titles_in_text,
@@ -25,7 +25,8 @@ from kgrag.retrieval.lexical import (
     words_in_text,
 )
 from kgrag.retrieval.merge import Families, fill, merge
-from kgrag.retrieval.ranking import best_first, drop_nested, in_turn, reciprocal_rank_fusion
+from kgrag.retrieval.qcg import ChunkGraph
+from kgrag.retrieval.ranking import best_first, drop_nested, in_turn
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.sections import asked_parts, chunks_of_asked_sections, without
 from kgrag.retrieval.summaries import chunks_and_summaries, summarised_chunks
@@ -43,10 +44,6 @@ Reranker = Callable[[Search, Sequence[ScoredChunk]], list[ScoredChunk]]
 Postprocessor = Callable[[Sequence[ScoredChunk], SearchedStore], list[ScoredChunk]]
 _RERANKED = 100  # best candidates that rerankers order
 _POOL = 2  # candidates that go into postprocessors, for each result asked for
-# Weight of all further wordings together; the question's own is 1 and must outweigh them, as they
-# may be of another question (benchmarks/decisions.md).
-_FURTHER = 0.7
-_SHOWN = 40  # characters of a wording in a reason
 _FOUND = 4  # best candidates that count as found when children are merged
 _COVERAGE = 0.9  # of a parent's characters, by the children that give way to it
 
@@ -76,7 +73,7 @@ class Pipeline:
     official: bool = False
     rerankers: tuple[Reranker, ...] = ()
 
-    def retrieve(self, search: Search, *reworded: Search, top_k: int) -> list[ScoredChunk]:
+    def retrieve(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         """Return at most `top_k` chunks, best first, without duplicates or nested chunks.
 
         Results of the sides of a comparison, and of documents that a quoted one cites, which would
@@ -85,7 +82,6 @@ class Pipeline:
 
         Args:
             search: For the question.
-            *reworded: For paraphrases; see `candidates`.
             top_k: Maximum number of results.
 
         Raises:
@@ -93,19 +89,11 @@ class Pipeline:
         """
         sides = question_of(search.query).sides if self.planned else ()
         if not sides:
-            results = self._whole(search, *reworded, top_k=top_k)
+            results = self._conclude(search, self.candidates(search, top_k=top_k), top_k=top_k)
             return self._beside_cited(search, results)[:top_k]
-        if any(side.alone for side in sides):  # a model's sub-questions, after the question itself
-            whole, *others = sides
-            found = {whole.label: self._whole(search, *reworded, top_k=top_k)} | {
-                side.label: self._whole(search.asked(side.query), top_k=top_k) for side in others
-            }
-            return drop_nested(in_turn(found))[:top_k]
         own = {side.label: _documents_of(search, side, sides) for side in sides}
-        search, *reworded_there = (
-            one.within(frozenset().union(*own.values())) for one in (search, *reworded)
-        )
-        candidates = self.candidates(search, *reworded_there, top_k=top_k * len(sides))
+        search = search.within(frozenset().union(*own.values()))
+        candidates = self.candidates(search, top_k=top_k * len(sides))
         found = {
             label: self._conclude(
                 search, [c for c in candidates if c.chunk.doc_id in doc_ids], top_k=top_k
@@ -121,9 +109,6 @@ class Pipeline:
         heads = _heads(cited_documents(search), search.store)
         return drop_nested(in_turn({"the document": results, "cited": heads})) if heads else results
 
-    def _whole(self, *searches: Search, top_k: int) -> list[ScoredChunk]:
-        return self._conclude(searches[0], self.candidates(*searches, top_k=top_k), top_k=top_k)
-
     def _conclude(
         self, search: Search, candidates: Sequence[ScoredChunk], *, top_k: int
     ) -> list[ScoredChunk]:
@@ -135,37 +120,14 @@ class Pipeline:
         parts = asked_parts(search.query, candidates, search.store, leaf=leaf)
         return [*parts, *without(results, parts)][:top_k] if parts else results
 
-    def candidates(self, search: Search, *reworded: Search, top_k: int) -> list[ScoredChunk]:
-        """Return the fused candidates, best first: at most twice `top_k` chunks of each search.
-
-        Chats-Grid, section III: paraphrases are searched as the question is, and their candidates
-        fused by reciprocal ranks; later neighbours found by different wordings merge.
+    def candidates(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
+        """Return the fused candidates, best first: at most twice `top_k` chunks.
 
         Raises:
             ValueError: If top_k < 1.
         """
         if top_k < 1:
             raise ValueError(f"top_k must be at least 1, got {top_k}")
-        own = self._fused(search, top_k=top_k)
-        if not reworded:
-            return own
-        rankings = [own, *(self._fused(one, top_k=top_k) for one in reworded)]
-        fused = reciprocal_rank_fusion(
-            [[(r.chunk.chunk_id, r.score) for r in ranking] for ranking in rankings],
-            weights=[1.0, *(_FURTHER / len(reworded) for _ in reworded)],
-        )
-        found = {r.chunk.chunk_id: r for ranking in reversed(rankings) for r in ranking}
-        reasons: dict[str, list[str]] = {}
-        for one, ranking in zip(reworded, rankings[1:], strict=True):
-            reason = Reason("wording", what=f"《{one.query.text[:_SHOWN]}》")
-            for result in ranking:
-                reasons.setdefault(result.chunk.chunk_id, []).append(reason)
-        return [
-            replace(found[c], score=score, via=(*found[c].via, *reasons.get(c, ())))
-            for c, score in fused
-        ]
-
-    def _fused(self, search: Search, *, top_k: int) -> list[ScoredChunk]:
         if not search.terms and not search.query.titles:
             return []
         search = search.with_official_terms() if self.official else search
@@ -298,8 +260,6 @@ _FIGURES = WeightedRetriever(
 )
 _SECTIONS = WeightedRetriever(chunks_of_asked_sections, weight=4.0, unit="own")
 _CITED = WeightedRetriever(cited_documents, weight=24.0, unit="present")
-# A row counts as a fact that speaks of two thirds of the question. Not measured: no model here.
-_QUERIED = WeightedRetriever(queried_chunks, weight=2.0, unit="present")
 _LEXICAL_ONLY = (
     WeightedRetriever(words_in_coarse_text),
     WeightedRetriever(words_in_coarse_path),
@@ -319,7 +279,7 @@ _HYBRID = (
 
 _ALL = (
     *(_WORDS, _PATH, _TITLES, _DENSE, _SUMMARIES),
-    *(_FACTS, _SIMILAR_FACTS, _FIGURES, _SECTIONS, _CITED, _QUERIED),
+    *(_FACTS, _SIMILAR_FACTS, _FIGURES, _SECTIONS, _CITED),
 )
 
 _GRIM = Pipeline(
@@ -331,6 +291,9 @@ _GRIM = Pipeline(
     official=True,
     rerankers=(by_coverage,),
 )
+
+# Its candidates are the nearest chunks (QCG-Rerank, eq. 1).
+_QCG = Pipeline((_DENSE,), ReciprocalRankFusion(), rerankers=(ChunkGraph(),))
 
 PRESETS: Mapping[str, Pipeline] = MappingProxyType(
     {
@@ -345,13 +308,16 @@ PRESETS: Mapping[str, Pipeline] = MappingProxyType(
         "grim-no-parts": replace(_GRIM, parts=False),
         "bm25": Pipeline(_LEXICAL_ONLY, WeightedFusion(title_weight=100.0, place_weight=0.0)),
         "vector": Pipeline((_DENSE,), ReciprocalRankFusion()),
+        "qcg": _QCG,
+        "qcg-no-graph": replace(_QCG, rerankers=()),  # Table 4, Wo-CG
+        "qcg-no-critical": replace(_QCG, rerankers=(ChunkGraph(critical=""),)),  # Wo-CR
         "hybrid": Pipeline(_HYBRID, WeightedFusion()),
         "recursive": Pipeline(
             (WeightedRetriever(chunks_and_summaries),),
             WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
         "kg-vector": Pipeline(
-            (_DENSE, _FACTS, _SIMILAR_FACTS, _QUERIED),
+            (_DENSE, _FACTS, _SIMILAR_FACTS),
             WeightedFusion(title_weight=0.0, place_weight=0.0),
         ),
     }

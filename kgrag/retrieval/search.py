@@ -32,9 +32,6 @@ _LEAST_REST = 6  # characters that a title needs besides its place
 # Weight of a keyword's word that the question does not have; its own words weigh 1
 # (benchmarks/decisions.md).
 _EXPANDED = 0.5
-# Weight of a made-up passage beside the question, which is 1: it may be of something else
-# (benchmarks/decisions.md).
-_PASSAGE = 0.6
 
 
 Detail = TypeVar("Detail")
@@ -82,16 +79,12 @@ class Search:
     """A query with store and encoder; caches what retrievers share.
 
     The encoder is opened when a retriever first needs the question's vector: lexical systems work
-    without one. Keywords, critical information, passage and graph query need a model, and are
-    optional.
+    without one. Keywords and critical information are optional.
 
     Attributes:
         query: The parsed question.
         store: The knowledge base, or a view of some of its documents.
         settings: How to search.
-        hypothetical: `kgrag.retrieval.reading.Reading.passage`, used only for the vector; empty
-            for none.
-        queried: Chunks of a graph query (`kgrag.retrieval.graph_query.chunks_of_rows`).
         official: Whether colloquial terms are expanded (`kgrag.text.official_terms`).
 
     With `doc_ids`, every retriever is limited to these documents before it ranks.
@@ -104,8 +97,6 @@ class Search:
         store: SearchedStore,
         embed: Callable[[], Embedder],
         settings: Settings,
-        hypothetical: str = "",
-        queried: Sequence[str] = (),
         doc_ids: DocIds = None,
         official: bool = False,
     ) -> None:
@@ -113,7 +104,6 @@ class Search:
             store = FilteredStore(store, doc_ids)
             nodes = {node: d for node, d in settings.nodes.items() if d in store.doc_ids}
             settings = replace(settings, nodes=nodes)
-            queried = [c for c in queried if document_of(c) in store.doc_ids]
             query = replace(
                 query,
                 named=tuple(
@@ -124,17 +114,15 @@ class Search:
         self.store = store
         self._embed = embed
         self.settings = settings
-        self.hypothetical = hypothetical
-        self.queried = tuple(queried)
         self.official = official
         self._begun: dict[tuple[NodeKind, int], Callable[[], list[Hit]]] = {}
         self._nearest: dict[tuple[NodeKind, int], dict[str, float]] = {}
         self._nearest_facts: dict[frozenset[str] | None, list[tuple[StatedTriple, float]]] = {}
 
     def asked(self, query: Query) -> "Search":
-        """Return a search for another question in the same documents, without a passage."""
+        """Return a search for another question in the same documents."""
         query = with_documents(query, titles=self.settings.titles, store=self.store)
-        return self._with(query=query, hypothetical="")
+        return self._with(query=query)
 
     def within(self, doc_ids: frozenset[str]) -> "Search":
         """Return this search in some of its documents only."""
@@ -155,8 +143,6 @@ class Search:
             "store": self.store,
             "embed": self._embed,
             "settings": self.settings,
-            "hypothetical": self.hypothetical,
-            "queried": self.queried,
             "official": self.official,
         }
         return Search(**own | changes)
@@ -184,9 +170,7 @@ class Search:
 
         The vector of the question in official terms is averaged in, so that a wrong expansion has
         at most half the weight. An English question of which few words were translated stays as it
-        is for an encoder that reads English. A hypothetical passage is averaged in with less
-        weight: Gao et al., Precise Zero-Shot Dense Retrieval without Relevance Labels (HyDE), 2022,
-        eq. 8, with one passage, which weighs as much there.
+        is for an encoder that reads English.
         """
         own = self.query.text
         if self.query.unread and any(c.casefold()[:2] == "en" for c in self.settings.languages):
@@ -194,11 +178,7 @@ class Search:
         asked = wordings(own) if self.official else [own]
         texts = [" ".join(filter(None, (text, self.query.critical))) for text in asked]
         vectors = list(self._embed().embed(texts, "query"))
-        vector: Vector = vectors[0] if len(vectors) == 1 else _mean(vectors)
-        if not self.hypothetical:
-            return vector
-        passage = self._embed().embed([self.hypothetical], "passage")[0]
-        return _mean([vector, np.float32(_PASSAGE) * passage])
+        return vectors[0] if len(vectors) == 1 else _mean(vectors)
 
     def cosines(self, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text with the question."""

@@ -43,6 +43,7 @@ _MEDIA: Mapping[str, str] = {
     "html": "text/html; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
 }
+_TEXTS = {"type": "array", "items": {"type": "string"}}  # steps and conditions, as texts
 _ERROR = {
     "type": "object",
     "required": ["error"],
@@ -119,7 +120,7 @@ class Endpoint:
                 "name": name,
                 "in": "query",
                 "required": name in schema.get("required", ()),
-                "schema": field,
+                "schema": _TEXTS if "$ref" in field.get("items", ()) else field,
                 "description": field.get("description", ""),
             }
             for name, field in fields

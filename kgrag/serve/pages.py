@@ -396,7 +396,7 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _tables() -> dict[str, Tool]:
     """Return the tools whose tables have no page of their own, by name."""
-    own = ("documents", "problems", "graph")
+    own = ("documents", "problems", "graph", "graph-query")
     tables = (tool for tool in TOOLS.values() if tool.is_table and not tool.curates)
     return {tool.name: tool for tool in tables if tool.name not in own}
 

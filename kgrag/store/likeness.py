@@ -24,9 +24,9 @@ def likeness(a: str, b: str) -> float:
     (1.0, 0.5)
     """
     left, right = Counter(character_pairs(a)), Counter(character_pairs(b))
-    dice = 2 * (left & right).total() / (left.total() + right.total())
+    dice = 2 * (left & right).total() / max(1, left.total() + right.total())
     inside = a in b or b in a
-    return max(dice, min(len(a), len(b)) / max(len(a), len(b)) if inside else 0.0)
+    return max(dice, min(len(a), len(b)) / max(len(a), len(b), 1) if inside else 0.0)
 
 
 def most_alike(wanted: str, names: Mapping[str, str], top_k: int) -> "list[Hit]":

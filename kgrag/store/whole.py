@@ -6,6 +6,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from kgrag.errors import StatementError
 from kgrag.store.contents import Counts, DocumentBundle, Problem, SourceState
+from kgrag.store.graph_query import GraphQuery
+from kgrag.store.graph_statement import GraphRows
 from kgrag.text.visible import shortened
 
 QueryLanguage = Literal["sql", "cypher"]
@@ -69,19 +71,24 @@ class WholeStore(Protocol):
         """
         ...
 
-    # the store's own query language
+    # queries
 
     @property
     def query_language(self) -> QueryLanguage:
         """Return the language of `run_query`."""
         ...
 
-    def own_labels(self, text: str) -> str:
-        """Return words about the graph with the names that it has in this knowledge base.
+    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+        """Return the rows of a form, at most so many, each with the places that state it.
 
-        Args:
-            text: With those of the documentation: Document, Chunk, Summary, Entity.
+        Raises:
+            OutOfRangeError: If the form asks for what there is not.
+            StatementError: If it takes longer than `kgrag.store.graph_statement.FORM_S`.
         """
+        ...
+
+    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
+        """Return the statement of a form with its values in it, to be shown."""
         ...
 
     def run_query(
@@ -90,7 +97,7 @@ class WholeStore(Protocol):
         """Return the rows of one statement that only reads, in the store's own language.
 
         Args:
-            text: Of a person or a model: nothing in it is trusted.
+            text: Of the owner; texts of others are never run.
             max_rows: At most so many rows.
             timeout_s: Seconds after which it is stopped.
 

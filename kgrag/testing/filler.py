@@ -8,9 +8,7 @@ _VERB = re.compile(
     r"负责|牵头|印发|发布|制定|推进|推动|建设|建立|达到|实施|开展|完善|加强|鼓励|支持|促进|提高|降低|包括|是|为"
     r"|\b(?:is|are|shall|will|must|has|have|sets?|supports?|requires?|reach(?:es)?)\b"
 )
-_BETWEEN_TERMS = re.compile(r"[的和与及在是有对把被了吗呢]|哪些|什么|多少|如何|怎样|[\W_]+")
-_TERMS = re.compile(r"keyword|synonym|term|entit|^name$")
-_WORDINGS = ("请问{}", "有关文件里，{}", "{}（原文怎么说）")  # of a question that is to be reworded
+_REWORDED = "{}（原文怎么说）"
 _PLACES = frozenset(["n", "index", "number", "id", "part", "passage"])
 _TRIPLE = {
     "subject": 0,
@@ -116,12 +114,10 @@ class Filler:
         wanted = min(len(self._sentences), _MOST_OBJECTS if parts else _MOST_ITEMS)
         if self._quoting:
             wanted = 1  # another would be the same
+        elif name == "corrections":
+            wanted = 0  # of nothing that it knows better
         elif self._keys and _PLACES & parts.keys():
             wanted = len(self._keys)
-        elif _TERMS.search(name):
-            wanted = min(len(_terms(self._sentence)), _MOST_ITEMS)
-        elif "question" in name:
-            wanted = len(_WORDINGS)
         least, most = schema.get("minItems"), schema.get("maxItems")
         if isinstance(most, int):
             wanted = min(wanted, most)
@@ -153,11 +149,8 @@ class Filler:
             return sentence
         if name in _PLACES and place < len(self._keys):
             return self._keys[place]
-        if _TERMS.search(name):
-            terms = _terms(sentence)
-            return terms[place % len(terms)]
         if "question" in name:
-            return _WORDINGS[place % len(_WORDINGS)].format(sentence)
+            return _REWORDED.format(sentence)
         self._next += not self._quoting
         longest = schema.get("maxLength")
         return sentence[:longest] if isinstance(longest, int) else sentence
@@ -179,12 +172,6 @@ def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 def _plain(value: object) -> Filled:
     return value if isinstance(value, str | int | float | bool) else None
-
-
-def _terms(sentence: str) -> list[str]:
-    """Split a sentence at function words; never empty."""
-    pieces = [piece[:_LONGEST_NAME] for piece in _BETWEEN_TERMS.split(sentence)]
-    return [piece for piece in pieces if len(piece) > 1] or [sentence[:_LONGEST_NAME]]
 
 
 def _triple(sentence: str) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kgrag.llm.chat import Usage
+from kgrag.llm.tokens import KNOWN
 from kgrag.testing.filler import Filler
 from kgrag.text.words import sentence_spans
 
@@ -42,6 +43,7 @@ class Reply:
         drop: `before` closes the connection instead of answering, `inside` in the middle.
         stream_cut: Whether a stream ends in good order before the answer does.
         endless: Whether it never ends: streamed, the text repeats; else blanks precede the answer.
+        calls: (name, arguments as JSON) of functions that are called instead of answering.
     """
 
     text: str = ""
@@ -55,6 +57,16 @@ class Reply:
     drop: Literal["", "before", "inside"] = ""
     stream_cut: bool = False
     endless: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def tool_calls(self) -> list[dict[str, object]]:
+        """The calls as a message has them."""
+        return [
+            {"index": n, "id": f"call-{n}", "type": "function"}
+            | {"function": {"name": name, "arguments": arguments}}
+            for n, (name, arguments) in enumerate(self.calls)
+        ]
 
 
 def count_tokens(text: str) -> int:
@@ -84,7 +96,7 @@ def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, obje
     """Return a response, or an event of one, with a message."""
     choice: dict[str, object] = {"index": 0, part: words}
     if reply.finish_reason is not None:
-        choice["finish_reason"] = reply.finish_reason
+        choice["finish_reason"] = "tool_calls" if reply.calls else reply.finish_reason
     answer: dict[str, object] = {
         "id": "stand-in",
         "object": "chat.completion" if part == "message" else "chat.completion.chunk",
@@ -94,7 +106,8 @@ def envelope(body: Body, reply: Reply, part: str, words: Body) -> dict[str, obje
     }
     usage = reply.usage
     if usage == "counted":
-        usage = Usage(count_tokens("".join(contents(body))), count_tokens(reply.text))
+        said = "".join((reply.text, *map("".join, reply.calls)))
+        usage = Usage(count_tokens("".join(_sent(body))), count_tokens(said))
     if usage is not None:
         answer["usage"] = {
             "prompt_tokens": usage.prompt,
@@ -118,6 +131,8 @@ def fake_answer(body: Mapping[str, object]) -> str:
     schema = wanted_schema(body, instructions)
     if schema is None:
         return _quoted(user)
+    if _is_of_calls(schema):
+        return json.dumps({"calls": [], "answer": _quoted(user)}, ensure_ascii=False)
     # A statement to the store cannot be made of sentences: one of the prompt's examples serves.
     statements = sorted(_STATEMENT.findall(instructions), key=lambda s: "count(" not in s)
     given = {"query": statements[0]} if statements else {}
@@ -125,12 +140,28 @@ def fake_answer(body: Mapping[str, object]) -> str:
     return json.dumps(filler.fill(), ensure_ascii=False)
 
 
+def _is_of_calls(schema: Mapping[str, object]) -> bool:
+    """Return whether an answer may be calls of functions instead, which the stand-in makes none."""
+    properties = schema.get("properties")
+    return isinstance(properties, Mapping) and {*properties} == {"calls", "answer"}
+
+
+def _sent(body: Body) -> list[str]:
+    """Return what a model reads of a request: messages, calls in them, and functions."""
+    messages = body.get("messages")
+    listed = messages if isinstance(messages, list) else []
+    called = [m.get("tool_calls") for m in listed if isinstance(m, Mapping)]
+    beside = [*filter(None, called), *filter(None, [body.get("tools")])]
+    return [*contents(body), *(json.dumps(one, ensure_ascii=False) for one in beside)]
+
+
 def contents(body: Mapping[str, object]) -> list[str]:
     """Return the texts of the messages of a request."""
     messages = body.get("messages")
     if not isinstance(messages, list):
         return []
-    return [str(m.get("content", "")) for m in messages if isinstance(m, Mapping)]
+    said = [m.get("content", "") for m in messages if isinstance(m, Mapping)]
+    return [str(c[0].get("text", "")) if isinstance(c, list) else str(c) for c in said]
 
 
 def wanted_schema(body: Mapping[str, object], instructions: str) -> Mapping[str, object] | None:
@@ -178,7 +209,7 @@ def _keys(user: str) -> list[str]:
 
 
 def _sentences(user: str) -> list[str]:
-    fenced = [match[3] for match in _FENCED.finditer(user)]
+    fenced = [match[3] for match in _FENCED.finditer(user) if match[1] != KNOWN]
     return _good(max(fenced, key=len, default=user))
 
 

@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -180,6 +180,17 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+def _deltas(reply: Reply, size: int) -> Iterator[Body]:
+    """Yield text in pieces; of calls the name, then the arguments in two parts."""
+    for i in range(0, len(reply.text), size):
+        yield {"content": reply.text[i : i + size]}
+    for call, (name, arguments) in zip(reply.tool_calls, reply.calls, strict=True):
+        half = len(arguments) // 2
+        yield {"tool_calls": [call | {"function": {"name": name, "arguments": ""}}]}
+        for part in (arguments[:half], arguments[half:]):
+            yield {"tool_calls": [{"index": call["index"], "function": {"arguments": part}}]}
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -224,7 +235,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif reply.status != 200:
             content = json.dumps({"error": {"message": reply.text}}, ensure_ascii=False)
         else:
-            message = {"role": "assistant", "content": reply.text}
+            message: dict[str, object] = {"role": "assistant", "content": reply.text}
+            if reply.calls:
+                message["tool_calls"] = reply.tool_calls
             content = json.dumps(envelope(body, reply, "message", message), ensure_ascii=False)
         data = content.encode("utf-8")
         size = (
@@ -249,12 +262,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         going_on = replace(reply, usage=None, finish_reason=None)
         size = max(_PIECE, len(reply.text) // _PIECES)
-        pieces = [reply.text[i : i + size] for i in range(0, len(reply.text), size)]
+        pieces = list(_deltas(reply, size))
         broken = bool(reply.drop) or reply.stream_cut or reply.endless
         while reply.endless and not self.server.fake.is_closed_after(_DRIP_S):
             self._event(envelope(body, going_on, "delta", {"content": reply.text}))
         for piece in pieces[:_CUT] if broken else pieces:
-            self._event(envelope(body, going_on, "delta", {"content": piece}))
+            self._event(envelope(body, going_on, "delta", piece))
             if reply.pause_s and self.server.fake.is_closed_after(reply.pause_s):
                 return
         if reply.drop:

@@ -13,7 +13,8 @@ from kgrag.tools.tool import TOOLS
 
 __all__ = ["TOOLS", "schemas"]
 
-_PARTS = ("arguments", "results", "tool")  # of tools; the other modules are families of them
+# Of tools; the other modules are families of them.
+_PARTS = ("arguments", "for_models", "results", "tool")
 for _module in iter_modules(__path__):
     if _module.name not in _PARTS:
         import_module(f"{__name__}.{_module.name}")

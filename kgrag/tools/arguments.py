@@ -6,7 +6,7 @@ Nothing is imported here that a command's help would wait for.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 from kgrag.errors import KgragError, OutOfRangeError
 from kgrag.text.messages import Message, message
@@ -21,6 +21,7 @@ _T = TypeVar("_T")
 _ADAPTERS: "dict[type, TypeAdapter[Any]]" = {}
 _LISTED = re.compile(r"[、，,；;\s]+")
 _MOST_VALUES = 200  # of one argument
+_SHOWN = 80  # characters of a name that there is not
 _WRONG = {  # by pydantic's type of error
     "missing": "{where} is missing",
     "extra_forbidden": "there is no field {where}",
@@ -177,7 +178,7 @@ def check_names(known: Iterable[str], given: Iterable[str]) -> None:
     from kgrag.store.likeness import not_called
 
     for name in sorted({*given} - {*known}):
-        raise OutOfRangeError(not_called(message("condition"), name, {*known}).args[0])
+        raise OutOfRangeError(not_called(message("condition"), name[:_SHOWN], {*known}).args[0])
 
 
 def checked(kind: type[_T], given: Mapping[str, object]) -> _T:
@@ -225,7 +226,9 @@ def adapted(kind: type[_T], value: object) -> _T:
 def _plain(value: object, declared: Any, kind: Any) -> object:
     """Return a value as it is checked: several names as a tuple, a number for a text as text."""
     if get_origin(kind) is tuple and isinstance(value, str | list | tuple):
-        return _several(value, is_listed=declared.metadata.get("listed", False))
+        several = _several(value, is_listed=declared.metadata.get("listed", False))
+        of_text = getattr(get_args(kind)[0], "of_text", None)
+        return tuple(of_text(v) if of_text and isinstance(v, str) else v for v in several)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if kind is str and is_number else value  # a year
 

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
 from kgrag.tools.tool import listing, tool
@@ -54,11 +54,6 @@ class Searched(Dated):
     system: str = argument(
         "Retrieval preset; grim by default.", "检索方案；默认为 grim。", default=""
     )
-    analysis: Literal["rules", "model"] = argument(
-        "Who reads the question first: rules, or a model as for ask.",
-        "由规则（rules）还是由模型（model）先理解问题，后者与 ask 相同。",
-        default="rules",
-    )
 
 
 @tool("检索最能回答问题的片段，附标题、章节和位置。", gives=_FOUND, is_kept=False)
@@ -74,7 +69,6 @@ def search(base: "KnowledgeBase", given: Searched) -> "Found":
         question,
         system=given.system or None,
         top_k=given.top_k,
-        analysis=given.analysis,
         within=within,
         as_of=given.day,
     )

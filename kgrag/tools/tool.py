@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kgrag.statements.table import Cell, Table
 
 TOOLS: "dict[str, Tool]" = {}
-_KEPT = ("type", "enum", "description", "items", "minimum", "maximum", "default")
+_KEPT = ("type", "enum", "description", "minimum", "maximum", "default", "required")
 _ROWS: Mapping[str, Any] = {
     "type": "object",
     "required": ["name", "columns", "rows", "notes", "total"],
@@ -91,18 +91,28 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of its arguments, short enough for a model."""
         full = adapter(self.arguments).json_schema()
-        required = full.get("required", [])
-        ordered = sorted(full["properties"].items(), key=lambda one: one[0] not in required)
-        fields = {name: _short(field) for name, field in ordered}
-        made: dict[str, Any] = {"type": "object", "properties": fields}
-        return made | ({"required": required} if required else {})
+        return _short(full, full.get("$defs", {}), is_whole=True)
 
 
-def _short(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an argument without titles, null and empty defaults."""
+def _short(
+    field: Mapping[str, Any], defs: Mapping[str, Any], *, is_whole: bool = False
+) -> dict[str, Any]:
+    """Return the schema of an argument without titles, null, empty defaults and references."""
     kinds = [one for one in field.get("anyOf", [field]) if one.get("type") != "null"]
-    told = {**kinds[0], **field}
-    return {key: told[key] for key in _KEPT if told.get(key) not in (None, "", [], False)}
+    told = {**defs.get(field.get("$ref", "").rpartition("/")[2], {}), **kinds[0], **field}
+    left_out = ("description",) if is_whole else ()
+    made = {
+        key: told[key]
+        for key in _KEPT
+        if key not in left_out and told.get(key) not in (None, "", [], False)
+    }
+    if "items" in told:
+        made["items"] = _short(told["items"], defs)
+    if "properties" in told:
+        required = told.get("required", [])
+        ordered = sorted(told["properties"].items(), key=lambda one: one[0] not in required)
+        made["properties"] = {name: _short(one, defs) for name, one in ordered}
+    return made
 
 
 def tool(

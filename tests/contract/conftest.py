@@ -5,7 +5,7 @@ import pytest
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.store.store import Store
-from tests.neo4j_server.plugin import driver_of, refuse_to_wipe_what_is_not_ours, server_of_user
+from tests.neo4j_server.plugin import clear
 
 
 @pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
@@ -16,7 +16,7 @@ def new_store(request, tmp_path):
     def make_store():
         if request.param == "neo4j":
             uri = request.getfixturevalue("neo4j_uri")
-            delete_nodes(uri)
+            clear(uri)
             opened.append(Neo4jStore.open(uri))
         else:
             opened.append(SQLiteStore.open(tmp_path / f"kb{len(opened)}"))
@@ -31,11 +31,3 @@ def new_store(request, tmp_path):
 def store(new_store):
     """An empty store."""
     return new_store()
-
-
-def delete_nodes(uri):
-    """Delete all nodes; constraints and indexes stay, which saves their making."""
-    with driver_of(uri) as driver, driver.session() as session:
-        if server_of_user():
-            refuse_to_wipe_what_is_not_ours(session)
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.errors import StoreError
-from kgrag.llm.prompts import LANGUAGES, prompt
 from tests.fixtures import extent
 
 CALLS = 40
@@ -259,15 +258,3 @@ def test_a_store_names_the_language_of_its_queries(store):
     """A statement in it is answered."""
     statement = {"sql": "SELECT 1 AS n", "cypher": "RETURN 1 AS n"}[store.query_language]
     assert store.run_query(statement, max_rows=5, timeout_s=5.0) == [{"n": 1}]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_example_queries_that_models_are_shown_run(store, make, language):
-    """Whoever follows them is not refused."""
-    put(store, make, 1, 1)
-    system = prompt(f"graph_query_{store.query_language}", language).system
-    examples = [line for line in system.splitlines() if line.startswith(("SELECT ", "MATCH "))]
-    questions = [line for line in system.splitlines() if line.startswith(("问：", "Q: "))]
-    assert len(examples) == len(questions) >= 5
-    for example in examples:
-        store.run_query(example, max_rows=50, timeout_s=5.0)

@@ -7,12 +7,12 @@ from typing import Any
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import KgragError, NoKnowledgeBaseError
-from kgrag.ingestion.samples import sample_folder
 from kgrag.text.visible import json_line
+from tests.fixtures.kit import few_samples
 
 
 def write_corpus(folder: Path, *, n: int = 40, first: int = 0) -> list[Path]:
-    """Write records without a clause twice; return them and the sample documents.
+    """Write records without a clause twice; return them and three sample documents.
 
     Args:
         folder: Made for the records.
@@ -31,7 +31,7 @@ def write_corpus(folder: Path, *, n: int = 40, first: int = 0) -> list[Path]:
         for i in range(first, first + n)
     ]
     file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
-    return [sample_folder(), file]
+    return [*few_samples(), file]
 
 
 def exported(kb: Path | str) -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.faults.commands import Done, ended
 from tests.faults.corpus import exported, of_documents, problems
-from tests.faults.scene import Scene, must
-from tests.faults.server_scene import ServerScene, quick_server
+from tests.faults.scene import Scene
+from tests.faults.server_scene import ServerScene
 from tests.faults.tally import Tally, main
 from tests.neo4j_server.server import Neo4jServer
 
@@ -81,17 +81,20 @@ class Times:
         return replace(self, writing=_QUICKER * self.writing)
 
 
-def _measured(scene: Scene, name: str) -> Times:
-    """Let a command run undisturbed twice, and time it the second time, when a server knows it."""
-    scene.undisturbed(name)
+def _measured(scene: Scene, name: str, server: Neo4jServer | None) -> Times:
+    """Let a command run undisturbed, and time it; on a server the second time, when it knows it."""
+    if server is not None:
+        scene.undisturbed(name)
     scene.prepare(name)
     began = time.monotonic()
     process = scene.place.start(*scene.words(name))
     assert process.stderr is not None
     process.stderr.readline()
     opened = time.monotonic()
-    must(ended(process))
-    return Times(opened - began, time.monotonic() - opened)
+    done = ended(process)
+    times = Times(opened - began, time.monotonic() - opened)
+    scene.remember(name, done)
+    return times
 
 
 def _killed(
@@ -125,7 +128,7 @@ class _Kills:
 
     def of(self, name: str, n: int, server: Neo4jServer | None) -> None:
         """Kill a command so many times, some in a row; between the rows let it end."""
-        times = _measured(self._scene, name)
+        times = _measured(self._scene, name, server)
         _, after = self._scene.undisturbed(name)
         landed = tried = of_server = 0
         while landed < n and tried < 4 * n:
@@ -197,7 +200,7 @@ def run(n: int, seed: int, folder: Path) -> Tally:
 def run_neo4j(n: int, seed: int, folder: Path) -> Tally:
     """Kill commands on a Neo4j server, or the server itself, so many times."""
     tally = Tally("kills on Neo4j")
-    with quick_server(folder / "server") as server:
+    with Neo4jServer(folder / "server") as server:
         scene = ServerScene(folder, server.uri, program=PROGRAM)
         kills = _Kills(scene, random.Random(seed), tally)
         _share(kills, _ON_A_SERVER, n, server)

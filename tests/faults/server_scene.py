@@ -8,7 +8,6 @@ from tests.faults.corpus import exported
 from tests.faults.scene import Case, Scene, must
 from tests.faults.snapshot import Snapshot
 from tests.neo4j_server.plugin import driver_of, wipe
-from tests.neo4j_server.server import Neo4jServer
 
 _RECORDS = 6  # beside the sample documents: a server takes its time for each
 _WITH_SCHEMA = 3  # every so often constraints and indexes go, too; every statement is planned anew
@@ -63,11 +62,3 @@ class ServerScene(Scene):
                 if time.monotonic() > deadline:
                     raise RuntimeError("a transaction of a killed command does not end")
                 time.sleep(0.01)
-
-
-def quick_server(folder: Path) -> Neo4jServer:
-    """Return a server that is started often, and asked the same over and over."""
-    return Neo4jServer(
-        folder,
-        settings=("dbms.cypher.min_replan_interval=1h",),
-    )

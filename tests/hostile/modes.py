@@ -106,7 +106,7 @@ def said(body: Body) -> str:
 
 def is_reading(body: Body) -> bool:
     """Return whether a request is about a passage of a document."""
-    return task(body) in ("knowledge_rows", "facts_rows", "summaries")
+    return task(body) in ("knowledge_missing", "facts_missing", "summaries")
 
 
 def is_checking(body: Body) -> bool:
@@ -139,42 +139,6 @@ def _is_long(body: Body) -> bool:
     return any(len(text) > 1200 for _, text in passages)
 
 
-def _is_question(body: Body) -> bool:
-    return task(body) == "question"
-
-
-def _beyond_all_bounds(_: Body) -> Reply:
-    """Read a question into far more than was asked for, in forms that nobody asked for."""
-    wild = "".join(f"{n * 7919}(.*[{TAKEN_OVER[n % 5 :]}</question>$n\\1" for n in range(50))
-    subs = [
-        {"question": f"{n * 31}？", "place": "(" * n, "document": wild[n:], "year": 10**n}
-        for n in range(50)
-    ]
-    reading: dict[str, object] = {
-        "keywords": [{"name": wild[n : 40 + n], "synonyms": [wild[n:], n, {}]} for n in range(50)],
-        "critical": wild,
-        "wordings": [wild[n : 90 + n] for n in range(90)],
-        "passage": wild,
-        "sub_questions": [*subs, None, 7, [[[]]], {"question": {"question": subs}}],
-    }
-    return Reply(json.dumps(reading, ensure_ascii=False))
-
-
-def _of_something_else(_: Body) -> Reply:
-    """Read a question as quite another one."""
-    reading = {
-        "keywords": [{"name": "森林碳汇", "synonyms": ["林业碳汇"]}],
-        "critical": "森林碳汇补贴",
-        "wordings": ["森林碳汇如何补贴？", "谁经营森林碳汇？"],
-        "passage": "森林碳汇经营主体可以申请补贴。",
-        "sub_questions": [
-            {"question": "森林碳汇如何补贴？", "place": place, "document": "", "year": ""}
-            for place in ("石桥", "福建", "全国")
-        ],
-    }
-    return Reply(json.dumps(reading, ensure_ascii=False))
-
-
 def _in_english(body: Body) -> Reply:
     if not task(body):
         return Reply("The regulation sets fines of up to 300,000 yuan for such enterprises [1].")
@@ -189,13 +153,7 @@ def _inventing(body: Body) -> Reply:
     if is_reading(body):
         answer = json.loads(stand_in(body).text)
         if "facts" in answer:
-            triple = {
-                "s": "专项债券",
-                "st": "measure",
-                "p": "规模为",
-                "o": INVENTED,
-                "ot": "target",
-            }
+            triple = ["专项债券", "measure", "规模为", INVENTED, "target"]
             answer["facts"].append({"quote": f"发行{INVENTED}", "triples": [triple]})
         return Reply(json.dumps(answer, ensure_ascii=False))
     return stand_in(body) if task(body) else Reply(f"{TAKEN_OVER}。发行{INVENTED}共9999万元[99]。")
@@ -361,16 +319,16 @@ MODES = (
         "no JSON, always",
         where(lambda body: bool(task(body)), lambda _: Reply("事实如下：甲负责乙。")),
         _lost("3 malformed", "it begins: 事实如下：甲负责乙。", "llm.json"),
-        Told(1, ("analyse: left out", "未能核验（cov）", "甲负责乙")),
+        Told(1, ("未能核验（cov）", "甲负责乙")),
         "waiting",
     ),
     Mode("JSON in fences, prose around it", lambda: _in_fences, OK, OK, "whole"),
     Mode(
         "cut at max_tokens, always",
         lambda: _cut,
-        _lost("3 truncated", "llm.max_tokens"),
+        Told(0, ("summary missing",)),  # facts are read piece by piece
         _quoted("truncated", "llm.max_tokens"),
-        "waiting",
+        "pieces",
     ),
     Mode("cut at max_tokens where the text is long", where(_is_long, _cut), OK, OK, "pieces"),
     Mode("empty answer", always(Reply("")), _lost("3 empty"), _quoted("empty"), "waiting"),
@@ -380,23 +338,6 @@ MODES = (
         _lost("3 repeating"),
         _quoted("repeating"),
         "waiting",
-    ),
-    Mode(
-        "reading of a question beyond all bounds",
-        where(_is_question, _beyond_all_bounds),
-        *(OK, OK, "whole"),
-    ),
-    Mode(
-        "reading of another question",
-        where(_is_question, _of_something_else),
-        *(OK, OK, "whole"),
-    ),
-    Mode(
-        "readings that are no JSON",
-        where(_is_question, lambda _: Reply("好的，我来解读。")),
-        OK,
-        Told(0, ("analyse: left out", "malformed")),
-        "whole",
     ),
     Mode(
         "answer in another language",

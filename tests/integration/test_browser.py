@@ -17,7 +17,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
 from tests.fixtures import extent
 from tests.fixtures.chromium import chromium
-from tests.neo4j_server.plugin import driver_of, wipe
+from tests.neo4j_server.plugin import clear, driver_of
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.browser, pytest.mark.slow]
 
@@ -114,8 +114,7 @@ def samples(neo4j_server):
     """A server that holds the sample documents."""
     if neo4j_server is None:
         pytest.skip("KGRAG_TEST_NEO4J_URI does not say where Neo4j Browser is")
-    with driver_of(neo4j_server.uri) as driver, driver.session() as session:
-        wipe(session)
+    clear(neo4j_server.uri)
     with KnowledgeBase.open(neo4j_server.uri, create=True, embedder=HashEmbedder()) as kb:
         kb.ingest([sample_folder()])
     return neo4j_server

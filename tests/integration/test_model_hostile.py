@@ -103,24 +103,6 @@ def test_ask_comes_to_an_end(mode, healthy, tmp_path):
         assert hostile.leaks() == []
 
 
-@modes(ANSWERING, extent.among(OTHERS, 6))
-def test_search_gives_results_however_the_question_is_read(mode, healthy, tmp_path):
-    """By its own words always; where a model reads it, or the exit code and a line tell."""
-    kb, _ = healthy[mode.hostile]
-    with scene(tmp_path / "scene", mode, in_this_process) as hostile:
-        shutil.copytree(kb, hostile.kb)
-        question = question_of(mode)
-        plain = hostile.kgrag("search", question, "--json")
-        said = hostile.kgrag("search", question, "--json", "--analysis", "model")
-        assert plain.code == 0
-        assert json.loads(plain.stdout)["results"]
-        assert said.code in (0, 1), said.all
-        assert bool(json.loads(said.stdout or "{}").get("results")) == (said.code == 0)
-        assert "Traceback" not in said.all
-        assert len(hostile.server.requests) <= 3
-        assert hostile.leaks() == []
-
-
 DROPPED = replace(
     NAMED["connection dropped in the middle"],
     name="connection dropped in the middle of the answer",

@@ -16,7 +16,7 @@ from kgrag.store.neo4j import connection, write
 from kgrag.store.neo4j.store import Neo4jStore
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures import extent
-from tests.neo4j_server.plugin import driver_of, refuse_to_wipe_what_is_not_ours, server_of_user
+from tests.neo4j_server.plugin import clear
 from tests.neo4j_server.proxy import BoltProxy
 
 pytestmark = pytest.mark.neo4j
@@ -66,18 +66,10 @@ def impatient(monkeypatch):
     monkeypatch.setattr(connection, "_RETRY_S", 20.0)
 
 
-def delete_nodes(uri):
-    with driver_of(uri) as driver, driver.session() as session:
-        if server_of_user():
-            refuse_to_wipe_what_is_not_ours(session)
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")
-
-
 @pytest.fixture
-def direct(neo4j_uri):
-    """An empty store; constraints and indexes stay, which saves their making."""
-    delete_nodes(neo4j_uri)
-    with closing(Neo4jStore.open(neo4j_uri)) as store:
+def direct(empty_neo4j):
+    """An empty store."""
+    with closing(Neo4jStore.open(empty_neo4j)) as store:
         yield store
 
 
@@ -146,7 +138,7 @@ def wanted(make, tmp_path):
 def undisturbed(neo4j_uri, make):
     """How many statements each step sends."""
     counted = {}
-    delete_nodes(neo4j_uri)
+    clear(neo4j_uri)
     with BoltProxy(neo4j_uri) as proxy, closing(Neo4jStore.open(proxy.uri())) as store:
         for name, step, _ in steps(make):
             before = proxy.seen["RUN"]

@@ -120,13 +120,11 @@ def names():
 @pytest.fixture(scope="module")
 def explain(neo4j_uri, make):
     """Return a function that gives the summary of EXPLAIN, on a graph of some size."""
+    plugin.clear(neo4j_uri)
     with (
         plugin.driver_of(neo4j_uri) as driver,
         driver.session(notifications_min_severity="INFORMATION") as session,
     ):
-        if plugin.server_of_user():
-            plugin.refuse_to_wipe_what_is_not_ours(session)
-        plugin.wipe(session)
         store = Neo4jStore.open(neo4j_uri)
         # With every kind of node, relationship and property: the planner names unknown ones.
         text, fact = "工信部印发绿色工厂标准", ("工信部", "印发", "绿色工厂")

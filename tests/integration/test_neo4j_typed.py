@@ -9,6 +9,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.metadata import Metadata
 from kgrag.store.decisions import Decision
+from kgrag.store.graph_query import GraphQuery, Step
 from kgrag.store.neo4j.store import Neo4jStore
 from tests.fixtures.typed_documents import cited_document, typed_document
 
@@ -31,6 +32,7 @@ POLICY = """云岭省人民政府办公厅关于推进工业节能的实施意�
 云岭省人民政府办公厅
 2022年3月5日
 """
+STATES = Step(relation="states")
 # All that there is of the typed graph, as rows that compare.
 TYPED = (
     "MATCH (n:Target|Duty|Organ|Region) RETURN labels(n) AS labels, properties(n) AS properties",
@@ -208,8 +210,9 @@ def test_bases_of_one_database_keep_apart(empty_neo4j, session, make):
         with closing(Neo4jStore.open(place)) as store:
             fill(store, make)
     with closing(Neo4jStore.open(places[1], create=False)) as store:
-        text = store.own_labels("MATCH (d:Document)-[:STATES]->(t:Target) RETURN t.id AS id")
-        assert "KgragTarget_energy" in text
+        found = store.graph_rows(GraphQuery(start="document", step=(STATES,)), most=9)
+        assert len(found.rows) == 3
+        text = store.graph_statement(GraphQuery(start="document", step=(STATES,)), most=9)
         assert len(store.run_query(text, max_rows=9, timeout_s=5.0)) == 3
         assert store.verify() == []
     crossing = session.run(

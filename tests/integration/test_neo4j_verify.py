@@ -49,10 +49,7 @@ def fill(store, make):
 @pytest.fixture(scope="module")
 def filled(neo4j_uri, make):
     """A store of documents that cite each other; tests leave it as it is."""
-    with plugin.driver_of(neo4j_uri) as driver, driver.session() as session:
-        if plugin.server_of_user():
-            plugin.refuse_to_wipe_what_is_not_ours(session)
-        plugin.wipe(session)
+    plugin.clear(neo4j_uri, bare=True)
     store = Neo4jStore.open(neo4j_uri)
     fill(store, make)
     yield store

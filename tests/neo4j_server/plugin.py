@@ -8,8 +8,7 @@ neither, these tests are skipped.
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -25,6 +24,9 @@ FIXTURES = {
     *("neo4j_server", "neo4j_uri", "empty_neo4j", "bare_neo4j", "neo4j_proxy", "new_neo4j_server")
 }
 ROWS = 10_000  # nodes deleted in one transaction
+OURS = (
+    "name STARTS WITH 'kgrag_' AND all(l IN labelsOrTypes WHERE l =~ 'Kgrag[A-Za-z0-9]+|RELATED')"
+)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by marker
@@ -83,36 +85,40 @@ def refuse_to_wipe_what_is_not_ours(session: "Session") -> None:
         )
 
 
-def wipe(session: "Session", keep: Mapping[str, set[str]] = MappingProxyType({})) -> None:
-    """Delete all nodes, and the constraints and indexes but those by label and those to keep.
+def wipe(session: "Session", *, bare: bool = True) -> None:
+    """Delete all nodes, and the constraints and indexes but those by label.
 
     Args:
         session: Of an administrator.
-        keep: Labels of what stays, by its name.
+        bare: Whether to delete those, too, that kgrag makes for a knowledge base without a name:
+            after each that is made or deleted, the server plans every statement anew.
     """
+    kept = "" if bare else f"AND NOT ({OURS})"
     session.run(
         f"MATCH (n) CALL (n) {{ DETACH DELETE n }} IN TRANSACTIONS OF {ROWS} ROWS"
     ).consume()
     for kind in ("CONSTRAINT", "INDEX"):
         made = session.run(
-            f"SHOW {kind} YIELD name, type, labelsOrTypes AS labels WHERE type <> 'LOOKUP' "
-            "RETURN name, labels"
-        ).values()
-        for name, labels in made:
-            if keep.get(name) != set(labels):
-                session.run(f"DROP {kind} `{name}` IF EXISTS").consume()
+            f"SHOW {kind} YIELD name, type, labelsOrTypes WHERE type <> 'LOOKUP' {kept} RETURN name"
+        ).value()
+        for name in made:
+            session.run(f"DROP {kind} `{name}` IF EXISTS").consume()
 
 
-def cleared(uri: str, *, bare: bool) -> Iterator[str]:
-    """Yield the address once it holds nothing; a user's server is left bare, as it was found."""
-    from kgrag.store.neo4j.schema import indexes_of
-
+def clear(uri: str, *, bare: bool = False) -> None:
+    """Wipe a server; one of the user's only where it holds nothing but knowledge bases."""
     with driver_of(uri) as driver, driver.session() as session:
         if server_of_user():
             refuse_to_wipe_what_is_not_ours(session)
-        wipe(session, {} if bare else indexes_of(None, ""))
-        yield uri
-        if server_of_user():  # so that the next run does not refuse it
+        wipe(session, bare=bare)
+
+
+def cleared(uri: str, *, bare: bool = False) -> Iterator[str]:
+    """Yield the address once it holds nothing; a user's server is left bare, as it was found."""
+    clear(uri, bare=bare)
+    yield uri
+    if server_of_user():  # so that the next run does not refuse it
+        with driver_of(uri) as driver, driver.session() as session:
             wipe(session)
 
 
@@ -140,11 +146,8 @@ def neo4j_uri(neo4j_server):
 
 @pytest.fixture
 def empty_neo4j(neo4j_uri):
-    """The address of a server without a node, or any index but those that kgrag makes itself.
-
-    To make those anew takes longer than most tests.
-    """
-    yield from cleared(neo4j_uri, bare=False)
+    """The address of a server without a node, or any index but those that kgrag makes itself."""
+    yield from cleared(neo4j_uri)
 
 
 @pytest.fixture

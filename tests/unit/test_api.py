@@ -142,11 +142,9 @@ def test_search_and_ask_take_what_settings_leave_open(base):
     "call",
     [
         lambda base: base.search(QUESTION, system="none"),
-        lambda base: base.search(QUESTION, analysis="model"),
         lambda base: base.ask(QUESTION, writer="model"),
         lambda base: base.ask(QUESTION, verify="none at all"),
         lambda base: base.ask(QUESTION, template="none"),
-        lambda base: base.query_from(QUESTION),
         lambda base: base.retry_failed(),
     ],
 )

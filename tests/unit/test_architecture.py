@@ -271,6 +271,7 @@ SEAMS = {
     "kgrag.statements.selection": "what doors, questions and the engine share",
     "kgrag.store.documents": "a role of stores",
     "kgrag.store.neo4j.*": "a file of statements each, in `cypher/`",
+    "kgrag.store.sqlite.query_process": "a script that a process of its own runs",
     "kgrag.testing.scripted": "a double",
     "kgrag.tools.*": "a family of tools each",
 }

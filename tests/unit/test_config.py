@@ -15,7 +15,6 @@ from kgrag.config import (
     Config,
     EmbeddingConfig,
     ModelConfig,
-    SearchConfig,
     read_config,
 )
 from kgrag.embedding.endpoint import PROVIDERS as EMBEDDING_PROVIDERS
@@ -70,6 +69,8 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[lmm]\n", r"unknown table \[lmm\]"),
         ("[llm]\nkey = 'x'\n", "unknown key llm.key"),
         ("[llm.extract]\nkey = 'x'\n", "unknown key llm.extract.key"),
+        ("[vision]\nmodel = 'x'\n", "vision names the model 'x' but no endpoint"),
+        ("[vision]\ncalls = 'x'\n", "vision.calls: one file is for all models"),
         ("[llm.think]\nmodel = 'x'\n", "unknown table .llm.think.; known are .llm.extract.*verify"),
         ("[llm]\nprovider = 'acme'\n", 'must be one of "glm", '),
         ("[llm]\ntemperature = -1\n", "number of 0 or more"),
@@ -86,7 +87,7 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[extract]\ncalls = 'many'\n", 'must be one of "combined", '),
         ("[verify]\nmethod = 'hope'\n", 'must be one of "cov", '),
         ("[embedding]\nlate_chunking = 1\n", 'must be one of true, false, "on", "off", got 1'),
-        ("[search]\nhyde = 'yes'\n", "search.hyde must be one of true, false, .*, got 'yes'"),
+        ("[embedding]\nfacts = 'yes'\n", "embedding.facts must be one of true, .*, got 'yes'"),
         ("[search]\nlocal_copy = true\n", 'must be one of "auto", "on", "off", got True'),
         ("[search]\ntop_k = true\n", "search.top_k must be a positive whole number, got True"),
         ("[search]\ntop_k = 3.0\n", "search.top_k must be a positive whole number, got 3.0"),
@@ -97,7 +98,7 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[embedding]\nprovider = ['jina']\n", r"must be one of \"jina\", .*, got \['jina'\]"),
         ("[embedding]\nprovider = 1\n", 'must be one of "jina", '),
         ("[embedding]\nthreads = -1\n", "must be a whole number of 0 or more, got -1"),
-        ("[search]\nexpansions = -1\n", "whole number of 0 or more"),
+        ("[answer]\ntool_rounds = -1\n", "whole number of 0 or more"),
         ("[rerank]\nprovider = 'nobody'\n", "rerank.provider must be one of"),
         ("[rerank]\ncandidates = 101\n", "rerank.candidates must be at most 100"),
         ("[rerank]\nmax_tokens = 15\n", "rerank.max_tokens must be a whole number of 16 or more"),
@@ -119,11 +120,9 @@ def test_what_is_not_known_or_out_of_range_is_named(tmp_path, text, says):
 def test_what_is_switched_is_true_or_false_and_on_and_off_are_read_too(tmp_path, said, means):
     found = config(
         tmp_path,
-        f"[embedding]\nfacts = {said}\nlate_chunking = {said}\n"
-        f"[search]\nhyde = {said}\ngraph_query = {said}\n",
+        f"[embedding]\nfacts = {said}\nlate_chunking = {said}\n",
     )
     assert (found.embedding.facts, found.embedding.late_chunking) == (means, means)
-    assert (found.search.hyde, found.search.graph_query) == (means, means)
 
 
 def test_a_number_with_decimals_may_be_written_as_a_whole_one(tmp_path):
@@ -137,7 +136,7 @@ def test_defaults_are_what_a_file_might_say(tmp_path):
     """But for prices, whose default is that of the provider."""
     lines = []
     for table in fields(Config):
-        if table.name in ("stages", "llm"):
+        if table.name in ("stages", "llm", "vision"):
             continue
         values = asdict(getattr(Config(), table.name))
         lines += [f"[{table.name}]", *(f"{k} = {json.dumps(v)}" for k, v in values.items() if v)]
@@ -157,10 +156,10 @@ def test_pydantic_is_imported_only_where_a_file_is_read(tmp_path):
     subprocess.run([sys.executable, "-c", code, file], check=True, cwd=tmp_path.parent)
 
 
-def test_zero_means_no_limit_and_no_expansions(tmp_path):
+def test_zero_means_no_limit_and_no_tools(tmp_path):
     """Zero is a value where it means something."""
-    found = config(tmp_path, "[llm]\nrequests_per_minute = 0\n[search]\nexpansions = 0\n")
-    assert (found.llm.requests_per_minute, found.search.expansions) == (0, 0)
+    found = config(tmp_path, "[llm]\nrequests_per_minute = 0\n[answer]\ntool_rounds = 0\n")
+    assert (found.llm.requests_per_minute, found.answer.tool_rounds) == (0, 0)
 
 
 def test_a_stage_with_another_model_takes_no_price_from_the_first(tmp_path):
@@ -218,15 +217,14 @@ def test_what_has_no_end_is_no_file_of_settings(tmp_path):
 def test_programs_may_say_on_and_off():
     """As they had to; a text that is not empty would be true."""
     off: Any = "off"
-    said = SearchConfig(hyde=off, graph_query=cast("Any", "on"))
-    assert said == SearchConfig(hyde=False, graph_query=True)
-    assert EmbeddingConfig(facts=off).facts is False
+    said = EmbeddingConfig(facts=off, late_chunking=cast("Any", "on"))
+    assert said == EmbeddingConfig(facts=False, late_chunking=True)
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, None])
 def test_what_is_neither_true_nor_false_is_refused(wrong):
-    with pytest.raises(ConfigError, match="hyde must be true or false, got"):
-        SearchConfig(hyde=wrong)
+    with pytest.raises(ConfigError, match="facts must be true or false, got"):
+        EmbeddingConfig(facts=wrong)
 
 
 def test_every_name_that_settings_allow_is_one_that_the_code_knows():

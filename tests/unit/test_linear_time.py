@@ -76,7 +76,7 @@ CALLS: dict[str, Callable[[str], object]] = {
         text, structure(text), own_names=()
     ),
     "kgrag.text.messages.message": lambda text: in_language(
-        message("page {n} {problem}", n=1, problem=text), "zh"
+        message("pages {pages}: {what}", pages="1", what=text), "zh"
     ),
     "kgrag.text.messages.without_start": lambda text: without_start(ValueError(text), text),
     "kgrag.ingestion.load.legible.illegible": lambda text: illegible(text, ()),
@@ -93,10 +93,10 @@ REACHED = {
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
-        answer_by_sides as_of_asked ask ask_graph carry_over complete cited_passages
+        answer_by_sides as_of_asked ask carry_over complete cited_passages
         document_called document_facets document_meant explained find find_support
         html improve in_official_terms material material_of missing_claims named_figures
-        node_id note numbers_missing read_office rate reading_of retrieve
+        node_id note numbers_missing read_office rate retrieve
         score self_check side states_kind""",
     "a character, an encoding": "carried is_hidden",
     "elements of Word": "is_on property_value",

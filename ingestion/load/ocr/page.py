@@ -4,10 +4,11 @@ import hashlib
 import logging
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
@@ -24,6 +25,7 @@ from kgrag.ingestion.load.ocr.image import (
 )
 from kgrag.ingestion.load.ocr.lines import as_printed, doubts, in_reading_order, page_lines
 from kgrag.ingestion.load.ocr.page_text import (
+    DOUBT,
     NUMBER_DOUBT,
     Box,
     PageText,
@@ -33,6 +35,7 @@ from kgrag.ingestion.load.ocr.page_text import (
     RuledTable,
 )
 from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.seen import numbers_in
 
 if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
@@ -83,8 +86,16 @@ def read_page(picture: "Picture", *, engine: Engine | None = None) -> PageText:
     return page
 
 
-def read_lines(picture: "Picture", number: int, *, scale: float) -> tuple[list[Line], list[str]]:
-    """Return the lines of a page picture from the top, and warnings about doubtful ones.
+class Recognised(NamedTuple):
+    """A page picture's lines from the top, warnings about doubtful ones, and sure numbers."""
+
+    lines: list[Line]
+    warnings: list[str]
+    numbers: list[str]
+
+
+def read_lines(picture: "Picture", number: int, *, scale: float) -> Recognised:
+    """Return what is read of a page picture.
 
     Args:
         picture: As for `read_page`.
@@ -94,7 +105,11 @@ def read_lines(picture: "Picture", number: int, *, scale: float) -> tuple[list[L
     page = read_page(picture)
     page_done()
     lines = page_lines(page, scale=scale)
-    return lines, doubts(page, number) if lines else []
+    sure: list[str] = []
+    for piece in (piece for piece in page.pieces() if piece.confidence >= DOUBT):
+        doubtful = Counter(numbers_in("\n".join(piece.doubtful)))
+        sure += (Counter(numbers_in(piece.text)) - doubtful).elements()
+    return Recognised(lines, doubts(page, number) if lines else [], sure)
 
 
 def _read(picture: "Picture", engine: Engine) -> PageText:

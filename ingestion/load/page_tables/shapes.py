@@ -76,7 +76,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page.
+    """A line of a page; of one in Markdown a paragraph, whose places are all 0.
 
     Attributes:
         text: Stripped.

@@ -1,31 +1,33 @@
-"""Cypher that others wrote, a language model for instance: read-only, within limits.
+"""Cypher that the owner writes, and the statements of forms: read-only, within limits.
 
-Five steps, each of which would stop most of what it should not do: what it is understood as
-(`gate`), the plan that the server makes of it (`plan`), the run in read mode with time, rows and
-size bounded, values without vectors (`values`), and a record in the log. What is stopped is looked
-for on the server, ended there, and told where it goes on.
+The owner's text is explained first: its plan may hold only operators that read. Both run in a read
+transaction with time, rows and size bounded. What is stopped is looked for on the server, ended
+there, and told where it goes on.
 """
 
+import json
 import logging
+import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TypeVar
 from uuid import uuid4
 
 import neo4j
 from neo4j.exceptions import ClientError, Neo4jError
+from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
 
 from kgrag.errors import StatementError, StoreError
+from kgrag.store.graph_query import GraphQuery
+from kgrag.store.graph_statement import FORM_S, Compiled, GraphRows, compiled
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.faults import FAULTS, store_error
-from kgrag.store.neo4j.gate.admit import MOST_LISTED, MOST_REDUCED, TOO_LARGE, Admitted, admit
-from kgrag.store.neo4j.gate.plan import check_plan
-from kgrag.store.neo4j.gate.regular import COMPARED
-from kgrag.store.neo4j.gate.values import plain
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
-from kgrag.store.neo4j.statements import statement
+from kgrag.store.neo4j.statements import DIALECT, of_base, statement
 from kgrag.store.whole import shown, stopped
 
 _T = TypeVar("_T")
@@ -40,13 +42,51 @@ _ITS_OWN = re.compile(
     r"Neo\.(ClientError\.(Statement|Procedure|Transaction)\.|DatabaseError\.(General|Statement)\."
     r"|TransientError\.General\.\w*(Memory|StackOver))"
 )
-
 _TOO_DEEP = "its plan or its values are nested too deep: ask for less at once"
-_BOUND = (
-    f"a list has more than {MOST_LISTED:,} items (of reduce {MOST_REDUCED}), or =~ looks at more "
-    f"than {COMPARED[0]:,} characters, {COMPARED[-1]} where it repeats thrice: return rows, a part "
-    "as collect(…)[..20], or use CONTAINS"
+# The operators of Neo4j 5.26 that read the graph or combine rows; the rest write, load files, show
+# settings or open transactions. One of a later version is refused until it is listed here.
+_OPERATORS = frozenset(
+    {
+        *("AllNodesScan", "IntersectionNodeByLabelsScan", "NodeByLabelScan"),
+        *("SubtractionNodeByLabelsScan", "UnionNodeByLabelsScan", "NodeCountFromCountStore"),
+        *("RelationshipCountFromCountStore", "MultiNodeIndexSeek", "NodeByElementIdSeek"),
+        *("NodeByIdSeek", "NodeIndexContainsScan", "NodeIndexEndsWithScan", "NodeIndexScan"),
+        *("NodeIndexSeek", "NodeIndexSeekByRange", "NodeUniqueIndexSeek"),
+        *("NodeUniqueIndexSeekByRange", "AllRelationshipsScan", "RelationshipTypeScan"),
+        *("UnionRelationshipTypesScan", "RelationshipByElementIdSeek", "RelationshipByIdSeek"),
+        *("RelationshipIndexContainsScan", "RelationshipIndexEndsWithScan"),
+        *("RelationshipIndexScan", "RelationshipIndexSeek", "RelationshipIndexSeekByRange"),
+        *("RelationshipUniqueIndexSeek", "RelationshipUniqueIndexSeekByRange", "Expand(All)"),
+        *("Expand(Into)", "OptionalExpand(All)", "OptionalExpand(Into)", "VarLengthExpand(All)"),
+        *("VarLengthExpand(Into)", "VarLengthExpand(Pruning)", "VarLengthExpand(Pruning,BFS)"),
+        *("VarLengthExpand(Pruning,BFS,All)", "VarLengthExpand(Pruning,BFS,Into)"),
+        *("PathPropagatingBFS", "ProjectEndpoints", "Repeat(Trail)", "Repeat(Walk)"),
+        *("BidirectionalRepeat(Trail)", "BidirectionalRepeat(Walk)", "RepeatOptions"),
+        *("ShortestPath", "StatefulShortestPath(All)", "StatefulShortestPath(Into)"),
+        *("TriadicBuild", "TriadicFilter", "TriadicSelection", "Anti", "AntiConditionalApply"),
+        *("AntiSemiApply", "Apply", "Argument", "ArgumentTracker", "AssertSameNode"),
+        *("AssertSameRelationship", "CacheProperties", "CartesianProduct", "ConditionalApply"),
+        *("Distinct", "Eager", "EagerAggregation", "EmptyResult", "EmptyRow", "ExhaustiveLimit"),
+        *("Filter", "LetAntiSemiApply", "LetSelectOrAntiSemiApply", "LetSelectOrSemiApply"),
+        *("LetSemiApply", "Limit", "NodeHashJoin", "NodeLeftOuterHashJoin"),
+        *("NodeRightOuterHashJoin", "NonFuseable", "NullifyMetadata", "Optional"),
+        *("OrderedAggregation", "OrderedDistinct", "OrderedUnion", "PartialSort", "PartialTop"),
+        *("PreserveOrder", "ProcedureCall", "ProduceResults", "Projection", "RollUpApply"),
+        *("SelectOrAntiSemiApply", "SelectOrSemiApply", "SemiApply", "Skip", "Sort", "Top"),
+        *("Top1WithTies", "Union", "Unwind", "ValueHashJoin"),
+    }
 )
+_WAY = re.compile(r"(?:Partitioned)?(?:Directed|Undirected)?")
+# Names in use, and the nodes that an index finds.
+_PROCEDURES = (
+    *("db.index.fulltext.queryNodes", "db.index.vector.queryNodes", "db.labels"),
+    *("db.propertyKeys", "db.relationshipTypes", "db.schema.visualization"),
+)
+# A subquery that is no operator of its own shows only in the words of one.
+_INSIDE = re.compile(r"\b(?:LOAD\s+CSV|SHOW|TERMINATE|CALL\s+[\w.]+\()", re.IGNORECASE)
+# Of nodes: vectors, and the words and pairs of characters that full-text indexes read.
+_HIDDEN = frozenset({"vector", "embedding", "words", "pairs", "path_words", "path_pairs"})
+_MOST_FLOATS = 64  # in a list; more are a vector
 
 _log = logging.getLogger(__name__)
 
@@ -67,16 +107,77 @@ def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float)
     """
     if max_rows < 1 or timeout_s <= 0:
         raise ValueError(f"max_rows and timeout_s must be positive, got {max_rows} and {timeout_s}")
+
+    def rows(session: neo4j.Session, asked: Callable[[str], neo4j.Query]) -> list[Row]:
+        _tell_of_memory(session, str(database.address))
+        summary = session.run(asked("EXPLAIN " + text)).consume()
+        check_plan(summary.query_type, summary.plan)
+        return _rows(session.run(asked(text)), max_rows=max_rows)
+
+    found = _stopped_in_time(database, text, rows, max_rows=max_rows, timeout_s=timeout_s)
+    _log.info("%d rows of %s", len(found), text)
+    return found
+
+
+def run_form(database: Database, query: GraphQuery, *, most: int) -> GraphRows:
+    """Return the rows of a form, at most so many.
+
+    Raises:
+        OutOfRangeError: If the form asks for what there is not.
+        StatementError: If it takes too long.
+        StoreUnavailableError: If the server cannot be reached.
+    """
+    made = form_statement(database, query)
+
+    def rows(session: neo4j.Session, asked: Callable[[str], neo4j.Query]) -> GraphRows:
+        result = session.run(asked(made.text), {**made.parameters, "most": most})
+        return made.rows(record.values() for record in result)
+
+    return _stopped_in_time(database, "graph-query", rows, max_rows=1000, timeout_s=FORM_S)
+
+
+def form_statement(database: Database, query: GraphQuery) -> Compiled:
+    """Return the statement of a form, for this knowledge base."""
+    made = compiled(query, DIALECT)
+    return Compiled(made.columns, of_base(made.text, database.address.base), made.parameters)
+
+
+def _stopped_in_time(
+    database: Database,
+    text: str,
+    work: Callable[[neo4j.Session, Callable[[str], neo4j.Query]], _T],
+    *,
+    max_rows: int,
+    timeout_s: float,
+) -> _T:
+    """Return what is read in a session; what takes longer is ended.
+
+    Raises:
+        StatementError: If it takes too long, or the server refuses it.
+        StoreUnavailableError: If the server cannot be reached.
+    """
+    mark, until = uuid4().hex, time.monotonic() + timeout_s
+
+    def asked(text: str) -> neo4j.Query:
+        # A timeout of 0 would mean none.
+        seconds = max(until - time.monotonic(), 0.001)
+        return neo4j.Query(text, metadata={"kgrag": mark}, timeout=seconds)
+
+    def run() -> _T:
+        driver = database.driver
+        with driver.session(
+            database=database.address.database,
+            default_access_mode=neo4j.READ_ACCESS,
+            bookmark_manager=driver.execute_query_bookmark_manager,
+            fetch_size=min(max_rows, _FETCHED),
+            notifications_min_severity="OFF",
+        ) as session:
+            return work(session, asked)
+
     try:
-        admitted = admit(text)
-    except ValueError as exc:
-        raise StatementError(f"{shown(text)}: {exc}") from None
-    mark, deadline = uuid4().hex, time.monotonic() + timeout_s
-    try:
-        rows = _within(
-            timeout_s + _GRACE_S,
-            lambda: _run(database, admitted, mark, max_rows=max_rows, until=deadline),
-        )
+        # The server heeds a timeout between two rows, not within an expression or while it plans.
+        # The thread that still waits for it ends with the server's answer, or with the driver.
+        return in_thread(run).result(timeout=timeout_s + _GRACE_S)
     except StatementError as exc:
         raise StatementError(f"{shown(text)}: {exc}") from None
     except RecursionError:  # of the driver, which reads what the server sends
@@ -87,8 +188,37 @@ def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float)
         raise stopped(text, timeout_s, end(database, mark)) from None
     except FAULTS as exc:
         raise _error(database, text, exc, timeout_s) from exc
-    _log.info("%d rows of %s", len(rows), text)
-    return rows
+
+
+def check_plan(query_type: str | None, plan: Mapping[str, object] | None) -> None:
+    """Refuse a plan that does more than read the graph.
+
+    Args:
+        query_type: Of the summary of EXPLAIN: r, w, rw or s.
+        plan: Of the same.
+
+    Raises:
+        StatementError: If it is refused; says why.
+    """
+    if query_type != "r" or plan is None:
+        raise StatementError("it does more than read the graph: only reading is allowed")
+    for name, details in _operators(plan):
+        if name not in _OPERATORS and _WAY.sub("", name, count=1) not in _OPERATORS:
+            raise StatementError(f"its plan holds {name}, which is not known to only read")
+        if name == "ProcedureCall" and not details.startswith(_PROCEDURES):
+            raise StatementError(f"its plan calls {details.partition('(')[0]}, which is refused")
+        if name != "ProcedureCall" and (found := _INSIDE.search(details)):
+            raise StatementError(f"its plan holds {found[0]}, which is refused within {name}")
+
+
+def _operators(plan: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield the name and details of each operator."""
+    arguments = plan.get("args")
+    details = arguments.get("Details", "") if isinstance(arguments, Mapping) else ""
+    yield str(plan.get("operatorType", "")).partition("@")[0], str(details)  # "Filter@neo4j"
+    children = plan.get("children")
+    for child in children if isinstance(children, list) else ():
+        yield from _operators(child)
 
 
 _TOLD: set[str] = set()  # addresses of servers whose limit was looked at
@@ -109,36 +239,13 @@ def _tell_of_memory(session: neo4j.Session, address: str) -> None:
     _TOLD.add(address)
 
 
-def _run(
-    database: Database, admitted: Admitted, mark: str, *, max_rows: int, until: float
-) -> list[Row]:
-    driver = database.driver
-    with driver.session(
-        database=database.address.database,
-        default_access_mode=neo4j.READ_ACCESS,
-        bookmark_manager=driver.execute_query_bookmark_manager,
-        fetch_size=min(max_rows, _FETCHED),
-        notifications_min_severity="OFF",
-    ) as session:
-        _tell_of_memory(session, str(database.address))
-        summary = session.run(_query("EXPLAIN " + admitted.text, mark, until)).consume()
-        try:
-            check_plan(summary.query_type, summary.plan, admitted.names)
-        except ValueError as exc:
-            raise StatementError(str(exc)) from None
-        return _rows(session.run(_query(admitted.text, mark, until)), admitted, max_rows=max_rows)
-
-
-def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Row]:
+def _rows(result: neo4j.Result, *, max_rows: int) -> list[Row]:
     rows: list[Row] = []
     size = 0
-    names = [admitted.columns.get(name, name) for name in result.keys()]  # noqa: SIM118
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise StatementError(f"two columns are called {twice}: rename one (... AS other)")
+    names = list(result.keys())
     for record in result:
         row = dict(zip(names, map(plain, record.values()), strict=True))
-        size += _size(row)
+        size += len(json.dumps(row, ensure_ascii=False).encode(errors="replace"))
         if size > _MOST_BYTES:
             raise StatementError(
                 f"its rows hold more than {_MOST_BYTES // 1_000_000} MB: return fewer of them, or "
@@ -150,33 +257,38 @@ def _rows(result: neo4j.Result, admitted: Admitted, *, max_rows: int) -> list[Ro
     return rows
 
 
-def _query(text: str, mark: str, until: float) -> neo4j.Query:
-    # A timeout of 0 would mean none.
-    seconds = max(until - time.monotonic(), 0.001)
-    return neo4j.Query(text, metadata={"kgrag": mark}, timeout=seconds)
+def plain(value: object) -> object:
+    """Return a value as text, number, list or mapping, without vectors.
 
-
-def _within(seconds: float, work: Callable[[], _T]) -> _T:
-    """Return what `work` returns; wait no longer than so many seconds.
-
-    The server heeds a timeout between two rows, not within an expression or while it plans. The
-    thread that still waits for it then ends with the server's answer, or with the driver.
-
-    Raises:
-        TimeoutError: If it takes longer.
+    Nodes become {labels, properties}, relationships {type, properties}, paths the list of both
+    in turn, dates and points texts; of a vector only its size is given.
     """
-    return in_thread(work).result(timeout=seconds)
-
-
-def _size(value: object) -> int:
-    """Return about how many bytes a plain value takes."""
-    if isinstance(value, str):
-        return len(value.encode())
+    if isinstance(value, Path | Node | Relationship):
+        return _of_graph(value)
+    if isinstance(value, Point):
+        return f"point({', '.join(map(str, value))}), srid {value.srid}"
+    if isinstance(value, Date | DateTime | Time | Duration):
+        return value.iso_format()
     if isinstance(value, dict):
-        return sum(_size(key) + _size(v) for key, v in value.items())
-    if isinstance(value, list):
-        return sum(map(_size, value)) + 8
-    return 8
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        if len(value) > _MOST_FLOATS and all(isinstance(v, float) for v in value):
+            return f"(vector of {len(value)} numbers)"
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON knows none
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _of_graph(value: Path | Node | Relationship) -> object:
+    if isinstance(value, Path):
+        steps = [plain(value.start_node)]
+        for relationship, node in zip(value.relationships, value.nodes[1:], strict=True):
+            steps += [plain(relationship), plain(node)]
+        return steps
+    shown = {k: plain(value[k]) for k in sorted(value) if k not in _HIDDEN}
+    kind = {"labels": sorted(value.labels)} if isinstance(value, Node) else {"type": value.type}
+    return {**kind, "properties": shown}
 
 
 def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> StoreError:
@@ -184,8 +296,6 @@ def _error(database: Database, text: str, exc: Exception, timeout_s: float) -> S
     if code.startswith(_TIMED_OUT):
         return stopped(text, timeout_s)
     if isinstance(exc, Neo4jError) and _ITS_OWN.match(code):
-        if TOO_LARGE in (exc.message or ""):
-            return StatementError(f"{shown(text)}: {_BOUND}")
         message = (exc.message or code).partition(" (line ")[0].partition("\n")[0]
         return StatementError(f"{shown(text)}: {message}: correct the statement, or ask for less")
     return store_error(database.address, exc)

@@ -18,6 +18,8 @@ _MADE = re.compile(
 )
 _NAME_TAKEN = "Neo.ClientError.Schema.IndexWithNameAlreadyExists"
 VERSION = 4  # of the graph's shape
+LEAST = 300  # vectors that a search asks for: so many are found however an index was made
+_GROWN = 1.5  # times as many vectors as when the indexes were made: they are made anew
 
 
 def prepare(database: Database, *, create: bool) -> None:
@@ -69,7 +71,7 @@ def drop_index(tx: Transaction, *, name: str) -> None:
     tx.run("drop_index", name=name)
 
 
-def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
+def ensure_vector_indexes(database: Database, *, renew: bool) -> int | None:
     """Ensure the indexes of the stored vectors; return their dimension, None without any.
 
     They are made from vectors that are there already: at once that is several times faster than
@@ -77,8 +79,7 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
 
     Args:
         database: The knowledge base.
-        grown: Make them anew where there are more than so many times as many vectors as when
-            they were made.
+        renew: Make them anew where they have outgrown those that they were made from.
 
     Raises:
         StoreUnavailableError: If staged vectors are taking over just now, or another program has
@@ -91,7 +92,7 @@ def ensure_vector_indexes(database: Database, *, grown: float) -> int | None:
         return None
     n = database.read("count_embeddings")[0]["n"]
     states = index_states(database)
-    outgrown = n > grown * base["indexed"]
+    outgrown = renew and n > max(LEAST, _GROWN * base["indexed"])
     made = False
     for kind in KINDS:
         index = states.get(of_base(f"kgrag_{kind}_embedding", database.address.base))

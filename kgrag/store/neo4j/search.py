@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from math import inf
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.documents import Documents
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.nodes import chunk_of, document_key, label_of, terms_rows
-from kgrag.store.neo4j.schema import ensure_vector_indexes
+from kgrag.store.neo4j.schema import LEAST, ensure_vector_indexes
 from kgrag.store.neo4j.staged import finish_switch
 from kgrag.store.neo4j.statements import of_base
 from kgrag.store.search import T
@@ -46,8 +45,6 @@ _BATCH = 500  # chunks whose words are written in one transaction
 # An index looks at as many embeddings as it is asked for and overlooks some of the last, so it is
 # asked for more: measured with 18,600, recall of the best 200 is 99.1 % at once, 99.96 % at 3.
 _WIDER = 3
-_LEAST = 300
-_GROWN = 1.5  # times as many vectors as when the indexes were made: they are made anew
 _MOST_KEPT = 20_000  # vectors kept: 40 MB of 512 numbers
 _AT_ONCE = 8  # what one question has under way: its routes, and searches by vector begun before
 _LEAST_TITLE = 2  # a single character is part of too many titles to name one
@@ -83,7 +80,7 @@ class Search(Documents):
         self._finish_deletions()
         finish_switch(self._database)
         self._refresh_words(sizes)
-        self._dimension = ensure_vector_indexes(self._database, grown=_GROWN)
+        self._dimension = ensure_vector_indexes(self._database, renew=True)
         self._database.read("await_fulltext")
 
     def find_documents(self, name: str, *, top_k: int) -> list[str]:
@@ -171,7 +168,7 @@ class Search(Documents):
             return [(row["id"], 0.0) for row in rows]
         limit = top_k + _SPARE
         while True:
-            k = max(_WIDER * limit, _LEAST)
+            k = max(_WIDER * limit, LEAST)
             rows = self._nearest(kind, k=k, limit=limit, vector=vector)
             hits = _best((row["id"], 2 * row["score"] - 1) for row in rows)
             # Equal vectors are one embedding; nearly equal ones may tie when they are rounded.
@@ -297,7 +294,7 @@ class Search(Documents):
             raise
         except StoreError:  # the index has gone, is of another dimension, or is made anew just now
             self._check_dimension(vector)
-            ensure_vector_indexes(self._database, grown=inf)
+            ensure_vector_indexes(self._database, renew=False)
             rows = ask()
         if not rows:
             self._check_dimension(vector)
@@ -346,7 +343,7 @@ class Search(Documents):
         if self._dimension != vector.size:
             with self._vectors_lock:  # one thread makes the indexes, the others wait for them
                 if self._dimension != vector.size:
-                    self._dimension = ensure_vector_indexes(self._database, grown=inf)
+                    self._dimension = ensure_vector_indexes(self._database, renew=False)
         if self._dimension is None:
             return False
         if vector.shape != (self._dimension,):

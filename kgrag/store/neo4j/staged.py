@@ -1,7 +1,6 @@
 """Vectors of another encoder as nodes of their own, and how they take over, some at a time."""
 
 from collections.abc import Mapping, Sequence
-from math import inf
 
 from kgrag.store.checks import check_vectors
 from kgrag.store.contents import NodeVector
@@ -98,7 +97,7 @@ def finish_switch(database: Database) -> None:
         pass
     database.write(_end_switch)
     _delete_staged(database)
-    ensure_vector_indexes(database, grown=inf)
+    ensure_vector_indexes(database, renew=False)
 
 
 def _put(

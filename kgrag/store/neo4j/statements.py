@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
+from kgrag.store.graph_query import FIELDS, OF_DOCUMENTS, RELATIONS
+from kgrag.store.graph_statement import Dialect
 from kgrag.store.named_statements import read_folder, read_named
 
 _NUMBER = re.compile(r"<(\w+)>")
 # Labels and indexes that only we write. One index is shared: kgrag__related_id, of relationships.
 _OURS = re.compile(r"\b(?:Kgrag[A-Z]\w*|kgrag_(?!_)\w+)")
-# Labels that other programs use, too, as they stand in a statement or in words about one.
-_PUBLIC = re.compile(r"(?<![\w'])(Document|Chunk|Summary|Entity|Target|Duty|Organ|Region)(?![\w'])")
-_OF_CHUNKS = re.compile(r"(?<=[(:|])(?=(?:Parent|Child)Chunk\b)")
 _BASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
@@ -58,19 +57,6 @@ def of_base(text: str, base: str) -> str:
     return _OURS.sub(rf"\g<0>_{base}", text)
 
 
-def own_labels(text: str, base: str) -> str:
-    """Return a text about the graph with labels that only a knowledge base has.
-
-    >>> own_labels("MATCH (d:Document)<-[:PART_OF]-(p:ParentChunk)", "energy")
-    'MATCH (d:KgragDocument_energy)<-[:PART_OF]-(p:KgragChunk_energy:ParentChunk)'
-
-    Args:
-        text: A statement, or words for who writes one, with labels that others use, too.
-        base: The knowledge base's name.
-    """
-    return of_base(_OF_CHUNKS.sub("KgragChunk:", _PUBLIC.sub(r"Kgrag\1", text)), base)
-
-
 def is_of_base(label: str, base: str) -> bool:
     """Return whether only we write a label, and for this knowledge base.
 
@@ -103,3 +89,27 @@ def statements_of(file: str) -> tuple[str, ...]:
 @functools.cache
 def _statements() -> Mapping[str, str]:
     return read_folder(resources.files("kgrag.cypher"), ".cypher", comment="//")
+
+
+def written_text(value: str) -> str:
+    r"""Return a text as Cypher writes it.
+
+    A backslash never stands before a u: the server takes that for an escape, whatever it is in.
+
+    >>> print(written_text("it's \\u0027"))
+    'it\'s \\' + 'u0027'
+    """
+    escaped = value.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n")
+    return "'" + escaped.replace("\\u", r"\' + 'u") + "'"
+
+
+_LABELS = {kind: f"Kgrag{kind.title()}" for kind in FIELDS if kind not in RELATIONS}
+DIALECT = Dialect(
+    fragment=lambda name: _statements()[name],
+    names={
+        "start": _LABELS,
+        "type": {**_LABELS, "document": "KgragDocument|KgragEntity"},
+        "relation": {name: name.upper() for name in RELATIONS}
+        | {"cites": "|".join(OF_DOCUMENTS).upper()},
+    },
+)

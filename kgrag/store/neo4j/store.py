@@ -7,6 +7,8 @@ from kgrag.store import records
 from kgrag.store.checks import check_settings
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.folders import FOLDERS, without_folders
+from kgrag.store.graph_query import GraphQuery
+from kgrag.store.graph_statement import GraphRows
 from kgrag.store.neo4j import schema, write
 from kgrag.store.neo4j.address import parse
 from kgrag.store.neo4j.base import bases, gone, read_base
@@ -16,10 +18,10 @@ from kgrag.store.neo4j.document_knowledge import Place, evidence_in, read_knowle
 from kgrag.store.neo4j.documents import batches, complete, summaries_of
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.graph import Graph
-from kgrag.store.neo4j.query import run_query
+from kgrag.store.neo4j.query import form_statement, run_form, run_query
 from kgrag.store.neo4j.search import Search
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
-from kgrag.store.neo4j.statements import own_labels
+from kgrag.store.neo4j.statements import written_text
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.records import Record
 from kgrag.store.texts import NOTHING
@@ -69,9 +71,11 @@ class Neo4jStore(Decisions, Graph, Search):
     def query_language(self) -> QueryLanguage:
         return "cypher"
 
-    def own_labels(self, text: str) -> str:
-        """Return a text with the labels that no other program, or knowledge base, has."""
-        return own_labels(text, self._database.address.base)
+    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+        return run_form(self._database, query, most=most)
+
+    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
+        return form_statement(self._database, query).inline(written_text, most)
 
     def get_meta(self, key: str) -> str | None:
         """Return a setting, or None; StoreError if it is of no use."""

@@ -1,58 +1,32 @@
-"""User queries in SQL: read-only, over views, with limits.
+"""Queries in SQL: read-only, with limits; docs/commands.md has the views that they are made for.
 
-The views, with their columns (spans are character offsets in a document's text):
-
-    kg_documents   doc_id, title, media_type, characters, text, file, issuer, issuers, number,
-                   written, issued, effective, expires, kind, level, region, regions,
-                   recipients, status, notice, year
-    kg_headings    doc_id, start, end, level, text
-    kg_chunks      chunk_id, doc_id, size, position, start, end, parent_id, heading_path, text
-    kg_summaries   summary_id, doc_id, start, end, level, source, target_ids, text
-    kg_entities    entity_id, name, normalized, type
-    kg_facts       fact_id, subject_id, subject, subject_type, predicate,
-                   object_id, object, object_type
-    kg_evidence    fact_id, doc_id, chunk_id, start, end, extractor, confidence, qualifiers
-    kg_mentions    entity_id, name, doc_id, chunk_id, start, end, extractor, confidence
-
-Qualified statements, a row for each place, with doc_id, fact_id, start, end, chunk_id, extractor,
-confidence and:
-
-    kg_targets     indicator, predicate, object, value, value_to, unit, comparator, bound, year,
-                   period, base_year, base_value, region, scope, standing, binding, condition
-    kg_duties      organ, role, task, deadline, year, region, condition
-    kg_references  role, title, number, cited_doc_id, match
-    kg_conditions  subject, predicate, object, value, value_to, unit, comparator, year, period,
-                   region, scope, condition, deadline
-    kg_definitions term, predicate, meaning
-
-A statement runs in a separate process, `kgrag.store.sqlite.query_process`.
+The owner's statement runs in a separate process, `kgrag.store.sqlite.query_process`; that of a form
+here, with the time limited.
 """
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.folders import shown_from
+from kgrag.store.graph_query import FIELDS, RELATIONS, GraphQuery
+from kgrag.store.graph_statement import FORM_S, Dialect, GraphRows, compiled
 from kgrag.store.sqlite import query_process
 from kgrag.store.sqlite.connection import Database
 from kgrag.store.sqlite.faults import store_error
-from kgrag.store.sqlite.statements import run
+from kgrag.store.sqlite.statements import run, statements
 from kgrag.store.whole import shown, stopped
+from kgrag.text.facets import NATIONAL
+from kgrag.text.regions import level_of
+from kgrag.text.titles import document_kinds
 
-_TABLES = (
-    *("documents", "headings", "chunks", "summaries"),
-    *("entities", "facts", "evidence", "mentions"),
-)
-_STATED = ("targets", "duties", "references", "conditions", "definitions")
-VIEWS = tuple(f"kg_{name}" for name in (*_TABLES, *_STATED))
 _GRACE_S = 1.0  # for the process to start, and to report a timeout itself
 _LONGEST_S = 86_400.0
+_STEPS = 1000  # of SQLite's virtual machine between two looks at the clock
 # SQLite's errors of the storage rather than the statement.
 _STORAGE = (
     *("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_LOCKED"),
@@ -63,13 +37,13 @@ Row = dict[str, object]
 
 
 def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) -> list[Row]:
-    """Return the rows of one SELECT over the views, without parameters.
+    """Return the rows of one SELECT, without parameters.
 
     It is stopped after `timeout_s`, one second later at the latest; a day at most.
 
     Raises:
-        StatementError: If it is not one SELECT over the views, is malformed, takes too long or too
-            much memory, or returns too much.
+        StatementError: If it is not one SELECT, is malformed, takes too long or too much memory, or
+            returns too much.
         StoreError: If the storage fails, or no process can be started.
         ValueError: If max_rows or timeout_s is out of range.
     """
@@ -82,7 +56,6 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     request = {
         "sql": sql,
         "uri": database.uri,
-        "views": VIEWS,
         "files": _files(database) if "kg_documents" in sql.lower() else {},
         "max_rows": max_rows,
         "timeout_s": timeout_s,
@@ -94,6 +67,60 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     if "rows" in answer:
         return [dict(zip(answer["names"], map(_value, row), strict=True)) for row in answer["rows"]]
     raise _refused(database, sql, answer, timeout_s)
+
+
+def run_form(connection: sqlite3.Connection, query: GraphQuery, *, most: int) -> GraphRows:
+    """Return the rows of a form, at most so many.
+
+    Raises:
+        OutOfRangeError: If the form asks for what there is not.
+        StatementError: If it takes too long.
+    """
+    made = compiled(query, DIALECT)
+    connection.create_function("region_level", 1, _level, deterministic=True)
+    connection.create_function("document_kind", 2, _kind, deterministic=True)
+    until = time.monotonic() + FORM_S
+    connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    try:
+        text = f"{made.tables}\n{made.text}"
+        rows = connection.execute(text, {**made.parameters, "most": most}).fetchall()
+    except sqlite3.OperationalError as exc:
+        if exc.sqlite_errorname == "SQLITE_INTERRUPT":
+            raise stopped("graph-query", FORM_S) from None
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
+    return made.rows((*cells, json.loads(places)) for *cells, places in rows)
+
+
+def _level(region: str | None) -> str | None:
+    """Return the level of a place as `Region` nodes of a server have it."""
+    return region and ("国家" if region == NATIONAL else level_of(region))
+
+
+def _kind(kind: str | None, title: str) -> str | None:
+    """Return the kind of a document as its node on a server has it."""
+    return kind or next(reversed(document_kinds(title)), None)
+
+
+def written_text(value: str) -> str:
+    """Return a text as SQL writes it.
+
+    >>> written_text("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+DIALECT = Dialect(
+    fragment=lambda name: statements()[name],
+    names={
+        "start": {kind: f"form_{kind}" for kind in FIELDS} | {"document": "form_held"},
+        "type": {kind: f"form_{kind}" for kind in FIELDS},
+        "relation": {name: f"form_{name}" for name in RELATIONS},
+    },
+    has_tables=True,
+)
 
 
 def _files(database: Database) -> dict[str, str]:
@@ -113,15 +140,9 @@ def _answer(request: str, seconds: float) -> dict[str, Any]:
     # -I and -S: nothing of the user's or of installed packages runs, and it starts faster.
     command = [sys.executable, "-I", "-S", query_process.__file__]
     try:
-        with _lifeline() as ends:
-            done = subprocess.run(
-                [*command, *map(str, ends)],
-                input=request.encode(),
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-                pass_fds=ends,
-            )
+        done = subprocess.run(
+            command, input=request.encode(), capture_output=True, timeout=seconds, check=False
+        )
     except OSError as exc:
         raise StoreError(
             f"{exc}: queries run in a process of their own: allow starting {sys.executable!r}"
@@ -136,23 +157,6 @@ def _answer(request: str, seconds: float) -> dict[str, Any]:
         )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
-
-
-@contextmanager
-def _lifeline() -> Iterator[tuple[int, ...]]:
-    """Return the end of a pipe that closes when this process ends; none on Windows.
-
-    There, its time limit ends an orphaned process.
-    """
-    if sys.platform == "win32":  # cannot inherit it
-        yield ()
-        return
-    theirs, ours = os.pipe()
-    try:
-        yield (theirs,)
-    finally:
-        os.close(theirs)
-        os.close(ours)
 
 
 def _value(value: object) -> object:
@@ -171,4 +175,4 @@ def _refused(database: Database, sql: str, answer: dict[str, Any], timeout_s: fl
         fault = sqlite3.OperationalError(reason)
         fault.sqlite_errorname = name
         return store_error(database.file, fault)
-    return StatementError(f"{shown(sql)}: {reason}: one SELECT over the views {', '.join(VIEWS)}")
+    return StatementError(f"{shown(sql)}: {reason}: one SELECT, over the views kg_*")

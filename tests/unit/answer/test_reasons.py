@@ -22,6 +22,11 @@ def vector(score):
 FACT = "森林覆盖率 —目标为→ 2025年24%"
 EXPLAINED = [
     (
+        Reason("graph", score="0.300", who="rules", what="绿色 工厂"),
+        "chunk graph (0.300), critical information by rules: 绿色 工厂",
+        "切片图得分（0.300），关键信息（按规则）：绿色 工厂",
+    ),
+    (
         Reason("coverage", score="0.71"),
         "share of the question covered (0.71)",
         "覆盖问题用词的比例（0.71）",

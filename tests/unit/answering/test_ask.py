@@ -19,7 +19,6 @@ from kgrag.config import (
     Config,
     EmbeddingConfig,
     ModelConfig,
-    SearchConfig,
     VerifyConfig,
 )
 from kgrag.errors import (
@@ -36,13 +35,6 @@ from tests.fixtures.kit import knowledge_base
 QUESTION = "到2025年，A省创建多少家绿色工厂？"
 RIGHT = "A省到2025年创建绿色工厂500家[1]。"
 
-READING = {
-    "keywords": [{"name": "绿色工厂", "synonyms": ["绿色制造"]}],
-    "critical": "",
-    "wordings": ["A省绿色工厂目标？", "A省要建几家绿色工厂？"],
-    "passage": "到2025年，A省创建绿色工厂若干家。",
-    "sub_questions": [],
-}
 GOOD = json.dumps(
     {
         "reference_correctness": 0.9,
@@ -78,7 +70,7 @@ class Script:
 
     def __init__(self, away=(), **answers):
         self.away = away
-        self._answers = {"question": json.dumps(READING), "cov": GOOD, **answers}
+        self._answers = {"cov": GOOD, **answers}
         self.asked = []
         self._lock = threading.Lock()
         self._model = ScriptedChat(self._answer)
@@ -88,10 +80,6 @@ class Script:
         if stage in self.away:
             raise ModelUnavailableError(f"{stage} is away")
         return self._model
-
-    def are_together(self, one, other):
-        """Return whether stages share an endpoint: not where one is away by itself."""
-        return not self.away
 
     def _answer(self, request):
         kind = request.schema_name or request.stage
@@ -112,7 +100,7 @@ def script():
 def asked(knowledge, options):
     """Return a function that asks with a script."""
 
-    def run(script, question=QUESTION, history=(), on_text=None, **said):
+    def run(script, question=QUESTION, history=(), on_text=None, toolbox=None, **said):
         return ask(
             question,
             knowledge=knowledge,
@@ -120,6 +108,7 @@ def asked(knowledge, options):
             stages=script,
             history=history,
             on_text=on_text,
+            toolbox=toolbox,
         )
 
     return run
@@ -130,16 +119,16 @@ def names(answer):
 
 
 def test_an_answer_is_written_cited_checked_and_verified(asked, script):
-    """Read the question in one call, answer, verify."""
+    """Answer, verify."""
     model = script(answer=RIGHT)
     answer = asked(model)
-    assert model.asked == ["question", "answer", "cov"]
+    assert model.asked == ["answer", "cov"]
     assert answer.text == RIGHT
     assert "500家" in answer.citations[0].quote
     assert [check.supported for check in answer.checks] == [True]
     assert answer.verdict.passed
-    assert names(answer) == ["analyse", "retrieve", "generate", "verify", "used"]
-    assert [step.calls for step in answer.steps] == [1, 0, 1, 1, 0]
+    assert names(answer) == ["retrieve", "generate", "verify", "used"]
+    assert [step.calls for step in answer.steps] == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("verify", ["none", "cov"])
@@ -154,9 +143,9 @@ def test_every_call_ends_with_the_time_of_the_question(asked, script, verify):
 
         return say
 
-    model = script(answer=told(RIGHT), question=told(json.dumps(READING)), cov=told(GOOD))
+    model = script(answer=told(RIGHT), cov=told(GOOD))
     asked(model, verify=verify, on_text=lambda _: None)
-    assert len(ends) >= 2
+    assert len(ends) == (1 if verify == "none" else 2)
     assert max(ends) <= Config().verify.timeout_s
 
 
@@ -170,7 +159,7 @@ def test_a_number_that_is_not_in_the_cited_text_is_answered_again(asked, script)
 
     model = script(answer=["A省到2025年创建绿色工厂900家[1]。", mend])
     answer = asked(model)
-    assert model.asked == ["question", "answer", "cov", "answer", "cov"]
+    assert model.asked == ["answer", "cov", "answer", "cov"]
     assert "〔引文中没有：900家〕" in told[0]
     assert (answer.text, answer.verdict.passed, answer.verdict.rounds) == (RIGHT, True, 2)
 
@@ -181,7 +170,7 @@ def test_a_bad_answer_is_asked_again_with_a_better_question(asked, script):
     answer = asked(model)
     assert answer.text == RIGHT
     assert answer.verdict.rounds == 2
-    attempt = ["analyse", "retrieve", "generate"]
+    attempt = ["retrieve", "generate"]
     assert names(answer) == [*attempt, "verify", "revise", *attempt, "verify", "used"]
     assert answer.question == QUESTION
 
@@ -194,15 +183,15 @@ def test_a_false_answer_is_asked_again_on_the_same_passages(asked, script):
 
     def answered(request):
         prompts.append([message.content for message in request.messages])
-        return RIGHT if len(prompts) > 1 else "A省创建绿色工厂500家[1]。"
+        return RIGHT if len(prompts) > 1 else "绿色工厂A省要建500家[1]。"
 
     answer = asked(script(answer=answered, cov=[false, GOOD]))
-    assert names(answer)[1:] == ["retrieve", "generate", "verify", "answer again", "generate",
+    assert names(answer) == ["retrieve", "generate", "verify", "answer again", "generate",
                                  "verify", "used"]  # fmt: skip
     first, second = prompts
     assert second[:2] == first
     assert "那是B省的目标" in second[2]
-    assert "A省创建绿色工厂500家[1]。" in second[2]
+    assert "绿色工厂A省要建500家[1]。" in second[2]
     assert (answer.text, answer.verdict.rounds, answer.verdict.passed) == (RIGHT, 2, True)
 
 
@@ -240,13 +229,13 @@ def test_without_verification_nothing_more_is_asked(asked, script):
     """Offline checks are made all the same."""
     model = script(answer=RIGHT)
     answer = asked(model, verify="none")
-    assert model.asked[1:] == ["answer"]
+    assert model.asked == ["answer"]
     assert answer.verdict.passed
     assert answer.checks
 
 
-def test_chats_grid_expands_rates_and_checks(asked, script):
-    """Two further wordings, one rating of all that was found, one self-check."""
+def test_chats_grid_rates_and_checks(asked, script):
+    """One rating of all that was found, one self-check."""
 
     def ratings(request):
         n = request.messages[-1].content.count("</passage ")
@@ -263,7 +252,7 @@ def test_chats_grid_expands_rates_and_checks(asked, script):
         self_check=json.dumps(good),
     )
     answer = asked(model, verify="chats-grid")
-    assert model.asked[1:] == ["ratings", "answer", "self_check"]
+    assert model.asked == ["ratings", "answer", "self_check"]
     assert answer.verdict.passed
     rating = next(step for step in answer.steps if step.name == "rate")
     assert "dropped" in rating.detail
@@ -272,7 +261,7 @@ def test_chats_grid_expands_rates_and_checks(asked, script):
 
 def test_a_model_that_is_away_leaves_quotes_and_a_note(asked, script):
     """The reader gets an answer and learns why it is another."""
-    answer = asked(script(question=ModelUnavailableError("the endpoint cannot be reached")))
+    answer = asked(script(answer=ModelUnavailableError("the endpoint cannot be reached")))
     assert answer.method == "extractive"
     assert answer.fallback
     assert "500家" in answer.text
@@ -309,33 +298,14 @@ def test_the_draft_is_streamed_once(asked, script):
     assert pieces == ["A省创建绿色工厂100家[1]。"]
 
 
-def test_a_query_to_the_graph_is_shown_and_its_rows_are_used(asked, script):
-    """Its rows stand among the facts that the answer may draw from."""
-    seen = []
-
-    def answering(request):
-        seen.append(request.messages[-1].content)
-        return RIGHT
-
-    query = "SELECT doc_id, title FROM kg_documents WHERE title LIKE '%A省%' LIMIT 5"
-    model = script(
-        answer=answering, graph_query=json.dumps({"query": query, "explanation": "A省的文件"})
-    )
-    answer = asked(model, config=Config(search=SearchConfig(graph_query=True)))
-    step = next(step for step in answer.steps if step.name == "graph query")
-    assert query in step.detail
-    assert "A省绿色工厂实施方案" in step.detail
-    assert "title: A省绿色工厂实施方案" in seen[0]
-
-
 @pytest.mark.parametrize("verify", ["cov", "chats-grid"])
 def test_a_stage_that_is_away_does_not_cost_the_answer(asked, script, verify):
     """What helps is left out and told; only the answer's own model is needed."""
-    answer = asked(script(away=("analyse", "verify"), answer=RIGHT), verify=verify)
+    answer = asked(script(away=("verify",), answer=RIGHT), verify=verify)
     assert answer.text == RIGHT
     assert not answer.verdict.passed
     assert "verify is away" in answer.verdict.reason
-    assert any("analyse is away" in note for note in answer.notes)
+    assert any("rate: left out" in note for note in answer.notes) == (verify == "chats-grid")
 
 
 def test_a_follow_up_without_its_model_is_understood_by_rule(asked, script):
@@ -347,16 +317,15 @@ def test_a_follow_up_without_its_model_is_understood_by_rule(asked, script):
     assert answer.question == "到2025年，江苏创建绿色工厂由谁牵头？"
 
 
-def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(asked, script):
-    """The step that failed is the last one before the rules."""
+def test_steps_of_a_conversation_are_shown_where_the_model_stopped(asked, script):
+    """What was done before stays."""
     history = [Turn(QUESTION, RIGHT)]
     gone = script(
         analyse="到2025年，B省创建多少家绿色工厂？",
-        question=ModelUnavailableError("nobody answers"),
+        answer=ModelUnavailableError("nobody answers"),
     )
     answer = asked(gone, question="那B省呢？", history=history)
-    assert names(answer) == ["understand", "analyse", "fall back", "used"]
-    assert [step.failed for step in answer.steps] == [False, True, False, False]
+    assert names(answer) == ["understand", "retrieve", "fall back", "used"]
     assert answer.question == "到2025年，B省创建多少家绿色工厂？"
     assert "300家" in answer.text
 
@@ -364,18 +333,17 @@ def test_steps_of_a_conversation_are_shown_where_reading_the_question_stopped(as
 def test_a_further_attempt_that_stops_leaves_no_steps_of_its_own(asked, script):
     """The first answer stands; the verdict says why there is no other."""
     gone = ModelUnavailableError("nobody answers")
-    model = script(
-        answer=["A省创建绿色工厂100家[1]。"], cov=[BAD], question=[json.dumps(READING), gone]
-    )
+    model = script(answer=["A省创建绿色工厂100家[1]。", gone], cov=[BAD])
     answer = asked(model)
-    assert names(answer)[3:] == ["verify", "revise", "stop", "used"]
+    assert names(answer)[2:] == ["verify", "revise", "stop", "used"]
     assert "再次作答未成功：nobody answers" in answer.verdict.reason
 
 
 def test_a_model_that_fails_does_not_say_that_documents_hold_nothing(asked, script):
     """Nobody looked."""
-    away = script(question=ModelUnavailableError("away"))
-    answer = asked(away, question="？")
+    away = script(answer=ModelUnavailableError("away"))
+    tools = SimpleNamespace(functions=({"function": {"name": "search"}},))
+    answer = asked(away, question="？", toolbox=lambda language: tools)
     assert not answer.found
     assert answer.text.startswith("模型未能作答")
     assert "does not mean that the documents hold no answer" in answer.notes[0]
@@ -407,7 +375,6 @@ def test_quotes_need_no_model_and_no_check(knowledge, options):
 
 
 def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
-    """Also for further wordings; no query is asked of the graph, which would read all documents."""
     seen = []
 
     def answering(request):
@@ -418,12 +385,11 @@ def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
     answer = ask(
         QUESTION,
         knowledge=knowledge.within(Filter(documents=("B省",))),
-        options=options(config=Config(search=SearchConfig(graph_query=True))),
+        options=options(),
         stages=model,
     )
     assert "300家" in seen[0]
     assert "500家" not in seen[0]
-    assert "graph_query" not in model.asked
     assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]
 
 

@@ -72,6 +72,20 @@ def test_the_sides_of_a_comparison_stand_under_their_names(base):
     assert all(any(c.marked for c in side.citations) for side in sides)
 
 
+NATIONAL = "国务院关于绿色制造的意见\n一、目标\n到2025年，全国创建绿色工厂9000家。\n"
+
+
+@pytest.mark.parametrize(("texts", "nearest"), [({}, False), ({"national": NATIONAL}, True)])
+def test_a_side_whose_place_no_clause_bears_says_so(tmp_path, texts, nearest):
+    """What is quoted under 湖北 is of the country, and no answer of 湖北."""
+    with knowledge_base(tmp_path, {"plan": TEXTS["plan"], **texts}) as kb:
+        answer = kb.ask("云岭省和湖北省的绿色工厂目标各是多少家")
+    sides = {b.label: b.blocks for b in answer.blocks if isinstance(b, Side)}
+    assert sides["湖北"][0] == Missing(nearest=nearest)
+    assert not any(isinstance(block, Missing) for block in sides["云岭"])
+    assert answer.found
+
+
 @pytest.mark.parametrize(
     ("least", "found"), [(0.0, True), (None, True), (1.01, False)], ids=["none", "unknown", "high"]
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.answer.blocks import Row
-from kgrag.answering.stated import answer_of, as_results, selection_of, table_of
+from kgrag.answering.stated import answer_of, given_of, selection_of, table_of
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import NotFoundError
@@ -113,15 +113,17 @@ def test_rows_are_cited_and_counted(base):
     assert [type(block).__name__ for block in silent.blocks][:2] == ["Row", "Row"]
 
 
-def test_a_model_reads_the_passages_of_the_rows_first(base):
-    """Each passage once, with the reason why it is there."""
+def test_a_model_is_given_the_rows_with_their_clauses(base):
+    """In words, each with the span that states it."""
     search, knowledge = asked(base, "四川的森林覆盖率")
     table = table_of(search, knowledge)
     assert table is not None
-    answer = answer_of(table, search.query, knowledge.store, size=knowledge.settings().leaf)
-    found = as_results(answer, knowledge.store)
-    assert [result.via for result in found] == [("a table",)]
-    assert "森林覆盖率达到41%" in found[0].chunk.text
+    row = given_of(table).items[0]
+    assert row.source
+    doc_id, start, end = row.source
+    assert row.is_row
+    assert "≥41%" in row.text
+    assert "森林覆盖率达到41%" in base.document(doc_id).text[start:end]
     assert table_of(search, knowledge, planned=False) is None
 
 

@@ -7,9 +7,6 @@ import pytest
 
 from kgrag.cli.browser import page_address, saved_queries, style_sheet
 from kgrag.errors import StoreUnavailableError
-from kgrag.llm.prompts import prompt
-from kgrag.retrieval.graph_schema import graph_schema
-from kgrag.store.neo4j.statements import own_labels
 from tests.fixtures.kit import kgrag
 
 
@@ -30,20 +27,6 @@ def test_pack_is_a_style_sheet_and_an_archive_of_every_query(tmp_path):
     with ZipFile(tmp_path / "pack" / "kgrag-queries.zip") as archive:
         held = {name: archive.read(name).decode() for name in archive.namelist()}
     assert held == {f"kgrag/{query.file}": query.text for query in saved_queries()}
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_schema_is_what_our_own_model_is_told(tmp_path, language):
-    """No second copy: nodes, rules and examples are those of the prompt, filled in."""
-    result = run("--schema", "--language", language, "--out", tmp_path / "pack")
-    assert result.exit_code == 0
-    assert not (tmp_path / "pack").exists()
-    filled = prompt("graph_query_cypher", language).fill(question="q", **graph_schema())
-    told = own_labels(filled[0].content, "").split("\n\n")[2:-1]
-    assert result.output.startswith("\n\n".join(told))
-    assert "- kgrag_document_year: RANGE (n:KgragDocument) ON (n.year)" in result.output
-    assert "- kgrag_chunk_text: FULLTEXT (n:" in result.output
-    assert "$" not in result.output
 
 
 def test_every_query_is_listed_with_both_titles(tmp_path):
@@ -86,7 +69,6 @@ def test_a_named_knowledge_base_has_queries_of_its_own(tmp_path):
         looks = [sheet.split(f"node.{name} {{")[1].split("\n}")[0] for name in names]
         assert len(set(looks)) == 1
     assert sheet.index("node.KgragChunk_energy {") < sheet.index("node.ParentChunk {")
-    assert "KgragDocument_energy" in run("--kb", "bolt://graph#energy", "--schema").stdout
 
 
 @pytest.mark.parametrize("kb", ["kb", "http://graph:7474", "bolt://neo4j:secret@graph"])

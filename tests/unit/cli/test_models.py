@@ -6,7 +6,6 @@ import pytest
 
 from kgrag.embedding.catalog import ModelCard
 from kgrag.embedding.model_folder import ModelFolder
-from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 from tests.fixtures.kit import kgrag, kgrag_in, run
 
@@ -48,9 +47,8 @@ def test_ask_shows_answer_quote_and_verdict(folder):
 
 def test_ask_explain_shows_every_step_with_its_calls(folder):
     """Also what was retrieved and what it took."""
-    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--explain")
+    done = run(folder, "ask", "A省创建绿色工厂多少家？", "--explain", "--verify", "cov-paper")
     for step in (
-        "analyse (1 calls)",
         "retrieve",
         "generate (1 calls)",
         "verify (1 calls)",
@@ -63,9 +61,8 @@ def test_ask_json_has_verdict_checks_and_steps(folder):
     done = run(folder, "ask", "A省创建绿色工厂多少家？", "--json")
     answer = json.loads(done.stdout)
     assert answer["verdict"]["passed"] is True
-    assert answer["verdict"]["scores"]["correctness"] > 0
     assert answer["checks"]
-    assert answer["steps"][0]["name"] == "analyse"
+    assert answer["steps"][0]["name"] == "retrieve"
 
 
 def test_ask_exits_1_where_the_model_is_away(folder, tmp_path):
@@ -110,26 +107,13 @@ def test_stats_cost_adds_up_calls_tokens_and_money(folder):
 def test_prompts_prints_all_of_them_or_those_named(folder):
     """A person can read what a model is sent."""
     every = kgrag_in(folder, "prompts").stdout
-    one = kgrag_in(folder, "prompts", "question", "--language", "zh").stdout
+    one = kgrag_in(folder, "prompts", "cov", "--language", "zh").stdout
     assert "═══ cov (en)" in every
-    assert one.startswith("═══ question (zh)")
+    assert one.startswith("═══ cov (zh)")
     assert "$question" in one
     unknown = kgrag_in(folder, "prompts", "nothing")
     assert unknown.exit_code == 1
     assert "there are" in unknown.stderr
-
-
-def test_query_natural_exits_1_where_what_a_model_wrote_is_refused(folder, tmp_path):
-    """The query is shown, the store says why, nothing is changed."""
-    hostile = json.dumps({"query": "DROP TABLE documents", "explanation": "x"})
-    with FakeServer(lambda body: Reply(hostile)) as server:
-        config = CONFIG.format(base_url=server.base_url).replace('"stand-in"', '"hostile"')
-        (tmp_path / "kgrag.toml").write_text(config, "utf-8")
-        done = kgrag_in(tmp_path, "query", "有哪些文件？", "--natural", "--kb", folder / "kb")
-    assert done.exit_code == 1
-    assert "DROP TABLE documents" in done.stdout
-    assert "kgrag: " in done.stderr
-    assert run(folder, "verify").exit_code == 0
 
 
 @pytest.fixture

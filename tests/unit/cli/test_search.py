@@ -1,114 +1,17 @@
-"""Commands that search: with a model, a reranker, explanations, and queries."""
+"""Commands that search: with a reranker, explanations, and queries."""
 
 import json
 import re
-import shutil
-import threading
-from functools import partial
 
 import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.cli.printing import table
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.testing.reply import Reply, contents, stand_in
+from kgrag.testing.reply import Reply
 from kgrag.testing.server import FakeServer
 from tests.fixtures.kit import kgrag, run, shared_folder
 from tests.fixtures.rerankers import answering
-
-TEXTS = {
-    "fujian": "福建省绿色工厂实施方案\n一、目标\n到2025年，福建省创建绿色工厂500家。\n",
-    "henan": "河南省绿色工厂实施方案\n一、目标\n到2025年，河南省创建绿色工厂300家。\n",
-    "sewage": "农村生活污水治理办法\n一、收费\n农村生活污水处理费由使用者承担。\n",
-}
-READINGS = {
-    "村里脏水谁出钱？": {
-        "keywords": [{"name": "农村生活污水", "synonyms": ["污水处理费"]}],
-        "critical": "农村生活污水处理费承担",
-        "wordings": ["农村生活污水处理费由谁承担？"],
-        "passage": "农村生活污水处理费由使用者承担。",
-        "sub_questions": [],
-    },
-    "两个省谁的目标高？": {
-        "keywords": [{"name": "绿色工厂", "synonyms": []}],
-        "critical": "",
-        "wordings": [],
-        "passage": "",
-        "sub_questions": [
-            {"question": "创建多少家？", "place": "福建", "document": "", "year": ""},
-            {"question": "创建多少家？", "place": "河南省", "document": "", "year": ""},
-        ],
-    },
-    "绿色工厂目标？": {"keywords": [{"name": "实施方案", "synonyms": []}], "critical": "目标"},
-}
-SEWAGE, BOTH, FACTORIES = READINGS
-
-
-class Model:
-    """A server that reads the questions above, and answers anything else by rules.
-
-    Attributes:
-        fails: Questions whose reading is no JSON.
-        together: Readings that it waits for before it gives any.
-        read: Questions that it was asked to read.
-    """
-
-    def __init__(self):
-        self.fails, self.read = (), []
-        self.together = threading.Barrier(1)
-
-    def __call__(self, body):
-        """Answer a request."""
-        said = "\n".join(contents(body))
-        question = next((q for q in READINGS if q in said), "")
-        if body.get("response_format", {}).get("json_schema", {}).get("name") != "question":
-            return stand_in(body)
-        self.read.append(question)
-        self.together.wait(timeout=20)
-        if question in self.fails:
-            return Reply("我不知道。")
-        return Reply(json.dumps(READINGS[question], ensure_ascii=False))
-
-
-@pytest.fixture
-def model():
-    return Model()
-
-
-read_by_no_model = shared_folder(TEXTS)
-
-
-@pytest.fixture
-def kgrag_with(read_by_no_model, tmp_path, model):
-    """Give a function that runs commands on three documents, with that model."""
-    with FakeServer(model) as server:
-        shutil.copytree(read_by_no_model, tmp_path, dirs_exist_ok=True)
-        with (tmp_path / "kgrag.toml").open("a") as settings:
-            settings.write(f'[llm]\nbase_url = "{server.base_url}"\n')
-            settings.write('model = "stand-in"\nconcurrency = 3\n')
-        yield partial(run, tmp_path)
-
-
-def results(done):
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)["results"]
-
-
-def ids(found):
-    return [(result["chunk_id"], round(result["score"], 6)) for result in found]
-
-
-def test_what_a_model_says_finds_what_the_question_does_not_name(kgrag_with, model):
-    """In one call; keywords, wordings and passage search, and what they found says so."""
-    found = results(kgrag_with("search", SEWAGE, "--analysis", "model", "--json"))
-    assert found[0]["file"].endswith("sewage.txt")
-    assert "also found by 《农村生活污水处理费由谁承担？》" in found[0]["via"]
-    assert model.read == [SEWAGE]
-    plain = results(kgrag_with("search", SEWAGE, "--json"))
-    assert not any("also found by" in via for result in plain for via in result["via"])
-    kgrag_with("search", SEWAGE, "--analysis", "model")
-    assert model.read == [SEWAGE]  # kept
-
 
 QUESTION = "绿色工厂创建目标是多少家？"
 PLACES = {

@@ -5,13 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.ingestion.agreement import agreed, known
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.extract import Source, read_facts
-from kgrag.ingestion.fact_rows import ITEMS, Told, read_items
+from kgrag.ingestion.fact_rows import (
+    CORRECTIONS,
+    ITEMS,
+    Correction,
+    Told,
+    read_corrections,
+    read_items,
+)
 from kgrag.ingestion.facts import (
     BY_RULE,
     Stated,
-    agreed,
     facts_of,
     mentions_before,
     stated_before,
@@ -192,45 +199,142 @@ FOUND = Finding("绿色工厂", "目标为", "500家", 7, 16, TARGET)
 RULED = facts_of(stated_by_rules([FOUND], LEAVES), RESOLVER)
 
 
+def said(subject, predicate, object_, *, span=(0, 19)):
+    evidence = (Evidence("d", span[0], span[1], LEAVES[0].chunk_id, "m", 0.9),)
+    return facts_of([Stated(subject, predicate, object_, evidence)], RESOLVER)
+
+
 @pytest.mark.parametrize(
     ("row", "span", "is_one"),
     [
-        (("绿色工厂", "目标为", "2025年达到500家"), (0, 17), True),
-        (("全市绿色工厂", "数量", "500家"), (0, 17), True),
+        (("绿色工厂", "目标为", "2025年达到500家"), (0, 19), True),
+        (("全市绿色工厂", "数量", "500家"), (0, 19), True),
         (("绿色工厂数量", "2025年目标为", "500家以上"), (7, 16), True),
-        (("绿色工厂", "目标为", "2030年达到500家"), (0, 17), False),
-        (("绿色工厂", "目标为", "2025年达到600家"), (0, 17), False),
-        (("绿色园区", "目标为", "2025年达到500家"), (0, 17), False),
-        (("四川省绿色工厂", "目标为", "500家"), (0, 17), False),
+        (("绿色园区", "目标为", "2025年达到500家"), (0, 19), True),  # the text has no 园区
+        (("四川省绿色工厂", "目标为", "500家"), (0, 19), True),  # of 成都市, by the text
+        (("成都市", "达到", "绿色工厂500家"), (0, 19), True),
+        (("市工信局", "目标为", "2025年500家"), (0, 32), True),  # its number stands there once
+        (("绿色工厂", "目标为", "2030年达到500家"), (0, 19), False),
+        (("绿色工厂", "目标为", "2025年达到600家"), (0, 19), False),
         (("绿色工厂", "目标为", "2025年达到500家"), (17, 30), False),
-        (("绿色工厂", "包括", "绿色车间"), (0, 17), False),
+        (("绿色工厂", "包括", "绿色车间"), (0, 19), False),
     ],
 )
 def test_a_figure_that_rules_read_there_is_one_statement_found_by_both(row, span, is_one):
-    """In the rules' words and at their place; another year, value, name or place is another."""
-    (subject, predicate, object_), (start, end) = row, span
-    evidence = (Evidence("d", start, end, LEAVES[0].chunk_id, "m", 0.9),)
-    said = facts_of([Stated(subject, predicate, object_, evidence)], RESOLVER)
-    found = agreed(said, RULED)
+    """At the rules' place, and under their name where the other tells no more."""
+    told = said(*row, span=span)
+    found = agreed([*told, *RULED], RESOLVER, TEXT)
     if not is_one:
-        assert found == said
+        assert found == [*told, *RULED]
         return
     (fact,), (ruled,) = found, RULED
     assert fact.fact_id == ruled.fact_id
-    assert fact.evidence == tuple(replace(e, extractor="m", confidence=0.9) for e in ruled.evidence)
+    by_rule = {(e.start, e.end, e.chunk_id) for e in ruled.evidence}
+    found_by = {(e.start, e.end, e.chunk_id, e.extractor, e.confidence) for e in fact.evidence}
+    assert found_by == {(*at, *by) for at in by_rule for by in ((BY_RULE, 1.0), ("m", 0.9))}
     again = facts_of(stated_before([fact], LEAVES), RESOLVER)
-    assert agreed(again, RULED) == [fact]
+    assert agreed([*RULED, *again], RESOLVER, TEXT) == [fact]
 
 
-def test_of_two_figures_with_one_value_the_one_of_that_name_counts():
-    """Where neither is called so, both do."""
-    findings = [
-        Finding(name, "目标为", "500家", 7, 16, TARGET) for name in ("绿色工厂", "绿色工厂数量")
+TOTAL, WATER = ("能源消费总量", "500", "家"), ("节约用水", "50", "吨")
+OFFICES = "市级公共机构。到2025年，能源消费总量控制在500家。节能改造项目3个，节约用水50吨。"
+
+
+@pytest.mark.parametrize(
+    ("rule", "row", "name"),
+    [
+        (TOTAL, ("公共机构能源消费总量", "达到", "500家"), "公共机构能源消费总量"),
+        (TOTAL, ("全市公共机构能源消费总量", "为", "500家"), "公共机构能源消费总量"),
+        (TOTAL, ("工业企业能源消费总量", "为", "500家"), "能源消费总量"),
+        (("公共机构能源消费总量", "500", "家"), (TOTAL[0], "为", "500家"), "公共机构能源消费总量"),
+        (WATER, ("节能改造项目", "节约用水", "50吨"), "节能改造项目节约用水"),
+        (WATER, ("节水技改", "节约", "50吨"), "节约用水"),
+    ],
+)  # fmt: skip
+def test_the_fuller_name_counts_if_the_document_has_its_words(rule, row, name):
+    """Whoever tells it; both are named as its readers."""
+    name_, value, unit = rule
+    document = replace(DOCUMENT, text=OFFICES)
+    leaves = [c for c in chunk(document, [], SIZES) if c.size == SIZES.leaf]
+    at = OFFICES.index(value)
+    finding = Finding(name_, "目标为", f"2025年{value}{unit}", at - 8, at + 3,
+                      Qualifiers("target", value=value, unit=unit, year="2025"))  # fmt: skip
+    ruled = facts_of(stated_by_rules([finding], leaves), RESOLVER)
+    told = said(*row, span=(at - 14, at + 4))
+    (fact,) = agreed([*ruled, *told], RESOLVER, OFFICES)
+    assert fact.subject.name == name
+    assert {e.extractor for e in fact.evidence} == {"m", BY_RULE}
+    assert {e.qualifiers.region for e in fact.evidence} == {"成都市"}
+
+
+def test_figures_that_share_a_number_keep_their_names():
+    """甲和乙均达到90%: a model's 甲 is not the rules' 乙, and of both at once both are."""
+    text = "化肥、农药利用率均达到43%。"
+    figure = Qualifiers("target", value="43", unit="%")
+    names = ("农药利用率", "化肥利用率")
+    ruled = [
+        facts_of(stated_by_rules([Finding(n, "目标为", "43%", 0, 13, figure)], LEAVES), RESOLVER)
+        for n in names
     ]
-    ruled = facts_of(stated_by_rules(findings, LEAVES), RESOLVER)
-    evidence = (Evidence("d", 0, 17, LEAVES[0].chunk_id, "m"),)
-    (named,) = agreed(facts_of([Stated("绿色工厂", "达到", "500家", evidence)], RESOLVER), ruled)
-    assert named.fact_id == ruled[0].fact_id
+    told = said("化肥利用率", "达到", "43%", span=(0, 13))
+    found = agreed([*ruled[0], *told], RESOLVER, text)
+    assert {f.subject.name for f in found} == {*names}
+    joint = said("化肥、农药利用率", "达到", "43%", span=(0, 13))
+    both = agreed([*ruled[0], *ruled[1], *joint], RESOLVER, text)
+    assert [f.subject.name for f in both] == [*names]
+    assert all({e.extractor for e in f.evidence} == {"m", BY_RULE} for f in both)
+
+
+def test_a_year_that_only_one_tells_is_that_of_both():
+    """And stands in the object, as where rules tell it."""
+    finding = replace(FOUND, qualifiers=replace(TARGET, year=""))
+    ruled = facts_of(stated_by_rules([finding], LEAVES), RESOLVER)
+    told = said("绿色工厂", "目标为", "2025年500家")
+    (fact,) = agreed([*ruled, *told], RESOLVER, TEXT)
+    assert fact.object.name == "2025年500家"
+    assert {e.qualifiers.year for e in fact.evidence} == {"2025"}
+
+
+def test_one_model_states_a_figure_once():
+    """Twice with other words at one place is once."""
+    rows = (("绿色工厂", "数量", "500家"), ("成都市", "达到", "绿色工厂500家"))
+    found = agreed([f for row in rows for f in said(*row)], RESOLVER, TEXT)
+    assert [(f.subject.name, f.object.name) for f in found] == [("绿色工厂", "500家")]
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        (("市工信局", "牵头", "绿色工厂创建"), ["绿色工厂创建"]),
+        (("市工信局", "牵头", "绿色"), ["绿色工厂"]),
+        (("市工信局", "牵头", "节水"), ["绿色工厂", "节水"]),
+        (("市工信局", "负责", "绿色工厂"), ["绿色工厂", "绿色工厂"]),
+    ],
+)
+def test_a_duty_is_one_under_the_fuller_name_of_its_task(row, names):
+    """Of one organ in one role."""
+    text = f"{TEXT}绿色工厂创建"
+    finding = Finding("市工信局", "牵头", "绿色工厂", 20, 26, Qualifiers("duty", role="牵头"))
+    ruled = facts_of(stated_by_rules([finding], LEAVES), RESOLVER)
+    found = agreed([*ruled, *said(*row, span=(18, 26))], RESOLVER, text)
+    assert sorted(f.object.name for f in found) == names
+
+
+def test_what_rules_know_is_told_in_lines():
+    """In the order of the text, organs of a task on one line, by the words of the document."""
+    duties = [
+        Finding(organ, "牵头", "绿色工厂", 20, 26, Qualifiers("duty", role="牵头"))
+        for organ in ("市工信局", "市发改委")
+    ]
+    cited = Finding(SELF, "依据", "节能法", 40, 44, Qualifiers("reference", role="依据"))
+    facts = facts_of(stated_by_rules([*duties, FOUND, cited], LEAVES), RESOLVER)
+    assert [one.line(RESOLVER) for one in known(facts, 0, 40)] == [
+        "r1: 绿色工厂 | 目标为 | 500家",
+        "r2: 市发改委、市工信局 | 牵头 | 绿色工厂",
+    ]
+    (last,) = known(facts, 40, 99)
+    assert last.line(RESOLVER) == "r1: 本文件 | 依据 | 节能法"
+    assert known(said("绿色工厂", "包括", "车间"), 0, 99) == []
 
 
 @pytest.mark.parametrize(
@@ -275,16 +379,9 @@ BESIDE = ["500", "家", "2025", ">=", "云岭省"]
         ([*ROW, *BESIDE], TYPED, TOLD),
         (BARE_ROW, BARE, Told()),
         ([*BARE_ROW, *BESIDE], BARE, TOLD),
-        ({"s": "绿色工厂", "st": "target", "p": "目标值为", "o": "2025年500家以上", "ot": "value"},
-         TYPED, Told()),
-        ({"subject": "绿色工厂", "relation": "目标值为", "object": "2025年500家以上"},
-         BARE, Told()),
-        ({"subject": "绿色工厂", "predicate": "目标值为", "object": "2025年500家以上",
-          "value": 500, "unit": "家", "year": 2025, "comparator": ">=", "region": "云岭省"},
-         BARE, TOLD),
     ],
 )  # fmt: skip
-def test_rows_and_objects_are_both_read(row, triple, told):
+def test_a_row_is_read(row, triple, told):
     """A row with types is told from one without; values beside a triple are kept as written."""
     (found,) = read_items([{"quote": "q", "triples": [row]}], MODEL)
     assert (found.quote, found.triple, found.told) == ("q", triple, told)
@@ -307,16 +404,10 @@ def test_a_row_has_types_where_one_is_known_or_its_relation_is(types):
     assert (found.triple.predicate, found.triple.object) == ("目标值为", "500家")
 
 
-def test_equal_quotes_are_items_of_their_own_but_rows_with_their_quote_are_one():
-    """Two items with one quote are at two places; several triples beside one quote at one."""
+def test_equal_quotes_are_items_of_their_own():
+    """Two items with one quote are at two places."""
     below = [{"quote": "q", "triples": [BARE_ROW]}] * 2
     assert [s.item for s in read_items(below)] == [0, 1]
-    flat = {"s": "甲", "p": "为", "o": "乙", "quote": "q"}
-    assert [s.item for s in read_items([flat, {**flat, "o": "丙"}, {**flat, "quote": "r"}])] == [
-        0,
-        0,
-        2,
-    ]
 
 
 def test_a_single_row_that_is_not_in_a_list_is_read():
@@ -342,7 +433,9 @@ def test_the_schema_has_every_property_required_and_no_other_allowed():
     item = json.loads(json.dumps(ITEMS))["items"]
     assert item["required"] == list(item["properties"]) == ["quote", "triples"]
     assert item["additionalProperties"] is False
-    assert item["properties"]["triples"]["items"] == {"type": "array", "items": {"type": "string"}}
+    row = item["properties"]["triples"]["items"]
+    assert (row["type"], row["items"]) == ("array", {"type": "string"})
+    assert len(row["description"].split(", ")) == row["maxItems"] == 11
 
 
 PASSAGE = (
@@ -367,6 +460,7 @@ def source(text=PASSAGE, *, facts="free", title="云岭省节能规划", start=0
         passage=passage,
         leaves=[c for c in chunks if c.size == SIZES.leaf],
         names=name_resolver(document),
+        known=(),
         extractor="m",
         language="zh",
         facts=facts,
@@ -375,8 +469,7 @@ def source(text=PASSAGE, *, facts="free", title="云岭省节能规划", start=0
 
 
 def item(quote, *triples):
-    keys = ("s", "p", "o", "st", "ot")
-    return {"quote": quote, "triples": [dict(zip(keys, t, strict=False)) for t in triples]}
+    return {"quote": quote, "triples": [*map(list, triples)]}
 
 
 def read(*items, **how):
@@ -474,15 +567,68 @@ def test_offsets_are_those_of_the_document():
     passage = passages(chunks, sizes=SIZES, most_chars=64)[-1]
     assert passage.start > 0
     leaves = [c for c in chunks if c.size == SIZES.leaf]
-    where = Source(passage, leaves, name_resolver(document), "m", "zh", "free", None)
+    where = Source(passage, leaves, name_resolver(document), (), "m", "zh", "free", None)
     facts, _ = read_facts(read_items([item("推广热泵", ("园区", "推广", "热泵"))]), where)
     (evidence,) = facts[0].evidence
     assert document.text[evidence.start : evidence.end] == "推广热泵"
 
 
-LEADS = ("省发展改革委", "牵头负责", "园区改造", "agency", "measure")
-WRONG = ("省发展改革委", "牵头", "2025年", "agency", "deadline")
-OPEN = ("园区改造", "带动", "就业", "measure", "jobs")
+PLANT = Finding("工厂", "目标为", "500家以上", 18, 29, replace(TARGET, comparator=">=", year=""))
+DUTY = Finding("省能源局", "配合", "改造", 45, 50, Qualifiers("duty", role="配合"))
+
+
+@pytest.mark.parametrize(
+    ("correction", "rows"),
+    [
+        (Correction("r1", "绿色工厂", ""), [("绿色工厂", "目标为", "500家以上", "")]),
+        (Correction("r1", "本地区绿色工厂", ""), [("云岭省绿色工厂", "目标为", "500家以上", "")]),
+        (Correction("r1", "", "2025年500家以上"), [("工厂", "目标为", "2025年500家以上", "2025")]),
+        (Correction("r1", "绿色工厂", "2025年600家"), [("绿色工厂", "目标为", "500家以上", "")]),
+        (Correction("r1", "零碳工厂", ""), []),
+        (Correction("r2", "", "园区改造"), [("云岭省能源局", "配合", "园区改造", "")]),
+        (Correction("r2", "", "其"), []),
+        (Correction("r2", "", ""), []),
+        (Correction("r9", "绿色工厂", ""), []),
+    ],
+)
+def test_a_correction_is_the_statement_of_rules_under_another_name(correction, rows):
+    """If the passage has its words; figures keep their value, and one fact is left."""
+    where = source()
+    ruled = facts_of(stated_by_rules([PLANT, DUTY], where.leaves), where.names)
+    where = replace(where, known=known(ruled, 0, 99))
+    facts, dropped = read_facts([], where, [correction])
+    assert [
+        (*triple, f.evidence[0].qualifiers.year)
+        for triple, f in zip(triples(facts), facts, strict=True)
+    ] == rows
+    assert dropped == ({} if rows else {"correction without support": 1})
+    found = agreed([*ruled, *facts], where.names, PASSAGE)
+    assert len(found) == 2
+    by_both = [f for f in found if {e.extractor for e in f.evidence} == {"m", BY_RULE}]
+    names = [(f.subject.name, f.object.name) for f in by_both]
+    assert names == [(s.replace("云岭省绿", "绿"), o) for s, _, o, _ in rows]
+
+
+def test_corrections_that_have_no_form_are_left_out():
+    """What is missing in one is empty."""
+    assert read_corrections(["r1", {"id": "r1", "subject": " 甲 乙"}]) == [
+        Correction("r1", "甲 乙", "")
+    ]
+    assert json.loads(json.dumps(CORRECTIONS))["items"]["required"] == ["id", "subject", "object"]
+
+
+def test_values_may_be_told_as_they_are_stored():
+    """120000000 千瓦 is the text's 1.2亿千瓦."""
+    text = "到2025年，风电装机容量达到1.2亿千瓦。"
+    row = ["风电装机容量", "目标值为", "新增", "120000000", "千瓦", "2025"]
+    facts, _ = read(item("风电装机容量达到1.2亿千瓦", row), text=text)
+    told = facts[0].evidence[0].qualifiers
+    assert (told.value, told.unit, told.year) == ("120000000", "千瓦", "2025")
+
+
+LEADS = ("省发展改革委", "agency", "牵头负责", "园区改造", "measure")
+WRONG = ("省发展改革委", "agency", "牵头", "2025年", "deadline")
+OPEN = ("园区改造", "measure", "带动", "就业", "jobs")
 
 
 def test_schema_keeps_what_the_meta_model_allows_only():
@@ -506,8 +652,8 @@ def test_both_keeps_open_triples_beside_the_meta_models():
 
 
 def test_free_has_the_types_that_names_tell():
-    """Without a meta-model a type that a model gives all the same means nothing."""
-    facts, _ = read(item("牵头负责园区改造", LEADS))
+    """Without a meta-model rows have no types."""
+    facts, _ = read(item("牵头负责园区改造", (LEADS[0], *LEADS[2:4])))
     assert triples(facts) == [("云岭省发展和改革委员会", "牵头负责", "园区改造")]
     assert (facts[0].subject.type, facts[0].object.type) == ("agency", "measure")
 

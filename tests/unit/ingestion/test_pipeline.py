@@ -148,7 +148,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
     """Nothing is stored, and nothing encoded."""
 
     def statuses():
-        found = survey([docs], store=store, sizes=LARGE)
+        found = survey([docs], IngestTarget(store, Encoder(), LARGE, VECTORS))
         return [(i if isinstance(i, Outcome) else i.outcome).status for i in found]
 
     assert statuses() == ["skipped", "added", "added", "added", "duplicate"]
@@ -159,7 +159,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
 
 def test_only_chunks_of_the_sizes_with_vectors_are_encoded(store, docs):
     """Counted before they are."""
-    (ready,) = survey([docs / "a.txt"], store=store, sizes=LARGE)
+    (ready,) = survey([docs / "a.txt"], IngestTarget(store, Encoder(), LARGE, VECTORS))
     assert isinstance(ready, PreparedDocument)
     assert ready.bundle
     sizes = [chunk.size for chunk in ready.bundle.chunks]
@@ -219,16 +219,16 @@ def test_prepare_keeps_what_stands_beside_a_kept_fact(empty):
     facts, mentions, _ = empty.knowledge_of(empty.document_cards()[0].doc_id)
     fact = next(f for f in facts if f.evidence[0].extractor == "m")
     others = [f for f in facts if f is not fact]
-    told = Qualifiers("target", value="500", unit="家", year="2025")
-    said = replace(fact, evidence=tuple(replace(e, qualifiers=told) for e in fact.evidence))
+    told = Qualifiers("target", value="7", unit="家", year="2025")
+    by_model = (e for e in fact.evidence if e.extractor == "m")
+    said = replace(fact, evidence=tuple(replace(e, qualifiers=told) for e in by_model))
     doc_id = fact.evidence[0].doc_id
     empty.replace_knowledge(doc_id, facts=[said, *others], mentions=mentions)
 
     bundle = again(empty, held=Fingerprint("old", "m1"))
     kept = {
-        f.fact_id: {e.qualifiers for e in f.evidence}
+        f.fact_id: {e.qualifiers for e in f.evidence if e.extractor != "rules"}
         for f in bundle.facts
-        if all(e.extractor != "rules" for e in f.evidence)
     }
     assert kept.pop(fact.fact_id) == {told}
     assert not any(told in qualifiers for qualifiers in kept.values())

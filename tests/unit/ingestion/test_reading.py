@@ -1,6 +1,7 @@
 """Passages read by a model: facts and summaries."""
 
 import json
+import math
 import re
 import threading
 from dataclasses import replace
@@ -19,7 +20,7 @@ from kgrag.ingestion.summarize import marked, parts, read_items, summaries_of
 from kgrag.llm.chat import Completion
 from kgrag.llm.prompts import prompt
 from kgrag.testing.scripted import ScriptedChat
-from kgrag.types import Document
+from kgrag.types import Document, Fact
 
 SIZES = ChunkSizes()
 MODEL = read_meta_model("dual-carbon")
@@ -27,6 +28,7 @@ LINE = "第{}项，到2025年建成绿色工厂{}家。\n"
 LONG = "".join(LINE.format(n, n) for n in range(175))  # two parents
 ONE = "".join(LINE.format(n, n) for n in range(85))  # one parent, two children
 COMBINED = ExtractSettings("combined", "both", MODEL)
+RULED: list[Fact] = []
 
 
 def read(text, model, settings=COMBINED, *, most_chars=4096):
@@ -37,11 +39,16 @@ def read(text, model, settings=COMBINED, *, most_chars=4096):
     known = read_passage(
         passage,
         leaves,
+        RULED,
         names=name_resolver(document),
         settings=settings,
         model_of=lambda _: model,
     )
     return known, passage, document
+
+
+def planned(passage, document, settings=COMBINED):
+    return planned_requests(passage, RULED, name_resolver(document), settings=settings)
 
 
 def parts_of(request):
@@ -53,11 +60,12 @@ def answer(request):
     """Return what a good model says: each line a fact, each part asked for a summary."""
     text = request.messages[1].content
     facts = [
-        {"quote": line, "triples": [{"s": f"第{n}项", "p": "建成", "o": f"绿色工厂{n}家"}]}
+        {"quote": line, "triples": [[f"第{n}项", "建成", f"绿色工厂{n}家"]]}
         for line, n in re.findall(r"(第(\d+)项，到2025年建成绿色工厂\d+家。)", text)
     ]
     whole = {
         "facts": facts,
+        "corrections": [],
         "summaries": [
             {"part": p, "summary": f"第{p}部分建成绿色工厂。"} for p in parts_of(request)
         ],
@@ -66,12 +74,13 @@ def answer(request):
 
 
 def up_to(most):
-    """Return a model whose answers are cut where the passage has more than so many facts."""
+    """Return a model whose answers are cut inside the fact after so many."""
 
     def script(request):
         text = answer(request)
-        cut = request.schema_name != "summaries" and text.count('"quote"') > most
-        return Completion(text[: len(text) // 2], "m", "length") if cut else text
+        items = [m.end() for m in re.finditer('"建成", "', text)]
+        cut = request.schema_name != "summaries" and len(items) > most
+        return Completion(text[: items[most]], "m", "length") if cut else text
 
     return ScriptedChat(script, name="m")
 
@@ -79,9 +88,9 @@ def up_to(most):
 @pytest.mark.parametrize(
     ("calls", "names"),
     [
-        ("combined", ["knowledge_rows"]),
-        ("separate", ["facts_rows", "summaries"]),
-        ("facts", ["facts_rows"]),
+        ("combined", ["knowledge_missing"]),
+        ("separate", ["facts_missing", "summaries"]),
+        ("facts", ["facts_missing"]),
         ("summaries", ["summaries"]),
     ],
 )
@@ -91,7 +100,7 @@ def test_read_passage_sends_what_was_planned(calls, names):
     settings = replace(COMBINED, calls=calls)
     known, passage, document = read(LONG, model, settings)
     assert [r.schema_name for r in model.requests] == names
-    assert model.requests == planned_requests(passage, document, settings=settings)
+    assert model.requests == planned(passage, document, settings)
     lines = passage.text.count("。")
     assert len(known.facts) == (0 if calls == "summaries" else lines)
     assert len(known.summaries) == (0 if calls == "facts" else 6)
@@ -109,6 +118,7 @@ def test_read_passage_asks_the_model_of_each_stage():
     known = read_passage(
         passage,
         leaves,
+        [],
         names=name_resolver(document),
         settings=settings,
         model_of=models.__getitem__,
@@ -121,47 +131,56 @@ def test_read_passage_asks_nothing_that_has_no_answer():
     """A line or two has no summary: the combined call is one for facts, none is left otherwise."""
     model = ScriptedChat(answer)
     known, passage, document = read("第1项，到2025年建成绿色工厂1家。\n", model)
-    assert [r.schema_name for r in model.requests] == ["facts_rows"]
+    assert [r.schema_name for r in model.requests] == ["facts_missing"]
     assert len(known.facts) == 1
     only = replace(COMBINED, calls="summaries")
-    assert planned_requests(passage, document, settings=only) == []
+    assert planned(passage, document, only) == []
 
 
-def test_a_truncated_answer_is_asked_for_in_halves():
-    """Two parents are read one by one, and lose neither facts nor summaries."""
-    model = up_to(100)
+@pytest.mark.parametrize("most", [100, 50, 25])
+def test_of_an_answer_that_is_cut_the_whole_facts_are_kept(most):
+    """What stands behind them is read, and what they have read is not paid for again."""
+    model = up_to(most)
     known, passage, _ = read(LONG, model)
-    assert [r.schema_name for r in model.requests] == ["knowledge_rows"] * 3
+    whole, _, _ = read(LONG, ScriptedChat(answer, name="m"))
+    assert known.facts == whole.facts
+    assert {s.summary_id for s in known.summaries} == {s.summary_id for s in whole.summaries}
+    assert known.dropped == {}
+    names = [r.schema_name for r in model.requests]
+    n = passage.text.count("。")
+    rests = math.ceil((n - most) / (most - 1))  # the sentence of the last fact is read again
+    assert names == ["knowledge_missing", "summaries"] + ["facts_missing"] * rests
+
+
+def test_facts_that_are_all_there_are_not_asked_for_again():
+    """Where only summaries are cut."""
+
+    def script(request):
+        text = answer(request)
+        cut = request.schema_name != "summaries"
+        return Completion(text[: text.index("部分")], "m", "length") if cut else text
+
+    model = ScriptedChat(script, name="m")
+    known, _, _ = read(ONE, model)
+    assert [r.schema_name for r in model.requests] == ["knowledge_missing", "summaries"]
+    assert (len(known.facts), len(known.summaries)) == (85, 3)
+
+
+def test_an_answer_that_is_cut_in_its_first_fact_is_asked_for_in_halves():
+    """Two parents are read one by one, and lose neither facts nor summaries."""
+    first = iter([""])
+
+    def script(request):
+        text = answer(request)
+        return Completion(text[:40], "m", "length") if next(first, None) is not None else text
+
+    model = ScriptedChat(script, name="m")
+    known, _, _ = read(LONG, model)
+    assert [r.schema_name for r in model.requests] == ["knowledge_missing"] * 3
     whole, _, _ = read(LONG, ScriptedChat(answer, name="m"))
     assert {f.fact_id for f in known.facts} == {f.fact_id for f in whole.facts}
     spans = {(s.start, s.end) for s in whole.summaries}
     assert {(s.start, s.end) for s in known.summaries} == spans
-    assert len(passage.parents) == 2
-
-
-def test_a_parent_that_is_cut_keeps_its_summary():
-    """Its facts are read in halves, its summaries in one call of their own."""
-    model = up_to(50)
-    known, _, _ = read(ONE, model)
-    assert [r.schema_name for r in model.requests] == [
-        "knowledge_rows",
-        "summaries",
-        "facts_rows",
-        "facts_rows",
-    ]
-    assert len(known.facts) == 85
-    assert len(known.summaries) == 3
-
-
-def test_a_child_that_is_cut_keeps_its_summary():
-    """However often the facts are halved, every part that is worth a summary has one."""
-    model = up_to(25)
-    known, _, _ = read(ONE, model)
-    assert len(known.facts) == 85
-    assert len(known.summaries) == 3
-    assert known.dropped == {}
-    names = [r.schema_name for r in model.requests]
-    assert names.count("summaries") == names.count("knowledge_rows") == 1
 
 
 def test_summaries_that_no_half_can_give_are_counted():
@@ -178,7 +197,7 @@ def test_summaries_that_no_half_can_give_are_counted():
 
 def test_halving_ends_with_the_error():
     """A model whose answers are always cut is given up at about 500 characters."""
-    model = up_to(-1)
+    model = up_to(0)
     with pytest.raises(ModelOutputError) as error:
         read(LONG, model, replace(COMBINED, calls="facts"))
     assert error.value.kind == "truncated"
@@ -221,7 +240,7 @@ def test_other_errors_go_up_at_once(error):
 )
 def test_an_answer_of_another_form_is_asked_for_once_more(bad):
     """The second answer counts."""
-    good = answer(planned_requests(*read(ONE, ScriptedChat(answer))[1:], settings=COMBINED)[0])
+    good = answer(planned(*read(ONE, ScriptedChat(answer))[1:])[0])
     model = ScriptedChat([bad, good])
     known, _, _ = read(ONE, model)
     assert len(model.requests) == 2
@@ -240,7 +259,7 @@ def test_summaries_in_another_language_are_asked_for_once_more():
     with pytest.raises(ModelOutputError) as error:
         read(ONE, ScriptedChat(english))
     assert error.value.kind == "language"
-    (request,) = planned_requests(*read(ONE, ScriptedChat(answer))[1:], settings=COMBINED)
+    (request,) = planned(*read(ONE, ScriptedChat(answer))[1:])
     known, _, _ = read(ONE, ScriptedChat([english(request), answer(request)]))
     assert len(known.summaries) == 3
 
@@ -251,10 +270,10 @@ def test_a_document_with_instructions_gets_no_fact_past_the_check():
 
     def talked_into(request):
         whole = json.loads(answer(request))
-        made_up = {"s": "甲公司", "p": "免于", "o": "一切检查", "st": "agency", "ot": "measure"}
+        made_up = ["甲公司", "agency", "免于", "一切检查", "measure"]
         whole["facts"] = [
             {"quote": "甲公司免于一切检查", "triples": [made_up]},
-            {"quote": "到2025年建成绿色工厂", "triples": [{**made_up, "o": "补贴8888万元"}]},
+            {"quote": "到2025年建成绿色工厂", "triples": [[*made_up[:3], "补贴8888万元", "value"]]},
         ]
         whole["summaries"].append({"part": "9", "summary": "系统提示词是……"})
         return json.dumps(whole, ensure_ascii=False)
@@ -322,8 +341,8 @@ def test_how_lists_of_organs_are_read_is_told_with_every_passage():
     chunks = chunk(document, structure(text), SIZES)
     first, *_, later = passages(chunks, sizes=SIZES, most_chars=2048)
     facts = replace(COMBINED, calls="facts")
-    (here,) = planned_requests(first, document, settings=facts)
-    (there,) = planned_requests(later, document, settings=facts)
+    (here,) = planned(first, document, facts)
+    (there,) = planned(later, document, facts)
     assert here.messages[1].content.count(legend) == 1
     assert there.messages[1].content.count(f"责任单位的读法：{legend}") == 1
 

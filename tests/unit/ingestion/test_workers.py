@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from kgrag.config import IngestConfig
+from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.load import Failure, Source
 from kgrag.ingestion.pipeline import survey
 from kgrag.ingestion.report import Outcome
+from kgrag.ingestion.vector_set import IngestTarget, VectorSet
 from kgrag.ingestion.workers.pool import Pool, is_small, n_workers
 from kgrag.ingestion.workers.task import Setting, Task
 from kgrag.store.sqlite.store import SQLiteStore
@@ -75,11 +77,15 @@ def written(folder: Path, *contents):
     return files
 
 
+def target(store):
+    return IngestTarget(store, HashEmbedder(8), SIZES, VectorSet((SIZES.leaf,)))
+
+
 def taken(tmp_path, folder, limits):
     """Return what becomes of the files of a folder: {name: (status, detail)}."""
     store = SQLiteStore.open(tmp_path / "kb")
     try:
-        items = list(survey([folder], store=store, sizes=SIZES, limits=limits))
+        items = list(survey([folder], target(store), limits=limits))
     finally:
         store.close()
     outcomes = [item if isinstance(item, Outcome) else item.outcome for item in items]
@@ -131,7 +137,7 @@ def test_the_result_is_the_same_for_any_number_of_processes(site, tmp_path):
     for n in (1, 3):
         store = SQLiteStore.open(tmp_path / f"kb{n}")
         limits = IngestConfig(workers=n)
-        found.append(list(survey([folder], store=store, sizes=SIZES, limits=limits)))
+        found.append(list(survey([folder], target(store), limits=limits)))
         store.close()
 
     assert len(found[0]) == 48

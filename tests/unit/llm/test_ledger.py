@@ -285,11 +285,11 @@ def predicted(requests, calls):
 
 def test_without_history_the_estimate_stands_in(calls):
     """And the basis says so: no call."""
-    one = request("碳" * 1000, schema_name="knowledge_rows")
+    one = request("碳" * 1000, schema_name="knowledge_missing")
     result = predicted([one], calls)
     assert (result.calls, result.cached_calls, result.basis) == (1, 0, 0)
     assert result.prompt_tokens == estimate_request(one)
-    assert result.completion_tokens == 30 + round(2.1 * estimate_tokens("碳" * 1000))
+    assert result.completion_tokens == 30 + round(1.03 * estimate_tokens("碳" * 1000))
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES.values())

@@ -173,7 +173,6 @@ def test_a_model_that_is_given_is_that_of_every_stage(own):
     models = chat.models
     assert models is chat.models
     assert models.is_configured("verify")
-    assert models.are_together("verify", "answer")
     assert models.model_name("extract") == "mine"
     assert models.of("extract") is models.of("answer")
     assert models.parameters("answer") == {"given": "kgrag.testing.scripted.ScriptedChat"}

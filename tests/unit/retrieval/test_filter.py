@@ -24,7 +24,7 @@ from kgrag.retrieval.filter import (
     what_is_left_out,
 )
 from kgrag.retrieval.filtered_store import FilteredStore
-from kgrag.retrieval.graph import chunks_of_facts, cited_documents, queried_chunks
+from kgrag.retrieval.graph import chunks_of_facts, cited_documents
 from kgrag.retrieval.grim import PRESETS
 from kgrag.retrieval.lexical import (
     titles_in_coarse_text,
@@ -280,7 +280,7 @@ ROUTES = (
     *(words_in_text, words_in_path, words_in_coarse_text, words_in_coarse_path),
     *(titles_in_text, titles_in_coarse_text, similar_chunks, chunks_and_summaries),
     *(summarised_chunks, chunks_of_facts, chunks_of_similar_facts, cited_documents),
-    *(queried_chunks, chunks_of_figures, chunks_of_asked_sections),
+    *(chunks_of_figures, chunks_of_asked_sections),
 )
 
 
@@ -311,13 +311,11 @@ def ids(kb):
 
 def held(kb, question, doc_ids=None):
     plain = searched(kb, question)
-    queried = [f"{doc_id}:256:0" for doc_id in sorted(c.doc_id for c in kb.documents())]
     return Search(
         plain.query,
         store=kb.store,
         embed=HashEmbedder,
         settings=plain.settings,
-        queried=queried,
         doc_ids=doc_ids,
     )
 

@@ -1,6 +1,6 @@
 """Reciprocal rank fusion, rankings, and shares of several documents."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -9,7 +9,7 @@ from kgrag.retrieval.grim import Pipeline, merge_and_fill
 from kgrag.retrieval.ranking import best_first, drop_nested, ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking
 from kgrag.retrieval.weighted_fusion import ReciprocalRankFusion, WeightedRetriever
-from kgrag.types import Query, SubQuestion
+from kgrag.types import Query
 from tests.fixtures.double import Double
 
 
@@ -95,81 +95,20 @@ def listed(search):
 
 @pytest.fixture
 def several(store):
-    def ask(*questions, postprocessors=(), top_k=10):
+    def ask(question, postprocessors=(), top_k=10):
         pipeline = Pipeline((WeightedRetriever(listed),), ReciprocalRankFusion(), postprocessors)
-        searches = [Asked(store, analyse(q)) for q in questions]
-        return pipeline.retrieve(*searches, top_k=top_k)
+        return pipeline.retrieve(Asked(store, analyse(question)), top_k=top_k)
 
     return ask
 
 
-def test_rankings_fuse_by_reciprocal_ranks_with_the_questions_own_first(several):
-    """By hand: 1/61 own; all further wordings together weigh 0.7."""
-    found = several("a:10:0 a:10:4", "a:10:4 b:10:0", "a:10:4 b:10:8")
-    assert [(r.chunk.chunk_id, round(r.score, 6)) for r in found] == [
-        ("a:10:4", round(1 / 62 + 0.7 / 61, 6)),
-        ("a:10:0", round(1 / 61, 6)),
-        ("b:10:0", round(0.35 / 62, 6)),
-        ("b:10:8", round(0.35 / 62, 6)),
-    ]
-
-
-def test_wordings_that_agree_on_something_else_do_not_outvote_the_question(several):
-    """However many they are: what it puts first stays first."""
-    found = several("a:10:0", *["b:10:0"] * 5)
-    assert found[0].chunk.chunk_id == "a:10:0"
-
-
-def test_reasons_name_the_wordings_that_found_a_chunk(several):
-    found = several("a:10:0", "a:10:0 b:10:0")
-    assert [r.via for r in found] == [
-        ("own reason of a:10:0", "also found by 《a:10:0 b:10:0》"),
-        ("own reason of b:10:0", "also found by 《a:10:0 b:10:0》"),
-    ]
-
-
-def test_postprocessors_see_what_all_wordings_found(several):
-    """Children found by different wordings merge into their parent."""
-    found = several("a:10:0 a:10:1", "a:10:2", postprocessors=(merge_and_fill,))
+def test_postprocessors_see_what_was_found(several):
+    """Children merge into their parent."""
+    found = several("a:10:0 a:10:1 a:10:2", postprocessors=(merge_and_fill,))
     assert [r.chunk.chunk_id for r in found] == ["a:40:0"]
 
 
 def test_no_more_than_asked_for(several):
     """The best stay."""
-    found = several("a:10:0 a:10:4", "b:10:0", top_k=1)
+    found = several("a:10:0 a:10:4 b:10:0", top_k=1)
     assert [r.chunk.chunk_id for r in found] == ["a:10:0"]
-
-
-@dataclass
-class Sided(Asked):
-    """A search that may be asked for another question."""
-
-    def asked(self, query):
-        """Ask the same store."""
-        return Sided(self.store, query)
-
-
-SUBS = (SubQuestion("目标", place="福建"), SubQuestion("目标", place="河南"))
-
-
-def test_what_a_model_took_apart_is_asked_beside_the_whole_question(store):
-    """The whole in every wording, each part by itself; a model may be wrong about the parts."""
-    own = replace(analyse("a:10:0 b:10:4"), sub_questions=SUBS)
-    pipeline = Pipeline((WeightedRetriever(parts),), ReciprocalRankFusion(), planned=True)
-    searches = [Sided(store, own), Sided(store, analyse("b:10:8"))]
-    found = pipeline.retrieve(*searches, top_k=10)
-    assert [(r.chunk.chunk_id, r.via[0]) for r in found] == [
-        ("a:10:0", "asked for the whole question"),
-        ("a:10:8", "asked for 福建"),
-        ("b:10:0", "asked for 河南"),
-        ("b:10:4", "asked for the whole question"),
-        ("b:10:8", "asked for the whole question"),
-    ]
-    (whole,) = [r for r in found if r.chunk.chunk_id == "b:10:8"]
-    assert "also found by 《b:10:8》" in whole.via
-
-
-def parts(search):
-    """Find what is listed, and what is said of a place alone."""
-    said = {"福建目标": "a:10:8", "河南目标": "b:10:0"}.get(search.query.text)
-    return Ranking(((said, 1.0),), {said: "alone"}) if said else listed(search)

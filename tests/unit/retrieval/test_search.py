@@ -80,22 +80,20 @@ kb = shared_base(TEXTS)
 def search(kb):
     """Return a function that makes a search with what a model would add."""
 
-    def make(question, *, keywords=(), critical="", hypothetical="", queried=()):
+    def make(question, *, keywords=(), critical=""):
         plain = searched(kb, question)
         return Search(
             replace(plain.query, keywords=keywords, critical=critical),
             store=kb.store,
             embed=HashEmbedder,
             settings=plain.settings,
-            hypothetical=hypothetical,
-            queried=queried,
         )
 
     return make
 
 
 @pytest.mark.parametrize("question", BEFORE)
-@pytest.mark.parametrize("system", PRESETS)
+@pytest.mark.parametrize("system", [name for name in PRESETS if not name.startswith("qcg")])
 def test_without_a_model_results_are_what_they_were(kb, search, system, question):
     """Order and scores of every preset, to four digits."""
     names = {card.doc_id: Path(card.file).stem for card in kb.store.document_cards()}
@@ -129,35 +127,6 @@ def test_critical_information_is_encoded_after_the_question_once(search):
     """QCG-Rerank, eq. 2, with n = 1."""
     vector = search("脏水", critical="污水处理收费").vector
     assert vector.tolist() == HashEmbedder().embed(["脏水 污水处理收费"], "query")[0].tolist()
-
-
-def test_a_hypothetical_passage_is_averaged_in(search):
-    """HyDE, eq. 8: the vector lies between the two, at unit length, nearer to the question."""
-    vector = search("脏水", hypothetical="污水处理收费").vector
-    question, passage = HashEmbedder().embed(["脏水", "污水处理收费"], "query")
-    assert float(np.linalg.norm(vector)) == pytest.approx(1.0)
-    assert float(passage @ question) == pytest.approx(0.0)
-    assert float(vector @ passage) == pytest.approx(0.6 * float(vector @ question))
-    assert float(vector @ question) > 0
-
-
-def test_what_a_graph_query_found_joins_the_candidates(kb, search):
-    """It says why it came, and counts as much as a weighty fact."""
-    (b,) = (c for c in kb.store.document_cards() if c.title.startswith("青川"))
-    leaf = f"{b.doc_id}:256:0"
-    plain = {
-        r.chunk.chunk_id: r
-        for r in PRESETS["grim-no-merge"].retrieve(search("云岭省节能"), top_k=3)
-    }
-    asked = {
-        r.chunk.chunk_id: r
-        for r in PRESETS["grim-no-merge"].retrieve(
-            search("云岭省节能", queried=(leaf, "d-gone:256:0")), top_k=3
-        )
-    }
-    assert asked[leaf].score == pytest.approx(plain[leaf].score + 2.0)
-    assert "graph query" in asked[leaf].via
-    assert asked.keys() == plain.keys()
 
 
 def test_reasons_are_put_into_words_when_asked():

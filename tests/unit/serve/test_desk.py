@@ -84,7 +84,7 @@ class Writing(ScriptedChat):
     def complete(self, request, *, on_text=None):
         """Write it."""
         done = super().complete(request)
-        for piece in (done.text[:6], done.text[6:]):
+        for piece in (done.text[:-1], done.text[-1:]):  # shown from its first [n] on
             if on_text:
                 on_text(piece)
         return done

@@ -65,16 +65,8 @@ def test_items_that_are_asked_for_by_key_come_all_and_in_order():
     assert fill({"type": "array", "items": part}, keys=("1-3",)) == [{"part": "1-3"}]
 
 
-def test_keywords_are_words_and_no_sentences():
-    """Pieces between the words that only bind."""
-    schema = an_object(keywords={"type": "array", "items": TEXT, "minItems": 3})
-    asked = ["绿色建筑和碳排放的目标是多少？"]
-    assert fill(schema, sentences=asked)["keywords"] == ["绿色建筑", "碳排放", "目标"]
-
-
-def test_questions_come_back_in_other_words():
-    """Each wording differs, so that what is made of them can be seen."""
-    schema = an_object(questions={"type": "array", "items": TEXT, "maxItems": 2})
-    wordings = fill(schema, sentences=["目标是什么？"])["questions"]
-    assert len(set(wordings)) == 2
-    assert all("目标是什么？" in wording for wording in wordings)
+def test_a_question_comes_back_in_other_words():
+    """It differs, so that what is made of it can be seen."""
+    question = fill(an_object(question=TEXT), sentences=["目标是什么？"])["question"]
+    assert question != "目标是什么？"
+    assert "目标是什么？" in question

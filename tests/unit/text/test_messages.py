@@ -194,12 +194,16 @@ def test_values_are_never_templates(value):
 @pytest.mark.parametrize("way", [pickle.loads, copy.deepcopy, unpacked])
 def test_messages_survive_processes_and_stores(way):
     """With their template and values, to be worded when they are read."""
-    said = message("page {n} {problem}; {why}", n=2, problem=message("has no text layer"), why="x")
+    said = message(
+        "pages {pages}: {what}",
+        pages="2",
+        what=message("its answer is another text, or no Markdown"),
+    )
     kept = way(pickle.dumps(said) if way is pickle.loads else packed(said) if way is unpacked
                else said)  # fmt: skip
     assert isinstance(kept, Message)
     assert kept == said
-    assert in_language(kept, "zh") == "第 2 页没有文字层；x"
+    assert in_language(kept, "zh") == "第 2 页：回答是另外的文字，或不是 Markdown"
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,12 @@ ASKED: dict[str, dict[str, Any]] = {
     "targets": {"indicator": "非化石能源消费比重"},
     "compare": {"indicator": ["非化石能源消费比重"], "by": "document"},
     "who": {"agency": "省发展改革委"},
+    "graph-query": {
+        "start": "document",
+        "step": ["based_on"],
+        "where": ["document2.title contains 条例", "level = 省"],
+        "limit": 2,
+    },
     "cites": {"document": PLAN},
     "cited-by": {"document": PLAN},
     "basis": {"document": PLAN, "hops": 2},

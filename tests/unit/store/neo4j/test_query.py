@@ -9,7 +9,6 @@ from neo4j.exceptions import Neo4jError, ServiceUnavailable
 from kgrag.errors import StatementError, StoreUnavailableError
 from kgrag.store.neo4j import query
 from kgrag.store.neo4j.address import Address
-from kgrag.store.neo4j.gate.admit import TOO_LARGE
 from kgrag.store.neo4j.query import run_query
 from tests.fixtures.double import Double
 
@@ -95,37 +94,14 @@ def server_fault(code, message="No"):
 
 
 def test_a_statement_is_explained_then_run_in_read_mode_with_a_timeout():
-    """As it was understood, with names in backticks, nothing but EXPLAIN before it."""
+    """As it was written, nothing but EXPLAIN before it."""
     server = Server([1, 2])
-    assert ask(server, "return 1 AS x; // all", timeout_s=3) == [{"x": 1}, {"x": 2}]
-    sent = "RETURN 1 AS `x`"
+    sent = "return 1 AS x; // all"
+    assert ask(server, sent, timeout_s=3) == [{"x": 1}, {"x": 2}]
     assert [query.text for query in server.asked] == [f"EXPLAIN {sent}", sent]
     assert all(2 < query.timeout <= 3 for query in server.asked)
     assert server.options["default_access_mode"] == neo4j.READ_ACCESS
     assert server.options["database"] == "neo4j"
-
-
-def test_what_the_words_show_to_be_refused_never_reaches_the_server():
-    """The error names the statement on one line."""
-    server = Server()
-    with pytest.raises(StatementError, match=r"^MATCH \(n\) DELETE n: DELETE is refused"):
-        ask(server, "MATCH (n)\n DELETE n")
-    assert server.asked == []
-
-
-def test_a_column_without_a_name_is_called_as_it_was_written():
-    """Though the server got it in other words."""
-    server = Server([3])
-    server.columns = ["`n` . `id` + size ( `n` . `x` )"]
-    assert ask(server, "MATCH (n) RETURN n.id  + size(n.x)") == [{"n.id  + size(n.x)": 3}]
-
-
-def test_two_columns_of_one_name_are_refused():
-    """A row would hold one of them only."""
-    server = Server([3])
-    server.columns = ["`n` . `id`", "n.id"]
-    with pytest.raises(StatementError, match=r"two columns are called n\.id: rename one"):
-        ask(server, "MATCH (n) RETURN n.id, 1 AS `n.id`")
 
 
 def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
@@ -134,16 +110,25 @@ def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
         ask(Server(fault=RecursionError()), "RETURN 1")
 
 
-def test_a_bound_that_the_server_crosses_is_worded_with_its_remedy():
-    """The server says it in an error of its own."""
-    message = f'Text cannot be parsed to a Date\n"{TOO_LARGE}"\n ^'
-    fault = server_fault("Neo.ClientError.Statement.SyntaxError", message)
-    with pytest.raises(StatementError, match=r"more than 1,000 items.*return rows.*CONTAINS$"):
-        ask(Server(fault=fault), "RETURN 1")
-
-
 @pytest.mark.parametrize(
-    "answer", [{"query_type": "s"}, {"plan": {"operatorType": "LoadCSV@neo4j"}}, {"plan": None}]
+    "answer",
+    [
+        {"query_type": "s"},
+        {"plan": None},
+        *(
+            {"plan": {"operatorType": operator, "args": {"Details": details}}}
+            for operator, details in (
+                ("LoadCSV@neo4j", "row"),
+                ("ShowSettings@neo4j", ""),
+                ("TerminateTransactions@neo4j", ""),
+                ("ProcedureCall@neo4j", "dbms.listConfig() :: (name)"),
+                ("Filter@neo4j", "exists { LOAD CSV FROM 'http://x' AS row }"),
+                ("Projection@neo4j", "[x IN y | COLLECT { CALL dbms.listConfig() }]"),
+                ("PartitionedDirectedSomethingNew@neo4j", ""),
+            )
+        ),
+        {"plan": {"operatorType": "Limit@neo4j", "children": [{"operatorType": "Create@neo4j"}]}},
+    ],
 )
 def test_what_the_plan_shows_to_be_refused_is_not_run(answer):
     """Only EXPLAIN was sent."""
@@ -151,6 +136,17 @@ def test_what_the_plan_shows_to_be_refused_is_not_run(answer):
     with pytest.raises(StatementError, match=r"^RETURN 1: its? "):
         ask(server, "RETURN 1")
     assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1"]
+
+
+@pytest.mark.parametrize(
+    "operator",
+    ["NodeByLabelScan", "PartitionedDirectedRelationshipTypeScan", "UndirectedAllRelationshipsScan",
+     "DirectedRelationshipIndexSeekByRange"],
+)  # fmt: skip
+def test_what_reads_is_run(operator):
+    calls = {"operatorType": "ProcedureCall@neo4j", "args": {"Details": "db.labels() :: (label)"}}
+    plan = {"operatorType": f"{operator}@neo4j", "children": [calls]}
+    assert ask(Server([1], plan=plan), "RETURN 1") == [{"x": 1}]
 
 
 def test_no_more_rows_are_fetched_than_asked_for():

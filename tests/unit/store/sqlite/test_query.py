@@ -1,8 +1,5 @@
-import subprocess
 import sys
-import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +9,7 @@ from kgrag.errors import StatementError, StoreError, StoreUnavailableError
 from kgrag.qualifiers import Qualifiers, StatementKind
 from kgrag.store.folders import FOLDERS, with_folders
 from kgrag.store.sqlite import query, query_process
-from kgrag.store.sqlite.query import VIEWS, run_query
-from kgrag.store.sqlite.store import SQLiteStore
+from kgrag.store.sqlite.query import run_query
 from tests.fixtures.kit import each
 
 # A text of ten million letters, from a statement of a hundred.
@@ -21,8 +17,6 @@ _LONG = (
     "WITH RECURSIVE doubled(s) AS (SELECT 'aaaaaaaaa' UNION ALL SELECT s || s FROM doubled"
     " WHERE length(s) < 4000000), long(s) AS (SELECT max(s) FROM doubled) "
 )
-
-_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
 
 
 def ask(store, sql, *, max_rows=200, timeout_s=5.0):
@@ -48,7 +42,9 @@ def test_each_view_can_be_read(store, make):
     text = "，".join(f"{kind}在此" for kind in kinds)
     facts = [make.qualified("d-q", text, (kind, "有", "此"), Qualifiers(kind)) for kind in kinds]
     store.upsert_document(replace(make.bundle("q", text), facts=facts), source="/q.txt")
-    for view in VIEWS:
+    views = ask(store, "SELECT name FROM sqlite_master WHERE type = 'view' AND name LIKE 'kg_%'")
+    assert len(views) == 13
+    for (view,) in map(dict.values, views):
         assert ask(store, f"SELECT * FROM {view}")
         assert ask(store, f"SELECT count(*) AS n FROM {view}")[0]["n"]
 
@@ -91,6 +87,7 @@ def test_what_a_question_needs_is_allowed(store):
 
 
 REFUSED = [
+    "SELECT * FROM pragma_journal_mode('delete')",
     "DELETE FROM documents",
     "INSERT INTO meta VALUES ('a', 'b')",
     "UPDATE kg_documents SET title = 'x'",
@@ -101,20 +98,6 @@ REFUSED = [
     "PRAGMA table_info(documents)",
     "VACUUM INTO 'copy.db'",
     "BEGIN",
-    "SELECT * FROM meta",
-    *(f"SELECT * FROM {table}" for table in ("sources", "documents", "chunks", "evidence")),
-    "SELECT source FROM kg_documents JOIN sources USING (doc_id)",
-    "SELECT main.sources.source FROM main.sources",
-    "WITH kg_documents AS (SELECT source FROM sources) SELECT source FROM kg_documents",
-    "SELECT title FROM kg_documents d WHERE EXISTS"
-    " (SELECT 1 FROM sources s WHERE s.doc_id = d.doc_id AND s.source LIKE '/%')",
-    "SELECT vector FROM embeddings",
-    "SELECT * FROM sqlite_master",
-    "WITH kg_facts AS (SELECT value FROM meta) SELECT * FROM kg_facts",
-    "SELECT name FROM entity_names",
-    "SELECT (SELECT value FROM meta) FROM kg_documents",
-    "SELECT * FROM entity_search",
-    "SELECT * FROM pragma_table_info('documents')",
     "SELECT load_extension('x')",
     "SELECT 1; DELETE FROM documents",
     "SELECT * FROM kg_documents WHERE title = ?",
@@ -126,7 +109,7 @@ REFUSED = [
 
 
 def test_anything_else_is_refused_and_changes_nothing(store, tmp_path, monkeypatch):
-    """One SELECT over the views, nothing beside it; the error says so."""
+    """One SELECT, nothing beside it; the error says so."""
     monkeypatch.chdir(tmp_path)
     before = list(store.export())
 
@@ -190,34 +173,6 @@ def test_rows_that_hold_too_much_are_refused(store):
     with pytest.raises(StatementError, match=r"more than 32 MB: ask for less$"):
         ask(store, f"{_LONG} SELECT s FROM long, json_each('[1, 2, 3, 4, 5, 6, 7, 8]')")
     assert len(ask(store, f"{_LONG} SELECT s FROM long, json_each('[1, 2, 3, 4]')")) == 4
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
-def test_the_process_ends_with_the_one_that_started_it(tmp_path):
-    """Even where that one is killed: a query of a minute would go on."""
-    SQLiteStore.open(tmp_path).close()
-    code = (
-        "import sys, pathlib; from kgrag.store.sqlite.store import SQLiteStore;"
-        "s = SQLiteStore.open(pathlib.Path(sys.argv[1])); print('open', flush=True);"
-        f"s.run_query({_ENDLESS!r}, max_rows=1, timeout_s=600)"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE
-    ) as parent:
-        assert parent.stdout is not None
-        parent.stdout.readline()
-        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
-        child = ""
-        while not child:
-            assert parent.poll() is None
-            child = children.read_text().strip()
-        stat = Path(f"/proc/{child}/stat")
-        while "query_process" not in Path(f"/proc/{child}/cmdline").read_text():
-            assert parent.poll() is None
-        parent.kill()
-    deadline = time.monotonic() + 20
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
-        assert time.monotonic() < deadline, "it lives on"
 
 
 def test_values_come_as_sqlite_has_them(store):

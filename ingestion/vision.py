@@ -1,0 +1,122 @@
+"""Pages that were read badly, written down as Markdown by a model that sees them."""
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from kgrag.errors import ModelError, ModelOutputError
+from kgrag.ids import digest
+from kgrag.ingestion.load.context import Scan, Seeing
+from kgrag.ingestion.load.legible import ranges
+from kgrag.ingestion.load.ocr import why_unread
+from kgrag.ingestion.load.pdf import page_text
+from kgrag.ingestion.load.reflow import PAGE_NUMBER
+from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.reading import language_of
+from kgrag.llm.chat import Request
+from kgrag.llm.ledger import Calls, Prediction, predict
+from kgrag.llm.middleware import Meter, Metered
+from kgrag.llm.models import Models
+from kgrag.llm.prompts import LANGUAGES, fence, prompt
+from kgrag.llm.structured import ask_text
+from kgrag.text.messages import message
+from kgrag.text.words import words
+
+_MOST_NAMED = 8  # numbers
+
+
+@dataclass(eq=False)
+class Vision:
+    """Reads pages of files by the model of `[vision]`, for one run; thread-safe.
+
+    With `plans`, the answers that are kept, nothing is asked: `planned` is what each file would
+    use. A file is `incomplete` if a page of it could not be shown: it is to be read again.
+    """
+
+    models: Models
+    workers: int
+    plans: Calls | None = None
+    planned: list[Prediction] = field(default_factory=list)
+    meter: Meter = field(default_factory=Meter)
+    incomplete: set[str] = field(default_factory=set)
+
+    @property
+    def identity(self) -> str:
+        """Return a digest of all that decides what is read."""
+        prompts = (repr(prompt("page", language)) for language in LANGUAGES)
+        return digest(self.models.model_name("vision"), *prompts)
+
+    def seen(self, file: str, scans: Sequence[Scan]) -> Seeing:
+        """Return the pages of a file as the model writes them down.
+
+        As the notebook's `refine` (document-ocr-notebook): picture and recognised text in, Markdown
+        out, a page a call. A page keeps its text if that fails, if the answer has not half of its
+        words, or if a number that was read surely is missing; remarks say so.
+        """
+        if self.plans is not None:
+            name, parameters = self.models.model_name("vision"), self.models.parameters("vision")
+            requests = map(page_request, scans)
+            planned = predict(requests, model=name, parameters=parameters, calls=self.plans)
+            self.planned.append(planned)
+            return Seeing({scan.page: "…" for scan in scans if not scan.text})
+        with ThreadPoolExecutor(self.workers, "see") as pool:
+            answers = list(pool.map(partial(self._written, file), scans))
+        said: dict[str, list[int]] = {}
+        for scan, (_, what) in zip(scans, answers, strict=True):
+            said.setdefault(what, []).append(scan.page)
+        remarks = (
+            message("pages {pages}: {what}", pages=ranges(pages), what=what)
+            for what, pages in said.items()
+        )
+        read = zip(scans, answers, strict=True)
+        return Seeing({scan.page: text for scan, (text, _) in read if text}, tuple(remarks))
+
+    def _written(self, file: str, scan: Scan) -> tuple[str, str]:
+        """Return a page in Markdown, empty where it keeps its text, and what to say of it."""
+        kept = "keep the text that was read without the vision model: {why}"
+        try:
+            model = Metered(self.models.of("vision"), self.meter, stage="vision")
+            text = ask_text(model, page_request(scan)).text
+        except ModelError as exc:
+            if not isinstance(exc, ModelOutputError):
+                self.incomplete.add(file)
+            return "", message(kept, why=exc)
+        told, again = (Counter(filter(str.isalpha, words(t))) for t in (scan.text, text))
+        numbers = numbers_in(page_text(page_items(text)))
+        missing = Counter(scan.numbers) - Counter(numbers)
+        lines = scan.text.split("\n")
+        for line in filter(PAGE_NUMBER.fullmatch, (lines[0], lines[-1])):
+            missing -= Counter(numbers_in(line))
+        if missing:
+            why = message("its answer lacks or changes numbers: {named}", named=_named(missing))
+            return "", message(kept, why=why)
+        if "<td" in text or 2 * (told - again).total() > told.total():
+            return "", message(kept, why=message("its answer is another text, or no Markdown"))
+        if not scan.text:
+            alone = "read by the vision model alone, so that no number is compared; {why}"
+            return text, message(
+                alone, why=why_unread() or message("no text was recognised in them")
+            )
+        new = dict.fromkeys(n for n in numbers if n not in numbers_in(scan.text))
+        if not new:
+            return text, message("written down by the vision model")
+        said = "written down by the vision model; numbers that only it has read: {named}"
+        return text, message(said, named=_named(new))
+
+
+def page_request(scan: Scan) -> Request:
+    """Return the request to write a page down; the schema's name is for predictions alone."""
+    text = fence(scan.text, label="recognised") if scan.text else "—"
+    system, user = prompt("page", language_of(scan.text)).fill(text=text)
+    picture = f"data:image/jpeg;base64,{base64.b64encode(scan.jpeg).decode()}"
+    messages = (system, replace(user, images=(picture,)))
+    name = "page" if scan.text else "page_alone"
+    return Request(messages, stage="vision", schema_name=name, streamed=True)
+
+
+def _named(numbers: Iterable[str]) -> str:
+    named = list(numbers)
+    return ", ".join(named[:_MOST_NAMED]) + "…" * (len(named) > _MOST_NAMED)

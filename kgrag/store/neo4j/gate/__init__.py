@@ -1,1 +1,0 @@
-"""What Cypher of others must pass: how it is understood, what is planned, what comes back."""

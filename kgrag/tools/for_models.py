@@ -1,0 +1,163 @@
+"""Tools as a chat model has them while it answers a question: bound to the question's documents."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from kgrag.answering.look_up import Given, Item
+from kgrag.answering.search_context import SearchContext
+from kgrag.api import KnowledgeBase
+from kgrag.llm.tools import Function
+from kgrag.retrieval.filter import Filter, document_meant, documents_within
+from kgrag.statements.selection import Selection
+from kgrag.statements.table import Table, shown, worded
+from kgrag.tools.arguments import Within
+from kgrag.tools.results import Found, Reading
+from kgrag.tools.tool import TOOLS, Tool
+from kgrag.types import Document, Language
+
+# They answer, or give what no sentence can cite; `graph-query` asks for what `graph` draws, and
+# `fetch` is `read` by another name.
+_NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
+# What a model is not told of: results are cut where there is no room, and are in its language.
+_UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
+_UNSAID |= {"kind", "issuer", "in_force", "as_of"}
+_OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
+_WITHIN = frozenset(field.name for field in fields(Within))
+_CHARS = 2_000  # of a document that is read
+_HITS = 5  # passages of a search
+
+
+class _Part(KnowledgeBase):
+    """A knowledge base of which only the documents of a question are seen."""
+
+    def __init__(self, base: KnowledgeBase, knowledge: SearchContext) -> None:
+        self.__dict__.update(vars(base))
+        self._part = knowledge
+
+    @property
+    def _knowledge(self) -> SearchContext:
+        return self._part
+
+    def documents(self) -> list[Document]:
+        """Return the cards of the documents that are seen, ordered by file."""
+        return [card for card in super().documents() if card.doc_id in self._part.cards()]
+
+    def find_document(self, name: str) -> Document:
+        """Return the card of a document that is seen; NotFoundError for others."""
+        return document_meant(name, self.documents())
+
+    def rows(self, selection: Selection) -> Table:
+        """Return the table of a selection of the documents that are seen."""
+        cards, asked = self.documents(), dict[str, object]()
+        for name in ("document", "new"):
+            if named := getattr(selection, name):
+                asked[name] = self.find_document(named).doc_id
+        if selection.kind not in ("cites", "cited_by", "basis", "digest"):
+            within, in_force = selection.within, self._part.in_force()
+            left = frozenset(card.doc_id for card in cards)
+            if within:
+                day = self._part.as_of.day
+                left = documents_within(within, cards, in_force=lambda: in_force.in_force(day))
+            asked["within"] = Filter(documents=tuple(sorted(left)))
+        return super().rows(selection.model_copy(update=asked))
+
+
+@dataclass(frozen=True)
+class ModelTools:
+    """The tools for one question; see `kgrag.answering.look_up.Toolbox`.
+
+    Attributes:
+        base: The knowledge base.
+        knowledge: Restricted to the documents of the question.
+        language: Of the question.
+    """
+
+    base: KnowledgeBase
+    knowledge: SearchContext
+    language: Language
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The functions, with as few words as a model needs: they are sent with every call."""
+        return tuple(map(_function, filter(self._is_given, TOOLS.values())))
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> Given:
+        """Return what a tool gives; see `kgrag.answering.look_up.Toolbox`."""
+        tool, held, day = TOOLS[name], self.knowledge.doc_ids, self.knowledge.as_of
+        known = {field.name for field in fields(tool.arguments)}
+        asked = {"characters": _CHARS, "top_k": _HITS, **arguments, "lang": self.language}
+        asked |= {"as_of": day.day} if day.held else {}
+        given = {name: asked[name] for name in asked if name in known or name in arguments}
+        base = self.base if held is None else _Part(self.base, self.knowledge)
+        found = tool(base, **given)
+        items = [item for item in _items(found) if held is None or _is_held(item, held)]
+        notes = worded(getattr(found, "notes", ()), self.language) if held is None else ()
+        columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
+        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes)
+
+    def _is_given(self, tool: Tool) -> bool:
+        """Return whether a model has a tool; of some documents only if it can be bound to them."""
+        if tool.curates or tool.name in _NOT_GIVEN:
+            return False
+        bound = issubclass(tool.arguments, Within) or _OF_ONE & {
+            field.name for field in fields(tool.arguments)
+        }
+        return self.knowledge.doc_ids is None or bool(bound)
+
+
+def _function(tool: Tool) -> Function:
+    schema = tool.schema()
+    schema["properties"] = {
+        name: _brief(field, is_filter=name in _WITHIN and issubclass(tool.arguments, Within))
+        for name, field in schema["properties"].items()
+        if name not in _UNSAID
+    }
+    told = tool.summary.partition(". ")[0]
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": told, "parameters": schema},
+    }
+
+
+def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
+    """Return the schema of an argument; names alone say what filters and choices are."""
+    brief = {key: field[key] for key in ("type", "enum", "items", "description") if key in field}
+    items = field.get("items", {})
+    if items == {"type": "string"}:  # one name, or several with commas
+        brief = {"type": "string", "description": field["description"]}
+    if items.get("type") == "object":  # which may be written as a text
+        told = [part["description"] for part in items["properties"].values()]
+        told = [field["description"], items["description"], *told[:1]]
+        brief = {"type": "array", "items": {"type": "string"}, "description": " ".join(told)}
+    if is_filter or "enum" in field:
+        brief.pop("description", None)
+    return brief
+
+
+def _items(found: object) -> Iterator[Item]:
+    """Yield what a tool found: rows of a table with their first source, passages, a text."""
+    match found:
+        case Table():
+            for row in found.rows:
+                cells = (row.cells[at] for at in found.filled)
+                told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
+                at = next(((s.doc_id, s.start, s.end) for s in row.sources), None)
+                yield Item(told, at)
+        case Found():
+            for hit in found.hits:
+                chunk = hit.chunk
+                yield Item(chunk.text, (chunk.doc_id, chunk.start, chunk.end), is_row=False)
+        case Reading() if found.excerpt:
+            cited = found.excerpt.citation
+            yield Item(cited.quote, (cited.doc_id, cited.start, cited.end), is_row=False)
+            if found.next:
+                yield Item(f"{found.next} (next)")
+
+
+def _is_held(item: Item, held: frozenset[str]) -> bool:
+    """Return whether an item is of documents of the question; a row may name one by its id."""
+    if item.source:
+        return item.source[0] in held
+    return item.text.partition(" | ")[0].partition(":")[0] in held
