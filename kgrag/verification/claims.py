@@ -4,19 +4,20 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from kgrag.answer.support import wording
 from kgrag.text.quantities import agree
 from kgrag.text.words import has_han, is_latin
 from kgrag.verification.names import bare
-from kgrag.verification.parts import Part, Value, parts_of, plain
+from kgrag.verification.parts import Date, Part, parts_of, plain
 
+T = TypeVar("T")
 Verdict = Literal["missing", "elsewhere", "contrary", "computed"]
 
 # Chosen on one half of the documents, see `benchmarks/decisions.md`.
@@ -68,8 +69,9 @@ class Clause:
     def joined(cls, clauses: Sequence["Clause"]) -> "Clause":
         """Return several clauses as one."""
         fields = zip(*((c.own, c.above, c.around, c.passage) for c in clauses), strict=True)
+        own, above, around, passage = map("\n".join, fields)
         known = tuple(dict.fromkeys(name for c in clauses for name in c.known))
-        return cls(*map("\n".join, fields), known=known)
+        return cls(own, above, around, passage, known)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -262,9 +264,9 @@ class _Compared:
         if part.kind != other.kind:
             return False
         if part.kind == "quantity":
-            one, two = part.values, other.values
+            one, two = part.sizes, other.sizes
             if "" in part.units | other.units:
-                one, two = ({("", raw) for raw in p.raw} for p in (part, other))
+                one, two = (frozenset(("", raw) for raw in p.raw) for p in (part, other))
             off = _ABOUT if part.is_about else _ROUNDED * (part.is_converted or other.is_converted)
             return any(
                 agree(unit, its) and abs(size - value) <= off * abs(value)
@@ -272,13 +274,13 @@ class _Compared:
                 for its, value in two
             )
         if part.kind == "time":
-            return any(_covers(mine, its) for mine in part.values for its in other.values)
+            return any(_covers(mine, its) for mine in part.dates for its in other.dates)
         if part.kind == "modal":
-            one, two = part.values, other.values
-            if one & _MODAL and two & _MODAL:
-                one, two = one & _MODAL, two & _MODAL
-            return any(frozenset(p) not in _UNLIKE for p in product(one, two))
-        return bool(part.values & (other.values | other.marked("within")))
+            said, told = part.forms, other.forms
+            if said & _MODAL and told & _MODAL:
+                said, told = said & _MODAL, told & _MODAL
+            return any(frozenset(p) not in _UNLIKE for p in product(said, told))
+        return bool(part.forms & (other.forms | other.marked("within")))
 
     def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
         """Return whether another part of the clause may stand in a part's place.
@@ -328,7 +330,7 @@ class _Compared:
             over = not rivals and any(self.is_same(part, p) for p in clause.over)
             return over or self._is_written(part)
         if part.kind in ("agency", "title", "code", "name"):
-            return any(form in clause.letters for form in part.values)
+            return any(form in clause.letters for form in part.forms)
         before = clause.before if part.kind == "time" else clause.beside
         beside = () if rivals else before
         return any(self.is_same(part, p) for p in (*clause.over, *beside))
@@ -346,19 +348,19 @@ class _Compared:
             not unit and value == Fraction(digits[0])
             for p in (*self._clause.parts, *self._clause.over)
             if p.kind == "quantity"
-            for unit, value in p.values
+            for unit, value in p.sizes
         )
 
     def _meant_otherwise(self, part: Part, near: Sequence[Part]) -> Finding | None:
         """Return that a part is meant otherwise wherever the clause states it: its bound, time."""
-        for kind in ("bound", "move", "when", "base", "per", "role"):
-            mine, theirs = part.marked(kind), [p.marked(kind) for p in near]
-            if kind in ("when", "base"):
-                mine = frozenset(v for v in mine if v[0])
-            if not mine or not all(theirs):
-                continue
-            alike = _covers if kind in ("when", "base") else operator.eq
-            if not any(alike(a, b) for a in mine for its in theirs for b in its):
+        marks = ("bound", "move", "per", "role")
+        if any(_is_apart(part.marked(m), [p.marked(m) for p in near], operator.eq) for m in marks):
+            return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
+        for mine, theirs in (
+            (part.when, [p.when for p in near]),
+            (part.base, [p.base for p in near]),
+        ):
+            if _is_apart({date for date in mine if date[0]}, theirs, _covers):
                 return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
         return None
 
@@ -395,14 +397,14 @@ class _Compared:
         mine = [p for p in said if any(self.is_same(p, its) for its in held)]
         for terms in (mine, held):
             for one, other in combinations(terms, 2):
-                for (unit, a), (its, b) in product(one.values, other.values):
+                for (unit, a), (its, b) in product(one.sizes, other.sizes):
                     for sign, result, of in _results(unit, a, its, b):
                         off = _ROUNDED * abs(result) if sign == "÷" else 0
-                        if any(agree(u, of) and abs(v - result) <= off for u, v in part.values):
+                        if any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes):
                             return f"{one.written}{sign}{other.written}"
-        (unit, value), *_ = part.values
-        alike = [p for p in mine if any(u == unit for u, _ in p.values)]
-        if len(alike) > 2 and value == sum(max(v for _, v in p.values) for p in alike):
+        (unit, value), *_ = part.sizes
+        alike = [p for p in mine if unit in p.units]
+        if len(alike) > 2 and value == sum(max(v for _, v in p.sizes) for p in alike):
             return "+".join(p.written for p in alike)
         return ""
 
@@ -410,7 +412,7 @@ class _Compared:
         """Return of how many items a number is, in the answer's block, its sentence, the clause."""
         n_listed = (len(_JOINT.findall(text)) + 1 for text in (self._said, self._clause.own))
         counts = {len(self._around), len(self._around) - 1, *n_listed}
-        for unit, value in part.values:
+        for unit, value in part.sizes:
             if unit in ("个", "") and 1 < value <= _MOST_ITEMS and int(value) in counts:
                 return f"{int(value)} ×"
         return ""
@@ -422,12 +424,12 @@ class _Compared:
             (int(size), p)
             for p in own
             if p.kind == "quantity"
-            for unit, size in p.values
+            for unit, size in p.sizes
             if unit == "月"
         ]
         for begin in (p for p in (*self.mine, *own) if p.kind == "time" and p is not part):
             for months, term in terms:
-                for (y, m, _), (year, month, _) in product(part.values, begin.values):
+                for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
                     passed = 12 * (y - year) + (m - month)
                     if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
                         return f"{begin.written}+{term.written}"
@@ -459,7 +461,15 @@ def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[st
             yield "÷", one / other, "倍"
 
 
-def _covers(mine: Value, its: Value) -> bool:
+def _is_apart(
+    mine: Collection[T], theirs: Sequence[Collection[T]], alike: Callable[[T, T], bool]
+) -> bool:
+    """Return whether something is told of a part, and of all others, and nowhere alike."""
+    told = bool(mine) and all(theirs)
+    return told and not any(alike(a, b) for a in mine for its in theirs for b in its)
+
+
+def _covers(mine: Date, its: Date) -> bool:
     """Return whether a time is another one, or a longer one around it; 0 is not told."""
     return all(
         not own or own == other or (other == 0 and i == 0)

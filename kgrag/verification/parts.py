@@ -31,12 +31,13 @@ from kgrag.text.table_rows import is_row, named_cells
 from kgrag.text.terms import Lexicon, Term, statement_terms
 from kgrag.text.vocabulary import FIVE_YEAR_PLAN
 from kgrag.text.words import is_latin, quoted_titles, sentence_spans
-from kgrag.verification.names import agencies, codes, places, titles
+from kgrag.verification.names import Name, agencies, codes, places, titles
 
 Kind = Literal[
     "quantity", "time", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
 ]
-Value = tuple[str, Fraction] | tuple[int, int, int] | str
+Size = tuple[str, Fraction]  # unit, size in it
+Date = tuple[int, int, int]  # year, month, day; 0 for what is not told
 
 _SEGMENT = re.compile(r"(?:[^，,；;。：:|\n（）()]|(?<=\d)[,:](?=\d))+")
 _LISTED = re.compile(r"、|\b(?:and|or|but|while)\b")
@@ -59,6 +60,7 @@ _FEWEST = 3  # words or pairs that say what a number is of; with less, what stan
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
 _BEHIND = 2  # characters between a number and the bound behind it
 _YEARS = range(1900, 2100)
+_TAGGED: tuple[Kind, ...] = ("day", "level", "per")
 _LISTED_KINDS = frozenset(("quantity", "code", "name"))
 _BOUNDS = ("bound:", "behind:")
 _ORDINAL = re.compile(r"第\s*$")
@@ -143,12 +145,15 @@ class Part:
     Attributes:
         kind: What it is.
         written: As in the text, on one line.
-        values: Normal forms, of which one suffices: of a quantity (unit, size), of a time (year,
-            month, day) with 0 for what is not told, else a name.
         start: Offset in the text.
+        sizes: Of a quantity; of these, of the dates and of the forms one suffices.
+        dates: Of a time.
+        forms: Normal forms of all others.
         segment: Where its segment begins.
-        marks: How it is meant, by kind: `bound` least or most, `move` up or down, `when` and
-            `base` times, `role` of an agency, `per` what period.
+        marks: How it is meant, by kind: `bound` least or most, `move` up or down, `role` of an
+            agency, `per` what period.
+        when: Times that a quantity is of.
+        base: Times that it is compared with.
         near: Words of its segment, and values in it.
         far: Those of its sentence; of a modal word those right behind it.
         said: Its segment.
@@ -159,10 +164,14 @@ class Part:
 
     kind: Kind
     written: str
-    values: frozenset[Value]
     start: int
+    sizes: frozenset[Size] = frozenset()
+    dates: frozenset[Date] = frozenset()
+    forms: frozenset[str] = frozenset()
     segment: int = 0
-    marks: frozenset[tuple[str, Value]] = frozenset()
+    marks: frozenset[tuple[str, str]] = frozenset()
+    when: frozenset[Date] = frozenset()
+    base: frozenset[Date] = frozenset()
     near: frozenset[str] = frozenset()
     far: frozenset[str] = frozenset()
     said: str = ""
@@ -173,19 +182,19 @@ class Part:
     @property
     def units(self) -> frozenset[str]:
         """The units of a quantity."""
-        return frozenset(v[0] for v in self.values if self.kind == "quantity")
+        return frozenset(unit for unit, _ in self.sizes)
 
     @property
     def is_converted(self) -> bool:
         """Whether a quantity was converted into another unit."""
-        return not self.raw.issuperset(v[1] for v in self.values)
+        return not self.raw.issuperset(size for _, size in self.sizes)
 
     @property
     def end(self) -> int:
         """Offset after its last character, where its words stand so."""
         return self.start + len(self.written)
 
-    def marked(self, kind: str) -> frozenset[Value]:
+    def marked(self, kind: str) -> frozenset[str]:
         """Return its marks of a kind."""
         return frozenset(value for name, value in self.marks if name == kind)
 
@@ -276,7 +285,7 @@ class _Sentence:
     def parts(self) -> Iterator[Part]:
         """Yield the parts, with their marks and words."""
         for part in self._quantities:
-            yield self._told(replace(part, marks=self._marks(part)))
+            yield self._told(self._meant(part))
         for part in self._times:
             yield self._told(part)
         yield from self._names()
@@ -303,7 +312,7 @@ class _Sentence:
         elif part.kind != "quantity":
             near -= wording(part.written)
         others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
-        values = [(p.start, f"#{value}") for p in others for value in p.values]
+        values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
         near |= {v for at, v in values if segment[0] <= at < segment[1]}
         far = self._far | {v for _, v in values}
         return replace(part, near=near, far=far, segment=piece, said=self._written(*segment))
@@ -333,8 +342,8 @@ class _Sentence:
             yield Part(
                 "quantity",
                 self._written(q.start, end),
-                frozenset(values),
                 q.start,
+                frozenset(values),
                 raw=frozenset(map(Fraction, q.values)),
                 is_word=q.is_word,
                 is_about=about,
@@ -345,12 +354,12 @@ class _Sentence:
         for i, (one, last) in enumerate(pairwise(found)):
             between = self._plain[one.end : last.start].strip()
             in_digits = _DIGITS.search(plain(last.written))
-            if one.units == {""} and between in _TO and len(last.values) == 1 and in_digits:
-                (unit,), (size,) = last.units, last.values
+            if one.units == {""} and between in _TO and len(last.sizes) == 1 and in_digits:
+                ((unit, size),) = last.sizes
                 written = Fraction(_DIGITS.findall(plain(last.written).replace(",", ""))[0])
-                ratios = (size[1] / max(last.raw), size[1] / written)  # 2 to 5 million
-                values = frozenset((unit, raw * ratio) for raw in one.raw for ratio in ratios)
-                found[i] = replace(one, values=values)
+                ratios = (size / max(last.raw), size / written)  # 2 to 5 million
+                sizes = frozenset((unit, raw * ratio) for raw in one.raw for ratio in ratios)
+                found[i] = replace(one, sizes=sizes)
         return found
 
     def _is_item(self, q: Quantity) -> bool:
@@ -360,9 +369,7 @@ class _Sentence:
         opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
         return opened is not None and self._plain[q.end : q.end + 1] in "）)"
 
-    def _measured(
-        self, q: Quantity, more: re.Match[str] | None
-    ) -> tuple[int, list[tuple[str, Fraction]]]:
+    def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[Size]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
         unit, end = q.unit, q.end
         if more:
@@ -383,10 +390,10 @@ class _Sentence:
             ):
                 yield term
 
-    def _marks(self, part: Part) -> frozenset[tuple[str, Value]]:
-        end = part.start + len(part.written)
-        beside = list(self._beside(part.start, end))
-        marks: set[tuple[str, Value]] = set()
+    def _meant(self, part: Part) -> Part:
+        """Return a quantity with how it is meant."""
+        beside = list(self._beside(part.start, part.end))
+        marks: set[tuple[str, str]] = set()
         for kind in ("bound", "move"):
             nearest = _tagged(kind, [t for t in beside if t.start < part.start])
             marks |= {(kind, value) for value in nearest}
@@ -396,11 +403,11 @@ class _Sentence:
         here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
         marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
-        base = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
-        marks |= {("base", value) for t in base for value in t.values}
-        return frozenset(marks | {("when", v) for v in self._when(part, high)})
+        bases = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
+        base = frozenset(date for t in bases for date in t.dates)
+        return replace(part, marks=frozenset(marks), base=base, when=self._when(part, high))
 
-    def _when(self, part: Part, high: int) -> frozenset[Value]:
+    def _when(self, part: Part, high: int) -> frozenset[Date]:
         """Return the time that a quantity is of: the last before it, else that of its segment."""
         own = [t for t in self._times if not self._is_base(t)]
         before = [t for t in own if t.start < part.start]
@@ -409,51 +416,42 @@ class _Sentence:
             last = before[-1]
             # 2025年、2030年分别: which of them is not told here
             beside = [t for t in before if self._segment(t.start) == self._segment(last.start)]
-            return frozenset(v for t in beside for v in t.values)
-        return behind[0].values if behind else frozenset()
+            return frozenset(date for t in beside for date in t.dates)
+        return behind[0].dates if behind else frozenset()
 
     def _is_base(self, time: Part) -> bool:
-        end = time.start + len(time.written)
         return any(
             ("base" in t.tags and 0 <= time.start - t.end <= 1)
-            or ("since" in t.tags and 0 <= t.start - end <= 1)
+            or ("since" in t.tags and 0 <= t.start - time.end <= 1)
             for t in self._terms
         )
 
     # Times
 
     def _read_times(self) -> Iterator[Part]:
-        seen: list[tuple[int, int]] = []
-        for d in dates(self._plain):
-            if not self._in_title(d.start):
-                seen.append((d.start, d.end))
-                value: frozenset[Value] = frozenset({(d.year, d.month, d.day)})
-                yield Part("time", self._written(d.start, d.end), value, d.start)
+        """Yield dates, years, months, and the last years of plans, outside of titles."""
+        dated = [(d.start, d.end, {(d.year, d.month, d.day)}) for d in dates(self._plain)]
+        further = [
+            (*match.span(), {(0, _MONTH_NAMES.index(match.group()) + 1, 0)})
+            for match in _MONTH.finditer(self._text)
+        ]
         for q in quantities(self._plain):
             year = _year_of(q)
-            if year and not self._in_title(q.start) and not any(a <= q.start < b for a, b in seen):
-                if "〔" in self._plain[max(0, q.start - 1) : q.start]:
-                    continue
-                values: set[Value] = {(year, 0, 0)}
-                if _YEAR_END.match(self._plain, q.start + 4):
-                    values.add((year, 12, 31))
-                yield Part("time", self._written(q.start, q.end), frozenset(values), q.start)
-            if q.unit == "月" and not any(a <= q.start < b for a, b in seen):
-                month = int(min(q.values))
-                values = {(0, month, 0)}
-                yield Part("time", self._written(q.start, q.end), frozenset(values), q.start)
-        for match in _MONTH.finditer(self._text):
-            if not any(a <= match.start() < b for a, b in seen):
-                values = {(0, _MONTH_NAMES.index(match.group()) + 1, 0)}
-                yield Part("time", match.group(), frozenset(values), match.start())
-        for start, end, name in self._plans:
-            last = frozenset({(plan_years(name)[1], 0, 0)})
-            yield Part("time", self._written(start, end), last, start)
+            if year and self._plain[q.start - 1 : q.start] != "〔":
+                ends = {(year, 12, 31)} if _YEAR_END.match(self._plain, q.start + 4) else set()
+                further.append((q.start, q.end, {(year, 0, 0)} | ends))
+            elif q.unit == "月":
+                further.append((q.start, q.end, {(0, int(min(q.values)), 0)}))
+        plans = [(start, end, {(plan_years(name)[1], 0, 0)}) for start, end, name in self._plans]
+        apart = [t for t in further if not any(a <= t[0] < b for a, b, _ in dated)]
+        for start, end, values in (*dated, *apart, *plans):
+            if not self._in_title(start):
+                yield Part("time", self._written(start, end), start, dates=frozenset(values))
 
     # Names
 
     def _names(self) -> Iterator[Part]:
-        found = [
+        found: list[tuple[Kind, Name]] = [
             *(("title", name) for name in titles(self._text)),
             *(("agency", name) for name in self._agencies),
             *(("place", name) for name in places(self._text, self._known, latin=self._latin)),
@@ -461,34 +459,31 @@ class _Sentence:
             *(("name", name) for name in codes(self._text, capitalised=True)),
         ]
         for kind, name in found:
-            values: frozenset[Value] = frozenset(name.forms)
-            part = Part(kind, name.written, values, name.start)  # type: ignore[arg-type]
+            part = Part(kind, name.written, name.start, forms=frozenset(name.forms))
             if kind == "place":
                 around = frozenset(("within", form) for form in name.forms[1:])
-                part = replace(part, values=frozenset(name.forms[:1]), marks=around)
+                part = replace(part, forms=frozenset(name.forms[:1]), marks=around)
             if kind == "agency":
-                part = replace(part, marks=self._roles(name.start, name.start + len(name.written)))
+                part = replace(part, marks=self._roles(part))
             yield self._told(part)
 
-    def _roles(self, start: int, at: int) -> frozenset[tuple[str, Value]]:
+    def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return the role of an agency: behind it, else of the last label; 配合甲局: that leads."""
         roles = [t for t in self._terms if any(tag.startswith("role:") for tag in t.tags)]
-        _, high = self._segment(at - 1)
-        behind = [t for t in roles if at <= t.start < high]
-        before = [t for t in roles if t.end <= at and _LABEL.match(self._plain, t.end)]
-        if any("role:support" in t.tags and t.end == start for t in roles):
+        _, high = self._segment(part.end - 1)
+        behind = [t for t in roles if part.end <= t.start < high]
+        before = [t for t in roles if t.end <= part.end and _LABEL.match(self._plain, t.end)]
+        if any("role:support" in t.tags and t.end == part.start for t in roles):
             return frozenset({("role", "lead")})
         chosen = behind[:1] or before[-1:]
         return frozenset(("role", value) for value in _tagged("role", chosen))
 
     def _tagged(self) -> Iterator[Part]:
         for term in self._terms:
-            for tag in term.tags:
-                kind, _, value = tag.partition(":")
-                if kind in ("day", "level", "per"):
+            for kind in _TAGGED:
+                if forms := _tagged(kind, [term]):
                     written = self._written(term.start, term.end)
-                    part = Part(kind, written, frozenset({value}), term.start)  # type: ignore[arg-type]
-                    yield self._told(part)
+                    yield self._told(Part(kind, written, term.start, forms=forms))
 
     def _modals(self) -> Iterator[Part]:
         """Yield what each segment allows, forbids, or says plainly; nothing of a question."""
@@ -508,15 +503,15 @@ class _Sentence:
                 yield Part(
                     "modal",
                     self._written(low, high),
-                    frozenset(values or {"plain"}),
                     modal[0].start if modal else low,
+                    forms=frozenset(values or {"plain"}),
                     near=near,
                     far=frozenset[str]().union(*focus) & near,
                     said=self._written(low, high),
                 )
 
 
-def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[Value]:
+def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[str]:
     """Return the values of a kind of the last word that has any."""
     for term in reversed([*terms]):
         values = {tag.partition(":")[2] for tag in term.tags if tag.startswith(f"{kind}:")}
