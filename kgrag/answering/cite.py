@@ -37,7 +37,7 @@ from kgrag.text.table_rows import columns_above, header_before, is_row
 from kgrag.text.words import normalize_name, read_word_list, words
 from kgrag.types import Document, Heading, Query
 from kgrag.verification.claims import Clause, completing, findings
-from kgrag.verification.parts import lines_of, tags_in
+from kgrag.verification.parts import is_modal, lines_of
 
 # Weights and margins: benchmarks/decisions.md, from `python benchmarks/moved.py`.
 _ABOVE_WEIGHT = 0.5  # of what only stands in title and headings
@@ -303,7 +303,7 @@ def _content(sentence: str) -> frozenset[str]:
     """Return the content words of a sentence, without figures."""
     general = frozenset(read_word_list("general_words.txt"))
     told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
-    return frozenset(word for word in told if word not in general and not tags_in(word))
+    return frozenset(word for word in told if word not in general and not is_modal(word))
 
 
 def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:

@@ -168,20 +168,14 @@ def completing(
     compared = _Compared(said, clause, asked, [said], clause)
     lacking = [p for p in compared.mine if (f := compared.finding(p)) and f.verdict == "elsewhere"]
     for part in sorted(lacking, key=lambda p: p.kind == "quantity"):
+        against = compared.rivals(part)
         bearing = [
             (compared.like(part, its), -min(abs(i - n) for n in quoted), i)
             for i, sentence in enumerate(sentences)
             for its in parts_of(sentence, clause.known)
             if compared.is_same(part, its)
         ]
-        against = compared.rivals(part)
-        fit = [
-            b
-            for b in bearing
-            if b[0] >= _SOME + max(against, default=0.0)
-            or (not against and (b[0] >= _SOME / 2 or b[1] >= -1 or compared.across))
-        ]
-        if fit:
+        if fit := [b for b in bearing if compared.is_fit(*b[:2], against)]:
             return max(fit)[2]
     return None
 
@@ -194,6 +188,7 @@ class _Compared:
     ) -> None:
         self.mine = parts_of(said, clause.known)
         self._said, self._clause, self._around, self._whole = said, clause, around, whole
+        self._block = parts_of("\n".join(around), clause.known)
         self._asked, self._asked_words = parts_of(asked, clause.known), wording(asked)
         near = {part.near for part in clause.parts}
         counts, n = Counter(word for words in near for word in words), len(near)
@@ -202,8 +197,6 @@ class _Compared:
 
     def finding(self, part: Part) -> Finding | None:
         """Return what is wrong with a part; None for nothing."""
-        own = self._clause.parts
-        same = [p for p in own if self.is_same(part, p)]
         if part.kind == "modal":
             return self._otherwise(part)
         in_latin = is_latin(self._clause.own)
@@ -211,32 +204,33 @@ class _Compared:
             part.kind == "agency" and in_latin and has_han(self._said)
         ):
             return None  # called otherwise in another language
-        rivals = [p for p in own if self._is_rival(part, p, beside=bool(same))]
-        if same:
-            told = frozenset[str]().union(*(p.near for p in (*same, *rivals)))
-            fits = {p: self._fits(part, p, told) for p in (*same, *rivals)}
-            held = max(map(fits.__getitem__, same))
-            best = max(rivals, key=fits.__getitem__, default=None)
-            if (
-                best
-                and fits[best] >= max(_LIKE, held + _MARGIN)
-                and self._is_clear(part, best, same)
-            ):
-                return self._contrary(part, best)
-            return self._meant_otherwise(part, [p for p in same if fits[p] >= held - _CLOSE])
-        best = max(rivals, key=lambda p: self.like(part, p), default=None)
-        likest = self.like(part, best) if best else 0.0
+        same = [p for p in self._clause.parts if self.is_same(part, p)]
+        rivals = [p for p in self._clause.parts if self._is_rival(part, p, beside=bool(same))]
+        return self._stated(part, same, rivals) if same else self._unstated(part, rivals)
+
+    def _stated(self, part: Part, same: Sequence[Part], rivals: Sequence[Part]) -> Finding | None:
+        """Return whether a part is stated of something else, or meant otherwise."""
+        told = frozenset[str]().union(*(p.near for p in (*same, *rivals)))
+        fits = {p: self._fits(part, p, told) for p in (*same, *rivals)}
+        held = max(map(fits.__getitem__, same))
+        best = max(rivals, key=fits.__getitem__, default=None)
+        if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
+            return self._contrary(part, best)
+        return self._meant_otherwise(part, [p for p in same if fits[p] >= held - _CLOSE])
+
+    def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
+        """Return that a part stands elsewhere or nowhere, or what stands in its place."""
         if self._stands_above(part, rivals):
             return None
+        best = max(rivals, key=lambda p: self.like(part, p), default=None)
+        against = self._contrary(part, best) if best and self.like(part, best) >= _LIKE else None
         if part.kind in _OPTIONAL or self._may_be_count(part):
             beside = best and any(word[0] == "#" for word in part.near & best.near)
-            return self._contrary(part, best) if best and (beside or likest >= _LIKE) else None
+            return self._contrary(part, best) if best and beside else against
         if operands := self._computed(part):
             return Finding(part.start, "computed", f"{part.written} = {operands}")
-        if best and likest >= _LIKE:
-            return self._contrary(part, best)
-        if any(self.is_same(part, p) for p in self._asked) and part.kind in _ASKED:
-            return None
+        if against or (part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked)):
+            return against
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
 
@@ -245,15 +239,29 @@ class _Compared:
         own = self._clause.parts
         return [self.like(part, p) for p in own if self._is_rival(part, p, beside=False)]
 
+    def is_fit(self, like: float, near: int, against: Sequence[float]) -> bool:
+        """Return whether a sentence that states a part is of the same thing, or beside the quote.
+
+        Args:
+            like: How like the part it is there.
+            near: Minus its distance to the quote, in sentences.
+            against: How like the part those are that stand against it.
+        """
+        if like >= _SOME + max(against, default=0.0):
+            return True
+        return not against and (like >= _SOME / 2 or near >= -1 or self.across)
+
     def _is_clear(self, part: Part, rival: Part, same: Sequence[Part]) -> bool:
         """Return whether a rival shares clearly more words with a part than those of its value."""
-        if any(p.marked("each") for p in (part, rival, *same)) or self._computed(part):
+        is_faint = not self.across and self.like(part, rival) < _SOME
+        is_each = any(p.marked("each") for p in (part, rival, *same))
+        if is_faint or is_each or self._computed(part):
             return False
-        words = part.near | {word for word in part.far if word[0] == "#"}
+        told = (mine.near for mine in self.mine if self.is_same(mine, rival))
+        words = part.near.difference(*told) | {word for word in part.far if word[0] == "#"}
         shared = max(len(words & p.near) for p in same)
-        is_pair = part.kind in ("place", "agency") and has_han(
-            self._said
-        )  # two words overlap by a pair
+        # Names overlap with what is beside them by a pair.
+        is_pair = part.kind in ("place", "agency") and has_han(self._said)
         return len(words & rival.near) > shared + is_pair
 
     def _contrary(self, part: Part, other: Part) -> Finding:
@@ -264,15 +272,7 @@ class _Compared:
         if part.kind != other.kind:
             return False
         if part.kind == "quantity":
-            one, two = part.sizes, other.sizes
-            if "" in part.units | other.units:
-                one, two = (frozenset(("", raw) for raw in p.raw) for p in (part, other))
-            off = _ABOUT if part.is_about else _ROUNDED * (part.is_converted or other.is_converted)
-            return any(
-                agree(unit, its) and abs(size - value) <= off * abs(value)
-                for unit, size in one
-                for its, value in two
-            )
+            return _is_as_much(part, other)
         if part.kind == "time":
             return any(_covers(mine, its) for mine in part.dates for its in other.dates)
         if part.kind == "modal":
@@ -366,13 +366,14 @@ class _Compared:
 
     def _otherwise(self, part: Part) -> Finding | None:
         """Return that a clause forbids what a segment allows, or the like."""
+        said = [p for p in (*self.mine, *self._block) if p.kind == "modal"]
         shares = [(_alike(part, p), p) for p in self._clause.parts if p.kind == "modal"]
         best = max((share for share, _ in shares), default=0.0)
         near = [
             p
             for share, p in shares
             if share >= max(_ALIKE, best - _CLOSE)
-            and share == max(_alike(mine, p) for mine in self.mine if mine.kind == "modal")
+            and share == max(_alike(mine, p) for mine in said)
         ]
         if near and not any(self.is_same(part, p) for p in near):
             return self._contrary(part, near[0])
@@ -393,20 +394,9 @@ class _Compared:
         if not part.marked("computed"):
             return ""
         held = [p for p in self._whole.parts if p.kind == "quantity"]
-        said = parts_of("\n".join(self._around), self._clause.known)
-        mine = [p for p in said if any(self.is_same(p, its) for its in held)]
-        for terms in (mine, held):
-            for one, other in combinations(terms, 2):
-                for (unit, a), (its, b) in product(one.sizes, other.sizes):
-                    for sign, result, of in _results(unit, a, its, b):
-                        off = _ROUNDED * abs(result) if sign == "÷" else 0
-                        if any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes):
-                            return f"{one.written}{sign}{other.written}"
-        (unit, value), *_ = part.sizes
-        alike = [p for p in mine if unit in p.units]
-        if len(alike) > 2 and value == sum(max(v for _, v in p.sizes) for p in alike):
-            return "+".join(p.written for p in alike)
-        return ""
+        mine = [p for p in self._block if any(self.is_same(p, its) for its in held)]
+        # Some two of many numbers have nearly any ratio.
+        return _of_two(part, mine) or _of_two(part, held, signs="+−") or _of_all(part, mine)
 
     def _counted(self, part: Part) -> str:
         """Return of how many items a number is, in the answer's block, its sentence, the clause."""
@@ -420,20 +410,28 @@ class _Compared:
     def _reckoned(self, part: Part) -> str:
         """Return from which time and how many months a time follows."""
         own = self._clause.parts
-        terms = [
-            (int(size), p)
-            for p in own
-            if p.kind == "quantity"
-            for unit, size in p.sizes
-            if unit == "月"
-        ]
-        for begin in (p for p in (*self.mine, *own) if p.kind == "time" and p is not part):
-            for months, term in terms:
-                for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
-                    passed = 12 * (y - year) + (m - month)
-                    if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
-                        return f"{begin.written}+{term.written}"
+        terms = [(int(size), p) for p in own for unit, size in p.sizes if unit == "月"]
+        begins = [p for p in (*self.mine, *own) if p.kind == "time" and p is not part]
+        for begin, (months, term) in product(begins, terms):
+            for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
+                passed = 12 * (y - year) + (m - month)
+                if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
+                    return f"{begin.written}+{term.written}"
         return ""
+
+
+def _is_as_much(part: Part, other: Part) -> bool:
+    """Return whether two quantities are the same, but for rounding where one was converted."""
+    one, two = part.sizes, other.sizes
+    if "" in part.units | other.units:
+        one, two = (frozenset(("", raw) for raw in p.raw) for p in (part, other))
+    off = _ABOUT if part.is_about > other.is_about else Fraction(0)
+    if part.is_converted or other.is_converted:
+        off = max(off, _ROUNDED)
+    return any(
+        agree(unit, its) and abs(size - value) <= off * abs(value)
+        for (unit, size), (its, value) in product(one, two)
+    )
 
 
 def _alike(part: Part, other: Part) -> float:
@@ -444,6 +442,26 @@ def _alike(part: Part, other: Part) -> float:
         return both
     share = len(focus & part.near & other.near) / len(focus)
     return (both + share) / 2 if share >= _ALIKE else 0.0
+
+
+def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−÷") -> str:
+    """Return of which two numbers a number is the sum, the difference or the ratio."""
+    for one, other in combinations(terms, 2):
+        for (unit, a), (its, b) in product(one.sizes, other.sizes):
+            for sign, result, of in _results(unit, a, its, b):
+                off = _ROUNDED * abs(result) if sign == "÷" else 0
+                right = any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes)
+                if right and sign in signs:
+                    return f"{one.written}{sign}{other.written}"
+    return ""
+
+
+def _of_all(part: Part, terms: Sequence[Part]) -> str:
+    """Return of which three or more numbers of its unit a number is the sum."""
+    (unit, value), *_ = part.sizes
+    alike = [p for p in terms if unit in p.units]
+    is_sum = len(alike) > 2 and value == sum(max(size for _, size in p.sizes) for p in alike)
+    return "+".join(p.written for p in alike) if is_sum else ""
 
 
 def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[str, Fraction, str]]:

@@ -1,7 +1,7 @@
-"""Read a sentence into the parts that it claims: quantities, times, places, agencies, names, modality.
+"""Read a sentence into the parts that it claims: numbers, times, places, names, modality.
 
-Sentences of answers and clauses of documents are read alike, so that parts can be compared by value
-(3 million yuan is 300万元), by what they are said of, and by how they are meant (at least, by 2025).
+Sentences of answers and clauses of documents are read alike, so that parts can be compared by
+value (3 million yuan is 300万元), by what they are said of, and by how they are meant (at least).
 """
 
 import functools
@@ -73,19 +73,21 @@ _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
 _SIZES = (
     "元 1 yuan rmb cny|万元 10000|亿元 100000000",
-    "日 1 天 day days|小时 1/24 hour hours hr hrs h|分钟 1/1440 minute minutes min|周 7 week weeks 星期",
+    "日 1 天 day days|小时 1/24 hour hours hr hrs h|分钟 1/1440 minute minutes min"
+    "|周 7 week weeks 星期",
     "月 1 个月 month months|年 12 year years|季度 3 quarter quarters",
     "工作日 1 working_day working_days business_day business_days workday workdays",
-    "吨 1 tonne tonnes ton tons t|千克 1/1000 kg kilogram kilograms|克 1/1000000 gram grams|毫克 1/1000000000 mg",
+    "吨 1 tonne tonnes ton tons t|千克 1/1000 kg kilogram kilograms|克 1/1000000 gram grams"
+    "|毫克 1/1000000000 mg",
     "微克 1 ug μg µg",
     "千瓦时 1 kwh|兆瓦时 1000 mwh|gwh 1000000",
     "千瓦 1 kw|兆瓦 1000 mw|吉瓦 1000000 gw",
-    "平方米 1 m2 square_metre square_metres square_meter square_meters|公顷 10000 ha hectare hectares"
-    "|平方公里 1000000 km2 square_kilometre square_kilometres square_kilometer square_kilometers"
-    "|亩 2000/3 mu",
+    "平方米 1 m2 square_metre square_metres square_meter square_meters|公顷 10000 ha hectare"
+    " hectares|平方公里 1000000 km2 square_kilometre square_kilometres square_kilometer"
+    " square_kilometers|亩 2000/3 mu",
     "立方米 1 m3 cubic_metre cubic_metres cubic_meter cubic_meters",
-    "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers|厘米 1/100 cm"
-    "|毫米 1/1000 mm|mile 1609 miles",
+    "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers"
+    "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles",
     "美元 1 dollar dollars usd|美分 1/100 cent cents",
     "% 1 percent per_cent",
     "个百分点 1 percentage_point percentage_points",
@@ -237,9 +239,9 @@ def plain(text: str) -> str:
     return in_digits(legible(text))
 
 
-def tags_in(text: str) -> frozenset[str]:
-    """Return the tags of the words of a text in `claims.toml`."""
-    return frozenset(tag for term in _terms(plain(text)) for tag in term.tags)
+def is_modal(word: str) -> bool:
+    """Return whether a word says what is allowed, asked for or not so, in `claims.toml`."""
+    return any(tag.startswith("modal:") for term in _terms(plain(word)) for tag in term.tags)
 
 
 def claims_something(sentence: str) -> bool:
@@ -294,28 +296,39 @@ class _Sentence:
 
     def _told(self, part: Part) -> Part:
         """Return a part with the words of its segment, or item of a list, and of its sentence."""
-        start, end = segment = self._segment(part.start)
-        if part.kind == "time":  # it is that of all until the next one
-            later = [t.start for t in self._times if t.start > part.start]
-            end = max(end, min(later, default=len(self._text)))
-        elif part.kind in _LISTED_KINDS:
-            cuts = [start, *(m.end() for m in _LISTED.finditer(self._text, start, end)), end]
-            i = min(bisect_right(cuts, part.start), len(cuts) - 1)
-            start, end = cuts[i - 1], cuts[i]
-        near, piece = wording(self._bare[start:end]), start
-        for begin in (segment[0], self._segment(segment[0] - 1)[0]):
-            if len(wording(self._topics[start:end])) < (1 if self._latin else _FEWEST):
-                start = min(start, max(begin, 0))
-                near |= wording(self._bare[start:end])
+        low, high = self._segment(part.start)
+        start, end = self._item(part)
+        near = self._near(start, end, low)
         if part.kind == "agency":
             near = near.difference(*(wording(name.written) for name in self._agencies))
         elif part.kind != "quantity":
             near -= wording(part.written)
         others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
         values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
-        near |= {v for at, v in values if segment[0] <= at < segment[1]}
-        far = self._far | {v for _, v in values}
-        return replace(part, near=near, far=far, segment=piece, said=self._written(*segment))
+        near |= {value for at, value in values if low <= at < high}
+        far = self._far | {value for _, value in values}
+        return replace(part, near=near, far=far, segment=start, said=self._written(low, high))
+
+    def _item(self, part: Part) -> tuple[int, int]:
+        """Return the span of a part's item of a list, else of its segment; a time's is longer."""
+        start, end = self._segment(part.start)
+        if part.kind == "time":  # it is that of all until the next one
+            later = [t.start for t in self._times if t.start > part.start]
+            return start, max(end, min(later, default=len(self._text)))
+        if part.kind not in _LISTED_KINDS:
+            return start, end
+        cuts = [start, *(m.end() for m in _LISTED.finditer(self._text, start, end)), end]
+        i = min(bisect_right(cuts, part.start), len(cuts) - 1)
+        return cuts[i - 1], cuts[i]
+
+    def _near(self, start: int, end: int, low: int) -> frozenset[str]:
+        """Return the words of a span, and where these are few, those of its segment before it."""
+        near, few = wording(self._bare[start:end]), 1 if self._latin else _FEWEST
+        for begin in (low, self._segment(low - 1)[0]):
+            if len(wording(self._topics[start:end])) < few:
+                start = min(start, begin)
+                near |= wording(self._bare[start:end])
+        return near
 
     def _segment(self, at: int) -> tuple[int, int]:
         i = bisect_right(self._segments, (at, len(self._text) + 1)) - 1
@@ -392,20 +405,22 @@ class _Sentence:
 
     def _meant(self, part: Part) -> Part:
         """Return a quantity with how it is meant."""
-        beside = list(self._beside(part.start, part.end))
-        marks: set[tuple[str, str]] = set()
-        for kind in ("bound", "move"):
-            nearest = _tagged(kind, [t for t in beside if t.start < part.start])
-            marks |= {(kind, value) for value in nearest}
-        if after := _tagged("behind", [t for t in beside if t.start >= part.start][::-1]):
-            marks = {m for m in marks if m[0] != "bound"} | {("bound", v) for v in after}
         low, high = self._segment(part.start)
         here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
+        marks = self._beside_marks(part)
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
         marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
         bases = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
         base = frozenset(date for t in bases for date in t.dates)
-        return replace(part, marks=frozenset(marks), base=base, when=self._when(part, high))
+        return replace(part, marks=marks, base=base, when=self._when(part, high))
+
+    def _beside_marks(self, part: Part) -> frozenset[tuple[str, str]]:
+        """Return whether a quantity is the least or most, a rise or a fall."""
+        beside = list(self._beside(part.start, part.end))
+        before = [t for t in beside if t.start < part.start]
+        behind = _tagged("behind", reversed([t for t in beside if t.start >= part.start]))
+        bound, move = behind or _tagged("bound", before), _tagged("move", before)
+        return frozenset({*(("bound", v) for v in bound), *(("move", v) for v in move)})
 
     def _when(self, part: Part, high: int) -> frozenset[Date]:
         """Return the time that a quantity is of: the last before it, else that of its segment."""
@@ -469,7 +484,7 @@ class _Sentence:
 
     def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return the role of an agency: behind it, else of the last label; 配合甲局: that leads."""
-        roles = [t for t in self._terms if any(tag.startswith("role:") for tag in t.tags)]
+        roles = [t for t in self._terms if _tagged("role", [t])]
         _, high = self._segment(part.end - 1)
         behind = [t for t in roles if part.end <= t.start < high]
         before = [t for t in roles if t.end <= part.end and _LABEL.match(self._plain, t.end)]
@@ -491,10 +506,8 @@ class _Sentence:
             return
         for low, high in self._segments:
             here = [t for t in self._terms if low <= t.start and t.end <= high]
-            modal = [t for t in here if any(tag.startswith("modal:") for tag in t.tags)]
-            values = {
-                tag.partition(":")[2] for t in modal for tag in t.tags if tag.startswith("modal:")
-            }
+            modal = [t for t in here if _tagged("modal", [t])]
+            values = frozenset[str]().union(*(_tagged("modal", [t]) for t in modal))
             bare = _blanked(self._bare, modal, "0")
             near = wording(bare[low:high])
             if len(near) >= (1 if modal else _FEWEST):
@@ -504,7 +517,7 @@ class _Sentence:
                     "modal",
                     self._written(low, high),
                     modal[0].start if modal else low,
-                    forms=frozenset(values or {"plain"}),
+                    forms=values or frozenset({"plain"}),
                     near=near,
                     far=frozenset[str]().union(*focus) & near,
                     said=self._written(low, high),
