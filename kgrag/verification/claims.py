@@ -216,7 +216,9 @@ class _Compared:
         best = max(rivals, key=fits.__getitem__, default=None)
         if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
             return self._contrary(part, best)
-        return self._meant_otherwise(part, [p for p in same if fits[p] >= held - _CLOSE])
+        near = [p for p in same if fits[p] >= held - _CLOSE]
+        likest = max(self.like(part, p) for p in near)
+        return self._meant_otherwise(part, [p for p in near if self.like(part, p) >= likest - _CLOSE])
 
     def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, or what stands in its place."""

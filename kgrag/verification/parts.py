@@ -277,7 +277,8 @@ class _Sentence:
         bounds = [t for t in self._terms if any(tag.startswith(_BOUNDS) for tag in t.tags)]
         aims = () if self._latin else statement_terms().terms(text)  # say nothing of what it is
         self._bare = _blanked(text, [*numbers, *bounds], "0")
-        self._topics = _blanked(self._bare, aims, "0")
+        at_number = [t for t in aims if self._bare[t.end : t.end + 1] == "0"]
+        self._topics = _blanked(self._bare, at_number, "0")
         self._agencies = agencies(text, latin=self._latin)
         self._far = wording(self._bare)
 
