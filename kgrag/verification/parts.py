@@ -313,8 +313,8 @@ class _Sentence:
     def _item(self, part: Part) -> tuple[int, int]:
         """Return the span of a part's item of a list, else of its segment; a time's is longer."""
         start, end = self._segment(part.start)
-        if part.kind == "time":  # it is that of all until the next one
-            later = [t.start for t in self._times if t.start > part.start]
+        if part.kind == "time" and not self._is_base(part):  # of all until the next one
+            later = [t.start for t in self._times if t.start > part.start and not self._is_base(t)]
             return start, max(end, min(later, default=len(self._text)))
         if part.kind not in _LISTED_KINDS:
             return start, end
