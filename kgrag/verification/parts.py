@@ -56,6 +56,7 @@ _MONTH_NAMES = [
     "December",
 ]
 _MONTH = re.compile(rf"\b(?:{'|'.join(_MONTH_NAMES)})\b")
+_LONGEST = 800  # characters read as one sentence: each part is compared with all of it
 _FEWEST = 3  # words or pairs that say what a number is of; with less, what stands before says it
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
 _BEHIND = 2  # characters between a number and the bound behind it
@@ -138,6 +139,9 @@ def _blanked(text: str, terms: "Iterable[Term | Part]", by: str) -> str:
     for term in terms:
         text = text[: term.start] + by * (term.end - term.start) + text[term.end :]
     return text
+
+
+_words = functools.lru_cache(maxsize=1 << 12)(wording)  # many parts share a segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,7 @@ def parts_of(text: str, known: tuple[str, ...] = ()) -> tuple[Part, ...]:
 
 
 def _with_remarks(text: str) -> list[tuple[int, int]]:
-    """Return the spans of sentences, each with the remark in brackets behind it."""
+    """Return the spans of sentences, each with the remark in brackets behind it; long ones cut."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         opened = spans and text.rfind("（", *spans[-1]) > text.rfind("）", *spans[-1])
@@ -231,7 +235,11 @@ def _with_remarks(text: str) -> list[tuple[int, int]]:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
-    return spans
+    return [
+        (begin, min(end, begin + _LONGEST))
+        for start, end in spans
+        for begin in range(start, end, _LONGEST)
+    ]
 
 
 def plain(text: str) -> str:
@@ -271,6 +279,7 @@ class _Sentence:
         self._segments = [m.span() for m in _SEGMENT.finditer(self._plain)] or [(0, len(text))]
         plans = _plans(text, latin=self._latin)
         self._plans = [plan for plan in plans if not self._in_title(plan[0])]
+        self._read = list(quantities(self._plain))
         self._times = sorted(self._read_times(), key=lambda t: t.start)
         self._quantities = self._ranged(list(self._read_quantities()))
         numbers = [*self._quantities, *self._times]
@@ -280,7 +289,9 @@ class _Sentence:
         at_number = [t for t in aims if self._bare[t.end : t.end + 1] == "0"]
         self._topics = _blanked(self._bare, at_number, "0")
         self._agencies = agencies(text, latin=self._latin)
-        self._far = wording(self._bare)
+        names = (_words(name.written) for name in self._agencies)
+        self._agency_words = frozenset[str]().union(*names)
+        self._far = _words(self._bare)
 
     def _in_title(self, at: int) -> bool:
         return any(start <= at < end for start, end in self._titled)
@@ -301,9 +312,9 @@ class _Sentence:
         start, end = self._item(part)
         near = self._near(start, end, low)
         if part.kind == "agency":
-            near = near.difference(*(wording(name.written) for name in self._agencies))
+            near -= self._agency_words
         elif part.kind != "quantity":
-            near -= wording(part.written)
+            near -= _words(part.written)
         others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
         values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
         near |= {value for at, value in values if low <= at < high}
@@ -324,11 +335,11 @@ class _Sentence:
 
     def _near(self, start: int, end: int, low: int) -> frozenset[str]:
         """Return the words of a span, and where these are few, those of its segment before it."""
-        near, few = wording(self._bare[start:end]), 1 if self._latin else _FEWEST
+        near, few = _words(self._bare[start:end]), 1 if self._latin else _FEWEST
         for begin in (low, self._segment(low - 1)[0]):
-            if len(wording(self._topics[start:end])) < few:
+            if len(_words(self._topics[start:end])) < few:
                 start = min(start, begin)
-                near |= wording(self._bare[start:end])
+                near |= _words(self._bare[start:end])
         return near
 
     def _segment(self, at: int) -> tuple[int, int]:
@@ -343,7 +354,7 @@ class _Sentence:
     def _read_quantities(self) -> Iterator[Part]:
         dated = [(d.start, d.end) for d in dates(self._plain)]
         dated += [(start, end) for start, end, _ in self._plans]
-        for q in quantities(self._plain):
+        for q in self._read:
             if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
                 continue
             more = None if q.unit else _further_unit().match(self._plain, q.end)
@@ -396,8 +407,7 @@ class _Sentence:
     def _beside(self, start: int, end: int) -> Iterator[Term]:
         """Yield the words between the number before and this one, and right behind it."""
         low, high = self._segment(start)
-        ends = [q.end for q in quantities(self._plain[low:start])]
-        low += max(ends, default=0)
+        low = max((q.end for q in self._read if low <= q.start and q.end <= start), default=low)
         for term in self._terms:
             if (low <= term.start and term.end <= start) or (
                 end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND
@@ -451,7 +461,7 @@ class _Sentence:
             (*match.span(), {(0, _MONTH_NAMES.index(match.group()) + 1, 0)})
             for match in _MONTH.finditer(self._text)
         ]
-        for q in quantities(self._plain):
+        for q in self._read:
             year = _year_of(q)
             if year and self._plain[q.start - 1 : q.start] != "〔":
                 ends = {(year, 12, 31)} if _YEAR_END.match(self._plain, q.start + 4) else set()
@@ -510,10 +520,10 @@ class _Sentence:
             modal = [t for t in here if _tagged("modal", [t])]
             values = frozenset[str]().union(*(_tagged("modal", [t]) for t in modal))
             bare = _blanked(self._bare, modal, "0")
-            near = wording(bare[low:high])
+            near = _words(bare[low:high])
             if len(near) >= (1 if modal else _FEWEST):
                 reach = _FOCUS * (3 if self._latin else 1)
-                focus = (wording(bare[t.end : min(high, t.end + reach)]) for t in modal)
+                focus = (_words(bare[t.end : min(high, t.end + reach)]) for t in modal)
                 yield Part(
                     "modal",
                     self._written(low, high),
