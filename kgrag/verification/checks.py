@@ -26,17 +26,16 @@ _MOST_TOLD = 4  # sentences
 def checked(answer: Answer, cited: Mapping[int, Clause]) -> Answer:
     """Return an answer with the findings on each sentence of a model, without a model.
 
-    Numbers with units, dates and names (titles, agencies, places, Latin names) must occur in the
-    cited text: in 福建65%[1]，全国40%[2] each half in its own. Numbers must occur in the quote,
-    too, if there is one. A sentence without [n] is checked against the citations of the next cited
-    sentence of its paragraph or list. Headings are skipped; lead-ins that end in a colon,
-    statements that documents say nothing and a closing summary need no citation. Answers that found
-    nothing are not checked, nor is what is verbatim: quotes and rows, spans in quotation marks that
-    the cited text has, and sentences of the quote.
+    Each part of a sentence (`findings`) must stand in the clause that it cites: in 福建65%[1]，
+    全国40%[2] each half in its own. A sentence without [n] is checked against the citations of the
+    next cited sentence of its paragraph or list. Headings are skipped; lead-ins that end in a
+    colon, statements that documents say nothing and a closing summary need no citation. Answers
+    that found nothing are not checked, nor is what is verbatim: quotes and rows, spans in quotation
+    marks that the cited text has, and sentences of the quote.
 
     Args:
         answer: The answer.
-        quoted: Cited text by [n]: preferably the passage, not only the quote.
+        cited: What each [n] cites.
     """
     if not answer.found:
         return answer

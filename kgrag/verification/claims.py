@@ -217,8 +217,9 @@ class _Compared:
         if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
             return self._contrary(part, best)
         near = [p for p in same if fits[p] >= held - _CLOSE]
-        likest = max(self.like(part, p) for p in near)
-        return self._meant_otherwise(part, [p for p in near if self.like(part, p) >= likest - _CLOSE])
+        like = {p: self.like(part, p) for p in near}
+        likest = max(like.values()) - _CLOSE
+        return self._meant_otherwise(part, [p for p in near if like[p] >= likest])
 
     def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, or what stands in its place."""
@@ -375,7 +376,7 @@ class _Compared:
             p
             for share, p in shares
             if share >= max(_ALIKE, best - _CLOSE)
-            and share == max(_alike(mine, p) for mine in said)
+            and share >= max(_alike(mine, p) for mine in said) - _CLOSE
         ]
         if near and not any(self.is_same(part, p) for p in near):
             return self._contrary(part, near[0])
