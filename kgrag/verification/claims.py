@@ -230,7 +230,7 @@ class _Compared:
         if part.kind in _OPTIONAL or self._may_be_count(part):
             beside = best and any(word[0] == "#" for word in part.near & best.near)
             return self._contrary(part, best) if best and beside else against
-        if operands := self._computed(part):
+        if operands := self._computed(part) or ("" if against else self._counted(part)):
             return Finding(part.start, "computed", f"{part.written} = {operands}")
         if against or (part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked)):
             return against
@@ -390,10 +390,6 @@ class _Compared:
         """Return how a part follows from what stands in the clause; empty if it does not."""
         if part.kind == "time":
             return self._reckoned(part)
-        if part.kind != "quantity":
-            return ""
-        if counted := self._counted(part):
-            return counted
         if not part.marked("computed"):
             return ""
         held = [p for p in self._whole.parts if p.kind == "quantity"]
