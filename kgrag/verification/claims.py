@@ -223,10 +223,10 @@ class _Compared:
 
     def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, or what stands in its place."""
-        if self._stands_above(part, rivals):
-            return None
         best = max(rivals, key=lambda p: self.like(part, p), default=None)
         against = self._contrary(part, best) if best and self.like(part, best) >= _LIKE else None
+        if self._stands_above(part, rivals):
+            return against if part.kind == "agency" else None
         if part.kind in _OPTIONAL or self._may_be_count(part):
             beside = best and any(word[0] == "#" for word in part.near & best.near)
             return self._contrary(part, best) if best and beside else against
