@@ -225,7 +225,8 @@ def test_completing_takes_what_is_near_or_alike_where_nothing_stands_against_it(
 
 def test_parts_have_the_kinds_and_marks_of_a_statement():
     (quantity, time, *_) = parts_of("到2025年底，比重不低于20%")
-    assert (quantity.written, quantity.sizes) == ("20%", {("%", Fraction(20))})
+    assert quantity.written == "20%"
+    assert quantity.sizes == {("%", Fraction(20))}
     assert quantity.marked("bound") == {"least"}
     assert quantity.when == {(2025, 0, 0), (2025, 12, 31)}
     assert (time.kind, time.start) == ("time", 1)
