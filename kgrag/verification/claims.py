@@ -232,10 +232,14 @@ class _Compared:
             return self._contrary(part, best) if best and beside else against
         if operands := self._computed(part) or ("" if against else self._counted(part)):
             return Finding(part.start, "computed", f"{part.written} = {operands}")
-        if against or (part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked)):
+        if against or self._is_asked(part):
             return against
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
+
+    def _is_asked(self, part: Part) -> bool:
+        """Return whether a time or name is that of the question."""
+        return part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked)
 
     def rivals(self, part: Part) -> list[float]:
         """Return how like a part those of the clause are that may stand in its place."""
