@@ -18,7 +18,7 @@ _CHECKED = (
     "按规则核对，所引文段不支持这样说；请改为文段中的说法，或删去。",
     "Checked by rule: the passages cited do not say so; say what they do, or leave it out.",
 )
-_QUOTED = re.compile(r"[“「][^“”「」]+[”」]")
+_QUOTED = re.compile(r"《[^《》]*》|[“「][^“”「」]+[”」]")  # or a title, whose quotes belong to it
 _NEGATION = "[未不无非没禁严]"
 _MOST_TOLD = 4  # sentences
 
@@ -112,7 +112,12 @@ def _besides_verbatim(said: str, cited: str) -> str:
     """Return a part of a sentence with blanks in place of its quotes of a text, or of all of it."""
     if _is_verbatim(said, cited):
         return ""
-    return _QUOTED.sub(lambda m: " " * len(m[0]) if _is_verbatim(m[0][1:-1], cited) else m[0], said)
+
+    def blanked(match: re.Match[str]) -> str:
+        is_quote = match[0][0] != "《" and _is_verbatim(match[0][1:-1], cited)
+        return " " * len(match[0]) if is_quote else match[0]
+
+    return _QUOTED.sub(blanked, said)
 
 
 def _is_verbatim(said: str, cited: str) -> bool:

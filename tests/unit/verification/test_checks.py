@@ -354,3 +354,12 @@ ROLES = (
 def test_who_leads_in_a_text_does_not_help(claim, is_contrary):
     """Roles are compared where the text is most like the claim."""
     assert bool(contrary(claim, ROLES)) == is_contrary
+
+
+def test_a_quotation_in_a_title_is_part_of_it():
+    """Only what is quoted outside of titles is left out of the comparison."""
+    text = "甲市按《关于防止耕地“非粮化”的意见》保护耕地。"
+    cited = Citation(1, "d", "", "d.txt", (), None, 0, len(text), text, "c")
+    given = answer_of("?", "保护耕地依据《关于防止耕地“非粮化”的意见》[1]。", [cited], "m")
+    (only,) = checks.checked(given, {1: Clause(text)}).checks
+    assert only.supported
