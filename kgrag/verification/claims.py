@@ -222,7 +222,7 @@ class _Compared:
         return self._meant_otherwise(part, [p for p in near if like[p] >= likest])
 
     def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
-        """Return that a part stands elsewhere or nowhere, or what stands in its place."""
+        """Return that the clause does not state a part, or what stands in its place."""
         best = max(rivals, key=lambda p: self.like(part, p), default=None)
         against = self._contrary(part, best) if best and self.like(part, best) >= _LIKE else None
         if self._stands_above(part, rivals):
@@ -232,14 +232,14 @@ class _Compared:
             return self._contrary(part, best) if best and beside else against
         if operands := self._computed(part) or ("" if against else self._counted(part)):
             return Finding(part.start, "computed", f"{part.written} = {operands}")
-        if against or self._is_asked(part):
-            return against
+        return against or self._lacking(part)
+
+    def _lacking(self, part: Part) -> Finding | None:
+        """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
+        if part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked):
+            return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
-
-    def _is_asked(self, part: Part) -> bool:
-        """Return whether a time or name is that of the question."""
-        return part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked)
 
     def rivals(self, part: Part) -> list[float]:
         """Return how like a part those of the clause are that may stand in its place."""
