@@ -33,7 +33,7 @@ from kgrag.text.quantities import quantities
 from kgrag.text.words import sentence_spans
 from kgrag.types import Document
 from kgrag.verification.checks import checked as with_checks
-from kgrag.verification.names import names, short_agencies
+from kgrag.verification.names import agencies, short_agencies
 
 _SHORTEST, _LONGEST = 16, 160  # characters of a sentence that is retold
 _PASSAGE = 600  # characters, about
@@ -193,8 +193,8 @@ def _year(sentence: str, passage: str, rng: random.Random) -> str | None:
 
 
 def _agencies(text: str) -> list[str]:
-    found = (n.written for n in names(text, source_is_latin=False) if not n.is_place)
-    return [w for w in found if w[0] != "《" and w[-1] in "局委厅部" and 3 <= len(w) <= 12]
+    found = (name.written for name in agencies(text, latin=False))
+    return [w for w in found if w[-1] in "局委厅部" and 3 <= len(w) <= 12]
 
 
 def _agency(sentence: str, passage: str, rng: random.Random) -> str | None:

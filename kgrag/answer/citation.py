@@ -19,12 +19,19 @@ MARKED = ("\x02", "\x03")  # around the marked sentence of a quote, until it is 
 _ALONE = frozenset((ARTICLE, ATTACHMENT, ANNEX, BOX))
 _INNER = str.maketrans("《》", "〈〉")
 _OF_ANSWERS = ("number", "chunk_id", "also_in", "columns", "lead", "marked")
-_REMARKS: Mapping[Language, tuple[str, str, str, str]] = {
-    "zh": ("〔引文中没有：{}〕", "〔与所引文字不符：{}〕", "〔所引句中没有：{}〕", "〔无引用〕"),
+_REMARKS: Mapping[Language, tuple[str, ...]] = {
+    "zh": (
+        "〔引文中没有：{}〕",
+        "〔与引文不符：{}〕",
+        "〔只见于引文以外的别处：{}〕",
+        "〔算得：{}〕",
+        "〔无引用〕",
+    ),
     "en": (
         " [not in the cited text: {}]",
         " [the cited text says otherwise: {}]",
-        " [not in the quoted sentence: {}]",
+        " [only elsewhere, not in the cited text: {}]",
+        " [computed: {}]",
         " [no citation]",
     ),
 }
@@ -192,12 +199,11 @@ class SentenceCheck(JsonReady):
         start: First character of the sentence in the answer's text; in a claim 0.
         end: Offset after it.
         numbers: Its [n].
-        missing: Its numbers, dates and names that are not in the cited text, as written.
+        missing: Its parts (quantities, times, names, …) that the cited clause does not state.
         cited: Whether it has a citation of a passage, or needs none.
-        elsewhere: Its numbers that are in the cited passage, but not in the quote: they may belong
-            to something else.
-        contrary: Its figures, years, agencies and modal words that the cited text states of
-            something else, or otherwise.
+        elsewhere: Those that only the rest of the passage has: they may belong to something else.
+        contrary: Its parts that the clause states otherwise, with what it says.
+        computed: Its figures that follow from those of the clause, with these.
     """
 
     start: int
@@ -207,19 +213,25 @@ class SentenceCheck(JsonReady):
     cited: bool
     elsewhere: tuple[str, ...] = ()
     contrary: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+
+    @property
+    def unstated(self) -> bool:
+        """Whether the cited clause says otherwise, or does not say so."""
+        return bool(self.missing or self.elsewhere or self.contrary)
 
     @property
     def supported(self) -> bool:
         """Whether no problem was found."""
-        return self.cited and not self.missing and not self.contrary
+        return self.cited and not self.unstated
 
     def remark(self, language: Language) -> str:
-        """Return the remark after the sentence; empty without a problem."""
+        """Return the remark after the sentence; empty without a problem or anything computed."""
         *forms, uncited = _REMARKS[language]
         if not self.cited:
             return uncited
         joint = ", " if language == "en" else "、"
-        found = (self.missing, self.contrary, self.elsewhere)
+        found = (self.missing, self.contrary, self.elsewhere, self.computed)
         return "".join(
             form.format(joint.join(some)) for form, some in zip(forms, found, strict=True) if some
         )

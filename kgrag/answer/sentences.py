@@ -20,6 +20,7 @@ _WRAPPED = 18  # characters; so was a shorter one with a comma
 _LABEL = re.compile(r"[^，。；：:\s]{0,8}[：:]")  # 责任单位：
 _SPOKEN_OF = re.compile(r"项(?!目)|[款目]")  # 依照前款（二）项
 _CONTINUES = re.compile(r"[\d一-鿿“《]")
+_CONTINUES_IN_ENGLISH = re.compile(r"[a-z]|\$\d")
 _REMARK = re.compile(r"\s*[（(](?![一二三四五六七八九十百\d]{1,4}[）)])")
 # A mark that ends sentences where a text has no 。 at all, as some scans have it: 甲.乙
 _POINT = re.compile(r"(?<=[一-鿿”»)）])\.(?=[一-鿿“«])")
@@ -172,7 +173,8 @@ def _begins_anew(bare: str, following: str) -> bool:
 
 def _was_broken(bare: str, next_line: str, lead: str) -> bool:
     """Return whether a line without a mark at its end was broken: it is long, and no heading."""
-    if len(bare) > _LONG:
+    in_english = bare[-1].isascii() and bare[-1].islower()
+    if len(bare) > _LONG or (in_english and _CONTINUES_IN_ENGLISH.match(next_line)):
         return True
     if numbering_at(bare) or _LABEL.match(bare) or not _CONTINUES.match(next_line):
         return False

@@ -3,17 +3,20 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kgrag.answer.sentences import is_letterhead, joined_spans
-from kgrag.text.quantities import Date, Quantity, agree, dates, quantities, says_nothing
-from kgrag.text.words import character_pairs, is_latin, normalize, words
+from kgrag.text.in_chinese import in_chinese
+from kgrag.text.numerals import in_digits
+from kgrag.text.quantities import Date, Quantity, agree, dates, legible, quantities, says_nothing
+from kgrag.text.words import character_pairs, has_han, is_latin, normalize, words
 
 NUMBER = re.compile(r"\d[\d.,]*")
 NUMBER_MARK = "#"  # begins the name of a number among features, which are pairs or words else
+_LATIN = re.compile("[a-z]{2,}")
 _BEFORE = 3  # sentences that tell what one is about
-_NUMBER_WEIGHT = 3.0  # of a number, against 1 for a pair of characters
+_NUMBER_WEIGHT = 2.0  # of a number, against 1 for a pair of characters
 ASKED_WEIGHT = 0.3  # of the question's words
 _ABOVE_WEIGHT = 0.2  # of the headings around a sentence, and of what stands before it
 _GAIN = 0.15  # of the sentence's features, for which a further one is quoted, too
@@ -38,6 +41,7 @@ class Numbers:
     @classmethod
     def of(cls, text: str) -> "Numbers":
         """Parse the numbers of a text, without words (统一), list numbers and parts of dates."""
+        text = in_digits(legible(text))
         found = tuple(dates(text))
         inside = [(date.start, date.end) for date in found]
         return cls(
@@ -166,11 +170,24 @@ def _trimmed(text: str) -> list[tuple[int, int]]:
 
 
 def wording(text: str) -> frozenset[str]:
-    """Return the words or pairs of characters of a text, without its numbers."""
+    """Return the words or pairs of characters of a text, without its numbers.
+
+    English words are there by their Chinese terms, too, as far as the list of questions has them.
+    """
     if is_latin(text):
-        return frozenset(word for word in words(text) if not word[0].isdigit())
-    parts = NUMBER.split(normalize(text))
-    return frozenset(pair for part in parts for pair in character_pairs(part) if len(pair) > 1)
+        read = in_chinese(text)
+        told = frozenset(word for word in words(text) if word.isalpha() and len(word) > 1)
+        terms = (*read.terms, *read.others) if read else ()
+        return told.union(*(_pairs(term) for term in terms if has_han(term)))
+    return _pairs(text)
+
+
+def _pairs(text: str) -> frozenset[str]:
+    """Return the pairs of Chinese characters, and the words in Latin letters between them."""
+    told = normalize(text)
+    parts = NUMBER.split(_LATIN.sub("0", told))
+    pairs = (pair for part in parts for pair in character_pairs(part) if len(pair) > 1)
+    return frozenset((*pairs, *_LATIN.findall(told)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +255,17 @@ def find_support(
         quoted.append(best)
         covered |= here[best]
     above = frozenset[str]().union(*(passage.above[i] for i in quoted))
-    return Support(_joined(sorted(quoted), passage), said.share(covered), covered, above)
+    return Support(joined_places(quoted, passage.places), said.share(covered), covered, above)
 
 
-def _joined(quoted: Sequence[int], passage: Searched) -> tuple[tuple[int, int], ...]:
-    """Return the spans of sentences, neighbours merged."""
+def joined_places(
+    quoted: Iterable[int], places: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return the spans of sentences by number, in order, neighbours merged."""
     spans: list[tuple[int, int]] = []
     before = None
-    for index in quoted:
-        start, end = passage.places[index]
+    for index in sorted(quoted):
+        start, end = places[index]
         if before == index - 1:
             spans[-1] = (spans[-1][0], end)
         else:

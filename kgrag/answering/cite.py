@@ -19,8 +19,10 @@ from kgrag.answer.support import (
     Wanted,
     asked_features,
     find_support,
+    joined_places,
     wording,
 )
+from kgrag.answering.clauses import lead_in
 from kgrag.answering.generate import Draft, normalise
 from kgrag.results import Context, Passage, ScoredChunk
 from kgrag.text.answer_text import (
@@ -31,10 +33,11 @@ from kgrag.text.answer_text import (
     without_denials,
 )
 from kgrag.text.headings import HeadingTree
+from kgrag.text.table_rows import columns_above, header_before, is_row
 from kgrag.text.words import normalize_name, read_word_list, words
 from kgrag.types import Document, Heading, Query
-from kgrag.verification.claims import Source, missing_claims, title_line
-from kgrag.verification.contradictions import MODAL, contradictions
+from kgrag.verification.claims import Clause, completing, findings
+from kgrag.verification.parts import is_modal, lines_of
 
 # Weights and margins: benchmarks/decisions.md, from `python benchmarks/moved.py`.
 _ABOVE_WEIGHT = 0.5  # of what only stands in title and headings
@@ -49,6 +52,7 @@ _FOUND = 0.5  # share that a passage must hold which the model did not name
 _WORDED, _FEWEST_WORDS = 0.5, 2
 # Of several [n] behind the same words, one that holds next to nothing, beside one that holds much.
 _IDLE, _MUCH = 0.2, 0.5
+_MOST_ADDED = 4  # sentences that state parts of one
 _Supports = list[tuple[int, Support]]  # by the number of a passage
 
 
@@ -115,35 +119,38 @@ def cited_texts(
     *,
     documents: Mapping[str, Document],
     passages: Sequence[Passage],
-) -> dict[int, str]:
-    """Return the texts that `kgrag.verification.checks.check` compares each [n] with.
+) -> dict[int, Clause]:
+    """Return the clauses that `kgrag.verification.checks.checked` compares each [n] with.
 
-    The passages that contain the quote, below their document's title, regions and sections.
+    The quote, under its document's title, number, places and sections, in the passages around it.
 
     Args:
         citations: Of an answer.
         documents: With text.
         passages: Of the answer's context.
     """
-    texts = {}
-    for cited in citations:
-        document = documents[cited.doc_id]
-        around = [
-            p
-            for p in passages
-            if p.doc_id == cited.doc_id and p.start <= cited.start and cited.end <= p.end
-        ]
-        paths = [p.heading_path for p in around] + [cited.heading_path]
-        texts[cited.number] = "\n".join(
-            [
-                title_line(document.title),
-                "、".join(document.metadata.regions),
-                *(heading for path in paths for heading in path),
-                cited.columns,
-                *(document.text[p.start : p.end] for p in around),
-            ]
-        )
-    return texts
+    return {c.number: _clause(c, documents[c.doc_id], passages) for c in citations}
+
+
+def _clause(cited: Citation, document: Document, passages: Iterable[Passage]) -> Clause:
+    metadata, text = document.metadata, document.text
+    around = [
+        p
+        for p in passages
+        if p.doc_id == cited.doc_id and p.start <= cited.start and cited.end <= p.end
+    ]
+    begin = text.rfind("\n", 0, cited.start) + 1
+    lead = cited.lead or lead_in(text, begin)
+    issued = (metadata.number, *metadata.issuers, metadata.issued, metadata.written)
+    columns = header_before(text, cited.start) if is_row(cited.quote.split("\n")[0]) else ""
+    above = (document.title, *issued, *metadata.regions, *cited.heading_path, columns, lead)
+    return Clause(
+        lines_of(cited.quote, columns),
+        "\n".join(dict.fromkeys(filter(None, above))),
+        text[begin : cited.start],
+        "\n".join(text[p.start : p.end] for p in around),
+        metadata.regions,
+    )
 
 
 @dataclass(slots=True)
@@ -231,25 +238,45 @@ class _Book:
         return [max(found, key=lambda pair: (pair[1].share, -pair[0]))]
 
     def bears_out(self, number: int, support: Support, sentence: str) -> bool:
-        """Return whether a quote states a sentence: its words, figures, names and modality.
+        """Return whether a quote states a sentence: its words, and all of its parts.
 
         As strict as the checks. A sentence of too few words cannot be compared.
         """
         passage = self.context.passages[number - 1]
-        document = self.documents[passage.doc_id]
-        quote = "\n".join(document.text[start:end] for start, end in support.spans)
-        above = (title_line(document.title), *document.metadata.regions, *passage.heading_path)
-        source = "\n".join((*above, quote))
-        wanted, bare = _content(sentence), normalize_name(source)
+        clause = self._stated(passage, support.spans)
+        wanted = _content(sentence)
         if len(wanted) < _FEWEST_WORDS and NUMBER.search(sentence):  # 500家。 answers the question
             wanted |= _content(self.question)
-        held = sum(normalize_name(word) in bare for word in wanted)
+        held = sum(normalize_name(word) in clause.letters for word in wanted)
         return (
             len(wanted) >= _FEWEST_WORDS
             and held >= _WORDED * len(wanted)
-            and not missing_claims(sentence, Source.of(source), asked=Source.of(self.question))
-            and not contradictions(sentence, source)
+            and all(
+                f.verdict == "computed" for f in findings(sentence, clause, asked=self.question)
+            )
         )
+
+    def completed(self, number: int, support: Support, sentence: str) -> Support:
+        """Return a support with the sentences beside it that state further parts of a sentence."""
+        passage = self.context.passages[number - 1]
+        text, places = self.documents[passage.doc_id].text, self._read(passage).places
+        sentences = [lines_of(text[a:b], columns_above(text, a, b)) for a, b in places]
+        spans = support.spans
+        for _ in range(_MOST_ADDED):
+            quoted = [
+                i for i, (a, b) in enumerate(places) if any(s <= a and b <= e for s, e in spans)
+            ]
+            clause = self._stated(passage, spans)
+            more = completing(sentence, clause, sentences, quoted, asked=self.question)
+            if more is None:
+                break
+            spans = joined_places({*quoted, more}, places)
+        return replace(support, spans=spans)
+
+    def _stated(self, passage: Passage, spans: Iterable[tuple[int, int]]) -> Clause:
+        document = self.documents[passage.doc_id]
+        cited = (self._cited(passage, span) for span in spans)
+        return Clause.joined([_clause(c, document, [passage]) for c in cited])
 
     def enter(self, number: int, support: Support) -> tuple[Citation, ...]:
         """Return the citations of the spans of a passage that support a sentence."""
@@ -276,7 +303,7 @@ def _content(sentence: str) -> frozenset[str]:
     """Return the content words of a sentence, without figures."""
     general = frozenset(read_word_list("general_words.txt"))
     told = (word for word in words(sentence) if len(word) > 1 and not word[0].isdigit())
-    return frozenset(word for word in told if word not in general and not MODAL.fullmatch(word))
+    return frozenset(word for word in told if word not in general and not is_modal(word))
 
 
 def _claims(text: str, book: _Book, *, cited: bool) -> Iterator[Claim]:
@@ -372,6 +399,7 @@ def _of_group(
     most = max(support.share for _, support in found)
     held = [(n, s) for n, s in found if most < _MUCH or s.share > _IDLE]
     book.idle += len(found) - len(held)
+    held = [(n, book.completed(n, s, said)) for n, s in held] if claims else held
     for is_own, same in groupby(held, key=lambda pair: pair[0] in once):
         cited = tuple(c for number, support in same for c in book.enter(number, support))
         yield Run(words, cited, "writer" if is_own else "repointed")

@@ -134,9 +134,18 @@ def place_spans(text: str) -> list[tuple[int, int]]:
     >>> place_spans("targets of Jiangsu Province and Xi'an")
     [(11, 27), (32, 37)]
     """
+    return [(start, end) for start, end, _ in places_named(text)]
+
+
+def places_named(text: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, Chinese name) of the same.
+
+    >>> places_named("targets of Jiangsu Province")
+    [(11, 27, '江苏')]
+    """
     tokens = list(_TOKEN.finditer(text))
     folded = [_fold(token.group()) for token in tokens]
-    spans: list[tuple[int, int]] = []
+    spans: list[tuple[int, int, str]] = []
     at = 0
     while at < len(tokens):
         length = next(
@@ -153,7 +162,8 @@ def place_spans(text: str) -> list[tuple[int, int]]:
             last = tokens[at + length - 1 + more].group()
             end = tokens[at + length - 1 + more].end()
             possessive = last.lower().endswith(("'s", "’s"))
-            spans.append((tokens[at].start(), end - 2 * possessive))
+            name = _entries()[" ".join(folded[at : at + length])].terms[0]
+            spans.append((tokens[at].start(), end - 2 * possessive, name))
         at += length or 1
     return spans
 
@@ -303,6 +313,15 @@ def _fold(token: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def plan_spans(text: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, Chinese name) of the five-year plans in an English text.
+
+    >>> plan_spans("In the 14th Five-Year Plan period")
+    [(3, 33, '十四五')]
+    """
+    return [(*m.span(), name) for name, said in _PERIODS.items() for m in said.finditer(text)]
 
 
 def dates_in(text: str) -> tuple[list[str], str]:

@@ -25,6 +25,30 @@ _NAMED = {
     **{word: n for n, word in enumerate(("one", "two", "three", "four", "five"), 1)},
 }
 _HAN = frozenset([*_DIGIT, *_TEN, *_MYRIAD])
+_LOWER = {ord(c): c.lower() for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("’"): "'"}
+_COUNT_WORDS = [
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_COUNTED = re.compile(rf"(?<![a-z-])(?:{'|'.join(_COUNT_WORDS[::-1])})(?![a-z])")
+_BEHIND_DIGIT = re.compile(r"(?<=\d)(?:st|nd|rd|th|am|pm)(?![a-z])|(?<=[\d ])-(?=[a-z])")
 _LONGEST = 60  # characters of a numeral; what has more counts nothing
 _HAS_DIGIT = re.compile(f"[{''.join(_DIGIT)}十]")
 
@@ -115,3 +139,15 @@ def roman_number(n: int) -> str:
         out += letters * (n // value)
         n %= value
     return out
+
+
+def in_digits(text: str) -> str:
+    """Return a text in lower case with English numbers in digits; the length stays.
+
+    >>> in_digits("Within three-day periods on the 3rd floor")
+    'within 3     day periods on the 3   floor'
+    """
+    digits = _COUNTED.sub(
+        lambda m: str(_COUNT_WORDS.index(m[0]) + 2).ljust(len(m[0])), text.translate(_LOWER)
+    )
+    return _BEHIND_DIGIT.sub(lambda m: " " * len(m[0]), digits)

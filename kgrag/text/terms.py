@@ -51,14 +51,14 @@ class Lexicon:
         )
 
     @classmethod
-    def from_toml(cls, text: str) -> "Lexicon":
-        """Parse a lexicon: `[terms]` by tag, `[plain]` masking words.
+    def from_toml(cls, text: str, *, table: str = "terms") -> "Lexicon":
+        """Parse a lexicon: a table of words by tag, `[plain]` masking words.
 
         Words are separated by blanks; _ stands for a blank in one.
         """
         told = tomllib.loads(text)
         tags: dict[str, set[str]] = defaultdict(set)
-        for tag, words in told["terms"].items():
+        for tag, words in told[table].items():
             for word in words.split():
                 tags[word.replace("_", " ")].add(tag)
         for word in told["plain"]["words"].split():

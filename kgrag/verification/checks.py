@@ -1,9 +1,9 @@
 """Check an answer offline: each claim must be contained in the text that it cites."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 from kgrag.answer.answer import Answer, Problem
 from kgrag.answer.blocks import Block, Claim
@@ -11,36 +11,36 @@ from kgrag.answer.citation import Citation, SentenceCheck
 from kgrag.answer.notes import note
 from kgrag.text.answer_text import Statement, inherited, marks, without_denials
 from kgrag.text.quantities import legible
-from kgrag.verification.claims import Source, missing_claims, numbers_missing, title_line
-from kgrag.verification.contradictions import NEGATION, contradictions
+from kgrag.verification.claims import Clause, findings
+from kgrag.verification.parts import claims_something
 
 _CHECKED = (
     "按规则核对，所引文段不支持这样说；请改为文段中的说法，或删去。",
     "Checked by rule: the passages cited do not say so; say what they do, or leave it out.",
 )
-_QUOTED = re.compile(r"[“「][^“”「」]+[”」]")
+_QUOTED = re.compile(r"《[^《》]*》|[“「][^“”「」]+[”」]")  # or a title, whose quotes belong to it
+_NEGATION = "[未不无非没禁严]"
 _MOST_TOLD = 4  # sentences
 
 
-def checked(answer: Answer, quoted: Mapping[int, str]) -> Answer:
+def checked(answer: Answer, cited: Mapping[int, Clause]) -> Answer:
     """Return an answer with the findings on each sentence of a model, without a model.
 
-    Numbers with units, dates and names (titles, agencies, places, Latin names) must occur in the
-    cited text: in 福建65%[1]，全国40%[2] each half in its own. Numbers must occur in the quote,
-    too, if there is one. A sentence without [n] is checked against the citations of the next cited
-    sentence of its paragraph or list. Headings are skipped; lead-ins that end in a colon,
-    statements that documents say nothing and a closing summary need no citation. Answers that found
-    nothing are not checked, nor is what is verbatim: quotes and rows, spans in quotation marks that
-    the cited text has, and sentences of the quote.
+    Each part of a sentence (`findings`) must stand in the clause that it cites: in 福建65%[1]，
+    全国40%[2] each half in its own. A sentence without [n] is checked against the citations of the
+    next cited sentence of its paragraph or list. Headings are skipped; lead-ins that end in a
+    colon, statements that documents say nothing and a closing summary need no citation. Answers
+    that found nothing are not checked, nor is what is verbatim: quotes and rows, spans in quotation
+    marks that the cited text has, and sentences of the quote.
 
     Args:
         answer: The answer.
-        quoted: Cited text by [n]: preferably the passage, not only the quote.
+        cited: What each [n] cites.
     """
     if not answer.found:
         return answer
     claims = inherited([_statement(b) for b in answer.blocks if isinstance(b, Claim)])
-    compared, own = _Compared(answer, quoted, claims), iter(claims)
+    compared, own = _Compared(answer, cited, claims), iter(claims)
 
     def with_checks(block: Block) -> Block:
         if not isinstance(block, Claim):
@@ -67,20 +67,12 @@ def _statement(claim: Claim) -> Statement:
 
 
 class _Compared:
-    """An answer with its cited texts."""
+    """An answer with its cited clauses."""
 
     def __init__(
-        self, answer: Answer, quoted: Mapping[int, str], said: Iterable[Statement]
+        self, answer: Answer, cited: Mapping[int, Clause], said: Iterable[Statement]
     ) -> None:
-        self._quoted = quoted
-        self._asked = Source.of(answer.question)
-        self._quotes = {
-            c.number: "\n".join((title_line(c.title), *c.heading_path, c.columns, c.quote))
-            for c in answer.citations
-        }
-        self._read = lru_cache(maxsize=None)(
-            lambda numbers: Source.of("\n".join(quoted[n] for n in numbers))
-        )
+        self._cited, self._asked = cited, answer.question
         self._blocks: dict[int, list[str]] = {}
         for statement in said:
             if statement.form != "heading":
@@ -88,58 +80,51 @@ class _Compared:
 
     def check(self, statement: Statement, written: str) -> SentenceCheck:
         """Return the findings on a sentence at its place in the block."""
-        numbers = tuple(n for n in statement.rests_on if n in self._quoted)
-        missing: dict[str, None] = {}
-        elsewhere: dict[str, None] = {}
-        contrary: dict[str, None] = {}
+        numbers = tuple(n for n in statement.rests_on if n in self._cited)
+        found: dict[str, dict[str, None]] = defaultdict(dict)
         if numbers:
-            around = self._blocks[statement.block]
+            whole = Clause.joined([self._cited[n] for n in numbers])
             for text, own in _parts(statement, written, numbers):
-                told = without_denials(text) if statement.form == "claim" else text
-                cited = "\n".join(self._quoted[n] for n in own)
-                said = _besides_verbatim(told, cited)
-                lacking = missing_claims(
-                    said,
-                    self._read(own),
+                told = without_denials(text)
+                clause = Clause.joined([self._cited[n] for n in own])
+                for finding in findings(
+                    _besides_verbatim(told, clause.own),
+                    clause,
                     asked=self._asked,
-                    around=around,
-                    whole=self._read(numbers),
-                    names_asked=statement.form == "denial",
-                )
-                missing.update(dict.fromkeys(lacking))
-                if statement.numbers:  # quotes were chosen for nothing else
-                    elsewhere.update(dict.fromkeys(self._not_quoted(told, own, around)))
-                    contrary.update(dict.fromkeys(contradictions(said, cited)))
+                    around=self._blocks[statement.block],
+                    whole=whole,
+                ):
+                    found[finding.verdict][finding.words] = None
+        bare = not numbers and statement.form == "claim" and claims_something(statement.text)
         return SentenceCheck(
             start=statement.start,
             end=statement.end,
             numbers=numbers,
-            missing=tuple(missing),
-            cited=bool(numbers) or statement.form != "claim",
-            elsewhere=tuple(number for number in elsewhere if number not in missing),
-            contrary=tuple(contrary),
+            missing=tuple(found["missing"]),
+            cited=not bare,
+            elsewhere=tuple(found["elsewhere"]),
+            contrary=tuple(found["contrary"]),
+            computed=tuple(found["computed"]),
         )
-
-    def _not_quoted(
-        self, text: str, numbers: tuple[int, ...], around: Sequence[str]
-    ) -> tuple[str, ...]:
-        """Return the numbers of a part of a sentence that are missing in its quotes."""
-        quotes = Source.of("\n".join(self._quotes[n] for n in numbers))
-        return numbers_missing(text, quotes, asked=self._asked, around=around)
 
 
 def _besides_verbatim(said: str, cited: str) -> str:
     """Return a part of a sentence with blanks in place of its quotes of a text, or of all of it."""
     if _is_verbatim(said, cited):
         return ""
-    return _QUOTED.sub(lambda m: " " * len(m[0]) if _is_verbatim(m[0][1:-1], cited) else m[0], said)
+
+    def blanked(match: re.Match[str]) -> str:
+        is_quote = match[0][0] != "《" and _is_verbatim(match[0][1:-1], cited)
+        return " " * len(match[0]) if is_quote else match[0]
+
+    return _QUOTED.sub(blanked, said)
 
 
 def _is_verbatim(said: str, cited: str) -> bool:
     """Return whether a text has words, with no digit or negation before them or digit behind."""
     letters = "".join(legible(said).casefold().split()).strip("。，；：、.,;:")
     words = r"\s*".join(map(re.escape, letters))
-    found = rf"(?<!{NEGATION.pattern})(?<![\d.]){words}(?![\d.%‰])"
+    found = rf"(?<!{_NEGATION})(?<![\d.]){words}(?![\d.%‰])"
     return bool(letters) and re.search(found, legible(cited).casefold()) is not None
 
 
@@ -170,9 +155,7 @@ def notes_of(answer: Answer) -> list[str]:
     """Return notes on the number of sentences with findings."""
     checks = answer.checks
     unsupported = sum(not c.supported for c in checks)
-    doubtful = sum(c.supported and bool(c.elsewhere) for c in checks)
-    counts = {"unsupported": unsupported, "elsewhere": doubtful}
-    return [note(kind, n=n) for kind, n in counts.items() if n]
+    return [note("unsupported", n=unsupported)] if unsupported else []
 
 
 def problem_of(answer: Answer) -> Problem | None:
@@ -185,7 +168,7 @@ def problem_of(answer: Answer) -> Problem | None:
         " ".join(block.text(language, lambda _: "").split()) + block.check.remark(language)
         for block in answer.blocks
         if isinstance(block, Claim) and block.check
-        if block.check.missing or block.check.contrary
+        if block.check.unstated
     ][:_MOST_TOLD]
     if not told:
         return None

@@ -1,326 +1,498 @@
-"""Compare the numbers, dates and names of a sentence with a text."""
+"""Compare the parts of a sentence with the clause that it cites."""
 
+import math
+import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from itertools import combinations
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from typing import Literal, NamedTuple, TypeVar
 
-from kgrag.text.quantities import (
-    COUNTS,
-    Date,
-    Quantity,
-    agree,
-    dates,
-    legible,
-    narrow,
-    parted_cells,
-    quantities,
-    says_nothing,
-)
-from kgrag.text.words import is_latin
-from kgrag.verification.names import bare, names
+from kgrag.answer.support import wording
+from kgrag.text.quantities import agree
+from kgrag.text.words import has_han, is_latin
+from kgrag.verification.names import bare
+from kgrag.verification.parts import Date, Part, parts_of, plain
 
-_YEARS = range(1900, 2100)
+T = TypeVar("T")
+Verdict = Literal["missing", "elsewhere", "contrary", "computed"]
+
+# Chosen on one half of the documents, see `benchmarks/decisions.md`.
+_LIKE = 0.6  # share of a part's words that another one's must hold to be of the same thing
+_ALIKE = 0.5  # of the words of two segments together that both have
+_MARGIN = 0.2  # by which another part must be more like it than its own
+_CLOSE = 0.1  # by which parts may be less like it than the best, to count as well
+_SOME = 0.35  # likeness of a further sentence that is not the next one
+_FAR = 0.4  # weight of the words of a sentence outside of a part's segment
+_ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number may be off
 _MOST_ITEMS = 30  # of a list whose items an answer counts
-_ORDINAL = re.compile(r"[（(]\s*$|第\s*$")  # before a number: （一）, 第一
-_ARTICLES = frozenset("条章款号期批轮")  # 第十二条 is a claim, 第一 is not
-_COMPARING = re.compile(
-    r"[高低多少增减差共总计比快慢大小]|合计|\b(?:more|less|higher|lower|total|difference|sum|than)\b",
-    re.IGNORECASE,
-)
-# 四项原则, 七个专题, 两级: how a text is built, which its readers count for themselves.
-_STRUCTURE = re.compile(
-    r"(?<=[类级])|(?:大)?(?:领域|方面|任务|原则|专题|环节|流程|阶段|步骤|方向|措施|举措|内容|部分|要点|工作|行动)"
-)
-_TITLED = re.compile(r"《[^《》]{0,120}》")
-_TITLED_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_DEADLINE = re.compile(r"\d{4}\s*年\s*底?前")
-# Wide digits by themselves at the end of a row of a table that lost its cells.
-_RUN = re.compile(
-    r"(?m)(?:^|(?<=[)）]))[ \t]*([０-９][０-９.．\ue000-\uf8ff\U000f0000-\U0010fffd]*[０-９])"
-    r"(?=[ \t]*(?:$|约束|预期))"
-)
-_YEARS_ONLY = re.compile(r"(?:(?:19|20)\d\d)+$")
-_LONGEST_NO = 2  # digits of the number of a row
-_ENGLISH_ITEM = re.compile(r",\s+and\b|,\s|\band\b")
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
+_COMPARED = frozenset(("quantity", "time", "day", "place", "agency", "level", "per", "code"))
+_ASKED = frozenset(("time", "agency", "title", "code", "name"))
+# What may lack where nothing else stands in its place.
+_OPTIONAL = frozenset(("modal", "level", "per"))
+_MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
+_UNLIKE = frozenset(
+    {
+        frozenset(pair)
+        for pair in (
+            ("forbid", "permit"), ("forbid", "oblige"), ("forbid", "plain"), ("not", "oblige"),
+            ("not", "plain"), ("not", "permit"), ("permit", "oblige"),
+        )
+    }
+)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A preprocessed cited text.
+@dataclass(frozen=True)
+class Clause:
+    """What a sentence cites.
 
     Attributes:
-        text: Narrow, lower case, without blanks and without years in titles.
-        bare: Its letters and digits, agencies by short names.
-        values: Units of each value.
-        dates: Dates with a month.
-        runs: Digits of table cells that no blank parts, the number of their row ahead: 204242.5.
-        is_latin: Whether it is English.
+        own: The quoted sentences or rows.
+        above: What they stand under: title, number, places, sections, table header, lead-in.
+        around: The paragraph of the quote: names and times may stand there.
+        passage: The passage around; what stands only there is no support.
+        known: Names of places that no list holds.
     """
 
-    text: str
-    bare: str
-    values: dict[Decimal, set[str]]
-    dates: tuple[Date, ...]
-    runs: tuple[str, ...]
-    is_latin: bool
+    own: str
+    above: str = ""
+    around: str = ""
+    passage: str = ""
+    known: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> "Source":
-        """Preprocess a text; years in 《》 belong to a name and support no other year."""
-        told = _TITLED.sub(lambda m: _TITLED_YEAR.sub("    ", m.group()), text)
-        values: dict[Decimal, set[str]] = {}
-        for quantity in quantities(told):
-            if says_nothing(told, quantity):
-                continue
-            for value in quantity.values:
-                values.setdefault(value, set()).add(quantity.unit)
-        found = tuple(dates(told))
-        for date in found:
-            if date.year:
-                values.setdefault(Decimal(date.year), set()).add("年")
-        plain = "".join(legible(told).casefold().split())
-        runs = tuple(run for run in map(legible, _RUN.findall(told)) if not _YEARS_ONLY.match(run))
-        return cls(plain, bare(text), values, found, runs, is_latin(text))
+    def joined(cls, clauses: Sequence["Clause"]) -> "Clause":
+        """Return several clauses as one."""
+        fields = zip(*((c.own, c.above, c.around, c.passage) for c in clauses), strict=True)
+        own, above, around, passage = map("\n".join, fields)
+        known = tuple(dict.fromkeys(name for c in clauses for name in c.known))
+        return cls(own, above, around, passage, known)
 
-    def has_number(self, quantity: Quantity, written: str) -> bool:
-        """Return whether a number occurs, in any notation."""
-        for value in quantity.values:
-            if any(agree(quantity.unit, unit) for unit in self.values.get(value, ())):
-                return True
-        literal = re.escape("".join(narrow(written).casefold().split()))
-        if re.search(rf"(?<![\d.]){literal}(?!\d)", self.text):
-            return True
-        # A table may give the number in one place and 万元 in another.
-        mantissa = re.match(r"[\d.]+", narrow(written).replace(",", ""))
-        if mantissa and self._has_cell(mantissa.group(), quantity.unit):
-            return True
-        if not (quantity.is_scaled and mantissa):
-            return False
-        rest = narrow(written).replace(",", "")[mantissa.end() :].strip()
-        return "" in self.values.get(Decimal(mantissa.group()), ()) and rest in self.text
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Those of the quote."""
+        return parts_of(self.own, self.known)
 
-    def _has_cell(self, number: str, unit: str) -> bool:
-        """Return whether a number is one of two cells that a run of digits parts into."""
-        pairs = (parted_cells(run[n:], unit) for run in self.runs for n in range(_LONGEST_NO + 1))
-        return any(len(pair) > 1 and number in pair for pair in pairs)
+    @cached_property
+    def over(self) -> tuple[Part, ...]:
+        """Those of what it stands under."""
+        return parts_of(self.above, self.known)
 
-    def has_date(self, date: Date) -> bool:
-        """Return whether a date occurs; its year may occur elsewhere."""
-        for held in self.dates:
-            if (held.month, held.day) == (date.month, date.day) or (
-                held.month == date.month and not date.day
-            ):
-                if not date.year or held.year == date.year:
-                    return True
-                if not held.year and self.has_year(date.year):
-                    return True
-        return False
+    @cached_property
+    def beside(self) -> tuple[Part, ...]:
+        """Those of its paragraph."""
+        return parts_of(self.around, self.known)
 
-    def has_year(self, year: int) -> bool:
-        """Return whether a year occurs."""
-        return bool({"年", ""} & self.values.get(Decimal(year), set()))
+    @cached_property
+    def before(self) -> tuple[Part, ...]:
+        """Those of its passage up to the quote."""
+        return parts_of(self.passage[: max(0, self.passage.find(self.own))], self.known)
 
-    def has_name(self, forms: Iterable[str]) -> bool:
-        """Return whether one of a name's forms occurs."""
-        return any(form in self.bare for form in forms)
+    @cached_property
+    def elsewhere(self) -> tuple[Part, ...]:
+        """Those of its passage."""
+        return parts_of(self.passage, self.known)
+
+    @cached_property
+    def letters(self) -> str:
+        """Letters and digits of all but the passage, agencies by short names."""
+        return bare("\n".join((self.own, self.above, self.around)))
+
+    @cached_property
+    def topic(self) -> frozenset[str]:
+        """Words that all of the quote is about."""
+        return wording(self.above)
 
 
-def title_line(title: str) -> str:
-    """Return a document's title for its source text, in 《》 if its year is a deadline.
+class Finding(NamedTuple):
+    """What was found out about a part of a sentence that its clause does not simply state.
 
-    In 2022年工作要点 the year is that of the content, in 2030年前碳达峰行动方案 it is not.
-
-    >>> title_line("2030年前碳达峰行动方案"), title_line("2022年工作要点")
-    ('《2030年前碳达峰行动方案》', '2022年工作要点')
+    Attributes:
+        start: Offset of the part.
+        verdict: `missing`; `elsewhere`: stands only elsewhere in the passage; `contrary`: the
+            clause says otherwise; `computed` from figures that stand there.
+        words: The part as written, with what the clause says, or the operands.
     """
-    return f"《{title}》" if _DEADLINE.search(title) else title
+
+    start: int
+    verdict: Verdict
+    words: str
 
 
-def missing_claims(
-    sentence: str,
-    source: Source,
+def findings(
+    said: str,
+    clause: Clause,
     *,
-    asked: Source,
+    asked: str = "",
     around: Sequence[str] = (),
-    whole: Source | None = None,
-    names_asked: bool = False,
-) -> tuple[str, ...]:
-    """Return the numbers, dates and names of a sentence that a text lacks, as written.
+    whole: Clause | None = None,
+) -> list[Finding]:
+    """Return the parts of a sentence that the clause it cites does not state, in order.
 
-    Notations of numbers are equal (1,000 = 一千, 百分之十 = 10 %, 3万 = 30000), and so are short
-    names of agencies. Not counted as claims: names (except places), years and dates of the
-    question; numbers of list items; differences and sums of supported numbers; counts of the
-    answer's own items or of months between two dates; the end of a period of years whose start and
-    length the text has.
+    A part is stated where the clause has one of the same value, said of the same thing and meant
+    alike; its words do not matter. Times and names of the question are no claims, nor are counts of
+    the answer's own items.
 
     Args:
-        sentence: Without [n] and bullets.
-        source: The cited text.
+        said: A sentence or a part of one, without [n] and bullets.
+        clause: What it cites.
         asked: The question.
         around: All sentences of the block, including this one.
-        whole: Where the terms of a sum may occur; the cited text for None.
-        names_asked: Whether places of the question are exempt, too: for sentences that say that
-            documents contain nothing about them.
+        whole: What its operands may stand in, if it is computed; the clause for None.
     """
-    found = [
-        (start, written)
-        for start, written, quantity in _numbers(sentence, source, asked, around)
-        if not _is_computed(sentence, quantity, whole or source, around)
-    ]
-    found += [
-        (date.start, sentence[date.start : date.end])
-        for date in dates(sentence)
-        if not (source.has_date(date) or asked.has_date(date))
-        and not _ends_a_period(sentence, date, source)
-    ]
-    found += [
-        (name.start, name.written)
-        for name in names(sentence, source_is_latin=source.is_latin)
-        if not source.has_name(name.forms)
-        and not (asked.has_name(name.forms) and (names_asked or not name.is_place))
-    ]
-    return tuple(dict.fromkeys(written for _, written in sorted(found)))
+    compared = _Compared(said, clause, asked, around, whole or clause)
+    found = (compared.finding(part) for part in compared.mine)
+    return sorted({f for f in found if f})
 
 
-def numbers_missing(
-    sentence: str, source: Source, *, asked: Source, around: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the numbers with a unit, except years, that a text lacks, as written.
+def completing(
+    said: str, clause: Clause, sentences: Sequence[str], quoted: Sequence[int], *, asked: str
+) -> int | None:
+    """Return which further sentence of a passage states a part that a clause lacks; None for none.
+
+    Only one beside the quoted ones or said of the same thing, and of a part that nothing in the
+    clause stands against; names first.
 
     Args:
-        sentence: Without [n] and bullets.
-        source: The quotes of a sentence.
+        said: A sentence, without [n].
+        clause: The quoted sentences.
+        sentences: All of the passage.
+        quoted: Indices of the quoted ones, at least one.
         asked: The question.
-        around: All sentences of the block, including this one.
     """
-    return tuple(
-        dict.fromkeys(
-            written
-            for _, written, quantity in _numbers(sentence, source, asked, around)
-            if quantity.unit and not (quantity.unit == "年" and min(quantity.values) in _YEARS)
+    compared = _Compared(said, clause, asked, [said], clause)
+    lacking = [p for p in compared.mine if (f := compared.finding(p)) and f.verdict == "elsewhere"]
+    for part in sorted(lacking, key=lambda p: p.kind == "quantity"):
+        against = compared.rivals(part)
+        bearing = [
+            (compared.like(part, its), -min(abs(i - n) for n in quoted), i)
+            for i, sentence in enumerate(sentences)
+            for its in parts_of(sentence, clause.known)
+            if compared.is_same(part, its)
+        ]
+        if fit := [b for b in bearing if compared.is_fit(*b[:2], against)]:
+            return max(fit)[2]
+    return None
+
+
+class _Compared:
+    """A sentence in comparison with its clause."""
+
+    def __init__(
+        self, said: str, clause: Clause, asked: str, around: Sequence[str], whole: Clause
+    ) -> None:
+        self.mine = parts_of(said, clause.known)
+        self._said, self._clause, self._around, self._whole = said, clause, around, whole
+        self._block = parts_of("\n".join(around), clause.known)
+        self._asked, self._asked_words = parts_of(asked, clause.known), wording(asked)
+        near = {part.near for part in clause.parts}
+        counts, n = Counter(word for words in near for word in words), len(near)
+        self.across = is_latin(said) != is_latin(clause.own)
+        self._weights = {word: math.log(1 + n / count) for word, count in counts.items()}
+
+    def finding(self, part: Part) -> Finding | None:
+        """Return what is wrong with a part; None for nothing."""
+        if part.kind == "modal":
+            return self._otherwise(part)
+        in_latin = is_latin(self._clause.own)
+        if (part.kind == "name" and not in_latin) or (
+            part.kind == "agency" and in_latin and has_han(self._said)
+        ):
+            return None  # called otherwise in another language
+        same = [p for p in self._clause.parts if self.is_same(part, p)]
+        rivals = [p for p in self._clause.parts if self._is_rival(part, p, beside=bool(same))]
+        return self._stated(part, same, rivals) if same else self._unstated(part, rivals)
+
+    def _stated(self, part: Part, same: Sequence[Part], rivals: Sequence[Part]) -> Finding | None:
+        """Return whether a part is stated of something else, or meant otherwise."""
+        told = frozenset[str]().union(*(p.near for p in (*same, *rivals)))
+        fits = {p: self._fits(part, p, told) for p in (*same, *rivals)}
+        held = max(map(fits.__getitem__, same))
+        best = max(rivals, key=fits.__getitem__, default=None)
+        if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
+            return self._contrary(part, best)
+        near = [p for p in same if fits[p] >= held - _CLOSE]
+        like = {p: self.like(part, p) for p in near}
+        likest = max(like.values()) - _CLOSE
+        return self._meant_otherwise(part, [p for p in near if like[p] >= likest])
+
+    def _unstated(self, part: Part, rivals: Sequence[Part]) -> Finding | None:
+        """Return that the clause does not state a part, or what stands in its place."""
+        best = max(rivals, key=lambda p: self.like(part, p), default=None)
+        against = self._contrary(part, best) if best and self.like(part, best) >= _LIKE else None
+        if self._stands_above(part, rivals):
+            return against if part.kind == "agency" else None
+        if part.kind in _OPTIONAL or self._may_be_count(part):
+            beside = best and any(word[0] == "#" for word in part.near & best.near)
+            return self._contrary(part, best) if best and beside else against
+        if operands := self._computed(part) or ("" if against else self._counted(part)):
+            return Finding(part.start, "computed", f"{part.written} = {operands}")
+        return against or self._lacking(part)
+
+    def _lacking(self, part: Part) -> Finding | None:
+        """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
+        if part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked):
+            return None
+        away = any(self.is_same(part, p) for p in self._clause.elsewhere)
+        return Finding(part.start, "elsewhere" if away else "missing", part.written)
+
+    def rivals(self, part: Part) -> list[float]:
+        """Return how like a part those of the clause are that may stand in its place."""
+        own = self._clause.parts
+        return [self.like(part, p) for p in own if self._is_rival(part, p, beside=False)]
+
+    def is_fit(self, like: float, near: int, against: Sequence[float]) -> bool:
+        """Return whether a sentence that states a part is of the same thing, or beside the quote.
+
+        Args:
+            like: How like the part it is there.
+            near: Minus its distance to the quote, in sentences.
+            against: How like the part those are that stand against it.
+        """
+        if like >= _SOME + max(against, default=0.0):
+            return True
+        return not against and (like >= _SOME / 2 or near >= -1 or self.across)
+
+    def _is_clear(self, part: Part, rival: Part, same: Sequence[Part]) -> bool:
+        """Return whether a rival shares clearly more words with a part than those of its value."""
+        is_faint = not self.across and self.like(part, rival) < _SOME
+        is_each = any(p.marked("each") for p in (part, rival, *same))
+        if is_faint or is_each or self._computed(part):
+            return False
+        told = (mine.near for mine in self.mine if self.is_same(mine, rival))
+        words = part.near.difference(*told) | {word for word in part.far if word[0] == "#"}
+        shared = max(len(words & p.near) for p in same)
+        # Names overlap with what is beside them by a pair.
+        is_pair = part.kind in ("place", "agency") and has_han(self._said)
+        return len(words & rival.near) > shared + is_pair
+
+    def _contrary(self, part: Part, other: Part) -> Finding:
+        return Finding(part.start, "contrary", f"{part.written}≠{other.written}")
+
+    def is_same(self, part: Part, other: Part) -> bool:
+        """Return whether two parts are of the same value."""
+        if part.kind != other.kind:
+            return False
+        if part.kind == "quantity":
+            return _is_as_much(part, other)
+        if part.kind == "time":
+            return any(_covers(mine, its) for mine in part.dates for its in other.dates)
+        if part.kind == "modal":
+            said, told = part.forms, other.forms
+            if said & _MODAL and told & _MODAL:
+                said, told = said & _MODAL, told & _MODAL
+            return any(frozenset(p) not in _UNLIKE for p in product(said, told))
+        return bool(part.forms & (other.forms | other.marked("within")))
+
+    def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
+        """Return whether another part of the clause may stand in a part's place.
+
+        Args:
+            part: Of the sentence.
+            other: Of the clause.
+            beside: Whether only parts of the same segment of the sentence may state it; else any.
+        """
+        if part.kind != other.kind or part.kind not in _COMPARED or self.is_same(part, other):
+            return False
+        if part.kind == "quantity" and not part.units & other.units:
+            return False
+        return not any(
+            self.is_same(mine, other)
+            for mine in self.mine
+            if not beside or mine.segment == part.segment
         )
+
+    def like(self, part: Part, other: Part) -> float:
+        """Return the share of a part's words that another part is said with, in [0, 1]."""
+        told = other.far | self._clause.topic
+        words = part.near | part.far | (self._asked_words & (told | other.near))
+        held = self._sum(part, words & other.near) + _FAR * self._sum(
+            part, words & told - other.near
+        )
+        return held / (self._sum(part, words) or 1.0)
+
+    def _fits(self, part: Part, other: Part, told: frozenset[str]) -> float:
+        """Return the same of the words that parts of the clause are told with, to compare these."""
+        others = (p.near for p in self.mine if p.kind == part.kind and p.segment != part.segment)
+        words = (part.near | part.far.difference(*others)) & told
+        return self._sum(part, words & other.near) / (self._sum(part, words) or 1.0)
+
+    def _sum(self, part: Part, words: Iterable[str]) -> float:
+        return math.fsum(
+            self._weights.get(word, 1.0) * (1.0 if word in part.near else _FAR) for word in words
+        )
+
+    def _stands_above(self, part: Part, rivals: Sequence[Part]) -> bool:
+        """Return whether a part stands in what the clause is under, or is written in it.
+
+        What stands only before the clause counts where nothing in the clause stands against it.
+        """
+        clause = self._clause
+        if part.kind == "quantity":
+            over = not rivals and any(self.is_same(part, p) for p in clause.over)
+            return over or self._is_written(part)
+        if part.kind in ("agency", "title", "code", "name"):
+            return any(form in clause.letters for form in part.forms)
+        before = clause.before if part.kind == "time" else clause.beside
+        beside = () if rivals else before
+        return any(self.is_same(part, p) for p in (*clause.over, *beside))
+
+    def _is_written(self, part: Part) -> bool:
+        """Return whether a number stands in the clause as it is written, or without its unit."""
+        text = plain(f"{self._clause.above}\n{self._clause.own}")
+        number = plain(part.written).replace(",", "")
+        digits = _DIGITS.match(number)
+        if not digits:
+            return False
+        rest = number[digits.end() :].strip()
+        held = rest in text if rest else True
+        return held and any(
+            not unit and value == Fraction(digits[0])
+            for p in (*self._clause.parts, *self._clause.over)
+            if p.kind == "quantity"
+            for unit, value in p.sizes
+        )
+
+    def _meant_otherwise(self, part: Part, near: Sequence[Part]) -> Finding | None:
+        """Return that a part is meant otherwise wherever the clause states it: its bound, time."""
+        marks = ("bound", "move", "per", "role")
+        if any(_is_apart(part.marked(m), [p.marked(m) for p in near], operator.eq) for m in marks):
+            return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
+        for mine, theirs in (
+            (part.when, [p.when for p in near]),
+            (part.base, [p.base for p in near]),
+        ):
+            if _is_apart({date for date in mine if date[0]}, theirs, _covers):
+                return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
+        return None
+
+    def _otherwise(self, part: Part) -> Finding | None:
+        """Return that a clause forbids what a segment allows, or the like."""
+        said = [p for p in (*self.mine, *self._block) if p.kind == "modal"]
+        shares = [(_alike(part, p), p) for p in self._clause.parts if p.kind == "modal"]
+        best = max((share for share, _ in shares), default=0.0)
+        near = [
+            p
+            for share, p in shares
+            if share >= max(_ALIKE, best - _CLOSE)
+            and share >= max(_alike(mine, p) for mine in said) - _CLOSE
+        ]
+        if near and not any(self.is_same(part, p) for p in near):
+            return self._contrary(part, near[0])
+        return None
+
+    def _may_be_count(self, part: Part) -> bool:
+        """Return whether a number in words may count what the reader sees: 三个方面."""
+        return part.is_word and (part.units == {"个"} or max(part.raw) <= 1)
+
+    def _computed(self, part: Part) -> str:
+        """Return how a part follows from what stands in the clause; empty if it does not."""
+        if part.kind == "time":
+            return self._reckoned(part)
+        if not part.marked("computed"):
+            return ""
+        held = [p for p in self._whole.parts if p.kind == "quantity"]
+        mine = [p for p in self._block if any(self.is_same(p, its) for its in held)]
+        # Some two of many numbers have nearly any ratio.
+        return _of_two(part, mine) or _of_two(part, held, signs="+−") or _of_all(part, mine)
+
+    def _counted(self, part: Part) -> str:
+        """Return of how many items a number is, in the answer's block, its sentence, the clause."""
+        n_listed = (len(_JOINT.findall(text)) + 1 for text in (self._said, self._clause.own))
+        counts = {len(self._around), len(self._around) - 1, *n_listed}
+        for unit, value in part.sizes:
+            if unit in ("个", "") and 1 < value <= _MOST_ITEMS and int(value) in counts:
+                return f"{int(value)} ×"
+        return ""
+
+    def _reckoned(self, part: Part) -> str:
+        """Return from which time and how many months a time follows."""
+        own = self._clause.parts
+        terms = [(int(size), p) for p in own for unit, size in p.sizes if unit == "月"]
+        begins = [p for p in (*self.mine, *own) if p.kind == "time" and p is not part]
+        for begin, (months, term) in product(begins, terms):
+            for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
+                passed = 12 * (y - year) + (m - month)
+                if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
+                    return f"{begin.written}+{term.written}"
+        return ""
+
+
+def _is_as_much(part: Part, other: Part) -> bool:
+    """Return whether two quantities are the same, but for rounding where one was converted."""
+    one, two = part.sizes, other.sizes
+    if "" in part.units | other.units:
+        one, two = (frozenset(("", raw) for raw in p.raw) for p in (part, other))
+    off = _ABOUT if part.is_about > other.is_about else Fraction(0)
+    if part.is_converted or other.is_converted:
+        off = max(off, _ROUNDED)
+    return any(
+        agree(unit, its) and abs(size - value) <= off * abs(value)
+        for (unit, size), (its, value) in product(one, two)
     )
 
 
-def _numbers(
-    sentence: str, source: Source, asked: Source, around: Sequence[str]
-) -> list[tuple[int, str, Quantity]]:
-    """Return (start, as written, quantity) of the numbers outside dates that a text lacks."""
-    inside = [(date.start, date.end) for date in dates(sentence)]
-    found = []
-    for quantity in quantities(sentence):
-        if any(start <= quantity.start < end for start, end in inside):
-            continue
-        written = sentence[quantity.start : quantity.end].strip()
-        if _is_claim(sentence, quantity) and not (
-            source.has_number(quantity, written)
-            or _is_asked_time(quantity, asked)
-            or _is_computed(sentence, quantity, source, around)
-            or _counts_items(sentence, quantity, around)
-            or _counts_months(sentence, quantity)
-        ):
-            found.append((quantity.start, written, quantity))
-    return found
+def _alike(part: Part, other: Part) -> float:
+    """Return how alike two segments are, in all words and in those behind their modal words."""
+    both = 2 * len(part.near & other.near) / (len(part.near) + len(other.near))
+    focus = part.far | other.far
+    if not focus:
+        return both
+    share = len(focus & part.near & other.near) / len(focus)
+    return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
-def _is_claim(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number is a claim: no ordinal, no word such as 统一."""
-    before = _ORDINAL.search(sentence, 0, quantity.start)
-    if before is not None:
-        return before.group().strip() == "第" and quantity.unit in _ARTICLES
-    if _in_title(sentence, quantity):
-        return False
-    if not quantity.is_word:
-        return True
-    structure = quantity.unit in COUNTS | {"级"} and _STRUCTURE.match(sentence, quantity.end)
-    return quantity.unit != "" and min(quantity.values) > 1 and not structure
+def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−÷") -> str:
+    """Return of which two numbers a number is the sum, the difference or the ratio."""
+    for one, other in combinations(terms, 2):
+        for (unit, a), (its, b) in product(one.sizes, other.sizes):
+            for sign, result, of in _results(unit, a, its, b):
+                off = _ROUNDED * abs(result) if sign == "÷" else 0
+                right = any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes)
+                if right and sign in signs:
+                    return f"{one.written}{sign}{other.written}"
+    return ""
 
 
-def _in_title(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number is inside 《》; titles are compared as a whole."""
-    before = sentence[: quantity.start]
-    return before.count("《") > before.count("》")
+def _of_all(part: Part, terms: Sequence[Part]) -> str:
+    """Return of which three or more numbers of its unit a number is the sum."""
+    (unit, value), *_ = part.sizes
+    alike = [p for p in terms if unit in p.units]
+    is_sum = len(alike) > 2 and value == sum(max(size for _, size in p.sizes) for p in alike)
+    return "+".join(p.written for p in alike) if is_sum else ""
 
 
-def _is_asked_time(quantity: Quantity, asked: Source) -> bool:
-    """Return whether a year or month is that of the question."""
-    if quantity.unit == "月":
-        return any("月" in asked.values.get(value, ()) for value in quantity.values)
-    return quantity.unit in ("年", "") and any(
-        value in _YEARS and asked.has_year(int(value)) for value in quantity.values
+def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[str, Fraction, str]]:
+    """Yield (sign, result, its unit) of what may be computed from two numbers."""
+    if not agree(unit, its):
+        return
+    yield "+", a + b, unit
+    yield "−", abs(a - b), unit
+    if unit == "%":
+        yield "−", abs(a - b), "个百分点"
+    for one, other in ((a, b), (b, a)):
+        if other:
+            yield "÷", 100 * one / other, "%"
+            yield "÷", 100 * abs(one - other) / other, "%"
+            yield "÷", one / other, "倍"
+
+
+def _is_apart(
+    mine: Collection[T], theirs: Sequence[Collection[T]], alike: Callable[[T, T], bool]
+) -> bool:
+    """Return whether something is told of a part, and of all others, and nowhere alike."""
+    told = bool(mine) and all(theirs)
+    return told and not any(alike(a, b) for a in mine for its in theirs for b in its)
+
+
+def _covers(mine: Date, its: Date) -> bool:
+    """Return whether a time is another one, or a longer one around it; 0 is not told."""
+    return all(
+        not own or own == other or (other == 0 and i == 0)
+        for i, (own, other) in enumerate(zip(mine, its, strict=True))
     )
-
-
-def _is_computed(sentence: str, quantity: Quantity, source: Source, around: Sequence[str]) -> bool:
-    """Return whether a number is the difference or sum of two supported ones."""
-    if not _COMPARING.search(sentence):
-        return False
-    terms = [
-        (other.start, other.values)
-        for other in quantities("\n".join(around))
-        if _related(quantity.unit, other.unit)
-        and any(source.has_number(other, str(value)) for value in other.values)
-    ]
-    results = {
-        result
-        for (_, some), (_, others) in combinations(terms, 2)
-        for a in some
-        for b in others
-        for result in (abs(a - b), a + b)
-        if result
-    }
-    if len(terms) > 1:
-        results.add(sum((max(values) for _, values in terms), Decimal(0)))
-    return bool(results & quantity.values)
-
-
-def _counts_months(sentence: str, quantity: Quantity) -> bool:
-    """Return whether a number counts the months of a range: 1月至11月（共11个月）."""
-    if quantity.unit != "个月":
-        return False
-    months = {date.year * 12 + date.month for date in dates(sentence)}
-    months |= {int(v) for q in quantities(sentence) if q.unit == "月" for v in q.values}
-    spans = {abs(a - b) for a in months for b in months}
-    return any(value in spans or value - 1 in spans for value in quantity.values)
-
-
-def _ends_a_period(sentence: str, end: Date, source: Source) -> bool:
-    """Return whether a date ends a period of years: 2021年10月8日起，有效期5年，至2026年10月."""
-    years = {
-        int(value)
-        for quantity in quantities(sentence)
-        if quantity.unit == "年"
-        and source.has_number(quantity, sentence[quantity.start : quantity.end])
-        for value in quantity.values
-        if 0 < value < 100
-    }
-    for begin in dates(sentence):
-        if not (begin.day and end.year - begin.year in years and source.has_date(begin)):
-            continue
-        if end.month == begin.month and end.day in (0, begin.day, begin.day - 1):
-            return True
-        # From the first of a month on, to the last of the month before.
-        if (
-            begin.day == 1
-            and (end.month % 12) + 1 == begin.month
-            and end.day in (0, 28, 29, 30, 31)
-        ):
-            return True
-    return False
-
-
-def _related(unit: str, other: str) -> bool:
-    return agree(unit, other) or {unit, other} == {"%", "个百分点"}
-
-
-def _counts_items(sentence: str, quantity: Quantity, around: Sequence[str]) -> bool:
-    """Return whether a number counts the items of the answer, in this sentence or its block."""
-    if quantity.unit not in COUNTS and quantity.unit:
-        return False
-    joints = sentence.count("、")
-    last = bool(re.search("、[^、]*[和及与]", sentence))  # 甲、乙和丙
-    english = len(_ENGLISH_ITEM.findall(sentence))
-    counts = {len(around), len(around) - 1, joints + 1, joints + 1 + last, english + 1}
-    return any(value <= _MOST_ITEMS and int(value) in counts - {0, 1} for value in quantity.values)

@@ -1,14 +1,16 @@
-"""Find the names in a sentence: titles, agencies, places, five-year plans, Latin names."""
+"""Find the names in a text: titles, agencies, places, codes and names in Latin letters."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
+from kgrag.text.in_chinese import in_chinese, places_named
+from kgrag.text.organs import is_central_organ
 from kgrag.text.places import places_in
 from kgrag.text.quantities import narrow, quantities
 from kgrag.text.region_mentions import counties_in
-from kgrag.text.vocabulary import FIVE_YEAR_PLAN
-from kgrag.text.words import is_latin, normalize_name, quoted_titles
+from kgrag.text.regions import path, regions_named
+from kgrag.text.words import normalize_name, quoted_titles, stop_words
 
 # Long forms and the short ones that stand for them, both in use for the same agency.
 _SHORT = (
@@ -38,14 +40,14 @@ _SHORT = (
     ("委员会", "委"),
 )
 _AGENCY = re.compile(
-    r"(?:领导小组|办公室|管委会|委员会|研究院|规划院|部门|公司|集团|银行|协会|中心|工作组"
+    r"(?:领导小组|办公室|管委会|委员会|研究院|规划院|部门|公司|集团|银行|协会|中心|工作组|机关"
     r"|部(?![门分署长队级委件位落下])|委(?![员托派任书会])|厅(?![长级])|局(?![面势部限长])|(?<![部签连])署(?!名))"
 )
 _LONGEST = 12  # characters before the suffix of an agency, besides the end of a line
 _BEFORE = re.compile(rf"[\u4e00-\u9fff]{{2,{_LONGEST}}}$")
 # What cannot stand in an agency's name begins before it.
 _CUT = re.compile(
-    r"[由与及向为的对在是将报归给至到等各]|成立|组建|设立|发挥|加强|推[进动]|会同|联合|部署|辅以|压实"
+    r"[由与及向为的对在是将报归给至到等各]|成立|组建|设立|发挥|加强|推[进动]|会同|联合|配合|协助|牵头|部署|辅以|压实"
 )
 _CORE = 2  # characters before the suffix that make an agency's name
 # Words that end like an agency, and agencies that nobody names.
@@ -53,9 +55,9 @@ _COMMON = re.compile(
     r"(?:全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
-_PLAN = re.compile(rf"{FIVE_YEAR_PLAN}")
 _LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
+_COUNTED = re.compile(r"\d+[a-z]{1,2}")  # 3rd, 5m
 # What a text may say instead.
 _CHINESE = {
     "gdp": "生产总值",
@@ -65,27 +67,20 @@ _CHINESE = {
     "rmb": "元",
     "cny": "元",
 }
-_NOT_NAME = re.compile(
-    r"i|january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name in a sentence.
+class Name(NamedTuple):
+    """A name in a text.
 
     Attributes:
-        start: Offset in the sentence.
+        start: Offset in the text.
         written: As written.
-        forms: Alternatives, as `bare` returns them; a text must contain one.
-        is_place: Whether it is a place.
+        forms: Normal forms; of a place itself, and those that it lies in.
     """
 
     start: int
     written: str
     forms: tuple[str, ...]
-    is_place: bool = False
 
 
 def short_agencies(text: str) -> str:
@@ -104,37 +99,29 @@ def bare(text: str) -> str:
     return short_agencies(normalize_name(text))
 
 
-def names(sentence: str, *, source_is_latin: bool) -> list[Name]:
-    """Return the names in a sentence, in order.
+def titles(text: str) -> list[Name]:
+    """Return the titles in 《》 of a text."""
+    return [Name(start, f"《{title}》", (bare(title),)) for start, _, title in quoted_titles(text)]
+
+
+def agencies(text: str, *, latin: bool) -> list[Name]:
+    """Return the agencies that a text names, by what tells one from another: 财政厅 is 财政.
 
     Args:
-        sentence: Without [n].
-        source_is_latin: Whether the cited text is English: in an English sentence about a Chinese
-            text, only abbreviations and codes can be compared.
+        text: Without [n].
+        latin: Whether it is English; then as far as the list of questions has their Chinese names.
     """
-    found = [*_titles(sentence), *_plans(sentence), *_latin(sentence, source_is_latin)]
-    if not is_latin(sentence):
-        found += [*_agencies(sentence), *_places(sentence)]
-    return sorted(found, key=lambda name: name.start)
-
-
-def _titles(sentence: str) -> Iterator[Name]:
-    for start, _, title in quoted_titles(sentence):
-        yield Name(start, f"《{title}》", (bare(title),))
-
-
-def _plans(sentence: str) -> Iterator[Name]:
-    for match in _PLAN.finditer(sentence):
-        yield Name(match.start(), match.group(), (match.group(),))
-
-
-def _agencies(sentence: str) -> Iterator[Name]:
-    titles = [(start, end) for start, end, _ in quoted_titles(sentence)]
-    for match in _AGENCY.finditer(sentence):
-        before = _BEFORE.search(sentence, max(0, match.start() - _LONGEST - 1), match.start())
-        if before is None or any(s <= match.start() < e for s, e in titles):
+    if latin:
+        return [*_agencies_in_english(text)]
+    titled = [(start, end) for start, end, _ in quoted_titles(text)]
+    found = []
+    for match in _AGENCY.finditer(text):
+        before = _BEFORE.search(text, max(0, match.start() - _LONGEST - 1), match.start())
+        if before is None or any(s <= match.start() < e for s, e in titled):
             continue
         shown = _CUT.split(before.group())[-1] + match.group()
+        whole_names = (shown[i:] for i in range(len(shown) - 2))
+        shown = next(filter(is_central_organ, whole_names), shown)
         name = bare(shown)
         suffix = bare(match.group())
         stem = name.removesuffix(suffix)
@@ -142,36 +129,62 @@ def _agencies(sentence: str) -> Iterator[Name]:
             continue
         whole = stem == name or suffix == "部门"  # 人民银行 has become 央行; 林业部门 is no name
         core = stem[-_CORE:] + ("" if whole else suffix)
-        yield Name(match.start(), shown, (core,))
+        found.append(Name(match.end() - len(shown), shown, (core,)))
+    return found
 
 
-def _places(sentence: str) -> Iterator[Name]:
-    first = {place: start for start, _, place in reversed(places_in(sentence))}
-    for place, start in first.items():
-        yield Name(start, place, (place,), is_place=True)
-    for start, county in counties_in(sentence):
-        yield Name(start, county, (county, county[:-1]), is_place=True)  # 泰兴市, 泰兴
+def _agencies_in_english(text: str) -> Iterator[Name]:
+    read = in_chinese(text)
+    for term in (*read.terms, *read.others) if read else ():
+        for name in agencies(f"由{term}", latin=False):
+            yield Name(0, name.written, (name.forms[0][:_CORE],))
 
 
-def _latin(sentence: str, source_is_latin: bool) -> Iterator[Name]:
-    text = narrow(sentence)
-    numbers = [(q.start, q.end) for q in quantities(text)]
-    english = is_latin(sentence)
-    for match in _LATIN_NAME.finditer(text):
+def places(text: str, known: Collection[str], *, latin: bool) -> list[Name]:
+    """Return the places that a text names, each with those that it lies in.
+
+    Args:
+        text: Without [n].
+        known: Names that no list holds.
+        latin: Whether it is English.
+    """
+    if latin:
+        named = places_named(text)
+        return [
+            Name(start, text[start:end], _around(name))
+            for start, end, name in named
+            if "-" not in (text[start - 1 : start], text[end : end + 1])  # a name of something else
+        ]
+    found = [Name(at, text[at:end], _around(name)) for at, end, name in places_in(text, known)]
+    return found + [Name(at, name, _around(name)) for at, name in counties_in(text)]
+
+
+def _around(name: str) -> tuple[str, ...]:
+    """Return the short name of a place, and those of the places around it."""
+    regions = regions_named(name)
+    if not regions:
+        return (name,)
+    around = path(regions[0])[:-1] if len(regions) == 1 else ()
+    return (regions[0].short, *(r.short for own in around for r in regions_named(own)[:1]))
+
+
+def codes(text: str, *, capitalised: bool = False) -> list[Name]:
+    """Return the abbreviations and codes of a text, or its other capitalised names."""
+    told = narrow(text)
+    numbers = [(q.start, q.end) for q in quantities(told)]
+    found = []
+    for match in _LATIN_NAME.finditer(told):
         word = match.group()
         if any(start < match.end() and match.start() < end for start, end in numbers):
             continue
-        if english and (
-            not (_is_code(word) or (source_is_latin and word[0].isupper()))
-            or match.start() == 0
-            or _NOT_NAME.fullmatch(word.casefold())
-        ):
-            continue
-        if len(word) > 1:
-            yield Name(match.start(), sentence[match.start() : match.end()], _latin_forms(word))
+        is_name = word[0].isupper() and match.start() > 0 and word.casefold() not in stop_words()
+        is_code = _is_code(word)
+        if len(word) > 1 and (is_name and not is_code if capitalised else is_code):
+            found.append(Name(match.start(), text[match.start() : match.end()], _forms(word)))
+    return found
 
 
-def _latin_forms(word: str) -> tuple[str, ...]:
+def _forms(word: str) -> tuple[str, ...]:
     name = normalize_name(word)
     if name in _CHINESE:
         return (name, _CHINESE[name])
@@ -182,4 +195,5 @@ def _latin_forms(word: str) -> tuple[str, ...]:
 
 def _is_code(word: str) -> bool:
     """Return whether a word is an abbreviation or a code, the same in every language."""
-    return len(word) > 1 and (word.isupper() or any(c.isdigit() for c in word))
+    is_mixed = any(c.isdigit() for c in word) and not _COUNTED.fullmatch(word.casefold())
+    return len(word) > 1 and (word.isupper() or is_mixed)

@@ -22,6 +22,7 @@ from kgrag.question.question import analyse, question_of
 from kgrag.text.messages import in_language, message, without_start
 from kgrag.text.page_labels import with_labels
 from kgrag.types import Document
+from kgrag.verification import claims
 from tests.fixtures import adversarial, extent
 from tests.fixtures.adversarial import (
     CHARACTERS,
@@ -81,6 +82,12 @@ CALLS: dict[str, Callable[[str], object]] = {
     "kgrag.text.messages.without_start": lambda text: without_start(ValueError(text), text),
     "kgrag.ingestion.load.legible.illegible": lambda text: illegible(text, ()),
     "kgrag.text.page_labels.with_labels": lambda text: with_labels(text.splitlines()),
+    "kgrag.verification.claims.findings": lambda text: claims.findings(
+        "到2025年达到38%", claims.Clause(text)
+    ),
+    "kgrag.verification.claims.completing": lambda text: claims.completing(
+        "到2025年达到38%", claims.Clause("能耗下降"), [text], [0], asked=""
+    ),
     "kgrag.question.question.analyse": lambda text: question_of(analyse(text)),
 }
 # What works on what these make of a text, or on an answer, a model's reading, a store.
@@ -190,7 +197,9 @@ KNOWN = (  # what kept a document, or lost it
     ("kgrag.text.titles.titles_within", "", "关于印发〈"),
     ("kgrag.ingestion.statements.target_tables.table_cells", "", "2025年"),
     ("kgrag.answer.sentences.joined_spans", "", "||\n"),
-    ("kgrag.verification.names.names", "", "政府局"),
+    ("kgrag.verification.names.agencies", "", "政府局"),
+    ("kgrag.verification.parts.parts_of", "", "38%"),
+    ("kgrag.verification.parts.parts_of", "", "甲局"),
 )
 
 

@@ -160,7 +160,7 @@ def test_a_number_that_is_not_in_the_cited_text_is_answered_again(asked, script)
     model = script(answer=["A省到2025年创建绿色工厂900家[1]。", mend])
     answer = asked(model)
     assert model.asked == ["answer", "cov", "answer", "cov"]
-    assert "〔引文中没有：900家〕" in told[0]
+    assert "〔与引文不符：900家≠500家〕" in told[0]
     assert (answer.text, answer.verdict.passed, answer.verdict.rounds) == (RIGHT, True, 2)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from kgrag.answer.citation import Citation
 from kgrag.verification.checks import checked
+from kgrag.verification.claims import Clause
 from tests.fixtures.answers import answer_of
 
 POLICY = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy"
@@ -36,13 +37,13 @@ def checks_of(question, said, text):
     """Return the checks of an answer that cites one text."""
     cited = Citation(1, "d", "", "d.txt", (), None, 0, len(text), text, "c")
     answer = answer_of(question, said, [cited], "gold")
-    return checked(answer, {1: text}).checks
+    return checked(answer, {1: Clause(text)}).checks
 
 
 def test_check_raises_no_false_alarm_on_true_answers():
     """Fewer than one sentence in fifty; none when this was written."""
     checks = [c for told in answered() for c in checks_of(*told)]
-    alarms = [c.missing for c in checks if not c.supported]
+    alarms = [(c.missing, c.contrary) for c in checks if not c.supported]
     assert len(checks) > 150
     assert len(alarms) < len(checks) / 50, alarms
 
@@ -57,6 +58,6 @@ def test_check_finds_numbers_that_were_changed(unit):
             altered = f"{said[: match.start()]}{number}{said[match.end(1) :]}"
             changed += 1
             found = checks_of(question, altered, text)
-            caught += any(number in missing for c in found for missing in c.missing)
+            caught += any(number in words for c in found for words in (*c.missing, *c.contrary))
     assert changed
     assert caught >= 0.9 * changed
