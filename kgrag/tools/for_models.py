@@ -1,6 +1,6 @@
 """Tools as a chat model has them while it answers a question: bound to the question's documents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -94,11 +94,9 @@ class ModelTools:
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
         items = [item for item in _items(found) if held is None or _is_held(item, held)]
-        told = getattr(found, "notes", ()) if held is None else ()
-        shown = [n for n in told if getattr(n, "kind", "") == _STATEMENT]
-        notes = worded([n for n in told if n not in shown], self.language)
+        notes, statement = _notes(found, self.language) if held is None else ((), "")
         columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
-        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, "".join(shown))
+        return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
 
     def _is_given(self, tool: Tool) -> bool:
         """Return whether a model has a tool; of some documents only if it can be bound to them."""
@@ -108,6 +106,13 @@ class ModelTools:
             field.name for field in fields(tool.arguments)
         }
         return self.knowledge.doc_ids is None or bool(bound)
+
+
+def _notes(found: object, language: Language) -> tuple[Sequence[str], str]:
+    """Return what is told of what was found, and the statement that found it."""
+    told = getattr(found, "notes", ())
+    shown = [note for note in told if getattr(note, "kind", "") == _STATEMENT]
+    return worded([note for note in told if note not in shown], language), "".join(shown)
 
 
 def _function(tool: Tool) -> Function:

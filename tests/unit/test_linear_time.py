@@ -100,7 +100,7 @@ REACHED = {
     "kgrag.ingestion.metadata.read.read_metadata": "read_issuers read_region suggested_year",
     "kgrag.text.quantities.quantities": "says_nothing",
     "answers, models, stores": """
-        answer_by_sides as_of_asked ask carry_over complete cited_passages
+        answer_by_sides as_of_asked ask carry_over cited_material complete cited_passages
         document_called document_facets document_meant explained find find_support
         html improve in_official_terms material material_of missing_claims named_figures
         node_id note numbers_missing read_office rate retrieve
