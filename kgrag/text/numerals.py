@@ -26,27 +26,10 @@ _NAMED = {
 }
 _HAN = frozenset([*_DIGIT, *_TEN, *_MYRIAD])
 _LOWER = {ord(c): c.lower() for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord("’"): "'"}
-_COUNT_WORDS = [
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
+_COUNT_WORDS = (
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
 _COUNTED = re.compile(rf"(?<![a-z-])(?:{'|'.join(_COUNT_WORDS[::-1])})(?![a-z])")
 _BEHIND_DIGIT = re.compile(r"(?<=\d)(?:st|nd|rd|th|am|pm)(?![a-z])|(?<=[\d ])-(?=[a-z])")
 _LONGEST = 60  # characters of a numeral; what has more counts nothing

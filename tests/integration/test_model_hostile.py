@@ -10,7 +10,18 @@ import pytest
 
 from kgrag.testing.reply import Reply, contents, stand_in
 from tests.fixtures import extent
-from tests.hostile.modes import INVENTED, KEY, MODES, OK, WRONG_KEY, Mode, always, task, where
+from tests.hostile.modes import (
+    INVENTED,
+    KEY,
+    MODES,
+    OK,
+    WRONG_KEY,
+    Mode,
+    always,
+    freely,
+    task,
+    where,
+)
 from tests.hostile.scene import (
     KEY_ENV,
     MAX_CALLS,
@@ -176,12 +187,13 @@ def test_leaks_are_found(tmp_path):
 def test_no_document_can_end_its_fence(tmp_path, healthy):
     """Its tags, marks and roles reach the model as material, between tags that it cannot write."""
     mode = NAMED["instructions in a document, ignored"]
+    mode = replace(mode, behaviour=freely(mode.behaviour))  # so that its answer is checked, too
     with scene(tmp_path, mode, in_this_process) as hostile:
         hostile.kgrag("ingest", hostile.documents)
-        hostile.kgrag("ask", question_of(mode))
+        hostile.kgrag("ask", question_of(mode), "--verify", "chats-grid")
         seen = ["\n".join(contents(received.body)) for received in hostile.server.requests]
     seen = [text for text in seen if "石门县财政局" in text]
-    assert len(seen) == 2  # read, answered from; a repeated sentence is not checked by a model
+    assert len(seen) == 4  # read, rated, answered from, checked with
     for text in seen:
         [material] = re.findall(
             r"<(passage|reference) (\w{8})>\n((?:(?!\n</\1 \2>).)*?石门县财政局.*?)\n</\1 \2>",
