@@ -64,7 +64,9 @@ def test_documents_are_added_asked_corrected_and_deleted(page, site, tmp_path):
     page.click("text=更正或删除")
     page.fill("#correct-date", "昨天")
     page.click("text=保存更正")
-    page.go_back()
+    page.wait_for_selector("main >> text=昨天")
+    with page.expect_navigation():
+        page.evaluate("history.back()")
     page.click("text=更正或删除")
     page.fill("#correct-date", "2023年4月1日")
     page.click("text=保存更正")
