@@ -1,6 +1,5 @@
 """Choose statements by document, indicator, agency, place, year and standing, here only."""
 
-import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _LISTED = ("省", "市")  # levels of which the gazetteer has all divisions
 _BRACKET = re.compile(r"[（(][^（）()]*[）)]$")
 _BETWEEN = re.compile("[、，,；;]")  # indicators
-_IS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 _Is = Callable[[Statement, Document], bool]
 
 
@@ -157,8 +155,7 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
 
 def _names(selection: "Selection", kind: StatementKind) -> tuple[str, ...]:
     """Return the names by which statements of a kind are selected; none for any."""
-    by_kind = {"duty": selection.agency, "definition": selection.topic}
-    name = by_kind.get(kind, selection.indicator if kind == "target" else "")
+    name = selection.agency if kind == "duty" else selection.indicator
     check_whole("name", name)
     return (name,) if name.strip() else ()
 
@@ -237,16 +234,10 @@ def names_organ(wanted: str) -> _Is:
     return is_of
 
 
-def _names_term(wanted: str) -> _Is:
-    named = names_all(wanted)
-    return lambda s, card: named(s.fact.subject.name) or named(subject_of(s))
-
-
 # What statements of a kind are chosen by, in a message; and the predicate of a name.
 _BY_NAME: Mapping[StatementKind, tuple[str, Callable[[str], _Is]]] = {
     "target": ("indicator", names_indicator),
     "duty": ("organ with duties", names_organ),
-    "definition": ("term that is defined", _names_term),
 }
 
 
@@ -316,21 +307,19 @@ def _named_in(title: str) -> str:
 
 
 def ranked(chosen: Chosen, selection: "Selection") -> tuple[Sequence[Statement], tuple[Note, ...]]:
-    """Return the figures within the bound of a selection, in its order, and what is left out.
+    """Return the figures in the order of a selection, and a note on what is left out.
 
     Only figures of the usual unit and kind of change are comparable; a note counts the others.
     """
-    statements, bound = chosen.statements, selection.bound
-    if not (selection.order or bound):
+    statements = chosen.statements
+    if not selection.order:
         return statements, ()
     measures = Counter(map(_measure, statements))
     usual = max(filter(None, measures), key=lambda measure: measures[measure], default=None)
     alike = [s for s in statements if usual and _measure(s) == usual]
-    kept = [s for s in alike if not bound or _IS[bound[0]](float(s.qualifiers.value), bound[1])]
-    if selection.order:
-        kept.sort(key=lambda s: float(s.qualifiers.value), reverse=selection.order == "most")
-    left = {"units": len(statements) - len(alike), "bound": len(alike) - len(kept)}
-    return kept, tuple(note(f"left-out-{why}", "zh", n=n) for why, n in left.items() if n)
+    alike.sort(key=lambda s: float(s.qualifiers.value), reverse=selection.order == "most")
+    n = len(statements) - len(alike)
+    return alike, (note("left-out-units", "zh", n=n),) if n else ()
 
 
 def _measure(statement: Statement) -> tuple[str, str] | None:

@@ -1,17 +1,61 @@
 """One engine for what documents state: a selection to a table with its sources."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 
+from kgrag.answer.notes import note
+from kgrag.statements.choose import check_named, choose
 from kgrag.statements.conflicts import conflicts
 from kgrag.statements.digest import digest
-from kgrag.statements.lists import definitions, documents, duties, provisions
 from kgrag.statements.references import basis, cited_by, cites
 from kgrag.statements.selection import Kind, Selection
-from kgrag.statements.sources import Stated, sourced
-from kgrag.statements.table import Column, Table
+from kgrag.statements.sources import (
+    Spot,
+    Stated,
+    object_of,
+    role_of,
+    role_rank,
+    sourced,
+    spot_of,
+    subject_of,
+)
+from kgrag.statements.table import Cell, Column, Table
 from kgrag.statements.targets import compare, targets
 from kgrag.statements.timeline import timeline
 from kgrag.store.store import Store
+
+_DUTIES = (
+    Column("organ", "部门", "organ"),
+    Column("role", "角色", "role"),
+    Column("task", "任务", "task"),
+    Column("deadline", "时限", "deadline"),
+    Column("as_written", "原称", "as written"),
+)
+
+
+def duties(store: Store, selection: Selection) -> Stated:
+    """Return the duties of an agency, a row for each task, agency and role.
+
+    Raises:
+        NotFoundError: If no document is selected, or none names the agency.
+    """
+    chosen = choose(store, selection, "duty")
+    check_named(store, chosen, "duty")
+    rows: defaultdict[tuple[Cell, ...], list[Spot]] = defaultdict(list)
+    tasks: dict[Spot, str] = {}
+    for s in chosen.statements:
+        task, deadline = object_of(s), s.qualifiers.deadline or None
+        rows[s.fact.subject.name, role_of(s), task, deadline, subject_of(s)].append(spot_of(s))
+        tasks[spot_of(s)] = task
+
+    def rank(row: tuple[tuple[Cell, ...], list[Spot]]) -> tuple[str, int, Spot]:
+        (name, role, *_), spots = row
+        return str(name), role_rank(role), spots[0]
+
+    of = note("duties-of" if selection.agency else "all-duties", "zh", organ=selection.agency)
+    ordered = sorted(rows.items(), key=rank)
+    return Stated(_DUTIES, ordered, (chosen.note(chosen.stating, of),), tasks)
+
 
 # What gives the rows of each kind, and the heading of its table: Chinese, English.
 _TABLES: Mapping[Kind, tuple[Callable[[Store, Selection], Stated], str, str]] = {
@@ -24,9 +68,6 @@ _TABLES: Mapping[Kind, tuple[Callable[[Store, Selection], Stated], str, str]] = 
     "timeline": (timeline, "时间节点", "Timeline"),
     "conflicts": (conflicts, "不一致之处", "Conflicts"),
     "digest": (digest, "两文对照", "Comparison"),
-    "documents": (documents, "文件", "Documents"),
-    "provisions": (provisions, "条款", "Provisions"),
-    "definitions": (definitions, "术语", "Definitions"),
 }
 
 

@@ -20,9 +20,6 @@ Kind = Literal[
     "timeline",
     "conflicts",
     "digest",
-    "documents",
-    "provisions",
-    "definitions",
 ]
 By = Literal["province", "region", "document"]
 Event = Literal["written", "issued", "effective", "expires", "due", "target"]
@@ -40,13 +37,12 @@ class Selection(BaseModel):
             is called so, several separated by 、.
         places: Full or short names; a province includes its cities, 全国 is the whole country.
         level: Of the places that rows are about: provinces, or cities.
-        years: First and last year of the figures, or of issue of documents.
+        years: First and last year of the figures.
         standing: Planned or achieved.
-        agency: Words of its name, or how documents of its place call it; of documents the issuer.
+        agency: Words of its name, or how documents of its place call it.
         role: 牵头, 负责 or 配合.
         document: Id, file, number, title or words of it; of a digest the old one.
         new: Of a digest the new document, named in the same way.
-        topic: Words of titles of documents, of headings of provisions, of terms of definitions.
         by: What the rows of a comparison are.
         hops: Greatest length of a chain of bases.
         since: First day of a timeline: 2022, 2022-06 or 2022-06-30.
@@ -54,7 +50,6 @@ class Selection(BaseModel):
         events: Of a timeline.
         parts: Of a digest.
         order: Figures from the largest or the smallest on; only those of the usual unit.
-        bound: A limit of their values: (">=", 40).
         as_of: Day at which documents are in force, 2022, 2022-06 or 2022-06-30; today if empty.
         within: Which documents are looked at.
     """
@@ -71,7 +66,6 @@ class Selection(BaseModel):
     role: Literal["", "牵头", "负责", "配合"] = ""
     document: str = ""
     new: str = ""
-    topic: str = ""
     by: By = "province"
     hops: int = 3
     since: str = ""
@@ -79,7 +73,6 @@ class Selection(BaseModel):
     events: tuple[Event, ...] = ()
     parts: tuple[Part, ...] = ()
     order: Literal["", "most", "least"] = ""
-    bound: tuple[Literal[">=", ">", "<=", "<"], float] | None = None
     as_of: str = ""
     within: Filter | None = None
 

@@ -201,7 +201,7 @@ def compare(store: Store, selection: Selection) -> Stated:
         for f in figures:
             rows[f.row][_head(name, f.year)][f.without(shared)].append(f.spot)
     in_common = "；".join(filter(None, ("，".join(_shared(figures)) for _, figures in made)))
-    every = chosen.of_each_name(_TARGET).values()  # what a bound leaves out is stated, too
+    every = chosen.of_each_name(_TARGET).values()
     told = dict.fromkeys(chain(*(_coverage(store, part, selection) for part in every)))
     notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *left_out)
     ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)

@@ -15,12 +15,7 @@ from tests.unit.statements.conftest import select
 from tests.unit.statements.plans import PLANS, cells
 
 POLICIES = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy" / "text"
-TERMS = {
-    "办法": "云岭省节水管理办法\n云岭省人民政府\n2023年5月1日\n第一条\n为节约用水，制定本办法。\n"
-    "第二条\n本办法所称节水型企业，是指用水效率达到先进水平的企业。\n"
-    "第三条\n本办法自2023年6月1日起施行，有效期2年。\n"
-}
-base = shared_base({**PLANS, **TERMS}, "hash-32")
+base = shared_base(PLANS, "hash-32")
 SEWAGE, FACTORIES = "农村生活污水治理率", "绿色工厂"
 
 
@@ -79,14 +74,9 @@ def test_figures_and_comparisons_agree(archive):
             [("四川省", 35), ("四川省", 45)],
         ),
         (
-            {"kind": "targets", "indicator": FACTORIES, "order": "most", "bound": (">=", 600)},
+            {"kind": "targets", "indicator": FACTORIES, "order": "most"},
             ("region", "value"),
-            [("全国", 9000), ("四川省", 600)],
-        ),
-        (
-            {"kind": "targets", "indicator": FACTORIES, "bound": ("<", 600), "order": "least"},
-            ("value",),
-            [(120,), (500,)],
+            [("全国", 9000), ("四川省", 600), ("四川省", 500), ("成都市", 120)],
         ),
         (
             {"kind": "compare", "indicator": FACTORIES, "order": "least"},
@@ -106,79 +96,23 @@ def test_figures_and_comparisons_agree(archive):
             ("task",),
             [("保障措施",)],
         ),
-        (
-            {"kind": "documents", "places": ("四川",), "topic": "工作方案", "years": (2023, 2023)},
-            ("title", "issued"),
-            [("四川省清洁生产工作方案（2023年）", "2023-03-02")],
-        ),
-        (
-            {"kind": "documents", "level": "市"},
-            ("title",),
-            [("成都市清洁生产实施方案",)],
-        ),
-        (
-            {"kind": "documents", "document": "sichuan-old", "as_of": "2027"},
-            ("effective", "expires"),
-            [("2021-11-01", "2026-10-31")],
-        ),
-        (
-            {"kind": "provisions", "document": "办法", "topic": "第三条"},
-            ("heading", "text"),
-            [("第三条", "本办法自2023年6月1日起施行，有效期2年。")],
-        ),
-        (
-            {"kind": "definitions", "topic": "节水型企业"},
-            ("term", "definition"),
-            [("节水型企业", "用水效率达到先进水平的企业")],
-        ),
     ],
 )
 def test_what_is_selected(base, fields, keys, expected):
-    """By level, order, bound, document and topic; every row has a passage."""
+    """By level, order and document; every row has a passage."""
     found = select(base.store, **fields)
     assert cells(found, *keys) == expected
     assert all(row.sources for row in found.rows)
 
 
-def test_what_a_bound_leaves_out_is_not_called_unstated(base):
-    """A city below it states a figure."""
-    asked = {"indicator": SEWAGE, "level": "市"}
-    found = select(base.store, "compare", bound=(">", 95), **asked)
-    assert (found.rows, found.notes[-1]) == ((), "另有1处数字不在此范围内")
-    assert "未读出" not in "".join(found.notes)
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"kind": "compare", "indicator": SEWAGE, "level": "省", "years": (2030, 2030)}, "未读出"),
-        (
-            {"kind": "targets", "indicator": FACTORIES, "bound": (">", 600)},
-            "另有3处数字不在此范围内",
-        ),
-        ({"kind": "documents", "places": ("成都",)}, "符合条件的有1份"),
-    ],
-)
-def test_what_is_left_out_is_told(base, fields, told):
-    """In a note that says how much, and why."""
-    assert told in "".join(select(base.store, **fields).notes)
-
-
-@pytest.mark.parametrize(
-    ("day", "status", "quote"),
-    [
-        ("2022-01-01", "现行有效", "本方案自2021年11月1日起施行，有效期5年。"),
-        ("2027", "已失效", "本方案自2021年11月1日起施行，有效期5年。"),
-    ],
-)
-def test_validity_has_the_clause_that_says_so(base, day, status, quote):
-    """At any day; of a document that says nothing, the line of its title."""
-    (row,) = select(base.store, "documents", document="sichuan-old", as_of=day).rows
-    assert (row.cells[1], row.sources[0].quote) == (status, quote)
+def test_what_is_not_stated_is_told(base):
+    """In a note that names the places."""
+    asked = {"indicator": SEWAGE, "level": "省", "years": (2030, 2030)}
+    assert "未读出" in "".join(select(base.store, "compare", **asked).notes)
 
 
 def test_a_selection_refuses_what_it_does_not_know():
     """A misspelt field would select everything."""
-    for wrong in ({"place": "四川"}, {"limit": 1}, {"bound": ("=", 1)}):
+    for wrong in ({"place": "四川"}, {"limit": 1}, {"order": "first"}):
         with pytest.raises(ValidationError):
             Selection(kind="targets", **wrong)
