@@ -10,10 +10,12 @@ usage: python benchmarks/english.py --kb KB --queries Q.jsonl [--system grim] [-
 import argparse
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measures import text_table
 from kgrag.api import KnowledgeBase
+from kgrag.evaluation.experiment import try_system
 from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.retrieval import bilingual
 from kgrag.text.in_chinese import in_chinese
@@ -42,8 +44,8 @@ def main() -> None:
     with KnowledgeBase.open(given.kb, create=False) as base:
         for name, (queries, least) in ways.items():
             bilingual._SOME = least
-            found = base.evaluate(queries, systems=[given.system], ks=(1, 5), top_k=20)
-            reports[name] = found[given.system]
+            search = partial(base.search, system=given.system, top_k=20)
+            reports[name] = try_system(given.system, search, queries, measures=_COLUMNS).report
     print(f"{len(asked)} questions of {given.queries.name}")
     print(text_table(reports, measures=_COLUMNS))
     if given.show:

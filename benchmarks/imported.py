@@ -17,9 +17,11 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from kgrag.api import KnowledgeBase
+from kgrag.evaluation.experiment import try_system
 from kgrag.evaluation.queries import GoldQuery, read_queries
 from kgrag.evaluation.scores import Report
 
@@ -49,7 +51,11 @@ def measure(
                     kb.import_facts(imports["facts"])
                 if "summaries" in parts:
                     kb.import_summaries(imports["summaries"])
-                found[variant] = kb.evaluate(queries, systems=systems)
+                searches = {name: partial(kb.search, system=name, top_k=20) for name in systems}
+                found[variant] = {
+                    name: try_system(name, search, queries, measures=COLUMNS).report
+                    for name, search in searches.items()
+                }
     return found
 
 

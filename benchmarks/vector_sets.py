@@ -14,6 +14,7 @@ import argparse
 import math
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Embedder, Task, Vectors
 from kgrag.embedding.wrapped import late
+from kgrag.evaluation.experiment import try_system
 from kgrag.evaluation.queries import GoldQuery, read_queries
 
 SETS = ("256", "512", "1024", "2048", "512,256", "2048,256", "2048,1024,512,256")
@@ -94,10 +96,10 @@ def measure(
             report = kb.ingest([files], model="none")
             scores: dict[str, list[float]] = {system: [] for system in systems}
             for asked in queries:
-                for system, found in kb.evaluate(asked, systems=systems).items():
-                    scores[system] += [
-                        100 * found.groups[0].means.get(m, math.nan) for m in COLUMNS
-                    ]
+                for system in systems:
+                    search = partial(kb.search, system=system, top_k=20)
+                    means = try_system(system, search, asked, measures=COLUMNS).means
+                    scores[system] += [100 * means.get(m, math.nan) for m in COLUMNS]
         texts, characters = embedder.texts - before[0], embedder.characters - before[1]
         yield name, texts, characters, report.seconds, scores
 

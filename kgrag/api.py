@@ -22,9 +22,6 @@ from kgrag.embedding.choose import configured_embedder, encoder_note
 from kgrag.embedding.embedder import Embedder, PlainEmbedder
 from kgrag.embedding.wrapped import checked
 from kgrag.errors import NotFoundError
-from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run, run_of
-from kgrag.evaluation.scores import Report, evaluate
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.imports import ImportReport
 from kgrag.ingestion.pipeline import Progress
@@ -526,31 +523,3 @@ class KnowledgeBase:
     @property
     def _knowledge(self) -> SearchContext:
         return self._current.knowledge()
-
-    def run(
-        self,
-        questions: Mapping[str, str],
-        *,
-        system: str,
-        top_k: int,
-        progress: Progress | None = None,
-    ) -> Run:
-        """Return the results of a system for each question, {id: results}; see `search`."""
-        done = partial(progress, system) if progress else None
-        search = partial(self.search, system=system, top_k=checked_results(top_k))
-        return run_of(questions, search, progress=done)
-
-    def evaluate(
-        self,
-        queries: Sequence[GoldQuery],
-        *,
-        systems: Sequence[str],
-        ks: Sequence[int] = (1, 2, 5, 10),
-        top_k: int = 20,
-        progress: Progress | None = None,
-    ) -> dict[str, Report]:
-        """Return the scores of each system on questions with gold."""
-        checked_results(top_k)
-        questions = {query.query_id: query.question for query in queries}
-        run = partial(self.run, questions, top_k=top_k, progress=progress)
-        return {system: evaluate(run(system=system), queries, ks=ks) for system in systems}

@@ -77,7 +77,6 @@ def experiment(
                     system,
                     partial(base.search, system=system, top_k=top_k),
                     gold[name],
-                    answer=partial(_answered, base, system),
                     measures=wanted,
                     progress=partial(progress, system),
                 )
@@ -89,13 +88,6 @@ def experiment(
         print_json(experiment_mapping(found))
     else:
         echo_text(markdown(found, measures=wanted))
-
-
-def _answered(base: "KnowledgeBase", system: str, question: str) -> str:
-    from kgrag.evaluation.citations import plain_text
-
-    answer = base.ask(question, system=system)
-    return plain_text(answer) if answer.found else ""
 
 
 @command(under=eval_)

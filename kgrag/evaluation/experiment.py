@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.evaluation.queries import GoldQuery
-from kgrag.evaluation.runs import Run, run_of
+from kgrag.evaluation.runs import Run, RunResult, from_ranking
 from kgrag.evaluation.scores import MEASURES, Report, cuts_of, evaluate
-from kgrag.evaluation.wording import OVERLAP
 from kgrag.results import ScoredChunk
 
 RESAMPLES = 10_000
@@ -224,7 +223,6 @@ def try_system(
     search: Callable[[str], Sequence[ScoredChunk]],
     queries: Sequence[GoldQuery],
     *,
-    answer: Callable[[str], str] = str,
     measures: Sequence[str] = MEASURES,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trial:
@@ -236,7 +234,6 @@ def try_system(
         system: Its name.
         search: Returns the ranking for a question.
         queries: With gold; at least one.
-        answer: Returns the answer to a question, for measures of `OVERLAP`.
         measures: Required measures.
         progress: Called with (questions done, total).
 
@@ -245,19 +242,18 @@ def try_system(
     """
     ks, budgets = cuts_of(measures)
     seconds: list[float] = []
-
-    def timed(question: str) -> Sequence[ScoredChunk]:
-        begun = time.perf_counter()
-        found = search(question)
-        seconds.append(time.perf_counter() - begun)
-        return found
-
+    run: dict[str, list[RunResult]] = {}
     search(queries[0].question)
-    run = run_of({query.query_id: query.question for query in queries}, timed, progress=progress)
-    asked = [q for q in queries if q.answers] if set(OVERLAP) & set(measures) else []
-    answers = {query.query_id: answer(query.question) for query in asked}
-    budgets = sorted({*budgets, *BUDGETS})
-    report = evaluate(run, queries, ks=ks, budgets=budgets, answers=answers)
+    for query in queries:
+        if progress:
+            progress(len(run), len(queries))
+        begun = time.perf_counter()
+        found = search(query.question)
+        seconds.append(time.perf_counter() - begun)
+        run[query.query_id] = from_ranking(found)
+    if progress:
+        progress(len(run), len(queries))
+    report = evaluate(run, queries, ks=ks, budgets=sorted({*budgets, *BUDGETS}))
     ends = intervals([query.scores for query in report.queries])
     return Trial(system, run, report, ends, tuple(seconds))
 

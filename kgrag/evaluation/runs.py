@@ -1,6 +1,6 @@
 """Run files: the results of a system for each question, as JSON lines."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -50,29 +50,6 @@ class _Row:
 Run = Mapping[str, Sequence[RunResult]]
 
 _KEYS = ("chunk_id", "doc_id", "file", "start", "end", "score", "text", "via")
-
-
-def run_of(
-    questions: Mapping[str, str],
-    search: Callable[[str], Sequence[ScoredChunk]],
-    *,
-    progress: Callable[[int, int], None] | None = None,
-) -> Run:
-    """Return the search results of each question, by its id.
-
-    Args:
-        questions: By id.
-        search: Returns the ranking for a question.
-        progress: Called with (questions done, total) before each question and at the end.
-    """
-    results = {}
-    for number, (query_id, question) in enumerate(questions.items()):
-        if progress:
-            progress(number, len(questions))
-        results[query_id] = from_ranking(search(question))
-    if progress:
-        progress(len(questions), len(questions))
-    return results
 
 
 def from_ranking(ranking: Sequence[ScoredChunk]) -> list[RunResult]:

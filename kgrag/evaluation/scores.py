@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from kgrag.errors import EvaluationError
 from kgrag.evaluation.measures import (
@@ -20,7 +19,6 @@ from kgrag.evaluation.measures import (
 )
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import Run, RunResult, document_name
-from kgrag.evaluation.wording import OVERLAP, overlap_scores
 
 ALL = "all"
 
@@ -139,11 +137,10 @@ def cuts_of(measures: Sequence[str]) -> tuple[list[int], list[int]]:
             ks.append(int(cut))
         elif is_cut and name in _OF_SPANS:
             budgets.append(int(cut))
-        elif at or name not in (*_OF_ALL, "MRR", *OVERLAP):
+        elif at or name not in (*_OF_ALL, "MRR"):
             raise EvaluationError(
                 f"there is no measure {measure!r}. Remedy: {', '.join(_OF_ALL)}, MRR; with @k "
-                f"{', '.join((*_AT_K, *_OF_PAIRS))}; with @characters {', '.join(_OF_SPANS)}; "
-                f"of answers {', '.join(OVERLAP)}"
+                f"{', '.join((*_AT_K, *_OF_PAIRS))}; with @characters {', '.join(_OF_SPANS)}"
             )
     return ks, budgets
 
@@ -154,7 +151,6 @@ def evaluate(
     *,
     ks: Sequence[int] = (1, 2, 5, 10),
     budgets: Sequence[int] = (1000, 2000, 4000, 8000),
-    answers: Mapping[str, str] = MappingProxyType({}),
 ) -> Report:
     """Return the scores of a run.
 
@@ -169,7 +165,6 @@ def evaluate(
         queries: With gold.
         ks: Ranks to cut at, at least 1.
         budgets: Characters of context, at least 1.
-        answers: By question; those with reference answers are scored by `OVERLAP`, too.
     """
     if min((*ks, *budgets, 1)) < 1:
         raise ValueError(f"ks and budgets must be at least 1, got {list(ks)} and {list(budgets)}")
@@ -177,8 +172,6 @@ def evaluate(
     for query in queries:
         results = run.get(query.query_id, ())
         scores = _score(query, results, ks=ks, budgets=budgets)
-        if query.answers and query.query_id in answers:
-            scores |= overlap_scores(answers[query.query_id], query.answers)
         scored.append(QueryScores(query.query_id, query.kind, len(results), scores))
     kinds = dict.fromkeys(query.kind for query in scored if query.kind not in ("", ALL))
     groups = [_group(ALL, scored)]

@@ -25,7 +25,6 @@ from kgrag.errors import (
     OutOfRangeError,
     StoreUnavailableError,
 )
-from kgrag.evaluation.queries import GoldQuery
 from kgrag.ingestion.report import Outcome
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.llm.models import calls_file, keeping_calls
@@ -165,9 +164,6 @@ def test_a_filter_holds_search_and_ask_to_documents(base):
     [
         lambda base: base.search(QUESTION, top_k=0),
         lambda base: base.ask(QUESTION, top_k=0),
-        lambda base: base.run({}, system="bm25", top_k=0),
-        lambda base: base.evaluate([], systems=["bm25"], top_k=-1),
-        lambda base: base.evaluate([], systems=[], top_k=0),
         lambda base: base.search(QUESTION, top_k=-1),
         lambda base: base.ask(QUESTION, top_k=10**9),
         lambda base: base.graph("甲方案", hops=0),
@@ -177,19 +173,6 @@ def test_a_filter_holds_search_and_ask_to_documents(base):
 def test_numbers_that_make_no_sense_are_refused(base, call):
     with pytest.raises(KgragError, match=r"\d"):
         call(base)
-
-
-def test_systems_are_scored_on_questions_with_gold(base):
-    """The same questions for each; a run is the files found for each question."""
-    query = GoldQuery("q", QUESTION, gold_docs=("a",))
-    seen = []
-    reports = base.evaluate(
-        [query], systems=["bm25", "grim"], ks=(1,), progress=lambda *step: seen.append(step)
-    )
-    assert sorted(reports) == ["bm25", "grim"]
-    assert {name for name, *_ in seen} == {"bm25", "grim"}
-    (found,) = base.run({"q": QUESTION}, system="bm25", top_k=1).values()
-    assert len(found) == 1
 
 
 def test_the_encoder_is_the_one_that_vectors_are_of(tmp_path, base):
@@ -273,7 +256,6 @@ def small_base(small):
         lambda small_base, text: small_base.search(text),
         lambda small_base, text: small_base.ask(text),
         lambda small_base, text: small_base.graph(text),
-        lambda small_base, text: small_base.run({"q": text}, system="grim", top_k=3),
     ],
 )
 def test_a_question_is_read_up_to_a_length(small_base, asked):
@@ -309,7 +291,6 @@ def test_counts_that_make_no_sense_are_refused_at_entry(small_base, number):
     for asked in (
         lambda: small_base.search("绿色", top_k=number),
         lambda: small_base.ask("绿色", top_k=number),
-        lambda: small_base.run({"q": "绿色"}, system="grim", top_k=number),
         lambda: small_base.graph("绿色工厂", hops=number),
         lambda: small_base.graph("绿色工厂", limit=number),
         lambda: small_base.query("SELECT 1", max_rows=number),
@@ -358,7 +339,6 @@ HALVES = "绿色\udce5工厂"
         lambda small_base: small_base.query(f"SELECT '{HALVES}'"),
         lambda small_base: small_base.find_document(HALVES),
         lambda small_base: small_base.delete(HALVES),
-        lambda small_base: small_base.run({"q": HALVES}, system="bm25", top_k=3),
         lambda small_base: small_base.search("??????????"),
         lambda small_base: small_base.ask("?2025??????????"),
         lambda small_base: small_base.ask("\ufffd\ufffd\ufffd\ufffd几个"),
