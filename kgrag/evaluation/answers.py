@@ -9,12 +9,13 @@ from kgrag.answer.answer import Answer
 from kgrag.config import Config, Writer
 from kgrag.errors import EvaluationError, KgragError, ModelError
 from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
-from kgrag.evaluation.chat_models import CountingModel, Tape
+from kgrag.evaluation.chat_models import Tape
 from kgrag.evaluation.citations import backing_scores, number_scores, plain_text, quoted_scores
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
 from kgrag.evaluation.wording import OVERLAP, overlap_scores
+from kgrag.llm.middleware import Counted
 from kgrag.results import ScoredChunk
 from kgrag.retrieval.filter import Filter
 from kgrag.store.store import Store
@@ -131,9 +132,9 @@ class Asking:
     system: str | None = None
     writer: Writer | None = None
     without_gold: bool = False
-    model: CountingModel | None = None
+    model: Counted | None = None
     judge: Judge | None = None
-    judge_model: CountingModel | None = None
+    judge_model: Counted | None = None
     tape: Tape | None = None
 
 
@@ -273,16 +274,15 @@ class _Run:
         return found | {"judge-calls": cost["calls"], "judge-tokens": tokens}
 
 
-def _cost(model: CountingModel | None) -> dict[str, float]:
+def _cost(model: Counted | None) -> dict[str, float]:
     """Return calls and tokens since the last question; no tokens without a model."""
     if model is None:
         return {"calls": 0.0}
-    calls, usage = model.taken()
-    return {
-        "calls": float(calls),
-        "prompt": float(usage.prompt),
-        "completion": float(usage.completion),
-    }
+    used = [completion.usage for _, completion in model.completions]
+    cost = {"calls": model.calls}
+    cost |= {"prompt": sum(u.prompt for u in used), "completion": sum(u.completion for u in used)}
+    model.reset()
+    return {name: float(n) for name, n in cost.items()}
 
 
 def _without(query: GoldQuery, gold: Gold) -> Filter | None:

@@ -3,15 +3,16 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kgrag.config import Config, ModelConfig, Writer
-from kgrag.errors import ConfigError, EvaluationError, ModelError
-from kgrag.llm.chat import ChatModel, Completion, OnText, Request, Usage
+from kgrag.errors import ConfigError, EvaluationError
+from kgrag.llm.chat import ChatModel, Completion, OnText, Request
 from kgrag.llm.ledger import Calls
-from kgrag.llm.middleware import Wrapper
+from kgrag.llm.middleware import Counted
 from kgrag.llm.models import Models, calls_file
 from kgrag.llm.replay import Player, Recorder
 
@@ -20,72 +21,19 @@ class Routed:
     """The chat models of all stages as one; a request goes to that of its stage."""
 
     def __init__(self, open_models: Callable[[], Models]) -> None:
-        """Defer opening the models to the first request.
-
-        Args:
-            open_models: Called once.
-        """
-        self._open = open_models
-        self._models: Models | None = None
-        self._lock = threading.Lock()
+        """Defer opening the models to the first request."""
+        self._models = cache(open_models)
 
     @property
     def name(self) -> str:
         """Return the name of the answering model."""
-        return self._opened().model_name("answer")
+        return self._models().model_name("answer")
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the response of the stage's model; see `ChatModel.complete`."""
-        models = self._opened()
+        models = self._models()
         stage = request.stage if models.is_configured(request.stage) else "answer"
         return models.of(stage).complete(request, on_text=on_text)
-
-    def _opened(self) -> Models:
-        with self._lock:
-            if self._models is None:
-                self._models = self._open()
-            return self._models
-
-
-@dataclass(eq=False, repr=False)
-class CountingModel(Wrapper):
-    """A chat model that counts calls and tokens.
-
-    Cached responses count as well, to measure what a question takes.
-
-    Attributes:
-        failed: Errors since the last count, oldest first.
-    """
-
-    failed: list[ModelError] = field(init=False, default_factory=list)
-    _calls: int = field(init=False, default=0)
-    _usage: Usage = field(init=False, default_factory=Usage)
-    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
-
-    def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
-        """Return the model's response; see `ChatModel.complete`."""
-        try:
-            completion = self.model.complete(request, on_text=on_text)
-        except ModelError as exc:
-            with self._lock:
-                self._calls += 1
-                self.failed.append(exc)
-            raise
-        used = completion.usage
-        with self._lock:
-            self._calls += 1
-            self._usage = Usage(
-                self._usage.prompt + used.prompt, self._usage.completion + used.completion
-            )
-        return completion
-
-    def taken(self) -> tuple[int, Usage]:
-        """Return calls and tokens since the last time, and reset."""
-        with self._lock:
-            told = self._calls, self._usage
-            self._calls, self._usage = 0, Usage()
-            self.failed = []
-        return told
 
 
 class Tape:
@@ -125,7 +73,7 @@ class Tape:
             return Recorder(model, self._record, lock=self._lock)
         return model
 
-    def check(self, place: str, *models: CountingModel | None) -> None:
+    def check(self, place: str, *models: Counted | None) -> None:
         """Raise for requests that a replay lacks, or count unrecorded calls, since the last one.
 
         Args:
@@ -171,8 +119,8 @@ class RunModels:
 
     config: Config
     writer: Writer
-    model: CountingModel | None
-    judge: CountingModel | None
+    model: Counted | None
+    judge: Counted | None
     tape: Tape
 
 
@@ -209,32 +157,20 @@ def run_models(
     with ExitStack() as stack:
         own = stack.enter_context(TemporaryDirectory(prefix="kgrag-eval-"))
         kept = replace(asked, llm=replace(asked.llm, calls=str(Path(own, "calls.db"))))
-        opened = _Opened(stack, lambda: calls_file(location, config))
-        answers = Routed(lambda: opened.models(asked.model_of))
-        judges = Routed(lambda: opened.models(lambda _: judging))
+
+        def opened(config_of: Callable[[str], ModelConfig]) -> Models:
+            calls = stack.enter_context(closing(Calls.open(calls_file(location, config))))
+            return stack.enter_context(closing(Models(config_of, calls=calls)))
+
+        answers = Routed(lambda: opened(asked.model_of))
+        judges = Routed(lambda: opened(lambda _: judging))
         yield RunModels(
             kept,
             chosen,
-            CountingModel(tape.around(answers)) if chosen == "model" else None,
-            CountingModel(tape.around(judges)) if judge else None,
+            Counted(tape.around(answers)) if chosen == "model" else None,
+            Counted(tape.around(judges)) if judge else None,
             tape,
         )
-
-
-class _Opened:
-    """Opens models with the knowledge base's log of calls on the first request."""
-
-    def __init__(self, stack: ExitStack, file: Callable[[], Path]) -> None:
-        self._stack = stack
-        self._file = file
-        self._calls: Calls | None = None
-        self._lock = threading.Lock()
-
-    def models(self, config_of: Callable[[str], ModelConfig]) -> Models:
-        with self._lock:
-            if self._calls is None:
-                self._calls = self._stack.enter_context(closing(Calls.open(self._file())))
-            return self._stack.enter_context(closing(Models(config_of, calls=self._calls)))
 
 
 def _named(config: Config, model: str) -> Config:

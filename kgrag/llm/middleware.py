@@ -623,10 +623,11 @@ class Counted(Wrapper):
     """Collects the model's completions, oldest first, and counts calls.
 
     Failed calls and unusable answers count, since they took time and may have been paid; calls that
-    were not sent for lack of budget do not.
+    were not sent for lack of budget do not. Answers from the cache count, too.
     """
 
     calls: int = field(init=False, default=0)
+    failed: list[ModelError] = field(init=False, default_factory=list)
     completions: list[tuple[Request, Completion]] = field(init=False, default_factory=list)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
@@ -640,9 +641,18 @@ class Counted(Wrapper):
             with self._lock:
                 self.calls -= 1
             raise
+        except ModelError as exc:
+            with self._lock:
+                self.failed.append(exc)
+            raise
         with self._lock:
             self.completions.append((request, completion))
         return completion
+
+    def reset(self) -> None:
+        """Count from 0 again."""
+        with self._lock:
+            self.calls, self.failed, self.completions = 0, [], []
 
 
 class Meter:

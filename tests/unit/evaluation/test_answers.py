@@ -19,11 +19,12 @@ from kgrag.evaluation.answer_report import (
     write_answers,
 )
 from kgrag.evaluation.answers import Asking, Gold, measure_answers
-from kgrag.evaluation.chat_models import CountingModel, Tape
+from kgrag.evaluation.chat_models import Tape
 from kgrag.evaluation.judges import AnswerJudge
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.wording import overlap_scores, word_tokens
 from kgrag.llm.chat import Completion, Message, Request, Usage
+from kgrag.llm.middleware import Counted
 from kgrag.testing import Recorder, ScriptedChat
 from tests.fixtures.kit import shared_base
 
@@ -77,14 +78,15 @@ def test_calls_and_tokens_are_counted_from_question_to_question():
                 raise answer
             return answer
 
-    model = CountingModel(Model())
+    model = Counted(Model())
     model.complete(ask("一"))
     with pytest.raises(ModelUnavailableError):
         model.complete(ask("二"))
     assert [str(exc) for exc in model.failed] == ["gone"]
-    assert model.taken() == (2, Usage(10, 2))
-    assert model.taken() == (0, Usage())
-    assert model.failed == []
+    assert [c.usage for _, c in model.completions] == [Usage(10, 2)]
+    assert model.calls == 2
+    model.reset()
+    assert (model.calls, model.completions, model.failed) == (0, [], [])
 
 
 def test_a_tape_plays_what_was_recorded_and_names_what_it_lacks(tmp_path):
@@ -96,7 +98,7 @@ def test_a_tape_plays_what_was_recorded_and_names_what_it_lacks(tmp_path):
 
     tape = Tape(replay=tmp_path / "tape.jsonl")
     assert tape.has_answers
-    played = CountingModel(tape.around(ScriptedChat([])))
+    played = Counted(tape.around(ScriptedChat([])))
     assert played.complete(ask("一")).text == "甲"
     tape.check("question q1", played)
     with pytest.raises(Exception, match="no answer was recorded"):
