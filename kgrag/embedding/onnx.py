@@ -119,7 +119,7 @@ class OnnxNetwork:
         if self._states is None:
             raise ModelError(
                 "the model gives vectors of whole texts, not the states of tokens that late "
-                'chunking needs. Remedy: late_chunking = "off", or another model'
+                "chunking needs. Remedy: late_chunking = false, or another model"
             )
         return list(self._run(self._states, batch))
 
