@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kgrag.answer.answer import Answer, Step, Verdict
-from kgrag.answer.blocks import Claim, Missing
+from kgrag.answer.blocks import Missing
 from kgrag.answer.notes import note
-from kgrag.answer.support import Features, Numbers
 from kgrag.answering.attempts import Attempts
 from kgrag.answering.clauses import answer_by_clauses
 from kgrag.answering.follow_up import Turn, complete
@@ -26,7 +25,6 @@ from kgrag.retrieval.systems import NO_SYSTEMS, Systems, preset
 from kgrag.types import Language, Query
 from kgrag.verification.attempt import NOT_VERIFIED, Attempt, Verified
 
-_COPIED = 0.85  # share of a sentence's words and figures that makes it a copy, as in `cite`
 QUOTED_INSTEAD = "The model could not answer: {}; the best clauses are quoted by rule instead."
 NOTHING_QUOTED = (
     "The model could not answer: {}; rules found no clause to quote instead, which does not mean "
@@ -138,9 +136,9 @@ def _quoted(
 def _verified(first: Attempt, attempts: Attempts) -> Verified:
     """Return the best answer; no failure of a model loses the first one."""
     method, models = attempts.options.verify.method, attempts.models
-    if method == "cov" and (told := _settled(first, attempts)):
-        verdict = Verdict(method, "passed", reason=told)
-        return Verified(first.answer, verdict, (Step("verify", told),))
+    if method == "cov" and attempts.has_looked and not first.answer.found:
+        told = note("no-answer", first.answer.language)
+        return Verified(first.answer, Verdict(method, "passed", reason=told))
     try:
         if method != "none":
             return METHODS[method].verify(
@@ -156,39 +154,6 @@ def _verified(first: Attempt, attempts: Attempts) -> Verified:
         reason = f"{NOT_VERIFIED}{exc}; {verdict.reason}"
         return Verified(first.answer, replace(verdict, status="unverified", reason=reason))
     return unchecked(first)
-
-
-def _settled(first: Attempt, attempts: Attempts) -> str:
-    """Return why an answer needs no call of a model that verifies it; empty if it does."""
-    answer = first.answer
-    if not answer.found:
-        return note("no-answer", answer.language) if attempts.has_looked else ""
-    return note("by-rules", answer.language) if is_read_by_rules(answer) else ""
-
-
-def is_read_by_rules(answer: Answer) -> bool:
-    """Return whether every sentence repeats what it cites, and the figures asked for are there.
-
-    Rules then read all that it says, and found nothing against it.
-    """
-    cited = {c.number: c for c in answer.citations}
-    stated = ""
-    for claim in answer.blocks:
-        if not isinstance(claim, Claim) or claim.form in ("heading", "lead-in"):
-            continue
-        check = claim.check
-        if claim.form != "claim" or check is None or not check.supported or check.elsewhere:
-            return False
-        quotes = [cited[n] for n in check.numbers]
-        source = "\n".join(
-            "\n".join((c.title, *c.heading_path, c.columns, c.quote)) for c in quotes
-        )
-        said = Features.of("".join(run.text for run in claim.runs))
-        if len(said.held_by(Features.of(source))) < _COPIED * len(said.all()):
-            return False
-        stated += f"{source}\n"
-    asked = Features.of(answer.question).numbers
-    return bool(stated) and asked.held_by(Numbers.of(stated)) == asked.held_by(asked)
 
 
 def unchecked(first: Attempt) -> Verified:

@@ -313,27 +313,6 @@ def test_a_model_that_looked_and_found_nothing_is_believed(opened):
     assert (answer.found, answer.verdict.status) == (False, "passed")
 
 
-def test_an_answer_that_repeats_what_it_cites_needs_no_model(opened):
-    """Rules read all of it; one in other words is verified."""
-    config = replace(SETTINGS, verify=VerifyConfig())
-    copied = "到2025年，全省森林覆盖率达到66%[{}]。"
-
-    def script(request):
-        if request.stage == "verify":
-            return "不是JSON"
-        shown = request.messages[1].content
-        at = shown.index("《云南省国土绿化规划》")
-        return copied.format(re.findall(r"\[(\d+)\]\n<passage", shown[:at])[-1])
-
-    base, model = opened(script, config)
-    answer = base.ask("云南2025年森林覆盖率目标如何？")
-    assert [request.stage for request in model.requests] == ["answer"]
-    assert answer.verdict.passed
-    base, model = opened(["云南定了66%的森林目标[1]。", "否", "否"], config)
-    base.ask("云南2025年森林覆盖率目标如何？")
-    assert "verify" in [request.stage for request in model.requests]
-
-
 def test_calls_that_were_answered_are_not_paid_again(opened):
     """A question that is asked again goes through the same rounds for nothing."""
     base, model = opened([[call("grep", text="绿化")], "四川达到41%以上[1]。"])
