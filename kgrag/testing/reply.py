@@ -19,7 +19,6 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 _OUR_MARK = re.compile(r"⟦\d+⟧")  # of parts, as prompts show them: no words of the document
 _BARE = re.compile(r"([:\[,]\s*)(?!true|false|null)[^\s\"\d\[\]{},:-][^,\]}\"]*(?=[,\]}])")
 _GOING_ON = re.compile(r",\s*(?:\.{3}|…+)(?=\s*\])")
-_STATEMENT = re.compile(r"^(?:SELECT|MATCH) .*", re.MULTILINE)
 _ENDS = "。！？!?；;."
 _SHORTEST, _LONGEST = 6, 300  # characters of a sentence that is worth quoting
 
@@ -133,10 +132,7 @@ def fake_answer(body: Mapping[str, object]) -> str:
         return _quoted(user)
     if _is_of_calls(schema):
         return json.dumps({"calls": [], "answer": _quoted(user)}, ensure_ascii=False)
-    # A statement to the store cannot be made of sentences: one of the prompt's examples serves.
-    statements = sorted(_STATEMENT.findall(instructions), key=lambda s: "count(" not in s)
-    given = {"query": statements[0]} if statements else {}
-    filler = Filler(schema, sentences=_sentences(user), keys=_keys(user), given=given)
+    filler = Filler(schema, sentences=_sentences(user), keys=_keys(user))
     return json.dumps(filler.fill(), ensure_ascii=False)
 
 

@@ -20,46 +20,35 @@ def an_object(**properties):
     ("schema", "value"),
     [
         (TEXT, "甲负责建设乙。"),
-        ({"type": ["string", "null"], "maxLength": 3}, "甲负责"),
         ({"type": "boolean"}, True),
-        ({"type": "null"}, None),
-        ({"const": 7}, 7),
         ({"enum": ["true", "false"]}, "true"),
-        ({"type": "integer", "minimum": 0, "maximum": 10}, 10),
         ({"type": "number"}, 1),
-        ({"type": "array", "items": {"enum": ["a", "b", "c"]}, "minItems": 4}, list("abca")),
-        ({"type": "array", "items": TEXT, "maxItems": 1}, ["甲负责建设乙。"]),
-        ({"anyOf": [{"type": "boolean"}, TEXT]}, True),
-        ({"$ref": "#/$defs/x", "$defs": {"x": {"const": 3}}}, 3),
+        ({"type": "array", "items": {"enum": ["a", "b", "c"]}}, ["a", "b"]),
+        ({"type": "array", "items": TEXT}, list(SENTENCES)),
         (an_object(bias={"type": "number"}, fluency={"type": "number"}), {"bias": 0, "fluency": 1}),
-        ({"properties": {"a": {"items": TEXT}}}, {"a": list(SENTENCES)}),
         ({}, "甲负责建设乙。"),
     ],
 )
 def test_fill_follows_the_schema(schema, value):
-    """Types, choices, bounds, lengths and references."""
+    """Types, choices and lists."""
     assert fill(schema) == value
 
 
 def test_a_triple_is_made_of_pieces_of_its_quote():
-    """Beside the quote or below it, with long names or short ones; each quote is another."""
-    triple = an_object(s=TEXT, p=TEXT, o=TEXT)
-    fact = an_object(quote=TEXT, triples={"type": "array", "items": triple})
+    """Below it; each quote is another."""
+    row = {"type": "array", "items": TEXT}
+    fact = an_object(quote=TEXT, triples={"type": "array", "items": row})
     assert fill({"type": "array", "items": fact}) == [
-        {"quote": "甲负责建设乙。", "triples": [{"s": "甲", "p": "负责", "o": "建设乙"}]},
-        {"quote": "丙是丁。", "triples": [{"s": "丙", "p": "是", "o": "丁"}]},
+        {"quote": "甲负责建设乙。", "triples": [["甲", "负责", "建设乙"]]},
+        {"quote": "丙是丁。", "triples": [["丙", "是", "丁"]]},
     ]
-    beside = an_object(object=TEXT, predicate=TEXT, subject=TEXT)
-    assert fill({"type": "array", "items": beside})[1] == {
-        "subject": "丙", "predicate": "是", "object": "丁",
-    }  # fmt: skip
 
 
 def test_items_that_are_asked_for_by_key_come_all_and_in_order():
     """Numbers of passages, or names of parts."""
-    rating = an_object(n={"type": "integer"}, score={"type": "integer", "maximum": 10})
+    rating = an_object(n={"type": "integer"}, score={"type": "integer"})
     assert fill({"type": "array", "items": rating}, keys=("2", "5", "6")) == [
-        {"n": 2, "score": 10}, {"n": 5, "score": 10}, {"n": 6, "score": 10},
+        {"n": 2, "score": 1}, {"n": 5, "score": 1}, {"n": 6, "score": 1},
     ]  # fmt: skip
     part = an_object(part=TEXT)
     assert fill({"type": "array", "items": part}, keys=("1-3",)) == [{"part": "1-3"}]
