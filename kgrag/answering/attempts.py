@@ -21,7 +21,7 @@ from kgrag.llm.tokens import estimate_tokens
 from kgrag.results import Context, ScoredChunk
 from kgrag.retrieval.grim import Pipeline
 from kgrag.statements.table import Table, worded
-from kgrag.types import Chunk, Query
+from kgrag.types import Query
 from kgrag.verification.attempt import Attempt, by_reference
 from kgrag.verification.checks import checked
 from kgrag.verification.rating import rate
@@ -214,13 +214,9 @@ def cited_first(attempt: Attempt, found: Sequence[ScoredChunk]) -> list[ScoredCh
         attempt: The answer, with its results.
         found: Results for a better question, best first.
     """
-    places = [(c.doc_id, c.start, c.end) for c in attempt.answer.citations]
-    cited = [r for r in attempt.results if any(_touches(r.chunk, *place) for place in places)]
+    named = {c.chunk_id for c in attempt.answer.citations}
+    cited = [r for r in attempt.results if r.chunk.chunk_id in named]
     held: dict[str, ScoredChunk] = {}
     for result in (*cited, *found, *attempt.results):
         held.setdefault(result.chunk.chunk_id, result)
     return list(held.values())
-
-
-def _touches(chunk: Chunk, doc_id: str, start: int, end: int) -> bool:
-    return chunk.doc_id == doc_id and chunk.start < end and start < chunk.end

@@ -190,7 +190,7 @@ class _AnswersOptions:
 
 @command(under=eval_)
 def answers(ctx: click.Context, given: _AnswersOptions, as_json: bool = JSON) -> None:
-    """Score answers: wording, citations, numbers, refusals, cost.
+    """Score answers: wording, citations, checks, refusals, cost.
 
     Of QUESTIONS each line has id and question; answers, gold_docs and gold_spans where there are.
     """

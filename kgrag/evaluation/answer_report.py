@@ -13,12 +13,11 @@ from kgrag.evaluation.wording import OVERLAP
 from kgrag.json_ready import as_dict
 from kgrag.text.visible import json_line
 
-BACKED = ("back-P", "back-R", "num-P", "num-R", "num-cited")
 COSTS = ("calls", "prompt", "completion", "seconds", "judge-calls", "judge-tokens")  # no shares
 # Titles of tables, and the measures in each.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "wording": OVERLAP,
-    "citations": (*QUOTED, *BACKED),
+    "citations": (*QUOTED, "supported"),
     "cost": ("refused", *COSTS),
 }
 

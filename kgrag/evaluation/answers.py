@@ -8,9 +8,9 @@ from typing import Protocol
 from kgrag.answer.answer import Answer
 from kgrag.config import Config, Writer
 from kgrag.errors import EvaluationError, KgragError, ModelError
-from kgrag.evaluation.answer_report import BACKED, AnswerReport, AnswerScores
+from kgrag.evaluation.answer_report import AnswerReport, AnswerScores
 from kgrag.evaluation.chat_models import Tape
-from kgrag.evaluation.citations import backing_scores, number_scores, plain_text, quoted_scores
+from kgrag.evaluation.citations import plain_text, quoted_scores
 from kgrag.evaluation.queries import GoldQuery
 from kgrag.evaluation.runs import RunResult
 from kgrag.evaluation.scores import document_key
@@ -21,6 +21,7 @@ from kgrag.retrieval.filter import Filter
 from kgrag.store.store import Store
 from kgrag.text.words import sentence_spans
 from kgrag.types import Document
+from kgrag.verification.attempt import supported_share
 
 
 class KnowledgeBase(Protocol):
@@ -79,15 +80,6 @@ class Gold:
             )
         held = {names[d.doc_id]: d for d in store.documents(list(names)) if d.doc_id in names}
         return cls(held, tuple(name for name in wanted if name not in held))
-
-    def spans(self, query: GoldQuery) -> list[str]:
-        """Return the text of each gold span in a stored document."""
-        return [
-            self.documents[doc].text[start:end]
-            for doc, several in query.gold_spans.items()
-            if doc in self.documents
-            for start, end in several
-        ]
 
     def references(self, query: GoldQuery) -> list[str]:
         """Return the reference texts for the wording of an answer.
@@ -174,21 +166,19 @@ def measure_answers(
 
 
 def answer_scores(
-    query: GoldQuery, answer: Answer, *, references: Sequence[str], spans: Sequence[str]
+    query: GoldQuery, answer: Answer, *, references: Sequence[str]
 ) -> dict[str, float]:
     """Return all measures of an answer to an answerable question that need no model.
 
     Args:
         query: With its gold.
-        answer: The answer.
+        answer: The answer; sentences of a model have been checked.
         references: Reference answers.
-        spans: Texts of the gold spans.
     """
     text = plain_text(answer) if answer.found else ""
     scores = overlap_scores(text, references) if references else dict.fromkeys(OVERLAP, 0.0)
     scores |= quoted_scores(answer.citations, query.gold_spans, query.gold_docs)
-    told = backing_scores(answer) | number_scores(answer, references=references, spans=spans)
-    return scores | {name: told[name] for name in BACKED if name in told}
+    return scores | ({"supported": supported_share(answer)} if answer.checks else {})
 
 
 class _Run:
@@ -208,8 +198,7 @@ class _Run:
         answerable = bool(query.gold_docs) and not asking.without_gold
         scores: dict[str, float] = {}
         if answerable:
-            spans, references = self._gold.spans(query), self._gold.references(query)
-            scores = answer_scores(query, answer, references=references, spans=spans)
+            scores = answer_scores(query, answer, references=self._gold.references(query))
         scores |= {"refused": float(not answer.found), **_cost(asking.model), "seconds": seconds}
         if answerable and asking.judge:
             scores |= self._judged(query, answer, asking.judge, place)

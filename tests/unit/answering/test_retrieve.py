@@ -17,7 +17,7 @@ def leaf(n, doc_id="d"):
 
 def attempt(*, results, cited):
     citations = tuple(
-        Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "文", "d:100:0")
+        Citation(n, "d", "规划", "d.txt", (), None, start, start + 9, "文", f"d:100:{start // 100}")
         for n, start in enumerate(cited, 1)
     )
     answer = Answer("问", tuple(map(Quote, citations)), "m")

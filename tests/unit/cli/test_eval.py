@@ -177,7 +177,7 @@ def test_quotes_by_rule_are_scored_without_a_model(asked, tmp_path):
     assert report["system"] == "grim"
     number = report["groups"]["number"]["scores"]
     assert number["any-gold"] == number["gold-quoted"] == number["gold-docs"] == 1
-    assert number["num-R"] == number["num-cited"] == 1
+    assert "supported" not in number  # of sentences of a model
     assert number["calls"] == 0
     assert "prompt" not in number
     first, second, third = (json.loads(line) for line in out.read_text("utf-8").splitlines())
