@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.testing.filler import Filler
+from kgrag.testing.reply import Filler
 
 TEXT = {"type": "string"}
 SENTENCES = ("甲负责建设乙。", "丙是丁。")
