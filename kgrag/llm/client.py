@@ -10,29 +10,25 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from kgrag.config import JsonMode
 from kgrag.errors import (
     BrokenOffError,
     BudgetExceededError,
     ModelError,
-    ModelOutputError,
     TransientModelError,
 )
 from kgrag.llm.address import CHAT, Place
 from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
 from kgrag.llm.endpoint import attempt, open_client, said_by
-from kgrag.llm.prompts import prompt
-from kgrag.llm.structured import ThoughtFilter, read_json, repeats, without_thoughts
+from kgrag.llm.structured import ThoughtFilter, repeats, without_thoughts
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 from kgrag.llm.tools import ToolCall
-from kgrag.text.words import is_latin
-from kgrag.types import Language
 
 if TYPE_CHECKING:
     import openai
@@ -83,7 +79,7 @@ class Dialect:
     """The optional fields of the protocol that an endpoint accepts."""
 
     json: JsonMode = "schema"  # sends the schema; `object` asks for any JSON, `none` for nothing
-    tools: Literal["functions", "json", "none"] = "functions"  # `json` needs that of a schema
+    tools: bool = True  # functions
     limit: str = "max_tokens"  # OpenAI's newer models have `max_completion_tokens`
     temperature: bool = True  # some models have theirs fixed
     stream_usage: bool = True  # whether streams are asked to end with their token counts
@@ -114,21 +110,10 @@ class Dialect:
         """Return the dialect after a refusal of a request with functions; None if not for them.
 
         >>> Dialect().without_functions("this model does not support tools").tools
-        'json'
+        False
         """
-        if self.tools != "functions" or not _ABOUT_TOOLS.search(complaint.lower()):
-            return None
-        return replace(self, tools="json" if self.json == "schema" else "none")
-
-    def calls_in_json(self, request: Request) -> bool:
-        """Return whether the answer to a request is JSON, of calls or with the answer."""
-        return bool(request.tools) and (self.tools, self.json) == ("json", "schema")
-
-    def worded(self, request: Request) -> Request:
-        """Return a request with its tools as the endpoint takes them, or without."""
-        if self.tools == "functions":
-            return request
-        return with_tools_in_json(request, offered=self.calls_in_json(request))
+        refused = self.tools and _ABOUT_TOOLS.search(complaint.lower())
+        return replace(self, tools=False) if refused else None
 
     def body(
         self, request: Request, *, model: str, max_tokens: int, temperature: float, stream: bool
@@ -416,59 +401,19 @@ def _begun(text: str, place: Place) -> int:
     return max((len(part) for part in parts if text.endswith(part)), default=0)
 
 
-def _object(**properties: object) -> dict[str, object]:
-    required = [*properties]
-    made = {"type": "object", "properties": properties, "required": required}
-    return made | {"additionalProperties": False}
-
-
-_TEXT = {"type": "string"}
-_CALLS = _object(
-    calls={"type": "array", "items": _object(name=_TEXT, arguments=_TEXT)}, answer=_TEXT
-)
-
-
-def with_tools_in_json(request: Request, *, offered: bool) -> Request:
-    """Return a request without functions, for an endpoint that does not know them.
-
-    Earlier calls and their results become messages.
-
-    Args:
-        request: It.
-        offered: Whether the answer is to be JSON with the calls (`calls_in_json`) or the answer.
-    """
+def without_tools(request: Request) -> Request:
+    """Return a request without functions; earlier calls and their results become messages."""
     told: list[Message] = []
     for message in request.messages:
         content, role = message.content, message.role
         if message.calls:
-            listed = [{"name": c.name, "arguments": c.arguments} for c in message.calls]
-            content = json.dumps({"calls": listed, "answer": ""}, ensure_ascii=False)
+            content = "\n".join(f"{c.name} {c.arguments}" for c in message.calls)
         if role == "tool":
             role = "user"
             if told[-1].role == "user":  # some endpoints want them to alternate
                 content = f"{told.pop().content}\n\n{content}"
         told.append(replace(message, role=role, content=content, calls=(), call_id=""))
-    if not offered:
-        return replace(request, messages=tuple(told), tools=())
-    language: Language = "en" if is_latin(told[0].content) else "zh"
-    functions = json.dumps([f["function"] for f in request.tools], ensure_ascii=False)
-    system, _ = prompt("tools_in_json", language).fill(functions=functions)
-    told[0] = replace(told[0], content=f"{told[0].content}\n\n{system.content}")
-    return replace(request, messages=tuple(told), tools=(), schema=_CALLS, schema_name="calls")
-
-
-def calls_in_json(text: str) -> tuple[str, list[ToolCall]]:
-    """Return (answer, calls) of an answer in JSON; what is no such JSON is the answer itself."""
-    with suppress(ValueError, ModelOutputError):
-        match read_json(text):
-            case {"calls": list(listed), **rest}:
-                calls = [
-                    ToolCall("", str(name), as_arguments(call.get("arguments")))
-                    for call in listed
-                    if isinstance(call, dict) and (name := call.get("name"))
-                ]
-                return str(rest.get("answer", "")), calls
-    return text, []
+    return replace(request, messages=tuple(told), tools=())
 
 
 def as_arguments(given: object) -> str:
@@ -538,10 +483,6 @@ class OpenAIChat:
             said = "".join((piece.thought, piece.text, *(c.name + c.arguments for c in called)))
             usage = Usage(estimate_request(request), estimate_tokens(said), estimated=True)
         text, hide = without_thoughts(piece.text), self._place.hide
-        if self._dialect.calls_in_json(request) and not called:
-            text, called = calls_in_json(text)
-            if on_text is not None and text:
-                on_text(text)
         calls = tuple(
             ToolCall(c.call_id or f"call-{n}", hide(c.name), hide(c.arguments))
             for n, c in enumerate(called)
@@ -552,11 +493,6 @@ class OpenAIChat:
     def _answer(self, request: Request, on_text: OnText | None) -> Piece:
         """Return the complete answer, streamed for a reader."""
         streamed = on_text is not None or request.streamed
-
-        def show(text: str) -> None:
-            if on_text is not None and not self._dialect.calls_in_json(request):
-                on_text(text)
-
         now = time.monotonic()
         deadline = math.inf if request.deadline is None else request.deadline
         if deadline <= now:
@@ -576,7 +512,7 @@ class OpenAIChat:
         with closing(pieces):
             return gather(
                 without_key(pieces, self._place),
-                show,
+                on_text or (lambda _: None),
                 most_chars=_CHARS_PER_TOKEN * (request.max_tokens or self._max_tokens),
             )
 
@@ -609,7 +545,7 @@ class OpenAIChat:
             dialect = self._dialect
             longest = dialect.longest(request, self._max_tokens)
             body = dialect.body(
-                dialect.worded(request),
+                request if dialect.tools else without_tools(request),
                 model=self.name,
                 max_tokens=self._max_tokens,
                 temperature=self._temperature,

@@ -129,16 +129,8 @@ def fake_answer(body: Mapping[str, object]) -> str:
     schema = wanted_schema(body, instructions)
     if schema is None:
         return _quoted(user)
-    if _is_of_calls(schema):
-        return json.dumps({"calls": [], "answer": _quoted(user)}, ensure_ascii=False)
     filler = Filler(schema, sentences=_sentences(user), keys=_keys(user))
     return json.dumps(filler.fill(), ensure_ascii=False)
-
-
-def _is_of_calls(schema: Mapping[str, object]) -> bool:
-    """Return whether an answer may be calls of functions instead, which the stand-in makes none."""
-    properties = schema.get("properties")
-    return isinstance(properties, Mapping) and {*properties} == {"calls", "answer"}
 
 
 def _sent(body: Body) -> list[str]:

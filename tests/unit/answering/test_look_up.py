@@ -329,21 +329,15 @@ def test_functions_are_few_words(opened):
     assert len(json.dumps(tools.functions, ensure_ascii=False)) < 8_500
 
 
-@pytest.mark.parametrize("refused", [("tools",), ("tools", "response_format")])
-def test_endpoints_without_functions_answer_too(folder, refused):
-    """By JSON where they take it, else as before there were tools."""
+def test_endpoints_without_functions_answer_too(folder):
+    """As before there were tools."""
     asked = []
 
     def reply(body):
-        if found := next((field for field in refused if field in body), ""):
-            return Reply(f"{found}: unknown field", status=400)
+        if "tools" in body:
+            return Reply("tools: unknown field", status=400)
         asked.append(body)
-        if "response_format" not in body:
-            return Reply("四川达到41%以上[1]。")
-        arguments = json.dumps({"indicator": "森林覆盖率"}, ensure_ascii=False)
-        calls = [{"name": "targets", "arguments": arguments}] if len(asked) == 1 else []
-        said = "" if calls else "四川达到41%以上[1]。"
-        return Reply(json.dumps({"calls": calls, "answer": said}, ensure_ascii=False))
+        return Reply("四川达到41%以上[1]。")
 
     with FakeServer(reply) as server:
         llm = replace(SETTINGS.llm, base_url=server.base_url, model="m")
@@ -352,6 +346,4 @@ def test_endpoints_without_functions_answer_too(folder, refused):
         with KnowledgeBase.open(folder / "kb", create=False, config=config) as base:
             answer = base.ask(QUESTION)
     assert answer.text == "四川达到41%以上[1]。"
-    assert len(asked) == (2 if refused == ("tools",) else 1)
-    if refused == ("tools",):
-        assert "共 3 项" in str(asked[1]["messages"])
+    assert len(asked) == 1

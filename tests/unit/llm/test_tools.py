@@ -95,11 +95,6 @@ def without_functions(answer, status=400, says="this model does not support tool
     return reply
 
 
-IN_JSON = json.dumps(
-    {"calls": [{"name": "search", "arguments": '{"question": "甲"}'}], "answer": ""}
-)
-
-
 @pytest.mark.parametrize(
     ("status", "says"),
     [
@@ -108,48 +103,17 @@ IN_JSON = json.dumps(
         (422, "extra fields not permitted: tools"),
     ],
 )
-def test_where_functions_are_refused_the_same_is_asked_for_in_json(chat, status, says):
-    """By schema; this is remembered."""
-    with FakeServer(without_functions(lambda body: IN_JSON, status, says)) as server:
-        model = chat(server)
-        first, second = model.complete(REQUEST), model.complete(AFTER)
-    assert first.calls == second.calls == (ToolCall("call-0", "search", '{"question": "甲"}'),)
-    assert first.finish == "calls"
-    refused, asked, again = (received.body for received in server.requests)
-    assert "tools" in refused
-    form: Any = asked["response_format"]
-    assert set(form["json_schema"]["schema"]["properties"]) == {"calls", "answer"}
-    messages: Any = again["messages"]
-    assert '"name": "search"' in messages[0]["content"]
-    assert json.loads(messages[2]["content"])["calls"][1] == {"name": "read", "arguments": "{}"}
-    assert messages[3] == {"role": "user", "content": "[3] 甲\n\n[4] 乙"}
-
-
-def test_an_answer_in_json_is_streamed_as_text_alone(chat):
-    """No reader sees the JSON around it."""
-    shown: list[str] = []
-    said = json.dumps({"calls": [], "answer": "500家[1]。"}, ensure_ascii=False)
-    with FakeServer(without_functions(lambda body: said)) as server:
-        found = chat(server).complete(REQUEST, on_text=shown.append)
-    assert (found.text, found.calls, "".join(shown)) == ("500家[1]。", (), "500家[1]。")
-
-
-def test_an_endpoint_that_can_do_neither_answers_without(chat):
-    """As before there were tools."""
-
-    def reply(body):
-        if "tools" in body or "response_format" in body:
-            return Reply(
-                f"unknown field: {'tools' if 'tools' in body else 'json_schema'}", status=400
-            )
-        return Reply("500家[1]。")
-
-    with FakeServer(reply) as server:
+def test_an_endpoint_that_refuses_functions_answers_without(chat, status, says):
+    """Earlier calls are told as text; this is remembered."""
+    with FakeServer(without_functions(lambda body: "500家[1]。", status, says)) as server:
         model = chat(server)
         assert model.complete(REQUEST).text == model.complete(AFTER).text == "500家[1]。"
-    plain = server.requests[2].body
+    refused, plain, again = (received.body for received in server.requests)
+    assert "tools" in refused
     assert plain["messages"] == [{"role": m.role, "content": m.content} for m in ASKED]
-    assert len(server.requests) == 4
+    messages: Any = again["messages"]
+    assert messages[2]["content"] == 'search {"question": "绿色工厂"}\nread {}'
+    assert messages[3] == {"role": "user", "content": "[3] 甲\n\n[4] 乙"}
 
 
 def test_an_endpoint_that_wants_functions_beside_calls_is_told_calls_as_text(chat):
