@@ -26,7 +26,7 @@ from typing import Any
 
 from kgrag.answer.citation import Citation
 from kgrag.api import KnowledgeBase
-from kgrag.evaluation.citations import quoted
+from kgrag.evaluation.citations import quoted_scores
 from kgrag.statements.selection import Selection
 from kgrag.text.words import normalize_name
 
@@ -51,8 +51,10 @@ def main() -> None:
 def shares(gold: Mapping[str, Sequence[Sequence[int]]], cited: Iterable[Citation]) -> list[float]:
     """Return the share of gold characters covered, of gold documents cited, characters quoted."""
     spans = {doc: [(start, end) for start, end in several] for doc, several in gold.items()}
-    found = quoted(tuple(cited), spans, gold.keys())
-    return [found.gold, found.documents, float(found.characters)]
+    quotes = tuple(cited)
+    found = quoted_scores(quotes, spans, gold.keys())
+    characters = sum(quote.end - quote.start for quote in quotes)
+    return [found["gold-quoted"], found["gold-docs"], float(characters)]
 
 
 def _print_quoted(base: KnowledgeBase, queries: Path, systems: Sequence[str]) -> None:

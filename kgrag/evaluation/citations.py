@@ -1,7 +1,6 @@
 """Measures of citations: how much of the gold they cover."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.citation import Citation
@@ -20,38 +19,6 @@ def plain_text(answer: Answer) -> str:
     return answer.written(lambda _: "")
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """Quotes of an answer against the gold.
-
-    Attributes:
-        gold: Share of the gold characters covered, in [0, 1]; 0 without gold spans.
-        documents: Share of the gold documents cited.
-        characters: Total quoted characters; overlaps count twice.
-    """
-
-    gold: float
-    documents: float
-    characters: int
-
-
-def quoted(
-    citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
-) -> Quoted:
-    """Compare the citations of an answer with the gold.
-
-    Args:
-        citations: Of one answer.
-        gold_spans: Offsets by gold document.
-        gold_docs: Ids or file names without suffix, as for `document_key`.
-    """
-    places = _places(citations, {*gold_docs, *gold_spans})
-    held = coverage(places, gold_spans, max(1, sum(end - start for _, start, end in places)))
-    cited = {doc for doc, _, _ in places}
-    documents = sum(doc in cited for doc in gold_docs) / len(gold_docs) if gold_docs else 0.0
-    return Quoted(held.span_recall, documents, held.used)
-
-
 def quoted_scores(
     citations: Sequence[Citation], gold_spans: GoldSpans, gold_docs: Collection[str]
 ) -> dict[str, float]:
@@ -65,17 +32,19 @@ def quoted_scores(
     Args:
         citations: Of one answer.
         gold_spans: Offsets by gold document.
-        gold_docs: As for `quoted`.
+        gold_docs: Ids or file names without suffix, as for `document_key`.
     """
-    found = quoted(citations, gold_spans, gold_docs)
-    if not any(gold_spans.values()):
-        return {"gold-docs": found.documents}
     places = _places(citations, {*gold_docs, *gold_spans})
+    cited = {doc for doc, _, _ in places}
+    documents = sum(doc in cited for doc in gold_docs) / len(gold_docs) if gold_docs else 0.0
+    if not any(gold_spans.values()):
+        return {"gold-docs": documents}
+    held = coverage(places, gold_spans, max(1, sum(end - start for _, start, end in places)))
     spans = [(doc, start, end) for doc, several in gold_spans.items() for start, end in several]
     return {
-        "any-gold": float(found.gold > 0),
-        "gold-quoted": found.gold,
-        "gold-docs": found.documents,
+        "any-gold": float(held.hit > 0),
+        "gold-quoted": held.span_recall,
+        "gold-docs": documents,
         "cite-P": _share_touching(places, spans),
         "cite-R": _share_touching(spans, places),
     }

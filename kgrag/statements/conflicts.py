@@ -106,7 +106,7 @@ def conflicts(store: Store, selection: Selection) -> Stated:
     planned = Selection(kind="targets", indicator=selection.indicator, standing="planned")
     chosen = choose(store, planned, "target")
     check_named(store, chosen, "target")
-    here = in_places(selection.places, chosen.cards.values(), selection.level)
+    here = in_places(selection.places, chosen.cards.values())
     first, last = selection.years or (0, 9999)
     figures = list(planned_figures(chosen.statements, chosen.cards))
     pairs = [

@@ -82,6 +82,6 @@ def rows(store: Store, selection: Selection) -> Table:
     """
     function, zh, en = _TABLES[selection.kind]
     stated = function(store, selection)
-    made = sourced(store, stated.rows, stated.tasks, day=selection.day)
+    made = sourced(store, stated.rows, stated.tasks)
     heading = Column(selection.kind, zh, en)
     return Table(selection.kind, stated.columns, made, stated.notes, heading)

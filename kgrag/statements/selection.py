@@ -1,14 +1,12 @@
 """What is selected of all that documents state: the one question that tables answer."""
 
 from dataclasses import replace
-from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter
-from kgrag.text.as_of import parse_as_of
 
 Kind = Literal[
     "targets",
@@ -36,7 +34,7 @@ class Selection(BaseModel):
         indicator: Words of its name, separated by blanks, or any of its names. Where no indicator
             is called so, several separated by 、.
         places: Full or short names; a province includes its cities, 全国 is the whole country.
-        level: Of the places that rows are about: provinces, or cities.
+        level: Of the places that figures are of: provinces, or cities.
         years: First and last year of the figures.
         standing: Planned or achieved.
         agency: Words of its name, or how documents of its place call it.
@@ -49,8 +47,7 @@ class Selection(BaseModel):
         until: Its last day.
         events: Of a timeline.
         parts: Of a digest.
-        order: Figures from the largest or the smallest on; only those of the usual unit.
-        as_of: Day at which documents are in force, 2022, 2022-06 or 2022-06-30; today if empty.
+        order: Of listed figures from the largest or the smallest on; only those of the usual unit.
         within: Which documents are looked at.
     """
 
@@ -73,17 +70,7 @@ class Selection(BaseModel):
     events: tuple[Event, ...] = ()
     parts: tuple[Part, ...] = ()
     order: Literal["", "most", "least"] = ""
-    as_of: str = ""
     within: Filter | None = None
-
-    @property
-    def day(self) -> str:
-        """The day at which documents are in force, ISO 8601.
-
-        Raises:
-            ValueError: If `as_of` is not a date.
-        """
-        return parse_as_of(self.as_of) if self.as_of else date.today().isoformat()
 
     @property
     def searched(self) -> Filter | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -191,8 +190,7 @@ def compare(store: Store, selection: Selection) -> Stated:
         raise OutOfRangeError(message("a comparison is of an indicator, and none is given"))
     chosen = choose(store, selection, _TARGET)
     check_named(store, chosen, _TARGET)
-    kept, left_out = ranked(chosen, selection)
-    parts = replace(chosen, statements=kept).of_each_name(_TARGET)
+    parts = chosen.of_each_name(_TARGET)
     made = [(name, _figures(part, selection)) for name, part in parts.items()]
     rows: defaultdict[str, _Cells] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     heads = dict.fromkeys(head for one in made for head in _heads(*one))
@@ -201,14 +199,15 @@ def compare(store: Store, selection: Selection) -> Stated:
         for f in figures:
             rows[f.row][_head(name, f.year)][f.without(shared)].append(f.spot)
     in_common = "；".join(filter(None, ("，".join(_shared(figures)) for _, figures in made)))
-    every = chosen.of_each_name(_TARGET).values()
-    told = dict.fromkeys(chain(*(_coverage(store, part, selection) for part in every)))
-    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told, *left_out)
-    ordered = list(rows) if selection.order else _in_order(rows, selection, chosen)
+    told = dict.fromkeys(chain(*(_coverage(store, p, selection) for p in parts.values())))
+    notes = (*([note("in-common", "zh", words=in_common)] if in_common else ()), *told)
     columns = (Column(head, head, head) if head else _UNDATED for head in heads)
     return Stated(
         (_COMPARED if selection.by == "document" else REGION, *columns),
-        [_row(_label(name, chosen, selection), heads, rows[name]) for name in ordered],
+        [
+            _row(_label(name, chosen, selection), heads, rows[name])
+            for name in _in_order(rows, selection, chosen)
+        ],
         notes,
     )
 
@@ -239,9 +238,9 @@ def _row(label: str, heads: Iterable[str], cells: _Cells) -> tuple[tuple[Cell, .
 
 
 def _figures(part: Chosen, selection: Selection) -> list[_Figure]:
-    """Return the figures of a part, in order, or those of a row's own place first."""
-    made = [_figure(s, part.cards[s.doc_id], selection) for s in part.statements]
-    return made if selection.order else sorted(made, key=lambda f: f.inner)
+    """Return the figures of a part, those of a row's own place first."""
+    made = (_figure(s, part.cards[s.doc_id], selection) for s in part.statements)
+    return sorted(made, key=lambda f: f.inner)
 
 
 def _shared(figures: Sequence[_Figure]) -> list[str]:
@@ -255,9 +254,8 @@ def _figure(statement: Statement, card: Document, selection: Selection) -> _Figu
     told = statement.qualifiers
     place = stated_place(told, card)
     province, region, year = place[0], place[-1], told.year or told.period
-    by = "region" if selection.level and selection.by == "province" else selection.by
-    row = {"province": province, "region": region, "document": card.doc_id}[by]
-    inner = by == "province" and region != province
+    row = {"province": province, "region": region, "document": card.doc_id}[selection.by]
+    inner = selection.by == "province" and region != province
     name, value = statement.fact.subject.name, signed_words(statement)
     beside = (
         called(region) if inner else "",

@@ -73,9 +73,9 @@ def timeline(store: Store, selection: Selection) -> Stated:
     for day in filter(None, (selection.since, selection.until)):
         if not parse_as_of(day).startswith(day):  # compared by its letters
             raise OutOfRangeError("{day!r} is not written as 2022, 2022-06 or 2022-06-30", day=day)
-    everywhere = {"places": (), "level": "", "years": None, "standing": "planned"}
+    everywhere = {"places": (), "years": None, "standing": "planned"}
     chosen = choose(store, selection.model_copy(update=everywhere), "target")
-    here = in_places(selection.places, chosen.cards.values(), selection.level)
+    here = in_places(selection.places, chosen.cards.values())
     figures = [
         _Entry(
             s.qualifiers.year,
