@@ -181,10 +181,6 @@ class KnowledgeBase:
         """
         return self._current.sizes(self.store)
 
-    def notes(self, within: Filter | None = None) -> list[str]:
-        """Return notes on how questions are answered, for the user."""
-        return self._notes(self._knowledge, within)
-
     def _notes(self, knowledge: SearchContext, within: Filter | None) -> list[str]:
         sizes = self._current.sizes(knowledge.store)
         told = encoder_note(knowledge.embedder())

@@ -26,6 +26,7 @@ from kgrag.llm.chat import (
     ChatModel,
     Completion,
     OnText,
+    Reader,
     Request,
     StageUsage,
     Usage,
@@ -87,13 +88,7 @@ class Recorded(Wrapper):
 
     def complete(self, request: Request, *, on_text: OnText | None = None) -> Completion:
         """Return the model's answer; StoreError if the ledger cannot be written."""
-        begun = time.monotonic()
-        shown: list[str] = []
-
-        def showing(piece: str) -> None:
-            shown.append(piece)
-            if on_text is not None:
-                on_text(piece)
+        begun, reader = time.monotonic(), Reader(on_text)
 
         def record(usage: Usage, outcome: str) -> int:
             seconds = time.monotonic() - begun
@@ -103,13 +98,13 @@ class Recorded(Wrapper):
 
         try:
             reads_along = on_text is not None or request.streamed
-            completion = self.model.complete(request, on_text=showing if reads_along else None)
+            completion = self.model.complete(request, on_text=reader if reads_along else None)
         except BudgetExceededError:  # nothing was sent
             raise
         except BaseException as exc:
             charged = Usage()
             if isinstance(exc, BrokenOffError) or not isinstance(exc, ModelError):
-                answered = estimate_tokens("".join(shown))
+                answered = estimate_tokens(reader.shown)
                 charged = Usage(estimate_request(request), answered, estimated=True)
             record(charged, outcome_of(exc))
             raise
@@ -323,29 +318,21 @@ class Retried(Wrapper):
             TransientModelError: If the last attempt failed, or an answer broke off after its reader
                 got a part.
         """
-        shown = False
-
-        def showing(piece: str) -> None:
-            nonlocal shown
-            shown = True
-            if on_text is not None:
-                on_text(piece)
-
+        reader = Reader(on_text)
         tries = retrying(
             attempts=self.attempts,
             deadline=request.deadline,
-            is_hopeless=lambda error: shown,
+            is_hopeless=lambda error: bool(reader.shown),
             note=lambda error, attempt, pause_s: _log.info(
                 "attempt %d failed, next in %.1f s: %s", attempt, pause_s, error
             ),
             clock=self.clock.now,
             sleep=self.clock.sleep,
         )
-        on_piece = None if on_text is None else showing
         try:
-            return tries(self.model.complete, request, on_text=on_piece)
+            return tries(self.model.complete, request, on_text=on_text and reader)
         except TransientModelError as exc:
-            if shown:
+            if reader.shown:
                 raise TransientModelError(f"the answer broke off; ask again. {exc}") from exc
             if asks_too_long(exc):
                 told = (

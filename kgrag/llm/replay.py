@@ -25,6 +25,7 @@ from kgrag.ids import digest
 from kgrag.llm.chat import Completion, Finish, Message, OnText, Request, Usage
 from kgrag.llm.middleware import Wrapper
 from kgrag.llm.tools import Function, ToolCall
+from kgrag.text.visible import shortened
 
 _HASH = 32  # hex characters
 _SHOWN = 60  # characters of a prompt in an error
@@ -203,13 +204,14 @@ class Player:
         """Return the recorded answer.
 
         Raises:
-            ModelError: If there is none for these messages; shows the most similar recorded prompt,
-                and where it differs.
+            ModelError: If there is none for these messages.
         """
         key = prompt_hash(request.messages, tools_hash(request.tools))
         rows = self._by_prompt.get(key)
         if not rows:
-            raise ModelError(self._told(request, key))
+            asked = shortened(request.messages[-1].content, _SHOWN)
+            told = f"no answer was recorded for the prompt {key} ({request.stage}), which ends with"
+            raise ModelError(f"{told} {asked!r}; record it anew")
         with self._lock:
             turn = self._played[key]
             self._played[key] += 1
@@ -217,20 +219,3 @@ class Player:
         if on_text is not None and completion.text:
             on_text(completion.text)
         return completion
-
-    def _told(self, request: Request, key: str) -> str:
-        asked = "\n".join(m.content for m in request.messages)
-        others = ("\n".join(m.content for m in r[0].messages) for r in self._by_prompt.values())
-        same, other = max(((_alike(asked, o), o) for o in others), default=(0, ""))
-        shown = asked[same : same + _SHOWN].replace("\n", " ")
-        instead = other[same : same + _SHOWN].replace("\n", " ")
-        return (
-            f"no answer was recorded for the prompt {key} ({request.stage}): the nearest that was"
-            f" says {instead!r} where this one says {shown!r}; record it anew"
-        )
-
-
-def _alike(one: str, other: str) -> int:
-    """Return the length of the common prefix of two texts."""
-    ends = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(ends, min(len(one), len(other)))

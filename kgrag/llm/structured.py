@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
-from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
+from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Reader, Request, outcome_of
 from kgrag.llm.prompts import prompt
 from kgrag.text.visible import shortened
 from kgrag.text.words import is_latin
@@ -112,15 +112,8 @@ def _complete(
 
     `read` converts an answer, and raises ModelOutputError if it is unusable.
     """
-    begun = False
-
-    def showing(piece: str) -> None:
-        nonlocal begun
-        begun = True
-        if on_text is not None:
-            on_text(piece)
-
-    on_piece = None if on_text is None else showing
+    reader = Reader(on_text)
+    on_piece = None if on_text is None else reader
     completion = model.complete(request, on_text=on_piece)
     if completion.from_cache:
         with suppress(ModelOutputError):  # accepted by another version
@@ -129,7 +122,7 @@ def _complete(
     try:
         return _judged(completion, read, on_text)
     except ModelOutputError as exc:
-        if not is_first or exc.kind in _AT_ONCE or begun:
+        if not is_first or exc.kind in _AT_ONCE or reader.shown:
             raise
         again = _corrected(request, completion.text, exc)
     return _complete(model, again, read, on_text, is_first=False)
