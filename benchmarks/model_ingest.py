@@ -106,14 +106,14 @@ def predict(files: Sequence[Path], url: str, sample: int) -> None:
             for stage, p in base.plan(files, sample=n).predictions.items():
                 row = (f"{name} ({stage})", p.calls, p.prompt_tokens, p.completion_tokens)
                 print(" | ".join(map(str, row)))
-        before = {t.group: t for t in base.calls.totals("stage")}
+        before = {t.stage: t for t in base.calls.totals()}
         base.ingest(files)
-        for total in base.calls.totals("stage"):
-            sampled = before[total.group]
+        for total in base.calls.totals():
+            sampled = before[total.stage]
             sent, usage = total.sent - sampled.sent, total.usage
             tokens_in = usage.prompt - sampled.usage.prompt
             tokens_out = usage.completion - sampled.usage.completion
-            print(f"ledger after the run ({total.group}) | {sent} | {tokens_in} | {tokens_out}")
+            print(f"ledger after the run ({total.stage}) | {sent} | {tokens_in} | {tokens_out}")
             counts = base.counts()
             per_1000 = 1000 / counts.characters
             print(

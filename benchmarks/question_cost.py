@@ -71,11 +71,11 @@ def main() -> None:
                 used = _USED.search(base.ask(question).steps[-1].detail)
                 calls.append(int(used[1]))
                 tokens.append(int(used[2]) + int(used[3]))
-            totals, n = base.calls.totals("stage"), len(asked)
+            totals, n = base.calls.totals(), len(asked)
     print(f"{n} questions of {given.questions.name}")
     for one in totals:
         prompt, answered = one.usage.prompt / n, one.usage.completion / n
-        print(f"  {one.group:8} {one.sent / n:5.2f} calls {prompt:8.0f} in {answered:6.0f} out")
+        print(f"  {one.stage:8} {one.sent / n:5.2f} calls {prompt:8.0f} in {answered:6.0f} out")
     print(f"  median {median(calls):g} calls, {median(tokens):g} tokens; ", end="")
     print(f"most {max(calls)}, {max(tokens)}")
 

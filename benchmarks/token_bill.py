@@ -170,7 +170,7 @@ def documents(files: Sequence[Path], share: float) -> None:
         with KnowledgeBase.open(folder, config=config, embedder=HashEmbedder()) as base:
             told = [base.plan(files, sample=n).predictions["extract"] for n in (0, 8)]
             report = base.ingest(files)
-            (total,) = base.calls.totals("stage")
+            (total,) = base.calls.totals()
             per_1000 = 1000 / base.counts().characters
         if report.failed:
             sys.exit(f"{len(report.failed)} documents failed: {report.failed[0]}")

@@ -57,7 +57,7 @@ class AskOptions:
         top_k: int | None = None,
         template: str | None = None,
         verify: str | None = None,
-        has_model: bool | None = None,
+        has_model: bool,
         max_chars: int | None = None,
     ) -> Self:
         """Return the settings' options, with those of one question; None is as configured.
@@ -69,7 +69,7 @@ class AskOptions:
             top_k: Number of chunks; for None 30 for a model, 10 for quotes.
             template: Form of a model's answer.
             verify: Method of verification.
-            has_model: Whether there is a model; for None whether the settings name one.
+            has_model: Whether there is a model.
             max_chars: Maximum characters of the clauses.
 
         Raises:
@@ -83,8 +83,6 @@ class AskOptions:
             method = checked_value("verify.method", verify, VerifyMethod)
         if template:
             form = checked_value("answer.template", template, Template)
-        if has_model is None:
-            has_model = config.model_of("answer").is_configured
         if writer == "model" and not has_model:
             raise ConfigError(_NO_MODEL)
         writer = writer or ("model" if has_model else "quotes")

@@ -74,15 +74,15 @@ def in_words(what: object) -> str:
     return in_language(what, language())
 
 
-def amount(n: int, one: str, more: str = "") -> str:
-    """Return a number of things in words; `more` is an irregular plural.
+def amount(n: int, one: str) -> str:
+    """Return a number of things in words.
 
-    >>> amount(1, "file"), amount(0, "file"), amount(2, "summary", "summaries")
-    ('1 file', '0 files', '2 summaries')
+    >>> amount(1, "file"), amount(0, "file")
+    ('1 file', '0 files')
     """
     if language() == "zh":
         return str(catalogue("kgrag.cli")["amounts"][one]).format(n=n)
-    return f"{n} {one if n == 1 else more or one + 's'}"
+    return f"{n} {one if n == 1 else one + 's'}"
 
 
 def counted(counts: Iterable[tuple[str, int]], kind: str) -> str:

@@ -174,7 +174,7 @@ def _print_costs(config: "Config", kb: str, as_json: bool) -> None:
     ledger, stages = calls_file(kb, config), []
     if ledger.exists():
         with closing(Calls.open(ledger)) as calls:
-            stages = [_row(config, total) for total in calls.totals("stage")]
+            stages = [_row(config, total) for total in calls.totals()]
     if not (stages or as_json):
         say("no model was asked for this knowledge base")
         return
@@ -194,11 +194,11 @@ def _row(config: "Config", total: "UsageTotal") -> dict[str, object]:
 
     listed = (provider.prices.get(total.model) for provider in PROVIDERS.values())
     price = next(filter(None, listed), None)
-    if (configured := config.model_of(total.group)).is_configured:
+    if (configured := config.model_of(total.stage)).is_configured:
         endpoint = settings_for(configured)
         price = endpoint.price if endpoint.place.model == total.model else price
     return {
-        "stage": total.group,
+        "stage": total.stage,
         "model": total.model,
         "calls": total.sent,
         "kept": total.from_cache,

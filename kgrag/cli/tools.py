@@ -143,14 +143,14 @@ def _print_page(found: "Page") -> None:
             after=after, err=True)  # fmt: skip
 
 
-def _aligned(found: "Table", language: "Language", first: int = 1) -> str:
+def _aligned(found: "Table", language: "Language") -> str:
     from kgrag.statements.table import shown
 
     heads = {at: found.columns[at].heading(language) for at in found.filled}
     return table(
         [
             {"#": number, **{head: shown(row.cells[at]) for at, head in heads.items()}}
-            for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + first)
+            for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + 1)
         ]
     )
 

@@ -165,7 +165,7 @@ def answer_tables(report: AnswerReport) -> str:
                 for kind, of in means.items()
             ]
             tables.append(aligned([[title, "n", *shown], *rows]))
-    return "\n\n".join([*tables, *_in_words(report)])
+    return "\n\n".join([*tables, _in_words(report)])
 
 
 def _cell(name: str, means: Mapping[str, float]) -> str:
@@ -176,16 +176,15 @@ def _cell(name: str, means: Mapping[str, float]) -> str:
     return f"{100 * means[name]:.1f}"
 
 
-def _in_words(report: AnswerReport) -> list[str]:
+def _in_words(report: AnswerReport) -> str:
     """Return abstention as text."""
     told = report.abstention
-    lines = [
+    return (
         f"refused: {told.refused} of {told.unanswerable} unanswerable "
         f"(recall {_share(told.recall)}, precision {_share(told.precision)}), "
         f"{told.wrongly_refused} of {told.answerable} others "
         f"(wrongly: {_share(told.wrongly_refused_share)})"
-    ]
-    return ["\n".join(lines)]
+    )
 
 
 def _share(value: float | None) -> str:

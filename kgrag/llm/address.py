@@ -4,9 +4,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
+from kgrag.config import EmbeddingConfig, ModelConfig, RerankConfig
 from kgrag.errors import ConfigError, ModelUnavailableError
 from kgrag.text.messages import catalogue
 
@@ -78,15 +79,7 @@ class Preset:
 _P = TypeVar("_P", bound=Preset)
 
 
-class _Named(Protocol):
-    """Settings of an endpoint; empty strings mean not set."""
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def api_key_env(self) -> str: ...
+_Settings = EmbeddingConfig | ModelConfig | RerankConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +103,7 @@ def presets(table: Table, kind: type[_P]) -> Mapping[str, _P]:
     return {n: kind(**known["services"][n], **more) for n, more in known[table.name].items()}
 
 
-def place_of(table: Table, provider: str, asked: _Named, known: Mapping[str, Preset]) -> Place:
+def place_of(table: Table, provider: str, asked: _Settings, known: Mapping[str, Preset]) -> Place:
     """Return the endpoint that a table configures, without its key.
 
     The provider's preset, if any, fills in what is not set.

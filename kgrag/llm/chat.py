@@ -150,20 +150,6 @@ def outcome_of(error: BaseException) -> str:
 OnText = Callable[[str], None]
 
 
-@dataclass(slots=True)
-class Reader:
-    """Passes pieces of an answer on, and keeps what was shown."""
-
-    on_text: OnText | None
-    shown: str = ""
-
-    def __call__(self, piece: str) -> None:
-        """Pass a piece on."""
-        self.shown += piece
-        if self.on_text is not None:
-            self.on_text(piece)
-
-
 class ChatModel(Protocol):
     """A chat model, or a wrapper around one."""
 

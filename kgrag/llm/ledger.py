@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, replace
 from importlib import resources
 from operator import add
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from kgrag.errors import StoreError, StoreUnavailableError
 from kgrag.files.cache_folder import make_private
@@ -43,9 +43,9 @@ _REMEDIES: dict[str, tuple[type[StoreError], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """Usage of one model by a stage or document; per model, since prices differ."""
+    """Usage of one model by a stage; per model, since prices differ."""
 
-    group: str  # the stage, document id or model
+    stage: str
     model: str
     sent: int  # calls, failed ones included
     from_cache: int  # answers paid before
@@ -173,22 +173,20 @@ class Calls:
         """Change the outcome of a line of the ledger."""
         self._run("UPDATE ledger SET outcome = ? WHERE number = ?", outcome, number)
 
-    def totals(self, by: Literal["stage", "doc_id"]) -> list[UsageTotal]:
-        """Return sums of the ledger, by group and model, in alphabetical order."""
-        if by not in ("stage", "doc_id"):  # part of the statement
-            raise ValueError(f"totals are by stage or doc_id, got {by!r}")
+    def totals(self) -> list[UsageTotal]:
+        """Return sums of the ledger, by stage and model, in alphabetical order."""
         rows = self._run(
-            f"SELECT {by}, model, sum(outcome <> '{CACHED}'), sum(outcome = '{CACHED}'), "
+            f"SELECT stage, model, sum(outcome <> '{CACHED}'), sum(outcome = '{CACHED}'), "
             f"sum(outcome NOT IN ('{OK}', '{CACHED}')), "
             + ", ".join(
                 f"sum(CASE outcome WHEN '{CACHED}' THEN 0 ELSE {column} END)"
                 for column in ("prompt", "completion", "cached", "estimated", "seconds")
             )
-            + f" FROM ledger GROUP BY {by}, model ORDER BY {by}, model"
+            + " FROM ledger GROUP BY stage, model ORDER BY stage, model"
         )
         return [
-            UsageTotal(group, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), seconds)
-            for group, model, sent, hits, failed, p, out, c, guessed, seconds in rows
+            UsageTotal(stage, model, sent, hits, failed, Usage(p, out, c, bool(guessed)), seconds)
+            for stage, model, sent, hits, failed, p, out, c, guessed, seconds in rows
         ]
 
     def past(self, model: str, stage: Stage, schema_name: str) -> list[PastCall]:

@@ -26,7 +26,6 @@ from kgrag.llm.chat import (
     ChatModel,
     Completion,
     OnText,
-    Reader,
     Request,
     StageUsage,
     Usage,
@@ -34,6 +33,7 @@ from kgrag.llm.chat import (
 )
 from kgrag.llm.endpoint import LONGEST_ASKED_S, asks_too_long, in_words, retrying
 from kgrag.llm.ledger import CACHED, Calls, cut_key, request_key
+from kgrag.llm.structured import Reader
 from kgrag.llm.tokens import estimate_request, estimate_tokens
 
 _log = logging.getLogger(__name__)

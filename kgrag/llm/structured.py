@@ -8,12 +8,12 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TypeVar
 
 from kgrag.errors import ModelOutputError
-from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Reader, Request, outcome_of
+from kgrag.llm.chat import OK, ChatModel, Completion, Message, OnText, Request, outcome_of
 from kgrag.llm.prompts import prompt
 from kgrag.text.visible import shortened
 from kgrag.text.words import is_latin
@@ -485,6 +485,20 @@ def one_question(text: str) -> str:
 
 
 _BEGIN, _END = "<think>", "</think>"
+
+
+@dataclass(slots=True)
+class Reader:
+    """Passes pieces of an answer on, and keeps what was shown."""
+
+    on_text: OnText | None
+    shown: str = ""
+
+    def __call__(self, piece: str) -> None:
+        """Pass a piece on."""
+        self.shown += piece
+        if self.on_text is not None:
+            self.on_text(piece)
 
 
 class ThoughtFilter:

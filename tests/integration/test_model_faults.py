@@ -114,7 +114,7 @@ def test_a_fault_that_passes_is_never_seen(model_at, fault, on_text, calls):
         assert ask_text(model, REQUEST, on_text=on_text).text == "好。"
         assert ask_text(model, REQUEST).from_cache
         assert (len(server.requests), server.paid) == (2, 1 + (fault.finish_reason != "stop"))
-    (total,) = calls.totals("stage")
+    (total,) = calls.totals()
     assert (total.sent, total.failed, total.from_cache) == (2, 1, 1)
 
 
@@ -218,7 +218,7 @@ def test_a_question_ends_in_its_time(tmp_path):
             kb.ingest([tmp_path / "a.txt"], model="none")
             answer = kb.ask("A省创建绿色工厂多少家？")
             assert "500家" in answer.text
-            (total,) = kb.calls.totals("stage")
+            (total,) = kb.calls.totals()
     assert total.failed == total.sent == len(server.requests)
     assert total.usage.prompt > 0
     assert total.usage.estimated

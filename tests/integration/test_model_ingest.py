@@ -242,7 +242,7 @@ def test_the_api_takes_in_with_a_model_and_shows_its_calls(folder):
         )
         with KnowledgeBase.open(folder / "kb", config=config) as base:
             base.ingest([folder / "docs"], progress=lambda *args: told.append(args))
-            [total] = base.calls.totals("stage")
+            [total] = base.calls.totals()
             assert total.sent == server.paid
             assert base.models.is_configured("answer")
     names = [name for name, _, _ in told]

@@ -262,7 +262,7 @@ def test_examples_without_a_package_run(example, tables):
     exec(model, space)
     with KnowledgeBase.open("kb", model=space["ShoutingModel"]()) as base:
         base.ask("光伏装机容量", verify="none")
-        assert base.calls.totals("stage")[0].group == "answer"
+        assert base.calls.totals()[0].stage == "answer"
 
 
 def test_an_encoder_that_a_program_gave_is_named_where_it_is_missing(tables, site):

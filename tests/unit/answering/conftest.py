@@ -30,7 +30,7 @@ def options():
 
     def make(**said):
         return AskOptions.from_config(
-            said.pop("config", Config()), writer="quotes", top_k=10, **said
+            said.pop("config", Config()), has_model=False, writer="quotes", top_k=10, **said
         )
 
     return make

@@ -18,7 +18,6 @@ from kgrag.answering.search_context import ResultsWithDocuments, facts_in
 from kgrag.config import (
     Config,
     EmbeddingConfig,
-    ModelConfig,
     VerifyConfig,
 )
 from kgrag.errors import (
@@ -393,29 +392,26 @@ def test_a_model_sees_only_what_a_filter_leaves(knowledge, options, script):
     assert [c.title for c in answer.citations] == ["B省绿色工厂实施方案"]
 
 
-MODEL = ModelConfig(base_url="http://127.0.0.1:1/v1", model="m")
-
-
-def test_a_model_writes_where_one_is_configured():
-    assert AskOptions.from_config(Config()).writer == "quotes"
-    assert AskOptions.from_config(Config(llm=MODEL)).writer == "model"
-    assert AskOptions.from_config(Config(llm=MODEL), writer="quotes").writer == "quotes"
+def test_a_model_writes_where_there_is_one():
+    assert AskOptions.from_config(Config(), has_model=False).writer == "quotes"
+    assert AskOptions.from_config(Config(), has_model=True).writer == "model"
+    assert AskOptions.from_config(Config(), has_model=True, writer="quotes").writer == "quotes"
 
 
 def test_a_model_that_is_wanted_must_be_configured():
     with pytest.raises(ConfigError, match=r"kgrag\.toml"):
-        AskOptions.from_config(Config(), writer="model")
+        AskOptions.from_config(Config(), has_model=False, writer="model")
 
 
 def test_each_method_has_its_own_rounds_unless_settings_say():
     """CoV-RAG asks once more, Chats-Grid four times."""
     rounds = {
-        name: AskOptions.from_config(Config(), verify=name).verify.max_rounds
+        name: AskOptions.from_config(Config(), has_model=True, verify=name).verify.max_rounds
         for name in ("cov", "cov-paper", "cov-two-stage", "chats-grid", "none")
     }
     assert rounds == {"cov": 2, "cov-paper": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
     config = Config(verify=VerifyConfig(max_rounds=3))
-    assert AskOptions.from_config(config, verify="cov").verify.max_rounds == 3
+    assert AskOptions.from_config(config, has_model=True, verify="cov").verify.max_rounds == 3
 
 
 @pytest.mark.parametrize(
@@ -427,7 +423,7 @@ def test_each_method_has_its_own_rounds_unless_settings_say():
 )
 def test_what_is_not_known_is_named(config, said, says):
     with pytest.raises(ConfigError, match=says):
-        AskOptions.from_config(config, **said)
+        AskOptions.from_config(config, has_model=True, **said)
 
 
 REQUEST = Request((Message("user", "问"),), "answer")

@@ -85,7 +85,7 @@ def test_many_threads_may_keep_and_record_at_once(calls):
         thread.start()
     for thread in threads:
         thread.join()
-    assert calls.totals("stage")[0].sent == 320
+    assert calls.totals()[0].sent == 320
 
 
 def test_processes_may_open_a_new_file_at_the_same_time(tmp_path):
@@ -121,22 +121,16 @@ def test_totals_add_up_what_was_sent(calls):
     record(calls, outcome="RateLimitError", usage=Usage(), seconds=0.5)
     record(calls, outcome="cached", seconds=0.0)
     usage = Usage(200, 47, cached=10, estimated=True)
-    assert calls.totals("stage") == [UsageTotal("extract", "m", 3, 1, 2, usage, 3.5)]
+    assert calls.totals() == [UsageTotal("extract", "m", 3, 1, 2, usage, 3.5)]
 
 
-@pytest.mark.parametrize(
-    ("by", "groups"),
-    [
-        ("stage", [("answer", "n"), ("extract", "m"), ("extract", "n")]),
-        ("doc_id", [("", "n"), ("d-1", "m"), ("d-1", "n")]),
-    ],
-)
-def test_totals_are_apart_by_group_and_model(calls, by, groups):
+def test_totals_are_apart_by_stage_and_model(calls):
     """Models have prices of their own, so no sum goes over two of them."""
     record(calls)
     record(calls, model="n")
     record(calls, replace(READ, stage="answer", doc_id=""), model="n")
-    assert [(t.group, t.model) for t in calls.totals(by)] == groups
+    groups = [(t.stage, t.model) for t in calls.totals()]
+    assert groups == [("answer", "n"), ("extract", "m"), ("extract", "n")]
 
 
 def test_past_calls_are_those_of_the_same_model_stage_and_schema(calls):

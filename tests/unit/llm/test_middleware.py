@@ -526,7 +526,7 @@ def test_an_answer_that_was_cut_is_refused_again_without_a_call(calls, bad, kind
     assert (len(scripted.requests), len(other.requests)) == (1, 0)
     assert not calls.has_answer(model.key(REQUEST))
     assert again.complete(replace(REQUEST, fresh=True)).from_cache
-    assert calls.totals("stage") == []
+    assert calls.totals() == []
     question = replace(REQUEST, doc_id="")
     assert [asked(model, question), asked(model, question)] == [kind, "整"]
 
@@ -556,12 +556,12 @@ def test_a_loop_is_corrected_though_it_is_kept(calls):
 
 
 def test_a_hit_is_in_the_ledger_and_handed_on_whole(calls):
-    """For the document that asked now."""
+    """It was not sent, and takes no tokens."""
     model, _ = cached(["答案"], calls)
     used(model, REQUEST)
     assert used(model, replace(REQUEST, doc_id="d-2")).text == "答案"
-    (total,) = calls.totals("doc_id")
-    assert (total.group, total.sent, total.from_cache, total.usage.prompt) == ("d-2", 0, 1, 0)
+    (total,) = calls.totals()
+    assert (total.sent, total.from_cache, total.usage.prompt) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(

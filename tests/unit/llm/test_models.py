@@ -55,7 +55,7 @@ def test_of_gives_a_model_whose_answers_are_paid_once(models_of, calls):
     assert (first.text, first.from_cache) == ("好", False)
     assert (again.text, again.from_cache) == ("好", True)
     assert len(server.requests) == 1
-    assert [(t.sent, t.from_cache) for t in calls.totals("stage")] == [(1, 1)]
+    assert [(t.sent, t.from_cache) for t in calls.totals()] == [(1, 1)]
 
 
 def test_an_answer_of_another_temperature_is_another(models_of):
@@ -186,8 +186,8 @@ def test_its_answers_are_kept_and_its_calls_counted(own):
         assert completion.text == "答"
         completion.report(OK)
     assert len(script.requests) == 1
-    (total,) = chat.calls.totals("stage")
-    assert total.group == "answer"
+    (total,) = chat.calls.totals()
+    assert total.stage == "answer"
 
 
 def test_its_errors_are_models_errors_and_those_of_kgrag_pass(own):
