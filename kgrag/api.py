@@ -5,7 +5,7 @@ from datetime import date
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.answer.answer import Answer
 from kgrag.answer.excerpt import Excerpt
@@ -381,15 +381,12 @@ class KnowledgeBase:
             **fields: Of the selection: `indicator="森林覆盖率"`.
 
         Raises:
-            NotFoundError: If there is no such table.
-            ValueError: If a selection has no such field, or it is out of range.
+            ValueError: If there is no such table, a selection has no such field, or it is out of
+                range.
         """
-        from kgrag.statements.selection import Kind, Selection
+        from kgrag.statements.selection import Selection
 
-        kinds = {kind: kind for kind in get_args(Kind)}
-        if name not in kinds:
-            raise NotFoundError(f"no table is called {name!r}: {', '.join(kinds)}")
-        return self.rows(Selection(kind=kinds[name], **fields)).records()
+        return self.rows(Selection.model_validate({"kind": name, **fields})).records()
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield every record as a JSON-ready mapping, in a fixed order."""

@@ -26,8 +26,6 @@ from kgrag.verification.attempt import Attempt, by_reference
 from kgrag.verification.checks import checked
 from kgrag.verification.rating import rate
 
-LEFT_OUT = "left out: "  # begins the detail of a step that failed, for a reader
-
 
 @dataclass
 class Attempts:
@@ -120,7 +118,7 @@ class Attempts:
         try:
             model = self.models.of("verify")
         except ModelError as exc:
-            self.steps.append(Step("rate", f"{LEFT_OUT}{exc}", failed=True))
+            self.steps.append(Step("rate", f"left out: {exc}", failed=True))
             return results
         language, titles = self.query.language, {r.chunk.doc_id: r.title for r in results}
         rated = rate(self.query.question, results, language=language, model=model, titles=titles)
