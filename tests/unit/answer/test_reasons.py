@@ -62,11 +62,6 @@ EXPLAINED = [
     (merged(2, 3), "merged from 2 of 3 parts", "由3个片段中的2个合并"),
     (Reason("filled", left="3", right="5"), "stands between two results", "前后两段均命中"),
     (Reason("side", what="云岭"), "asked for: 云岭", "分别检索 云岭"),
-    (
-        Reason("side", what="the whole question"),
-        "asked for: the whole question",
-        "分别检索 整个问题",
-    ),
     (Reason("part", n="5", of=" of 二、任务"), "one of 5 parts asked for", "所列5项之一"),
     (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),
     (Reason("outdated", what="draft"), "behind what is in force", "非现行有效，排在后面"),
