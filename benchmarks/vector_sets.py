@@ -5,9 +5,7 @@ characters, relative to the first set; seconds of ingestion are those of this ru
 an earlier set had encoded takes none.
 
 usage: python benchmarks/vector_sets.py --files FOLDER --queries FILE [--queries FILE ...]
-           [--sets 256 512 512,256 ...] [--late] [--systems vector,hybrid,grim] [--model NAME]
-
-`--late` measures each set with late chunking, too.
+           [--sets 256 512 512,256 ...] [--systems vector,hybrid,grim] [--model NAME]
 """
 
 import argparse
@@ -22,7 +20,6 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.choose import open_embedder
 from kgrag.embedding.embedder import Embedder, Task, Vectors
-from kgrag.embedding.wrapped import late
 from kgrag.evaluation.queries import GoldQuery, read_queries
 
 SETS = ("256", "512", "1024", "2048", "512,256", "2048,256", "2048,1024,512,256")
@@ -33,7 +30,7 @@ class Counting:
     """Encodes each text once, and counts what it is asked for all the same.
 
     Attributes:
-        texts: Passages asked for; with context, contexts.
+        texts: Passages asked for.
         characters: Of all of them.
     """
 
@@ -50,23 +47,13 @@ class Counting:
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return the vectors of texts."""
         if task == "passage":
-            self._count(texts)
+            self.texts += len(texts)
+            self.characters += sum(map(len, texts))
         new = [text for text in dict.fromkeys(texts) if (text, task) not in self._known]
         for text, row in zip(new, self._embedder.embed(new, task), strict=True):
             self._known[text, task] = row
         rows = [self._known[text, task] for text in texts]
         return np.array(rows, np.float32).reshape(len(rows), self.dimension)
-
-    def embed_spans(
-        self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
-    ) -> list[Vectors]:
-        """Return the vectors of spans of texts."""
-        self._count(texts)
-        return late(self._embedder).embed_spans(texts, spans)
-
-    def _count(self, texts: Sequence[str]) -> None:
-        self.texts += len(texts)
-        self.characters += sum(map(len, texts))
 
 
 Row = tuple[str, int, int, float, dict[str, list[float]]]
@@ -77,19 +64,17 @@ def measure(
     *,
     files: Path,
     embedder: Counting,
-    late_too: bool,
     queries: Sequence[Sequence[GoldQuery]],
     systems: Sequence[str],
 ) -> Iterator[Row]:
     """Yield for each set: name, texts, characters, seconds, {system: measures in percent}."""
-    for name in [*sets, *(f"{name} late" for name in sets if late_too)]:
-        sizes = tuple(int(size) for size in name.removesuffix(" late").split(","))
-        encoder = late(embedder) if name.endswith(" late") else embedder
+    for name in sets:
+        sizes = tuple(int(size) for size in name.split(","))
         config = Config(embedding=EmbeddingConfig(sizes=sizes))
         before = embedder.texts, embedder.characters
         with (
             tempfile.TemporaryDirectory() as folder,
-            KnowledgeBase.open(folder, config=config, embedder=encoder) as kb,
+            KnowledgeBase.open(folder, config=config, embedder=embedder) as kb,
         ):
             report = kb.ingest([files], model="none")
             scores: dict[str, list[float]] = {system: [] for system in systems}
@@ -108,7 +93,6 @@ def main() -> None:
     parser.add_argument("--files", type=Path, required=True)
     parser.add_argument("--queries", type=Path, action="append", required=True)
     parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--late", action="store_true")
     parser.add_argument("--systems", default="vector,hybrid,grim")
     parser.add_argument("--model", default=None)
     given = parser.parse_args()
@@ -116,7 +100,6 @@ def main() -> None:
         given.sets,
         files=given.files,
         embedder=Counting(open_embedder(given.model)),
-        late_too=given.late,
         queries=[read_queries(path).queries for path in given.queries],
         systems=given.systems.split(","),
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kgrag.config import ChunkConfig
 from kgrag.embedding.embedder import Embedder
-from kgrag.embedding.wrapped import LateEmbedder
 from kgrag.errors import ConfigError
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.kb_meta import KbMeta
@@ -24,15 +23,13 @@ class VectorSet:
     Attributes:
         sizes: Chunk sizes with vectors, largest first.
         facts: Whether facts have vectors; citations of documents never do.
-        late: Whether chunks are encoded in the context of their parent.
     """
 
     sizes: tuple[int, ...]  # chunk sizes with vectors, largest first
     facts: bool = True  # whether facts have vectors; citations of documents never do
-    late: bool = False  # whether chunks are encoded in the context of their parent
 
     def meta(self) -> KbMeta:
-        """Return the metadata to record, without `late`, which the encoder's name includes."""
+        """Return the metadata to record."""
         return KbMeta.of(embedded_sizes=self.sizes, embedded_facts=self.facts)
 
 
@@ -55,10 +52,8 @@ class IngestTarget:
     vision: "Vision | None" = None
 
 
-def configured_vectors(
-    wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes, embedder: Embedder
-) -> VectorSet:
-    """Return the configured set; a `LateEmbedder` encodes chunks in the context of their parent.
+def configured_vectors(wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes) -> VectorSet:
+    """Return the configured set.
 
     `wanted` are the chunk sizes to carry vectors, in any order; empty for the smallest.
 
@@ -73,7 +68,7 @@ def configured_vectors(
             f"of {_listed(there)}"
         )
     chosen = tuple(size for size in there if size in wanted) or (sizes.leaf,)
-    return VectorSet(chosen, facts, isinstance(embedder, LateEmbedder))
+    return VectorSet(chosen, facts)
 
 
 def vectors_to_add(
@@ -82,7 +77,6 @@ def vectors_to_add(
     *,
     facts: bool,
     sizes: ChunkSizes,
-    embedder: Embedder,
 ) -> VectorSet:
     """Return the set for new documents: the recorded one, or the configured one of an empty base.
 
@@ -92,15 +86,13 @@ def vectors_to_add(
     Raises:
         ConfigError: If settings differ from the recorded set, or sizes are unknown.
     """
-    configured = configured_vectors(wanted, facts=facts, sizes=sizes, embedder=embedder)
+    configured = configured_vectors(wanted, facts=facts, sizes=sizes)
     if meta.embedder is None:
         return configured
     other = other_vectors(meta, wanted, facts=facts, sizes=sizes)
     if other:
         raise ConfigError(other)
-    return VectorSet(
-        _recorded_sizes(meta, sizes), meta.embedded_facts is not False, configured.late
-    )
+    return VectorSet(_recorded_sizes(meta, sizes), meta.embedded_facts is not False)
 
 
 def other_vectors(meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes) -> str:

@@ -125,7 +125,6 @@ class EmbeddingConfig(_Switches):
         attempts: Attempts of a request that fails with a transient error.
         sizes: Chunk sizes that get vectors; empty for the smallest.
         facts: Whether facts get vectors.
-        late_chunking: Whether chunks are encoded in the context of their parent.
     """
 
     model: str = ""
@@ -144,7 +143,6 @@ class EmbeddingConfig(_Switches):
     attempts: Positive = 5
     sizes: Sizes = ()
     facts: bool = True
-    late_chunking: bool = False
 
     @property
     def is_endpoint(self) -> bool:

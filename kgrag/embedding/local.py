@@ -1,7 +1,7 @@
 """Local encoders: models in ONNX format or for transformers."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, Self
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.embedding.catalog import ModelCard, remedy
-from kgrag.embedding.embedder import Spans, Task, Vectors
+from kgrag.embedding.embedder import Task, Vectors
 from kgrag.embedding.model_folder import ModelFolder
-from kgrag.embedding.tokens import TextTokenizer, lowered, pieces
+from kgrag.embedding.tokens import TextTokenizer
 from kgrag.errors import ModelError
 
 # A word of more than 100 characters is one unknown token, so that this much text is enough for the
@@ -21,7 +21,7 @@ _CHARACTERS_PER_TOKEN = 100
 
 
 class Network(Protocol):
-    """A loaded model: token ids in, vectors or token states out.
+    """A loaded model: token ids in, vectors out.
 
     Attributes:
         batch_tokens: At most in a batch, padding included.
@@ -33,10 +33,6 @@ class Network(Protocol):
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised."""
-        ...
-
-    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`."""
         ...
 
 
@@ -105,42 +101,10 @@ class LocalEmbedder:
         distinct = list(dict.fromkeys(texts))
         feeds = self._feeds(distinct, task)
         table = np.zeros((len(distinct), self.dimension), np.float32)
-        for row, vector in self._encoded(feeds, lambda batch, _: self._network.pooled(batch, task)):
+        for row, vector in self._encoded(feeds, task):
             table[row] = self._unit(vector, distinct[row])
         place = {text: row for row, text in enumerate(distinct)}
         return table[[place[text] for text in texts]]
-
-    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`.
-
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the complete text is
-        encoded as a passage, and the states of the tokens that a span overlaps are averaged. Texts
-        above the model's limit are read in overlapping windows, each after the passage instruction,
-        which is in no span. Spans are (start, end) in characters; the row of one without tokens is
-        zero.
-
-        Raises:
-            ModelError: If the model fails, has no token states, or returns vectors of another
-                length.
-        """
-        sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
-        cased = [lowered(text) for text in texts] if self.card.lower_case else texts
-        instruction = self.card.instruction("passage")
-        read = list(pieces(self._tokenizer, cased, spans, instruction=instruction))
-
-        def summed(batch: list[list[int]], places: list[int]) -> list[Vectors]:
-            states = self._network.states(batch, "passage")
-            self._check_dimension(states[0][0])
-            return [read[at].sums(rows) for at, rows in zip(places, states, strict=True)]
-
-        found = self._encoded([piece.feed for piece in read], summed)
-        # in text order, so that sums do not depend on batches
-        for at, part in sorted(found, key=lambda pair: pair[0]):
-            sums[read[at].text] += part
-        for text, rows in zip(texts, sums, strict=True):
-            for row in np.flatnonzero(rows.any(axis=1)):
-                rows[row] = self._unit(rows[row], text)  # the mean has the sum's direction
-        return sums
 
     def probe(self, n_tokens: int) -> int:
         """Return the dimension of a vector; encodes a text of so many tokens, up to the limit."""
@@ -161,20 +125,16 @@ class LocalEmbedder:
             for text, of_text in zip(texts, tokens, strict=True)
         ]
 
-    def _encoded(
-        self,
-        feeds: Sequence[list[int]],
-        work: Callable[[list[list[int]], list[int]], Iterable[Vectors]],
-    ) -> Iterable[tuple[int, Vectors]]:
-        """Yield (position, result) of each feed that is not empty.
-
-        `work` gets the feeds of a batch and their positions.
-        """
+    def _encoded(self, feeds: Sequence[list[int]], task: Task) -> Iterable[tuple[int, Vectors]]:
+        """Yield (position, vector) of each feed that is not empty."""
         groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
+
+        def pooled(group: list[int]) -> Vectors:
+            return self._network.pooled([feeds[place] for place in group], task)
+
         with ThreadPoolExecutor(self._threads) as pool:
             each = map if len(groups) < 2 or self._threads == 1 else pool.map
-            done = each(lambda group: work([feeds[place] for place in group], group), groups)
-            for group, rows in zip(groups, done, strict=True):
+            for group, rows in zip(groups, each(pooled, groups), strict=True):
                 yield from zip(group, rows, strict=True)
 
     def _unit(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:

@@ -92,7 +92,7 @@ class OnnxNetwork:
         self._session = session
         self._pooling = card.pooling
         self._inputs = inputs_of(session)
-        self._states, self._output = _outputs(session)
+        self._output = _output(session)
         self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
 
     @classmethod
@@ -109,19 +109,6 @@ class OnnxNetwork:
         """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
         found = self._run(self._output, batch)
         return _POOL[self._pooling](found) if found.ndim == 3 else found
-
-    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`: the state of every token.
-
-        Raises:
-            ModelError: If the graph only has vectors of texts.
-        """
-        if self._states is None:
-            raise ModelError(
-                "the model gives vectors of whole texts, not the states of tokens that late "
-                'chunking needs. Remedy: late_chunking = "off", or another model'
-            )
-        return list(self._run(self._states, batch))
 
     def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
         try:
@@ -182,8 +169,8 @@ def on_a_line(exc: Exception) -> str:
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
 
 
-def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
-    """Return the output with token states (None for none), and the one with vectors or else states.
+def _output(session: onnxruntime.InferenceSession) -> str:
+    """Return the output with vectors, or else with token states.
 
     Raises:
         ModelError: If all outputs are scores, of words or classes.
@@ -204,7 +191,7 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
             "the model has no output that could be vectors; seen, with the number of their "
             f"dimensions: {ranks}. Remedy: export it as a text encoder"
         )
-    return next(iter(states), None), _POOLED if _POOLED in ranks else vectors[0]
+    return _POOLED if _POOLED in ranks else vectors[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,6 @@ class Intake:
             wanted.sizes,
             facts=wanted.facts,
             sizes=self.sizes,
-            embedder=self.embedder,
         )
         return IngestTarget(self.store, self.embedder, self.sizes, vectors)
 
@@ -313,7 +312,7 @@ def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Con
         ConfigError: If vectors are configured for a chunk size that does not exist.
     """
     wanted = config.embedding
-    vectors = configured_vectors(wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
+    vectors = configured_vectors(wanted.sizes, facts=wanted.facts, sizes=sizes)
     return Reembedding(store, embedder, sizes, vectors)
 
 

@@ -124,9 +124,9 @@ def _encoder(meta: KbMeta, config: Config) -> Embedder:
     return built_with(meta, choose)
 
 
-def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
+def _vectors(meta: KbMeta, config: Config) -> VectorSet:
     wanted, sizes = config.embedding, ChunkSizes.of(meta.chunk_sizes or ())
-    return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
+    return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
 
 
 def _forget_caches(folder: Path, found: Sequence[Problem], *, dry_run: bool) -> tuple[str, ...]:
@@ -230,7 +230,6 @@ class _Repairing:
             self.old.embedded_sizes() or wanted.sizes,
             facts=wanted.facts,
             sizes=ChunkSizes.of(sizes),
-            embedder=embedder,
         )
         return KbMeta.of(chunk_sizes=sizes) | vectors.meta() | encoder_meta(embedder)
 
@@ -340,7 +339,7 @@ class _Repairing:
 
     @property
     def _vectors(self) -> VectorSet:
-        return _vectors(self._meta, self.config, self._encoder)
+        return _vectors(self._meta, self.config)
 
 
 def _listed(parts: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Knowledge bases in which other chunks carry vectors, or chunks in context, the whole way."""
+"""Knowledge bases in which other chunks carry vectors, the whole way."""
 
 from itertools import pairwise
 
@@ -7,8 +7,7 @@ import pytest
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.wrapped import late
-from kgrag.errors import ConfigError, ModelMismatchError
+from kgrag.errors import ConfigError
 from kgrag.ingestion.samples import sample_folder
 from tests.fixtures.plain_samples import put_plain_samples
 
@@ -22,15 +21,6 @@ def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     put_plain_samples(folder)
     return folder
-
-
-class InContext(HashEmbedder):
-    """Encodes a span as the text that it is."""
-
-    def embed_spans(self, texts, spans):
-        """Return for each text the vectors of its spans."""
-        pieces = zip(texts, spans, strict=True)
-        return [self.embed([text[a:b] for a, b in of], "passage") for text, of in pieces]
 
 
 def config(**embedding):
@@ -96,16 +86,3 @@ def test_of_facts_that_only_rules_found_figures_carry_vectors(tmp_path, samples)
         }
         assert 0 < len(figures) < len(known)
         assert set(vectors(kb, "fact")) == figures
-
-
-def test_late_vectors_and_those_without_context_do_not_meet(tmp_path, samples):
-    """The knowledge base refuses the encoder that it was not built with, either way."""
-    with built(tmp_path, samples, embedder=late(InContext(128))) as kb:
-        assert kb.search(QUESTION, system="vector")
-        assert len(vectors(kb)) == kb.store.counts().chunks[256]
-        assert not kb.verify()
-    with (
-        KnowledgeBase.open(tmp_path, embedder=InContext(128)) as kb,
-        pytest.raises(ModelMismatchError, match="late"),
-    ):
-        kb.search(QUESTION)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[llm]\nprovider = 'glm'\n[llm.answer]\ncalls = 'x.db'\n", "llm.answer.calls: one file"),
         ("[extract]\ncalls = 'many'\n", 'must be one of "combined", '),
         ("[verify]\nmethod = 'hope'\n", 'must be one of "cov", '),
-        ("[embedding]\nlate_chunking = 1\n", 'must be one of true, false, "on", "off", got 1'),
+        ("[embedding]\nfacts = 1\n", 'must be one of true, false, "on", "off", got 1'),
         ("[embedding]\nfacts = 'yes'\n", "embedding.facts must be one of true, .*, got 'yes'"),
         ("[search]\nlocal_copy = true\n", 'must be one of "auto", "on", "off", got True'),
         ("[search]\ntop_k = true\n", "search.top_k must be a positive whole number, got True"),
@@ -118,11 +118,8 @@ def test_what_is_not_known_or_out_of_range_is_named(tmp_path, text, says):
     ("said", "means"), [("true", True), ("false", False), ("'on'", True), ("'off'", False)]
 )
 def test_what_is_switched_is_true_or_false_and_on_and_off_are_read_too(tmp_path, said, means):
-    found = config(
-        tmp_path,
-        f"[embedding]\nfacts = {said}\nlate_chunking = {said}\n",
-    )
-    assert (found.embedding.facts, found.embedding.late_chunking) == (means, means)
+    found = config(tmp_path, f"[embedding]\nfacts = {said}\n")
+    assert found.embedding.facts == means
 
 
 def test_a_number_with_decimals_may_be_written_as_a_whole_one(tmp_path):
@@ -217,8 +214,7 @@ def test_what_has_no_end_is_no_file_of_settings(tmp_path):
 def test_programs_may_say_on_and_off():
     """As they had to; a text that is not empty would be true."""
     off: Any = "off"
-    said = EmbeddingConfig(facts=off, late_chunking=cast("Any", "on"))
-    assert said == EmbeddingConfig(facts=False, late_chunking=True)
+    assert EmbeddingConfig(facts=off) == EmbeddingConfig(facts=False)
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, None])

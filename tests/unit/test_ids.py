@@ -41,7 +41,6 @@ def test_ids_are_what_databases_hold():
     assert entity_id("吉林省") == "e-60eb88c2239caf9f"
     assert fact_id("e-1", "依据", "e-2") == "f-370eaa25c22a6499"
     assert embedding_key("m", "一。二。") == "3d54e3f75970b3e85d347e471881b681"
-    assert embedding_key("m", "一。二。", span=(0, 2)) == "31b5a8d1268f9a77c124fc6b565c4a84"
 
 
 def test_names_are_compared_without_width_and_case():

@@ -11,7 +11,6 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.wrapped import late
 from kgrag.errors import ConfigError, ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.ingestion.chunk import ChunkSizes
@@ -49,17 +48,6 @@ class Encoder(Double):
         """Return a unit vector for each text."""
         self.given += [(text, task) for text in texts]
         return np.eye(8, dtype=np.float32)[[len(text) % 8 for text in texts]]
-
-
-class InContext(Encoder):
-    """Encodes spans, too: the vector points to the place where a span begins."""
-
-    def embed_spans(self, texts, spans):
-        """Return a unit vector for each span."""
-        self.given += [
-            (text, [text[slice(*s)] for s in of]) for text, of in zip(texts, spans, strict=True)
-        ]
-        return [np.eye(32, dtype=np.float32)[[s for s, _ in of]] for of in spans]
 
 
 def fact(subject, predicate, object_):
@@ -171,43 +159,6 @@ class Known:
         return {v.key: v.vector for v in self.nodes if v.key in keys}
 
 
-def test_late_chunks_are_encoded_within_title_and_parent():
-    """Each context is read once, with the spans of all chunks that carry vectors."""
-    encoder = InContext()
-    texts = texts_to_embed(BUNDLE, VectorSet((24, 8), late=True))
-    nodes = embed(texts, embedder=encoder, store=Known())
-
-    assert encoder.given == [
-        ("节能方案\n总述", "passage"),
-        (f"节能方案\n{TEXT}", [TEXT, TEXT[:6], TEXT[6:]]),
-    ]
-    assert [v.node_id for v in nodes] == ["d:24:0", "d:8:0", "d:8:1", "s"]
-    assert [int(np.argmax(v.vector)) for v in nodes[:3] if v.vector is not None] == [5, 5, 11]
-
-
-def test_late_vectors_are_kept_by_context_and_span():
-    """Equal texts in other places have vectors of their own; a known one is not made again."""
-    other = replace(BUNDLE, document=replace(DOCUMENT, title="减排方案"))
-    texts = [t for b in (BUNDLE, other) for t in texts_to_embed(b, VectorSet((8,), late=True))]
-    nodes = embed(texts, embedder=InContext(), store=Known())
-    assert len({v.key for v in nodes}) == len(nodes) == 6
-    assert all(
-        v.key != embedding_key("test", t.text) for v, t in zip(nodes, texts, strict=True) if t.span
-    )
-
-    encoder = InContext()
-    again = embed(texts, embedder=encoder, store=Known(nodes[1:]))
-    assert encoder.given == [(f"节能方案\n{TEXT}", [TEXT[:6]])]
-    assert [v.key for v in again] == [v.key for v in nodes]
-
-
-def test_an_encoder_that_cannot_encode_spans_is_refused():
-    """With what to choose instead."""
-    texts = texts_to_embed(BUNDLE, VectorSet((8,), late=True))
-    with pytest.raises(ModelError, match="hash-64 does not: choose an installed model"):
-        embed(texts, embedder=HashEmbedder(64), store=Known())
-
-
 def test_texts_to_embed_when_a_chunk_begins_within_a_table():
     """The header row stands before it in what is encoded; the chunk stays as it is."""
     text = "| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n| 税收 | 3 |\n"
@@ -224,27 +175,17 @@ def test_texts_to_embed_when_a_chunk_begins_within_a_table():
 SIZES = ChunkSizes(2048, (1024, 512, 256))
 
 
-class SpansInContext(HashEmbedder):
-    """Could encode spans."""
-
-    def embed_spans(self, texts, spans):
-        """Return nothing useful."""
-        return [np.zeros((len(of), self.dimension), np.float32) for of in spans]
-
-
-def configured(*wanted, facts=True, embedder=None, sizes=SIZES):
-    return configured_vectors(
-        wanted, facts=facts, sizes=sizes, embedder=embedder or HashEmbedder(8)
-    )
+def configured(*wanted, facts=True, sizes=SIZES):
+    return configured_vectors(wanted, facts=facts, sizes=sizes)
 
 
 def to_add(meta, *wanted, facts=True):
-    return vectors_to_add(meta, wanted, facts=facts, sizes=SIZES, embedder=HashEmbedder(8))
+    return vectors_to_add(meta, wanted, facts=facts, sizes=SIZES)
 
 
 def test_the_smallest_chunks_carry_vectors_unless_told():
     """And facts do."""
-    assert configured() == VectorSet((256,), facts=True, late=False)
+    assert configured() == VectorSet((256,), facts=True)
 
 
 def test_sizes_are_put_in_order_and_taken_once():
@@ -256,12 +197,6 @@ def test_an_unknown_size_names_those_there_are():
     """So that the right one can be chosen."""
     with pytest.raises(ConfigError, match=r"chunks of 300; .* 2048, 1024, 512, 256"):
         configured(256, 300)
-
-
-def test_chunks_are_late_where_the_encoder_is_made_for_it():
-    """Not where it merely could."""
-    assert not configured(embedder=SpansInContext(8)).late
-    assert configured(embedder=late(SpansInContext(8))).late
 
 
 def test_a_new_knowledge_base_gets_what_is_configured():
