@@ -11,7 +11,6 @@ from kgrag.ids import embedding_key
 from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names
 from kgrag.ingestion.summarize import name_before
-from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.text.table_rows import header_before
 from kgrag.text.titles import CITING_PREDICATES
@@ -41,12 +40,13 @@ class KnownVectors(Protocol):
         ...
 
 
-def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]:
+def texts_to_embed(bundle: DocumentBundle, leaf: int) -> list[NodeText]:
     """Return the texts to encode for a document, stored or new, or for the parts in the bundle.
 
-    The document's title precedes chunks and summaries, and a chunk's heading path its text, so that
-    a clause is also found by its section; a chunk that starts within a table gets the table's
-    header row.
+    Of chunks those of the size `leaf` have vectors: vectors of larger ones were measured not to pay
+    (docs/encoders.md). The document's title precedes chunks and summaries, and a chunk's heading
+    path its text, so that a clause is also found by its section; a chunk that starts within a table
+    gets the table's header row.
 
     A fact is its triple alone, so that documents that state the same fact share one vector; of
     several wordings the smallest is encoded. Citations of documents are left out: they all read
@@ -55,14 +55,12 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
     (benchmarks/decisions.md).
     """
     title = bundle.document.title
-    texts = list(_chunk_texts(bundle, vectors))
+    texts = list(_chunk_texts(bundle, leaf))
     names = [name_before(self_names(bundle.document), ascii=a) for a in (False, True)]
     for s in bundle.summaries:  # the title stands before it once
         bare = s.text.removeprefix(names[0]).removeprefix(names[1])
         texts.append(NodeText(s.summary_id, "summary", f"{title}\n{bare}"))
-    if vectors.facts:
-        texts += _triples(bundle.facts)
-    return texts
+    return [*texts, *_triples(bundle.facts)]
 
 
 def vector_key(text: NodeText, encoder: str) -> str:
@@ -97,10 +95,10 @@ def embed_groups(
     return [list(islice(nodes, len(group))) for group in groups]
 
 
-def _chunk_texts(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
+def _chunk_texts(bundle: DocumentBundle, leaf: int) -> Iterator[NodeText]:
     title = bundle.document.title
     for c in bundle.chunks:
-        if c.size in vectors.sizes:
+        if c.size == leaf:
             header = _header(bundle, c)
             head = f"{title}\n{' '.join(c.heading_path)}\n{header}"
             yield NodeText(c.chunk_id, "chunk", head + c.text)

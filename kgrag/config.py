@@ -38,7 +38,6 @@ STAGES = ("extract", "summarize", "analyse", "answer", "verify")
 FILE_NAME = "kgrag.toml"
 _MOST_BYTES = 1_000_000
 _T = TypeVar("_T")
-ON_OFF: Mapping[object, bool] = MappingProxyType({"on": True, "off": False})
 
 Positive = Annotated[int, Gt(0), "a positive whole number"]
 Count = Annotated[int, Ge(0), "a whole number of 0 or more"]
@@ -46,19 +45,6 @@ Sizes = Annotated[tuple[Positive, ...], "a list of positive whole numbers"]
 # No price is larger, and inf is no number to reckon with.
 Amount = Annotated[float, Ge(0), Lt(1e12), "a number of 0 or more"]
 Concurrency = Annotated[Positive, Le(1000)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Switches:
-    """A table with settings that are true or false; programs may also pass "on" and "off"."""
-
-    def __post_init__(self) -> None:
-        for setting in fields(self):
-            value = getattr(self, setting.name)
-            if isinstance(setting.default, bool) and not isinstance(value, bool):
-                if value not in ON_OFF:
-                    raise ConfigError(f"{setting.name} must be true or false, got {value!r}")
-                object.__setattr__(self, setting.name, ON_OFF[value])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +85,7 @@ class IngestConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddingConfig(_Switches):
+class EmbeddingConfig:
     """Table `[embedding]`: the encoder, and what is encoded.
 
     Attributes:
@@ -123,8 +109,6 @@ class EmbeddingConfig(_Switches):
         concurrency: Parallel requests to an endpoint.
         timeout_s: Seconds to wait for an endpoint.
         attempts: Attempts of a request that fails with a transient error.
-        sizes: Chunk sizes that get vectors; empty for the smallest.
-        facts: Whether facts get vectors.
     """
 
     model: str = ""
@@ -141,8 +125,6 @@ class EmbeddingConfig(_Switches):
     concurrency: Concurrency = 4
     timeout_s: Positive = 60
     attempts: Positive = 5
-    sizes: Sizes = ()
-    facts: bool = True
 
     @property
     def is_endpoint(self) -> bool:
@@ -476,8 +458,6 @@ def checked_value(where: str, value: object, kind: Any) -> Any:
     )
 
     given = tuple(value) if isinstance(value, list) else value
-    if kind is bool and isinstance(value, str):
-        given = ON_OFF.get(value, value)
     try:
         kinds = TypeAdapter(kind, config=ConfigDict(allow_inf_nan=False))
         return kinds.validate_python(given, strict=True)
@@ -494,7 +474,7 @@ def _in_words(kind: Any) -> Message:
     """Return the allowed values in words."""
     if kind is str:
         return message("a text")
-    choices = ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
-    if kind is bool or get_origin(kind) is Literal:
-        return message("one of {choices}", choices=choices or 'true, false, "on", "off"')
+    if get_origin(kind) is Literal:
+        choices = ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
+        return message("one of {choices}", choices=choices)
     return message(next(text for text in get_args(kind) if isinstance(text, str)))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -13,7 +13,6 @@ from kgrag import config as settings
 from kgrag.answering.options import METHODS
 from kgrag.config import (
     Config,
-    EmbeddingConfig,
     ModelConfig,
     read_config,
 )
@@ -86,8 +85,6 @@ def test_a_stage_with_another_endpoint_takes_no_key_or_model_from_the_first(tmp_
         ("[llm]\nprovider = 'glm'\n[llm.answer]\ncalls = 'x.db'\n", "llm.answer.calls: one file"),
         ("[extract]\ncalls = 'many'\n", 'must be one of "combined", '),
         ("[verify]\nmethod = 'hope'\n", 'must be one of "cov", '),
-        ("[embedding]\nfacts = 1\n", 'must be one of true, false, "on", "off", got 1'),
-        ("[embedding]\nfacts = 'yes'\n", "embedding.facts must be one of true, .*, got 'yes'"),
         ("[search]\nlocal_copy = true\n", 'must be one of "auto", "on", "off", got True'),
         ("[search]\ntop_k = true\n", "search.top_k must be a positive whole number, got True"),
         ("[search]\ntop_k = 3.0\n", "search.top_k must be a positive whole number, got 3.0"),
@@ -112,14 +109,6 @@ def test_what_is_not_known_or_out_of_range_is_named(tmp_path, text, says):
     with pytest.raises(ConfigError, match=says) as error:
         config(tmp_path, text)
     assert "kgrag.toml" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("said", "means"), [("true", True), ("false", False), ("'on'", True), ("'off'", False)]
-)
-def test_what_is_switched_is_true_or_false_and_on_and_off_are_read_too(tmp_path, said, means):
-    found = config(tmp_path, f"[embedding]\nfacts = {said}\n")
-    assert found.embedding.facts == means
 
 
 def test_a_number_with_decimals_may_be_written_as_a_whole_one(tmp_path):
@@ -211,18 +200,6 @@ def test_what_has_no_end_is_no_file_of_settings(tmp_path):
         read_config(link)
 
 
-def test_programs_may_say_on_and_off():
-    """As they had to; a text that is not empty would be true."""
-    off: Any = "off"
-    assert EmbeddingConfig(facts=off) == EmbeddingConfig(facts=False)
-
-
-@pytest.mark.parametrize("wrong", ["yes", 1, None])
-def test_what_is_neither_true_nor_false_is_refused(wrong):
-    with pytest.raises(ConfigError, match="facts must be true or false, got"):
-        EmbeddingConfig(facts=wrong)
-
-
 def test_every_name_that_settings_allow_is_one_that_the_code_knows():
     """And the other way round: a preset that no file may name is none."""
     assert set(get_args(settings.ChatProvider)) == set(PROVIDERS)
@@ -250,10 +227,6 @@ def test_every_name_that_settings_allow_is_one_that_the_code_knows():
         ("[rerank]\nmax_tokens = 1\n", "rerank.max_tokens 应为不小于 16 的整数，而不是 1"),
         ("[llm]\ntemperature = -1\n", "llm.temperature 应为不小于 0 的数，而不是 -1"),
         ("[llm]\nmodel = 3\n", "llm.model 应为文字，而不是 3"),
-        (
-            "[embedding]\nfacts = 3\n",
-            'embedding.facts 应为下列之一：true, false, "on", "off"，而不是 3',
-        ),
         ('[verify]\nmethod = "x"\n', 'verify.method 应为下列之一："cov", "cov-paper", '),
     ],
 )
