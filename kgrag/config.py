@@ -228,29 +228,22 @@ class RerankConfig:
     """Table `[rerank]`: a cross-encoder that reorders the best results; off by default.
 
     Attributes:
-        path: A model on this machine: an `.onnx` file with `tokenizer.json` beside it, or the
-            folder with both.
-        provider: Preset of an endpoint; empty for a model on this machine, or your own endpoint.
+        provider: Preset of an endpoint; empty for your own endpoint.
         model: The model's name at the endpoint; empty for the provider's.
         base_url: Endpoint without `/rerank`, e.g. `http://localhost:8080`; empty for the
             provider's.
         api_key_env: Name of the environment variable with the key; empty for the provider's.
             The key itself is never in a file.
         candidates: Number of results to reorder.
-        max_tokens: Of question and passage together, for a model on this machine; more are cut.
-        threads: Processor threads of a model on this machine; 0 for all.
         timeout_s: Seconds to wait for an answer of an endpoint; no attempt starts later.
         attempts: Attempts of a request that fails with a transient error.
     """
 
-    path: str = ""
     provider: Literal["", RerankProvider] = ""
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
     candidates: Annotated[Positive, Le(100)] = 30
-    max_tokens: Annotated[int, Ge(16), Le(8192), "a whole number of 16 or more"] = 512
-    threads: Count = 0
     timeout_s: Positive = 20
     attempts: Positive = 2
 

@@ -8,11 +8,11 @@ from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
 
 from kgrag.embedding.catalog import ModelCard, remedy
 from kgrag.embedding.embedder import Task, Vectors
-from kgrag.embedding.model_folder import ModelFolder
-from kgrag.embedding.tokens import TextTokenizer
+from kgrag.embedding.model_folder import TOKENIZER_FILE, ModelFolder
 from kgrag.errors import ModelError
 
 # A word of more than 100 characters is one unknown token, so that this much text is enough for the
@@ -34,6 +34,57 @@ class Network(Protocol):
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised."""
         ...
+
+
+class TextTokenizer:
+    """A tokenizer without truncation and padding; thread-safe.
+
+    Attributes:
+        limit: Maximum tokens between the special ones.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        probe = tokenizer.encode("a")
+        own = [i for i, is_special in enumerate(probe.special_tokens_mask) if not is_special]
+        if not own:
+            raise ModelError("the tokenizer gives no tokens for the letter a")
+        self._before = probe.ids[: own[0]]
+        self._after = probe.ids[own[-1] + 1 :]
+        self.limit = max_tokens - len(self._before) - len(self._after)
+        if self.limit < 1:
+            raise ModelError(
+                f"max_tokens is {max_tokens}, and the special tokens alone are "
+                f"{max_tokens - self.limit}. Remedy: a higher max_tokens"
+            )
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, max_tokens: int) -> "TextTokenizer":
+        """Load the tokenizer in a folder; ModelError if it cannot be loaded."""
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        except BaseException as exc:  # the library raises bare Exceptions and Rust panics
+            if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
+                raise
+            raise ModelError(
+                f"cannot load the tokenizer in {folder}: {exc}. Remedy: download it again, then "
+                "kgrag models add"
+            ) from exc
+        return cls(tokenizer, max_tokens=max_tokens)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return all tokens of each text, without special ones.
+
+        Lone surrogates of damaged files, which no tokenizer accepts, are replaced.
+        """
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return self._tokenizer.encode_batch(clean, add_special_tokens=False)
+
+    def framed(self, ids: Sequence[int]) -> list[int]:
+        """Return ids with the special tokens around them."""
+        return [*self._before, *ids, *self._after]
 
 
 class LocalEmbedder:

@@ -38,7 +38,7 @@ _TYPES: Mapping[str, type[np.generic]] = {
 }
 # `pooler_output` is left out: it is trained for another task.
 _POOLED = "sentence_embedding"
-SCORES = "logits"  # in the name of outputs of other tasks
+_SCORES = "logits"  # in the name of outputs of other tasks
 _STATES = ("last_hidden_state", "token_embeddings")
 _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
     "cls": lambda states: states[:, 0],
@@ -91,7 +91,7 @@ class OnnxNetwork:
     def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
         self._session = session
         self._pooling = card.pooling
-        self._inputs = inputs_of(session)
+        self._inputs = _inputs_of(session)
         self._output = _output(session)
         self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
 
@@ -102,8 +102,18 @@ class OnnxNetwork:
         Raises:
             ModelError: If it cannot be loaded, or is not a text encoder.
         """
-        what, todo = f"the model in {folder}", f". {remedy(folder.name)}"
-        return cls(open_session(folder / MODEL_FILE, what, todo), card)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # the callers' threads use the cores
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # errors arrive as exceptions
+        file, providers = str(folder / MODEL_FILE), ["CPUExecutionProvider"]
+        try:
+            session = onnxruntime.InferenceSession(file, options, providers=providers)
+        except Exception as exc:  # the library raises subclasses of Exception only
+            raise ModelError(
+                f"cannot load the model in {folder}: {_on_a_line(exc)}. {remedy(folder.name)}"
+            ) from exc
+        return cls(session, card)
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
@@ -112,33 +122,16 @@ class OnnxNetwork:
 
     def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
         try:
-            (found,) = self._session.run([output], feed_for(self._inputs, ids))
+            (found,) = self._session.run([output], _feed_for(self._inputs, ids))
             return np.asarray(found, np.float32)
         # the library raises subclasses of Exception only, numpy errors of shapes
         except Exception as exc:
             raise ModelError(
-                f"the model failed on a text of {len(ids[0])} tokens: {on_a_line(exc)}"
+                f"the model failed on a text of {len(ids[0])} tokens: {_on_a_line(exc)}"
             ) from exc
 
 
-def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.InferenceSession:
-    """Load a graph from a file; any thread may run it.
-
-    Raises:
-        ModelError: If it cannot be loaded; `what` and `remedy` start and end its text.
-    """
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # the callers' threads use the cores
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # errors arrive as exceptions
-    providers = ["CPUExecutionProvider"]
-    try:
-        return onnxruntime.InferenceSession(str(model), options, providers=providers)
-    except Exception as exc:  # as above
-        raise ModelError(f"cannot load {what}: {on_a_line(exc)}{remedy}") from exc
-
-
-def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
+def _inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
     """Return the inputs of a graph, by name; ModelError if it is not a text model."""
     inputs = {node.name: node for node in session.get_inputs()}
     unknown = [name for name in inputs if name not in _INPUTS and not name.startswith(_PAST)]
@@ -150,7 +143,7 @@ def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
     return inputs
 
 
-def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
+def _feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
     """Return the inputs of a graph, by name, for the token ids of texts of one length."""
     table = np.array(ids, np.int64)
     fed: _Feed = {}
@@ -163,7 +156,7 @@ def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
     return fed
 
 
-def on_a_line(exc: Exception) -> str:
+def _on_a_line(exc: Exception) -> str:
     """Return an error message of the library, often many lines, as a short one."""
     line = " ".join(str(exc).split())
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
@@ -176,7 +169,7 @@ def _output(session: onnxruntime.InferenceSession) -> str:
         ModelError: If all outputs are scores, of words or classes.
     """
     outputs = {node.name: len(node.shape or ()) for node in session.get_outputs()}
-    ranks = {name: rank for name, rank in outputs.items() if SCORES not in name.casefold()}
+    ranks = {name: rank for name, rank in outputs.items() if _SCORES not in name.casefold()}
     if not ranks:
         raise ModelError(
             f"the model gives {', '.join(outputs)}: scores of words or classes, not vectors. "

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from kgrag.embedding.local import TextTokenizer
 from kgrag.embedding.model_folder import TOKENIZER_FILE
-from kgrag.embedding.tokens import TextTokenizer
 from kgrag.embedding.vector_cache import CachedEmbedder, VectorCache
 from kgrag.errors import ModelError
 from tests.fixtures.vectors_server import DIMENSION, vector
