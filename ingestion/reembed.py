@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.ids import embedding_key
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, embed_groups, texts_to_embed, vector_key
 from kgrag.json_ready import JsonReady
@@ -108,18 +107,18 @@ class Reembedding:
         kept = is_kept(self.store.staged.meta(), self._decisive().stored)
         done = self.store.staged.doc_ids() if kept else set()
         known, chance = _Known(self.store), random.Random(0)
-        contexts: set[str] = set()
+        keys: set[str] = set()
         sample: list[NodeText] = []
         documents = characters = 0
         for bundle in self._bundles(done):
             documents += 1
             for text in known.without(self._texts(bundle), self.embedder.name):
-                context = embedding_key(self.embedder.name, text.text)
-                if context in contexts:
+                key = vector_key(text, self.embedder.name)
+                if key in keys:
                     continue
-                contexts.add(context)
+                keys.add(key)
                 characters += len(text.text)
-                place = len(sample) if len(sample) < _SAMPLE else chance.randrange(len(contexts))
+                place = len(sample) if len(sample) < _SAMPLE else chance.randrange(len(keys))
                 if place < _SAMPLE:
                     sample[place : place + 1] = [text]
         seconds = self._speed(sample) * characters
@@ -128,7 +127,7 @@ class Reembedding:
             before,
             self.embedder.name,
             documents,
-            len(contexts),
+            len(keys),
             characters,
             seconds,
             self._dropped(),

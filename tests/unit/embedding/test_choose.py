@@ -163,7 +163,7 @@ def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
         ({"languages": "zh"}, "embedding.languages: only endpoints take heed of this"),
         ({"base_url": "http://127.0.0.1:9", "threads": 2}, "embedding.threads is for models of"),
         ({"base_url": "http://127.0.0.1:9", "concurrency": 9}, ""),
-        ({"threads": 1, "dimension": 16, "sizes": (512,), "facts": False}, ""),
+        ({"threads": 1, "dimension": 16}, ""),
     ],
 )
 def test_configured_embedder_tells_once_of_settings_that_are_not_for_it(
