@@ -26,7 +26,7 @@ _BATCH = 20  # documents; what is recorded of more takes much memory
 Call = tuple[str, str, int, int]  # method, text, first offset, last
 
 
-@dataclass
+@dataclass(eq=False)
 class Recorded:
     """A pattern that remembers what it was asked.
 

@@ -44,7 +44,6 @@ from kgrag.evaluation.scores import document_key, evaluate
 from kgrag.results import ScoredChunk
 from kgrag.retrieval import weighted_fusion
 from kgrag.retrieval.coverage import _WEIGHT, by_coverage
-from kgrag.retrieval.dense import leaf_similarities
 from kgrag.retrieval.grim import PRESETS
 from kgrag.retrieval.search import Ranking, Search
 from kgrag.retrieval.weighted_fusion import RetrieverRanking, WeightedFusion, WeightedRetriever
@@ -111,7 +110,7 @@ def _given(
     scores = {f.chunk_id: f.score for f in fused}
     if route.unit == "z-score":
         factor = route.weak_factor if search.settings.weak_encoder else 1.0
-        cosines = leaf_similarities(search, [i for i in ids if i not in scores])
+        cosines = search.store.similarities(search.vector, [i for i in ids if i not in scores])
         scores |= {i: factor * cosine / search.settings.cosine_std for i, cosine in cosines.items()}
     return scores
 

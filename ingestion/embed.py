@@ -1,18 +1,16 @@
 """Compute the vectors of chunks, summaries and facts; equal texts are encoded once."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from kgrag.embedding.embedder import Embedder, is_contextual
-from kgrag.embedding.wrapped import late
+from kgrag.embedding.embedder import Embedder
 from kgrag.ids import embedding_key
 from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names
 from kgrag.ingestion.summarize import name_before
-from kgrag.ingestion.vector_set import VectorSet
 from kgrag.store.contents import DocumentBundle, NodeVector
 from kgrag.text.table_rows import header_before
 from kgrag.text.titles import CITING_PREDICATES
@@ -27,13 +25,11 @@ class NodeText:
     Attributes:
         node_id: Chunk, summary or fact.
         text: Input of the encoder.
-        span: Part that the vector covers, in the context of the rest; None for all.
     """
 
     node_id: str
     kind: NodeKind
     text: str
-    span: tuple[int, int] | None = None
 
 
 class KnownVectors(Protocol):
@@ -44,13 +40,13 @@ class KnownVectors(Protocol):
         ...
 
 
-def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]:
+def texts_to_embed(bundle: DocumentBundle, leaf: int) -> list[NodeText]:
     """Return the texts to encode for a document, stored or new, or for the parts in the bundle.
 
-    The document's title precedes chunks and summaries, and a chunk's heading path its text, so that
-    a clause is also found by its section; a chunk that starts within a table gets the table's
-    header row. A chunk in the context of its parent, which the bundle must include, gets the title
-    and the whole parent.
+    Of chunks those of the size `leaf` have vectors: vectors of larger ones were measured not to pay
+    (docs/encoders.md). The document's title precedes chunks and summaries, and a chunk's heading
+    path its text, so that a clause is also found by its section; a chunk that starts within a table
+    gets the table's header row.
 
     A fact is its triple alone, so that documents that state the same fact share one vector; of
     several wordings the smallest is encoded. Citations of documents are left out: they all read
@@ -59,19 +55,17 @@ def texts_to_embed(bundle: DocumentBundle, vectors: VectorSet) -> list[NodeText]
     (benchmarks/decisions.md).
     """
     title = bundle.document.title
-    texts = list(_in_context(bundle, vectors) if vectors.late else _alone(bundle, vectors))
+    texts = list(_chunk_texts(bundle, leaf))
     names = [name_before(self_names(bundle.document), ascii=a) for a in (False, True)]
     for s in bundle.summaries:  # the title stands before it once
         bare = s.text.removeprefix(names[0]).removeprefix(names[1])
         texts.append(NodeText(s.summary_id, "summary", f"{title}\n{bare}"))
-    if vectors.facts:
-        texts += _triples(bundle.facts)
-    return texts
+    return [*texts, *_triples(bundle.facts)]
 
 
 def vector_key(text: NodeText, encoder: str) -> str:
     """Return the key of a text's vector; `encoder` is the encoder's identity."""
-    return embedding_key(encoder, text.text, span=text.span)
+    return embedding_key(encoder, text.text)
 
 
 def embed(
@@ -79,19 +73,14 @@ def embed(
 ) -> list[NodeVector]:
     """Return the vectors of nodes in order; texts whose vectors are stored are not encoded again.
 
-    New texts take one call of the encoder, or two where some are encoded in context.
-
-    Raises:
-        ModelError: If a text has a span and the encoder cannot encode one in its context.
+    New texts take one call of the encoder.
     """
     keys = [vector_key(text, embedder.name) for text in texts]
     vectors = store.vectors(list(dict.fromkeys(keys)))
-    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
-    whole = {key: text.text for key, text in new.items() if text.span is None}
-    if whole:
-        encoded = embedder.embed(list(whole.values()), "passage")
-        vectors.update(zip(whole, encoded, strict=True))
-    vectors.update(_spans(new, embedder))
+    new = {key: text.text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+    if new:
+        encoded = embedder.embed(list(new.values()), "passage")
+        vectors.update(zip(new, encoded, strict=True))
     return [
         NodeVector(text.node_id, text.kind, key, vectors[key])
         for key, text in zip(keys, texts, strict=True)
@@ -106,10 +95,10 @@ def embed_groups(
     return [list(islice(nodes, len(group))) for group in groups]
 
 
-def _alone(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
+def _chunk_texts(bundle: DocumentBundle, leaf: int) -> Iterator[NodeText]:
     title = bundle.document.title
     for c in bundle.chunks:
-        if c.size in vectors.sizes:
+        if c.size == leaf:
             header = _header(bundle, c)
             head = f"{title}\n{' '.join(c.heading_path)}\n{header}"
             yield NodeText(c.chunk_id, "chunk", head + c.text)
@@ -121,18 +110,6 @@ def _header(bundle: DocumentBundle, chunk: Chunk) -> str:
     at = chunk.start + len(text) - len(text.lstrip())
     header = header_before(bundle.document.text, at)
     return f"{header}\n" if header else ""
-
-
-def _in_context(bundle: DocumentBundle, vectors: VectorSet) -> Iterator[NodeText]:
-    title = f"{bundle.document.title}\n"
-    parents = {c.chunk_id: c for c in bundle.chunks if c.parent_id is None}
-    for c in bundle.chunks:
-        if c.size in vectors.sizes:
-            parent: Chunk = parents[c.parent_id] if c.parent_id else c
-            head = title + _header(bundle, parent)
-            start = len(head) + c.start - parent.start
-            span = (start, start + len(c.text))
-            yield NodeText(c.chunk_id, "chunk", head + parent.text, span)
 
 
 def _triples(facts: Sequence[Fact]) -> list[NodeText]:
@@ -149,20 +126,3 @@ def _triples(facts: Sequence[Fact]) -> list[NodeText]:
         triple = f.subject.name if is_figure else f"{f.subject.name} {f.predicate} {f.object.name}"
         triples[f.fact_id] = min(triple, triples.get(f.fact_id, triple))
     return [NodeText(fact_id, "fact", triple) for fact_id, triple in triples.items()]
-
-
-def _spans(new: Mapping[str, NodeText], embedder: Embedder) -> dict[str, Vector]:
-    """Return the vectors of texts with a span, by key; each context is encoded once."""
-    spans: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for key, text in new.items():
-        if text.span is not None:
-            spans[text.text][key] = text.span
-    if not spans:
-        return {}
-    encoder = embedder if is_contextual(embedder) else late(embedder)  # its error has the remedy
-    encoded = encoder.embed_spans(list(spans), [list(s.values()) for s in spans.values()])
-    return {
-        key: row
-        for of_text, rows in zip(spans.values(), encoded, strict=True)
-        for key, row in zip(of_text, rows, strict=True)
-    }

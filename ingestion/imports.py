@@ -18,7 +18,7 @@ from kgrag.ingestion.facts import IMPORTED, Stated, facts_of, mention_of
 from kgrag.ingestion.load.parsed import replace_unusable
 from kgrag.ingestion.prepare import resolver_of, target_ids
 from kgrag.ingestion.resolve import NameResolver
-from kgrag.ingestion.vector_set import IngestTarget
+from kgrag.ingestion.target import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
@@ -88,7 +88,7 @@ def import_facts(path: Path, target: IngestTarget) -> ImportReport:
         count += len(told)
         if {*made.facts} == {*stored.facts} and {*made.mentions} == {*stored.mentions}:
             continue
-        nodes = embed(texts_to_embed(made, target.vectors), embedder=embedder, store=store)
+        nodes = embed(texts_to_embed(made, target.sizes.leaf), embedder=embedder, store=store)
         made = replace(made, vectors=nodes, embedder=embedder.name)
         store.upsert_document(made, source=source_of[card.doc_id])
     return ImportReport(len(by_doc), count, 0, _in_order(errors + unknown))
@@ -112,7 +112,7 @@ def import_summaries(path: Path, target: IngestTarget) -> ImportReport:
         errors += bad
         pending.append((document, summaries))
     texts = [
-        texts_to_embed(DocumentBundle(document, "", summaries=summaries), target.vectors)
+        texts_to_embed(DocumentBundle(document, "", summaries=summaries), target.sizes.leaf)
         for document, summaries in pending
     ]
     nodes = embed_groups(texts, embedder=embedder, store=store)

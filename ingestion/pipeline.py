@@ -17,7 +17,7 @@ from kgrag.ingestion.embed import embed_groups, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan, Status
-from kgrag.ingestion.vector_set import IngestTarget, VectorSet
+from kgrag.ingestion.target import IngestTarget
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.store.contents import DocumentBundle, SourceState
 from kgrag.store.folders import absolute
@@ -101,9 +101,9 @@ def rules_digest(sizes: ChunkSizes) -> str:
     return digest(RULES_VERSION, repr(sizes))  # without vectors: reembed changes them
 
 
-def chunks_to_embed(ready: PreparedDocument, vectors: VectorSet) -> int:
-    """Return an upper bound of the chunks to encode for a document."""
-    return sum(c.size in vectors.sizes for c in ready.bundle.chunks) if ready.bundle else 0
+def chunks_to_embed(ready: PreparedDocument, leaf: int) -> int:
+    """Return an upper bound of the chunks of the size `leaf` to encode for a document."""
+    return sum(c.size == leaf for c in ready.bundle.chunks) if ready.bundle else 0
 
 
 def _store_all(
@@ -136,7 +136,7 @@ def _store_all(
                 outcomes.append(item[1])
                 continue
             waiting.append(item[1])
-            if sum(chunks_to_embed(ready, target.vectors) for ready in waiting) >= _BATCH_TEXTS:
+            if sum(chunks_to_embed(ready, target.sizes.leaf) for ready in waiting) >= _BATCH_TEXTS:
                 outcomes += _store(waiting, target)
                 waiting = []
     outcomes += _store(waiting, target)
@@ -184,8 +184,8 @@ def _detector(target: IngestTarget, *, model: str, sidecars: Sidecars) -> Change
 
 def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Outcome]:
     """Encode the texts of several documents together, then store each."""
-    store, embedder, vectors = target.store, target.embedder, target.vectors
-    texts = [texts_to_embed(ready.bundle, vectors) if ready.bundle else [] for ready in waiting]
+    store, embedder, leaf = target.store, target.embedder, target.sizes.leaf
+    texts = [texts_to_embed(ready.bundle, leaf) if ready.bundle else [] for ready in waiting]
     nodes = embed_groups(texts, embedder=embedder, store=store)
     outcomes: list[Outcome] = []
     for ready, own in zip(waiting, nodes, strict=True):
@@ -234,7 +234,7 @@ class PlanBuilder:
                 self._outcomes.append(item)
                 continue
             self._outcomes.append(item.outcome)
-            self._n_chunks += chunks_to_embed(item, self.target.vectors)
+            self._n_chunks += chunks_to_embed(item, self.target.sizes.leaf)
             if item.bundle is not None:
                 if self.enricher:
                     self._n_passages += len(self.enricher.passages_of(item.bundle))

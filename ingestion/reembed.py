@@ -1,4 +1,4 @@
-"""Replace the vectors of a knowledge base by those of another encoder or of other nodes."""
+"""Replace the vectors of a knowledge base by those of another encoder."""
 
 import random
 import time
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
-from kgrag.ids import embedding_key
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, embed_groups, texts_to_embed, vector_key
-from kgrag.ingestion.vector_set import VectorSet
 from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle
-from kgrag.store.staged import kept_of
+from kgrag.store.staged import is_kept
 from kgrag.store.store import Store
 from kgrag.vectors.vector import Vector
 
@@ -61,12 +59,11 @@ class ReembedPlan(JsonReady):
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """A change of a knowledge base's vectors to those of `embedder`, of the nodes in `vectors`."""
+    """A change of a knowledge base's vectors to those of `embedder`."""
 
     store: Store
     embedder: Embedder
     sizes: ChunkSizes
-    vectors: VectorSet
 
     def run(self, *, progress: Progress | None = None) -> ReembedReport:
         """Encode every text, then replace the old vectors by the new ones atomically.
@@ -107,21 +104,21 @@ class Reembedding:
 
     def plan(self) -> ReembedPlan:
         """Return what `run` would do; only a sample of texts is encoded, and nothing is stored."""
-        kept = kept_of(self.store.staged.meta(), self._decisive().stored)
-        done = self.store.staged.doc_ids() if kept == "all" else set()
+        kept = is_kept(self.store.staged.meta(), self._decisive().stored)
+        done = self.store.staged.doc_ids() if kept else set()
         known, chance = _Known(self.store), random.Random(0)
-        contexts: set[str] = set()
+        keys: set[str] = set()
         sample: list[NodeText] = []
         documents = characters = 0
         for bundle in self._bundles(done):
             documents += 1
             for text in known.without(self._texts(bundle), self.embedder.name):
-                context = embedding_key(self.embedder.name, text.text)
-                if context in contexts:
+                key = vector_key(text, self.embedder.name)
+                if key in keys:
                     continue
-                contexts.add(context)
+                keys.add(key)
                 characters += len(text.text)
-                place = len(sample) if len(sample) < _SAMPLE else chance.randrange(len(contexts))
+                place = len(sample) if len(sample) < _SAMPLE else chance.randrange(len(keys))
                 if place < _SAMPLE:
                     sample[place : place + 1] = [text]
         seconds = self._speed(sample) * characters
@@ -130,7 +127,7 @@ class Reembedding:
             before,
             self.embedder.name,
             documents,
-            len(contexts),
+            len(keys),
             characters,
             seconds,
             self._dropped(),
@@ -143,15 +140,12 @@ class Reembedding:
 
     def _decisive(self) -> KbMeta:
         """Return the metadata that determines the vectors."""
-        return self.vectors.meta() | KbMeta.of(embedder=self.embedder.name)
+        return KbMeta.of(embedder=self.embedder.name)
 
     def _dropped(self) -> str:
         """Return the encoder whose unfinished vectors must be dropped; empty for none."""
         waiting = self.store.staged.meta()
-        if (
-            kept_of(waiting, self._decisive().stored) != "nothing"
-            or not self.store.staged.doc_ids()
-        ):
+        if is_kept(waiting, self._decisive().stored) or not self.store.staged.doc_ids():
             return ""
         return KbMeta(waiting or {}).embedder or ""
 
@@ -200,7 +194,7 @@ class Reembedding:
                     yield bundle
 
     def _texts(self, bundle: DocumentBundle) -> list[NodeText]:
-        return texts_to_embed(bundle, self.vectors)
+        return texts_to_embed(bundle, self.sizes.leaf)
 
     def _speed(self, sample: Sequence[NodeText]) -> float:
         """Return the seconds per character."""

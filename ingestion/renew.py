@@ -13,7 +13,7 @@ from kgrag.ingestion.load import Failure, Sidecars, Source, load_all
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.pipeline import rules_digest
 from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
-from kgrag.ingestion.vector_set import IngestTarget
+from kgrag.ingestion.target import IngestTarget
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.text.visible import parted, place_shown
@@ -36,7 +36,7 @@ def renew(doc_ids: Iterable[str], target: IngestTarget) -> int:
             bundle = prepare(
                 document, fingerprint=held, held=held, sizes=sizes, store=store, curation=curation
             )
-            nodes = embed(texts_to_embed(bundle, target.vectors), embedder=embedder, store=store)
+            nodes = embed(texts_to_embed(bundle, sizes.leaf), embedder=embedder, store=store)
             made = replace(bundle, vectors=nodes, embedder=embedder.name)
             store.upsert_document(made, source=states[doc_id].source)
             n += 1

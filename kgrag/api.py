@@ -29,7 +29,7 @@ from kgrag.ingestion.reembed import Reembedding, ReembedPlan, ReembedReport
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.limits import MOST_RESULTS, check_query, check_whole, checked_count, checked_results
 from kgrag.llm.models import ChatModels
-from kgrag.maintenance.intake import Intake, Paths, Use, paths_of, reembedding
+from kgrag.maintenance.intake import Intake, Paths, Use, paths_of
 from kgrag.maintenance.problems import (
     ReadingProblem,
     card_problems,
@@ -259,7 +259,7 @@ class KnowledgeBase:
     def _reembedding(self) -> Reembedding:
         # What an endpoint gave before is what may have changed.
         known = None if self.config.embedding.is_endpoint else self.store.get_meta("embedder")
-        return reembedding(self.store, self._choose_embedder(known), self.sizes, self.config)
+        return Reembedding(self.store, self._choose_embedder(known), self.sizes)
 
     def documents(self) -> list[Document]:
         """Return the cards of all documents (empty text), ordered by file."""

@@ -109,9 +109,6 @@ class EmbeddingConfig:
         concurrency: Parallel requests to an endpoint.
         timeout_s: Seconds to wait for an endpoint.
         attempts: Attempts of a request that fails with a transient error.
-        sizes: Chunk sizes that get vectors; empty for the smallest.
-        facts: Whether facts get vectors.
-        late_chunking: Whether chunks are encoded in the context of their parent.
     """
 
     model: str = ""
@@ -128,9 +125,6 @@ class EmbeddingConfig:
     concurrency: Concurrency = 4
     timeout_s: Positive = 60
     attempts: Positive = 5
-    sizes: Sizes = ()
-    facts: bool = True
-    late_chunking: bool = False
 
     @property
     def is_endpoint(self) -> bool:
@@ -234,29 +228,22 @@ class RerankConfig:
     """Table `[rerank]`: a cross-encoder that reorders the best results; off by default.
 
     Attributes:
-        path: A model on this machine: an `.onnx` file with `tokenizer.json` beside it, or the
-            folder with both.
-        provider: Preset of an endpoint; empty for a model on this machine, or your own endpoint.
+        provider: Preset of an endpoint; empty for your own endpoint.
         model: The model's name at the endpoint; empty for the provider's.
         base_url: Endpoint without `/rerank`, e.g. `http://localhost:8080`; empty for the
             provider's.
         api_key_env: Name of the environment variable with the key; empty for the provider's.
             The key itself is never in a file.
         candidates: Number of results to reorder.
-        max_tokens: Of question and passage together, for a model on this machine; more are cut.
-        threads: Processor threads of a model on this machine; 0 for all.
         timeout_s: Seconds to wait for an answer of an endpoint; no attempt starts later.
         attempts: Attempts of a request that fails with a transient error.
     """
 
-    path: str = ""
     provider: Literal["", RerankProvider] = ""
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
     candidates: Annotated[Positive, Le(100)] = 30
-    max_tokens: Annotated[int, Ge(16), Le(8192), "a whole number of 16 or more"] = 512
-    threads: Count = 0
     timeout_s: Positive = 20
     attempts: Positive = 2
 
@@ -480,7 +467,7 @@ def _in_words(kind: Any) -> Message:
     """Return the allowed values in words."""
     if kind is str:
         return message("a text")
-    choices = ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
-    if kind is bool or get_origin(kind) is Literal:
-        return message("one of {choices}", choices=choices or "true, false")
+    if get_origin(kind) is Literal:
+        choices = ", ".join(f'"{choice}"' for choice in get_args(kind) if choice)
+        return message("one of {choices}", choices=choices)
     return message(next(text for text in get_args(kind) if isinstance(text, str)))

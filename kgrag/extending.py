@@ -3,7 +3,7 @@
 What stands here stays where it is: it changes with a line in CHANGELOG.md only.
 """
 
-from kgrag.embedding.embedder import ContextualEmbedder, Embedder, PlainEmbedder, Task, Vectors
+from kgrag.embedding.embedder import Embedder, PlainEmbedder, Task, Vectors
 from kgrag.errors import IngestionError, ModelError
 from kgrag.files.encoding import decode
 from kgrag.ingestion.load.formats import Reader
@@ -39,7 +39,6 @@ __all__ = [
     "ChatModel",
     "Chunk",
     "Completion",
-    "ContextualEmbedder",
     "Document",
     "Embedder",
     "IngestionError",

@@ -97,17 +97,11 @@ def fact_id(subject_id: str, predicate: str, object_id: str) -> str:
     return "f-" + digest("fact", subject_id, normalize_name(predicate), object_id)
 
 
-def embedding_key(model: str, text: str, *, span: tuple[int, int] | None = None) -> str:
+def embedding_key(model: str, text: str) -> str:
     """Return the key under which the vector of a text by a model is kept.
 
     Args:
         model: Identity of the encoder.
         text: What the model reads.
-        span: The characters of it whose vector is kept, in the context of the rest; None for
-            the vector of the whole.
-
-    >>> embedding_key("m", "一。二。", span=(0, 2)) != embedding_key("m", "一。二。", span=(2, 4))
-    True
     """
-    place = () if span is None else (f"{span[0]}:{span[1]}",)
-    return digest("embedding", model, text, *place, length=32)
+    return digest("embedding", model, text, length=32)

@@ -12,7 +12,7 @@ NOTE = "note."
 
 @dataclass(frozen=True, slots=True)
 class KbMeta:
-    """Recorded settings: chunk sizes, encoder, which nodes have vectors.
+    """Recorded settings: chunk sizes and encoder.
 
     Each is parsed when it is read, so that a damaged one does not affect the others. Settings that
     are not recorded (a new or older knowledge base) are None.
@@ -28,8 +28,6 @@ class KbMeta:
         cls,
         *,
         chunk_sizes: Sequence[int] | None = None,
-        embedded_sizes: Sequence[int] | None = None,
-        embedded_facts: bool | None = None,
         embedder: str | None = None,
         languages: Sequence[str] | None = None,
         stand_in: bool | None = None,
@@ -37,8 +35,6 @@ class KbMeta:
     ) -> Self:
         """Build from typed values; None is not recorded. See the properties."""
         values = {
-            "embedded_sizes": _joined(embedded_sizes),
-            "embedded_facts": _yes_no(embedded_facts),
             "embedder": embedder,
             "languages": _joined(languages),
             "stand_in": _yes_no(stand_in),
@@ -70,17 +66,6 @@ class KbMeta:
     def chunk_sizes(self) -> tuple[int, ...] | None:
         """Maximum lengths of chunks: parents, then each group of children."""
         return self._sizes("chunk_sizes")
-
-    @property
-    def embedded_sizes(self) -> tuple[int, ...] | None:
-        """Sizes of the chunks with vectors, largest first."""
-        return self._sizes("embedded_sizes")
-
-    @property
-    def embedded_facts(self) -> bool | None:
-        """Whether facts have vectors."""
-        text = self.stored.get("embedded_facts")
-        return None if text is None else text != "no"
 
     @property
     def embedder(self) -> str | None:

@@ -16,8 +16,7 @@ from kgrag.files.cache_folder import cache_folder
 from kgrag.ids import digest
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.kb_meta import KbMeta
-from kgrag.reranking.cross_encoder import CrossEncoder, open_cross_encoder
-from kgrag.retrieval.cross_encoding import ByCrossEncoder
+from kgrag.retrieval.cross_encoding import ByCrossEncoder, CrossEncoder
 from kgrag.retrieval.settings import Settings, settings_of
 from kgrag.statements.in_force import InForce
 from kgrag.store.store import Store
@@ -119,7 +118,12 @@ class Current:
 
     @cached_property
     def _cross_encoder(self) -> CrossEncoder | None:
-        return open_cross_encoder(self.config.rerank)
+        config = self.config.rerank
+        if not (config.is_endpoint or config.model):
+            return None
+        from kgrag.reranking.endpoint import EndpointCrossEncoder
+
+        return EndpointCrossEncoder.from_config(config)
 
     @cached_property
     def _copy(self) -> "LocalCopy | BackgroundCopy | None":

@@ -10,8 +10,7 @@ from kgrag.answering.dated import as_of_asked, what_a_day_leaves_out, with_statu
 from kgrag.answering.search_context import SearchContext
 from kgrag.config import Config
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.ingestion.vector_set import other_sizes, other_vectors
-from kgrag.kb_meta import KbMeta
+from kgrag.ingestion.target import other_sizes
 from kgrag.retrieval.bilingual import is_foreign, read
 from kgrag.retrieval.filter import Filter, what_is_left_out
 from kgrag.retrieval.settings import chinese_share
@@ -56,17 +55,14 @@ def search_notes(
         as_of: The day of an option.
         question: To be searched; empty if the answer has the note on its reading.
     """
-    wanted = config.embedding
     cards = store.document_cards()
     chinese = chinese_share(cards)
     left_out = what_is_left_out(within, cards) if within else ""
     read_as = read_in_chinese(read(question, chinese=chinese), chinese) if question else ()
     asked = as_of_asked("", as_of)
     later = what_a_day_leaves_out(asked, InForce.read(store)) if asked.held else ""
-    meta = KbMeta(store.all_meta())
-    other = other_vectors(meta, wanted.sizes, facts=wanted.facts, sizes=sizes)
     cut = other_sizes(config.chunks, sizes)
-    shown = (*read_as, *worded((later,), "en"), left_out, other, cut)
+    shown = (*read_as, *worded((later,), "en"), left_out, cut)
     return [note for note in shown if note]
 
 

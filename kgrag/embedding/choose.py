@@ -10,7 +10,7 @@ from kgrag.config import EmbeddingConfig
 from kgrag.embedding.catalog import CATALOG, DEFAULT_MODEL, is_name, remedy
 from kgrag.embedding.embedder import WITHOUT_ENCODER, Embedder
 from kgrag.embedding.model_folder import ModelFolder, installed_models, models_folder
-from kgrag.embedding.wrapped import CLASS, PLUGIN, checked, late, truncated
+from kgrag.embedding.wrapped import CLASS, PLUGIN, checked, truncated
 from kgrag.errors import (
     ModelError,
     ModelMismatchError,
@@ -25,7 +25,6 @@ from kgrag.plugins import Group, Plugin, by_name, find
 _log = logging.getLogger(__name__)
 _GROUP: Group = "kgrag.embedders"
 _OWN = frozenset(entry.card.name for entry in CATALOG)  # names that no plugin may have
-_UNSET = {"late chunking": "off"}  # words for a missing setting, otherwise "none"
 # Settings for endpoints only, and for local models only.
 _OF_ENDPOINTS = (
     *("provider", "base_url", "api_key_env", "query_instruction", "passage_instruction"),
@@ -34,8 +33,8 @@ _OF_ENDPOINTS = (
 _OF_THIS_MACHINE = ("threads",)
 _STAND_IN = re.compile(r"hash(?:-([1-9]\d{0,3}))?")
 _ENDPOINT = "endpoint-"  # prefix of identities of endpoints
-# An encoder's identity: the model's, `@` and the dimension if truncated, and `+late`.
-_IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?(?P<late>\+late)?")
+# An encoder's identity: the model's, `@` and the dimension if truncated.
+_IDENTITY = re.compile(r"(?P<model>.*?)(?:@(?P<dimension>[1-9]\d{0,4}))?")
 
 
 def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) -> Embedder:
@@ -50,18 +49,15 @@ def configured_embedder(config: EmbeddingConfig, recorded: str | None = None) ->
         MissingDependencyError: If it needs an extra that is not installed.
     """
     _warn_of_ignored(config)
-    embedder: Embedder
     if config.is_endpoint:
         from kgrag.embedding.endpoint import open_endpoint
         from kgrag.embedding.vector_cache import FILE_NAME, CachedEmbedder
 
         endpoint = open_endpoint(config, recorded=recorded)
-        embedder = CachedEmbedder(endpoint, cache_folder() / FILE_NAME)
-    else:
-        embedder = open_embedder(
-            config.model or recorded, threads=config.threads or None, dimension=config.dimension
-        )
-    return late(embedder) if config.late_chunking else embedder
+        return CachedEmbedder(endpoint, cache_folder() / FILE_NAME)
+    return open_embedder(
+        config.model or recorded, threads=config.threads or None, dimension=config.dimension
+    )
 
 
 def without_endpoint(config: EmbeddingConfig) -> EmbeddingConfig:
@@ -106,9 +102,7 @@ def open_embedder(
         raise ModelNotFoundError(f"no model is called {name!r}. Remedy: kgrag models list")
     embedder = _open_whole(parts["model"], threads=threads)
     dimension = dimension or int(parts["dimension"] or 0)
-    if dimension:
-        embedder = truncated(embedder, dimension)
-    return late(embedder) if parts["late"] else embedder
+    return truncated(embedder, dimension) if dimension else embedder
 
 
 def _open_whole(name: str, *, threads: int | None) -> Embedder:
@@ -264,8 +258,8 @@ def differences(meta: KbMeta, embedder: Embedder) -> list[str]:
     same_model = before.get("model") == after.get("model")
     names = dict.fromkeys(("model", *after, *before))
     return [
-        f"{name} {after.get(name) or unset} instead of {before.get(name) or unset}"
-        for name, unset in ((name, _UNSET.get(name, "none")) for name in names)
+        f"{name} {after.get(name) or 'none'} instead of {before.get(name) or 'none'}"
+        for name in names
         if (before.get(name) or "") != (after.get(name) or "")
         and (same_model or (name in before and name in after))
     ]

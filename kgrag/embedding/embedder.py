@@ -1,7 +1,7 @@
 """The protocol of encoders: texts in, unit vectors out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 Task = Literal["query", "passage"]
 TASKS: tuple[Task, ...] = ("query", "passage")
 Vectors = NDArray[np.float32]
-Spans = Sequence[Sequence[tuple[int, int]]]  # of each text, (start, end) in characters
 
 # Ends error messages for searches whose encoder is unavailable.
 WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
@@ -18,8 +17,8 @@ WITHOUT_ENCODER = "Searches that need no encoder: --system bm25."
 class PlainEmbedder(Protocol):
     """The minimal interface of third-party encoders.
 
-    The optional members `is_stand_in`, `languages`, `settings`, `answered` and `embed_spans` are
-    those of `Embedder` and `ContextualEmbedder`.
+    The optional members `is_stand_in`, `languages`, `settings` and `answered` are those of
+    `Embedder`.
     """
 
     @property
@@ -77,22 +76,3 @@ class Embedder(PlainEmbedder, Protocol):
         Texts are truncated to the model's limit; `task` selects its query or passage instruction.
         """
         ...
-
-
-class ContextualEmbedder(Embedder, Protocol):
-    """An encoder that can also encode passages in the context of the surrounding text."""
-
-    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`, rows L2-normalised.
-
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the complete text is
-        encoded as a passage, and the token states of each span are averaged. Texts above the
-        model's limit are read in overlapping windows. Spans are (start, end) in characters; the row
-        of an empty one is zero.
-        """
-        ...
-
-
-def is_contextual(embedder: Embedder) -> TypeGuard[ContextualEmbedder]:
-    """Return whether an encoder can encode passages in their context."""
-    return hasattr(embedder, "embed_spans")

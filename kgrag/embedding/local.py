@@ -1,18 +1,18 @@
 """Local encoders: models in ONNX format or for transformers."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
 
 from kgrag.embedding.catalog import ModelCard, remedy
-from kgrag.embedding.embedder import Spans, Task, Vectors
-from kgrag.embedding.model_folder import ModelFolder
-from kgrag.embedding.tokens import TextTokenizer, lowered, pieces
+from kgrag.embedding.embedder import Task, Vectors
+from kgrag.embedding.model_folder import TOKENIZER_FILE, ModelFolder
 from kgrag.errors import ModelError
 
 # A word of more than 100 characters is one unknown token, so that this much text is enough for the
@@ -21,7 +21,7 @@ _CHARACTERS_PER_TOKEN = 100
 
 
 class Network(Protocol):
-    """A loaded model: token ids in, vectors or token states out.
+    """A loaded model: token ids in, vectors out.
 
     Attributes:
         batch_tokens: At most in a batch, padding included.
@@ -35,9 +35,56 @@ class Network(Protocol):
         """Return `float32[len(batch), dimension]`, not normalised."""
         ...
 
-    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`."""
-        ...
+
+class TextTokenizer:
+    """A tokenizer without truncation and padding; thread-safe.
+
+    Attributes:
+        limit: Maximum tokens between the special ones.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        probe = tokenizer.encode("a")
+        own = [i for i, is_special in enumerate(probe.special_tokens_mask) if not is_special]
+        if not own:
+            raise ModelError("the tokenizer gives no tokens for the letter a")
+        self._before = probe.ids[: own[0]]
+        self._after = probe.ids[own[-1] + 1 :]
+        self.limit = max_tokens - len(self._before) - len(self._after)
+        if self.limit < 1:
+            raise ModelError(
+                f"max_tokens is {max_tokens}, and the special tokens alone are "
+                f"{max_tokens - self.limit}. Remedy: a higher max_tokens"
+            )
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, max_tokens: int) -> "TextTokenizer":
+        """Load the tokenizer in a folder; ModelError if it cannot be loaded."""
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        except BaseException as exc:  # the library raises bare Exceptions and Rust panics
+            if isinstance(exc, KeyboardInterrupt | SystemExit | GeneratorExit):
+                raise
+            raise ModelError(
+                f"cannot load the tokenizer in {folder}: {exc}. Remedy: download it again, then "
+                "kgrag models add"
+            ) from exc
+        return cls(tokenizer, max_tokens=max_tokens)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return all tokens of each text, without special ones.
+
+        Lone surrogates of damaged files, which no tokenizer accepts, are replaced.
+        """
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return self._tokenizer.encode_batch(clean, add_special_tokens=False)
+
+    def framed(self, ids: Sequence[int]) -> list[int]:
+        """Return ids with the special tokens around them."""
+        return [*self._before, *ids, *self._after]
 
 
 class LocalEmbedder:
@@ -105,42 +152,10 @@ class LocalEmbedder:
         distinct = list(dict.fromkeys(texts))
         feeds = self._feeds(distinct, task)
         table = np.zeros((len(distinct), self.dimension), np.float32)
-        for row, vector in self._encoded(feeds, lambda batch, _: self._network.pooled(batch, task)):
+        for row, vector in self._encoded(feeds, task):
             table[row] = self._unit(vector, distinct[row])
         place = {text: row for row, text in enumerate(distinct)}
         return table[[place[text] for text in texts]]
-
-    def embed_spans(self, texts: Sequence[str], spans: Spans) -> list[Vectors]:
-        """Return for each text `float32[number of its spans, dimension]`.
-
-        Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3): the complete text is
-        encoded as a passage, and the states of the tokens that a span overlaps are averaged. Texts
-        above the model's limit are read in overlapping windows, each after the passage instruction,
-        which is in no span. Spans are (start, end) in characters; the row of one without tokens is
-        zero.
-
-        Raises:
-            ModelError: If the model fails, has no token states, or returns vectors of another
-                length.
-        """
-        sums = [np.zeros((len(of_text), self.dimension), np.float32) for of_text in spans]
-        cased = [lowered(text) for text in texts] if self.card.lower_case else texts
-        instruction = self.card.instruction("passage")
-        read = list(pieces(self._tokenizer, cased, spans, instruction=instruction))
-
-        def summed(batch: list[list[int]], places: list[int]) -> list[Vectors]:
-            states = self._network.states(batch, "passage")
-            self._check_dimension(states[0][0])
-            return [read[at].sums(rows) for at, rows in zip(places, states, strict=True)]
-
-        found = self._encoded([piece.feed for piece in read], summed)
-        # in text order, so that sums do not depend on batches
-        for at, part in sorted(found, key=lambda pair: pair[0]):
-            sums[read[at].text] += part
-        for text, rows in zip(texts, sums, strict=True):
-            for row in np.flatnonzero(rows.any(axis=1)):
-                rows[row] = self._unit(rows[row], text)  # the mean has the sum's direction
-        return sums
 
     def probe(self, n_tokens: int) -> int:
         """Return the dimension of a vector; encodes a text of so many tokens, up to the limit."""
@@ -161,20 +176,16 @@ class LocalEmbedder:
             for text, of_text in zip(texts, tokens, strict=True)
         ]
 
-    def _encoded(
-        self,
-        feeds: Sequence[list[int]],
-        work: Callable[[list[list[int]], list[int]], Iterable[Vectors]],
-    ) -> Iterable[tuple[int, Vectors]]:
-        """Yield (position, result) of each feed that is not empty.
-
-        `work` gets the feeds of a batch and their positions.
-        """
+    def _encoded(self, feeds: Sequence[list[int]], task: Task) -> Iterable[tuple[int, Vectors]]:
+        """Yield (position, vector) of each feed that is not empty."""
         groups = batches(list(map(len, feeds)), self._network.batch_tokens, pads=self._network.pads)
+
+        def pooled(group: list[int]) -> Vectors:
+            return self._network.pooled([feeds[place] for place in group], task)
+
         with ThreadPoolExecutor(self._threads) as pool:
             each = map if len(groups) < 2 or self._threads == 1 else pool.map
-            done = each(lambda group: work([feeds[place] for place in group], group), groups)
-            for group, rows in zip(groups, done, strict=True):
+            for group, rows in zip(groups, each(pooled, groups), strict=True):
                 yield from zip(group, rows, strict=True)
 
     def _unit(self, vector: NDArray[np.float32], text: str) -> NDArray[np.float32]:

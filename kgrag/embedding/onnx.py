@@ -38,7 +38,7 @@ _TYPES: Mapping[str, type[np.generic]] = {
 }
 # `pooler_output` is left out: it is trained for another task.
 _POOLED = "sentence_embedding"
-SCORES = "logits"  # in the name of outputs of other tasks
+_SCORES = "logits"  # in the name of outputs of other tasks
 _STATES = ("last_hidden_state", "token_embeddings")
 _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
     "cls": lambda states: states[:, 0],
@@ -91,8 +91,8 @@ class OnnxNetwork:
     def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
         self._session = session
         self._pooling = card.pooling
-        self._inputs = inputs_of(session)
-        self._states, self._output = _outputs(session)
+        self._inputs = _inputs_of(session)
+        self._output = _output(session)
         self.batch_tokens = _BATCH_TOKENS if card.precision == "float32" else 1
 
     @classmethod
@@ -102,56 +102,36 @@ class OnnxNetwork:
         Raises:
             ModelError: If it cannot be loaded, or is not a text encoder.
         """
-        what, todo = f"the model in {folder}", f". {remedy(folder.name)}"
-        return cls(open_session(folder / MODEL_FILE, what, todo), card)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # the callers' threads use the cores
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # errors arrive as exceptions
+        file, providers = str(folder / MODEL_FILE), ["CPUExecutionProvider"]
+        try:
+            session = onnxruntime.InferenceSession(file, options, providers=providers)
+        except Exception as exc:  # the library raises subclasses of Exception only
+            raise ModelError(
+                f"cannot load the model in {folder}: {_on_a_line(exc)}. {remedy(folder.name)}"
+            ) from exc
+        return cls(session, card)
 
     def pooled(self, batch: Sequence[Sequence[int]], task: Task) -> Vectors:
         """Return `float32[len(batch), dimension]`, not normalised; texts are of one length."""
         found = self._run(self._output, batch)
         return _POOL[self._pooling](found) if found.ndim == 3 else found
 
-    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`: the state of every token.
-
-        Raises:
-            ModelError: If the graph only has vectors of texts.
-        """
-        if self._states is None:
-            raise ModelError(
-                "the model gives vectors of whole texts, not the states of tokens that late "
-                "chunking needs. Remedy: late_chunking = false, or another model"
-            )
-        return list(self._run(self._states, batch))
-
     def _run(self, output: str, ids: Sequence[Sequence[int]]) -> Vectors:
         try:
-            (found,) = self._session.run([output], feed_for(self._inputs, ids))
+            (found,) = self._session.run([output], _feed_for(self._inputs, ids))
             return np.asarray(found, np.float32)
         # the library raises subclasses of Exception only, numpy errors of shapes
         except Exception as exc:
             raise ModelError(
-                f"the model failed on a text of {len(ids[0])} tokens: {on_a_line(exc)}"
+                f"the model failed on a text of {len(ids[0])} tokens: {_on_a_line(exc)}"
             ) from exc
 
 
-def open_session(model: Path, what: str, remedy: str = "") -> onnxruntime.InferenceSession:
-    """Load a graph from a file; any thread may run it.
-
-    Raises:
-        ModelError: If it cannot be loaded; `what` and `remedy` start and end its text.
-    """
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # the callers' threads use the cores
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # errors arrive as exceptions
-    providers = ["CPUExecutionProvider"]
-    try:
-        return onnxruntime.InferenceSession(str(model), options, providers=providers)
-    except Exception as exc:  # as above
-        raise ModelError(f"cannot load {what}: {on_a_line(exc)}{remedy}") from exc
-
-
-def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
+def _inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
     """Return the inputs of a graph, by name; ModelError if it is not a text model."""
     inputs = {node.name: node for node in session.get_inputs()}
     unknown = [name for name in inputs if name not in _INPUTS and not name.startswith(_PAST)]
@@ -163,7 +143,7 @@ def inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:
     return inputs
 
 
-def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
+def _feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
     """Return the inputs of a graph, by name, for the token ids of texts of one length."""
     table = np.array(ids, np.int64)
     fed: _Feed = {}
@@ -176,20 +156,20 @@ def feed_for(inputs: _Inputs, ids: Sequence[Sequence[int]]) -> _Feed:
     return fed
 
 
-def on_a_line(exc: Exception) -> str:
+def _on_a_line(exc: Exception) -> str:
     """Return an error message of the library, often many lines, as a short one."""
     line = " ".join(str(exc).split())
     return line if len(line) <= 240 else f"{line[:160]} … {line[-60:]}"
 
 
-def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
-    """Return the output with token states (None for none), and the one with vectors or else states.
+def _output(session: onnxruntime.InferenceSession) -> str:
+    """Return the output with vectors, or else with token states.
 
     Raises:
         ModelError: If all outputs are scores, of words or classes.
     """
     outputs = {node.name: len(node.shape or ()) for node in session.get_outputs()}
-    ranks = {name: rank for name, rank in outputs.items() if SCORES not in name.casefold()}
+    ranks = {name: rank for name, rank in outputs.items() if _SCORES not in name.casefold()}
     if not ranks:
         raise ModelError(
             f"the model gives {', '.join(outputs)}: scores of words or classes, not vectors. "
@@ -204,7 +184,7 @@ def _outputs(session: onnxruntime.InferenceSession) -> tuple[str | None, str]:
             "the model has no output that could be vectors; seen, with the number of their "
             f"dimensions: {ranks}. Remedy: export it as a text encoder"
         )
-    return next(iter(states), None), _POOLED if _POOLED in ranks else vectors[0]
+    return _POOLED if _POOLED in ranks else vectors[0]
 
 
 @dataclass(frozen=True, slots=True)

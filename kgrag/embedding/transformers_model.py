@@ -108,11 +108,6 @@ class TransformersNetwork:
         """
         return self._forward(batch, task, self._pool)
 
-    def states(self, batch: Sequence[Sequence[int]], task: Task) -> list[Vectors]:
-        """Return for each text `float32[its tokens, dimension]`: the state of every token."""
-        rows = self._forward(batch, task, lambda states, mask: states)
-        return [row[: len(ids)] for row, ids in zip(rows, batch, strict=True)]
-
     def _forward(self, batch: Sequence[Sequence[int]], task: Task, take: _Take) -> Vectors:
         import torch
 

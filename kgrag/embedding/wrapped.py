@@ -1,23 +1,13 @@
-"""Wrappers of encoders: validation of third-party ones, truncated vectors, late chunking."""
+"""Wrappers of encoders: validation of third-party ones, truncated vectors."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from kgrag.embedding.embedder import (
-    ContextualEmbedder,
-    Embedder,
-    PlainEmbedder,
-    Spans,
-    Task,
-    Vectors,
-    is_contextual,
-)
+from kgrag.embedding.embedder import Embedder, PlainEmbedder, Task, Vectors
 from kgrag.errors import KgragError, ModelError
 
-LATE = "+late"  # suffix of the name of an encoder for late chunking
 PLUGIN, CLASS = "plugin", "class"  # settings of third-party encoders
 _LENGTHS = 1e-3  # tolerance of unit length
 _T = TypeVar("_T")
@@ -52,8 +42,6 @@ class CheckedEmbedder:
         stated: Mapping[str, str] = getattr(embedder, "settings", {})
         own = {"model": self.name, **{str(key): str(value) for key, value in stated.items()}}
         self.settings = {**own, CLASS: self._where, **({PLUGIN: plugin} if plugin else {})}
-        if is_contextual(embedder):  # type: ignore[arg-type]
-            self.embed_spans = partial(self._embed_spans, embedder)
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`, rows L2-normalised (zero for empty texts).
@@ -62,14 +50,6 @@ class CheckedEmbedder:
             ModelError: If the encoder fails, or returns something else.
         """
         return self._checked(self._called(lambda: self._given.embed(texts, task)), len(texts))
-
-    def _embed_spans(
-        self, embedder: ContextualEmbedder, texts: Sequence[str], spans: Spans
-    ) -> list[Vectors]:
-        given = self._called(lambda: list(embedder.embed_spans(texts, spans)))
-        if len(given) != len(texts):
-            raise self._error(f"gave vectors of {len(given)} texts; wanted are {len(texts)}")
-        return [self._checked(rows, len(own)) for rows, own in zip(given, spans, strict=True)]
 
     def _called(self, call: Callable[[], _T]) -> _T:
         try:
@@ -141,17 +121,10 @@ class _TruncatedEmbedder:
         self.is_stand_in = embedder.is_stand_in
         self.languages = embedder.languages
         self.settings = {**embedder.settings, "cut to": str(dimension)}
-        if is_contextual(embedder):
-            self.embed_spans = partial(self._embed_spans, embedder)
 
     def embed(self, texts: Sequence[str], task: Task) -> Vectors:
         """Return `float32[len(texts), dimension]`; rows have unit length, or zero if empty."""
         return self._cut(self._embedder.embed(texts, task))
-
-    def _embed_spans(
-        self, embedder: ContextualEmbedder, texts: Sequence[str], spans: Spans
-    ) -> list[Vectors]:
-        return [self._cut(rows) for rows in embedder.embed_spans(texts, spans)]
 
     def _cut(self, vectors: Vectors) -> Vectors:
         cut = vectors[:, : self.dimension]
@@ -167,39 +140,3 @@ def truncated(embedder: Embedder, dimension: int) -> Embedder:
         ModelError: If its vectors are shorter.
     """
     return embedder if dimension == embedder.dimension else _TruncatedEmbedder(embedder, dimension)
-
-
-class LateEmbedder:
-    """An encoder that encodes chunks in the context of their parent.
-
-    Late chunking (Günther et al., 2024, arXiv 2409.04701, section 3). Texts without context, such
-    as questions and summaries, are encoded as usual. Its name ends with `+late`, so that a
-    knowledge base refuses vectors of the other kind.
-    """
-
-    def __init__(self, embedder: ContextualEmbedder) -> None:
-        self.name = f"{embedder.name}{LATE}"
-        self.dimension = embedder.dimension
-        self.is_stand_in = embedder.is_stand_in
-        self.languages = embedder.languages
-        self.answered = embedder.answered
-        self.settings = {**embedder.settings, "late chunking": "on"}
-        self.embed = embedder.embed
-        self.embed_spans = embedder.embed_spans
-
-
-def late(embedder: Embedder) -> LateEmbedder:
-    """Return the encoder for late chunking; unchanged if it already is.
-
-    Raises:
-        ModelError: If it does not support it; says which do.
-    """
-    if isinstance(embedder, LateEmbedder):
-        return embedder
-    if not is_contextual(embedder):
-        raise ModelError(
-            f"late chunking needs an encoder that gives the states of single tokens, "
-            f"{embedder.name} does not: choose an installed model (kgrag models list), or take "
-            "late_chunking out of [embedding]"
-        )
-    return LateEmbedder(embedder)

@@ -15,7 +15,7 @@ from kgrag.ingestion.load.statement import (
     stated_value,
 )
 from kgrag.ingestion.renew import renew
-from kgrag.ingestion.vector_set import IngestTarget
+from kgrag.ingestion.target import IngestTarget
 from kgrag.json_ready import JsonReady
 from kgrag.limits import check_whole
 from kgrag.retrieval.filter import document_called

@@ -18,9 +18,8 @@ from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
 from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
-from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import IngestReport, Plan
-from kgrag.ingestion.vector_set import IngestTarget, configured_vectors, other_sizes, vectors_to_add
+from kgrag.ingestion.target import IngestTarget, other_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels, Models
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
@@ -71,22 +70,14 @@ class Intake:
 
     @property
     def target(self) -> IngestTarget:
-        """The knowledge base, with the vectors that new documents get.
+        """The knowledge base to write to.
 
         Raises:
             ConfigError: If the settings differ from what the knowledge base has.
         """
         if other := other_sizes(self.config.chunks, self.sizes):
             raise ConfigError(other)
-        wanted = self.config.embedding
-        vectors = vectors_to_add(
-            KbMeta(self.store.all_meta()),
-            wanted.sizes,
-            facts=wanted.facts,
-            sizes=self.sizes,
-            embedder=self.embedder,
-        )
-        return IngestTarget(self.store, self.embedder, self.sizes, vectors)
+        return IngestTarget(self.store, self.embedder, self.sizes)
 
     def ingest(
         self,
@@ -109,7 +100,7 @@ class Intake:
         check_encoder(self.embedder.name, known.embedder)
         target = self.target
         sizes = KbMeta.of(chunk_sizes=self.sizes.every)
-        wanted = target.vectors.meta() | encoder_meta(self.embedder) | sizes
+        wanted = encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
         with self._enricher(model) as enricher, self._vision(model) as vision:
@@ -304,17 +295,6 @@ class Intake:
                 return {}
             costs[price.currency] += price.of(usage)
         return dict(costs)
-
-
-def reembedding(store: Store, embedder: Embedder, sizes: ChunkSizes, config: Config) -> Reembedding:
-    """Return the change of a knowledge base's vectors to an encoder and the configured sizes.
-
-    Raises:
-        ConfigError: If vectors are configured for a chunk size that does not exist.
-    """
-    wanted = config.embedding
-    vectors = configured_vectors(wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
-    return Reembedding(store, embedder, sizes, vectors)
 
 
 @contextmanager

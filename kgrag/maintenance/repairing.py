@@ -16,7 +16,6 @@ from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.renew import rebuilt, reread
-from kgrag.ingestion.vector_set import VectorSet, configured_vectors, vectors_to_add
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
 from kgrag.store.contents import DocumentBundle, Problem
@@ -124,11 +123,6 @@ def _encoder(meta: KbMeta, config: Config) -> Embedder:
     return built_with(meta, choose)
 
 
-def _vectors(meta: KbMeta, config: Config, embedder: Embedder) -> VectorSet:
-    wanted, sizes = config.embedding, ChunkSizes.of(meta.chunk_sizes or ())
-    return vectors_to_add(meta, wanted.sizes, facts=wanted.facts, sizes=sizes, embedder=embedder)
-
-
 def _forget_caches(folder: Path, found: Sequence[Problem], *, dry_run: bool) -> tuple[str, ...]:
     from kgrag.store.sqlite.cache import CacheFolder
     from kgrag.store.sqlite.store import CACHE_FOLDER
@@ -213,7 +207,7 @@ class _Repairing:
             for key in lost
             if key not in found
         ]
-        return not {*lost}.isdisjoint(("embedder", "embedded_sizes", "embedded_facts"))
+        return "embedder" in lost
 
     def _found_settings(self, recorded: KbMeta) -> KbMeta:
         """Return settings inferred from stored chunks, the rest from the configuration.
@@ -224,15 +218,7 @@ class _Repairing:
         sizes = sorted(self.old.intact.counts().chunks, reverse=True)
         if not sizes:
             return KbMeta()
-        wanted = self.config.embedding
-        embedder = _encoder(recorded, self.config)
-        vectors = configured_vectors(
-            self.old.embedded_sizes() or wanted.sizes,
-            facts=wanted.facts,
-            sizes=ChunkSizes.of(sizes),
-            embedder=embedder,
-        )
-        return KbMeta.of(chunk_sizes=sizes) | vectors.meta() | encoder_meta(embedder)
+        return KbMeta.of(chunk_sizes=sizes) | encoder_meta(_encoder(recorded, self.config))
 
     def _decisions(self) -> None:
         corrections, decisions, lost = self.old.decided()
@@ -251,7 +237,7 @@ class _Repairing:
             )
             return
         if {*parts} - {"sources"}:
-            texts = texts_to_embed(bundle, self._vectors)
+            texts = texts_to_embed(bundle, self._sizes.leaf)
             nodes = embed(texts, embedder=self._encoder, store=self.old.intact)
             bundle = replace(bundle, vectors=nodes, embedder=self._encoder.name)
         if parts:
@@ -302,7 +288,7 @@ class _Repairing:
             document,
             store=store,
             curation=Curation.of(self.old.new),
-            sizes=ChunkSizes.of(self._meta.chunk_sizes or ()),
+            sizes=self._sizes,
             fingerprint=held.fingerprint if held and not lacks else "",
         )
 
@@ -339,8 +325,8 @@ class _Repairing:
         return self._embedder
 
     @property
-    def _vectors(self) -> VectorSet:
-        return _vectors(self._meta, self.config, self._encoder)
+    def _sizes(self) -> ChunkSizes:
+        return ChunkSizes.of(self._meta.chunk_sizes or ())
 
 
 def _listed(parts: Collection[str]) -> str:

@@ -4,15 +4,27 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from kgrag.errors import ModelError
-from kgrag.reranking.cross_encoder import CrossEncoder
 from kgrag.results import Reason, ScoredChunk
 from kgrag.retrieval.coverage import as_read
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
 
 _log = logging.getLogger(__name__)
+
+
+class CrossEncoder(Protocol):
+    """Scores pairs of a question and a passage."""
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Return the relevance of each passage; higher is better.
+
+        Raises:
+            ModelError: If the model cannot be used.
+        """
+        ...
 
 
 class ByCrossEncoder:

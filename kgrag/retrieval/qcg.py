@@ -8,7 +8,6 @@ from kgrag.llm.chat import ChatModel, Request
 from kgrag.llm.prompts import fence, prompt
 from kgrag.llm.structured import ask_text
 from kgrag.results import Reason, ScoredChunk
-from kgrag.retrieval.dense import leaf_similarities
 from kgrag.retrieval.ranking import best_first
 from kgrag.retrieval.search import Search
 from kgrag.types import Query
@@ -42,7 +41,7 @@ class ChunkGraph:
             critical, who = " ".join(dict.fromkeys((*query.keywords, *query.words))), "rules"
         updated = " ".join([query.text, critical] * self.n).strip()  # eq. 2
         asked, ids = search.asked(replace(query, text=updated)), [c.chunk.chunk_id for c in best]
-        cosines = leaf_similarities(asked, ids)  # eq. 3
+        cosines = asked.store.similarities(asked.vector, ids)  # eq. 3
         weights = graph_weights([cosines.get(i, 0.0) for i in ids], damping=self.damping)
         why = (Reason("graph", score=f"{w:.3f}", who=who, what=critical) for w in weights)
         ranked = zip(best, weights, why, strict=True)

@@ -27,7 +27,6 @@ class Settings:
     Attributes:
         leaf: Size of the chunks that retrievers rank.
         coarse: Size of the chunks that plain BM25 ranks.
-        embedded: Sizes of the embedded chunks; empty for leaves only.
         depth: Hits per retriever.
         cosine_mean: Mean cosine between unrelated passages; depends on the encoder.
         cosine_std: Their standard deviation: the unit of similarities.
@@ -44,7 +43,6 @@ class Settings:
 
     leaf: int = 256
     coarse: int = 512
-    embedded: tuple[int, ...] = ()
     depth: int = 100
     cosine_mean: float = 0.6
     cosine_std: float = 0.08
@@ -57,24 +55,17 @@ class Settings:
     nodes: Mapping[str, str] = field(default_factory=dict)
     titles: TitleIndex = field(default_factory=TitleIndex)
 
-    @property
-    def only_leaves_embedded(self) -> bool:
-        """Return whether only the chunks that retrievers rank are embedded."""
-        return self.embedded in ((), (self.leaf,))
-
 
 def settings_of(store: Store, *, leaf: int, coarse: int) -> Settings:
     """Read the settings of a knowledge base from its documents."""
     meta = KbMeta(store.all_meta())
     cards = sorted(store.document_cards(), key=lambda card: card.doc_id, reverse=True)
-    embedded = meta.embedded_sizes or ()
     told = {c.doc_id: frozenset(document_facets(c.title, c.metadata).places) for c in cards}
     places = {doc_id: own for doc_id, own in told.items() if own}
-    mean, std = _cosines(store, [c.doc_id for c in cards], size=min(embedded, default=leaf))
+    mean, std = _cosines(store, [c.doc_id for c in cards], size=leaf)
     return Settings(
         leaf=leaf,
         coarse=coarse,
-        embedded=embedded,
         cosine_mean=mean,
         cosine_std=std,
         weak_encoder=meta.stand_in is True,

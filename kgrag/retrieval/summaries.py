@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from kgrag.results import Reason
-from kgrag.retrieval.dense import leaf_similarities, nearest_leaves
 from kgrag.retrieval.ranking import ranked
 from kgrag.retrieval.search import Ranking, Search, by_vector
 from kgrag.types import Chunk, Summary
@@ -21,7 +20,7 @@ def chunks_and_summaries(search: Search) -> Ranking:
     cosine and its own, which keeps an order among them. Nodes are followed best first, and a chunk
     counts where it is reached first.
     """
-    return _reached(search, nearest_leaves(search, top_k=search.settings.depth))
+    return _reached(search, search.nearest("chunk", top_k=search.settings.depth))
 
 
 def summarised_chunks(search: Search) -> Ranking:
@@ -34,7 +33,7 @@ def _reached(search: Search, chunks: Mapping[str, float]) -> Ranking:
     summaries = {s.summary_id: s for s in search.store.summaries(list(hits))}
     parent_ids = list(dict.fromkeys(p for s in summaries.values() for p in s.target_ids))
     leaves = search.store.children(parent_ids, size=search.settings.leaf) if parent_ids else []
-    cosines = leaf_similarities(search, [c.chunk_id for c in leaves])
+    cosines = search.store.similarities(search.vector, [c.chunk_id for c in leaves])
     found: dict[str, tuple[float, str]] = {}
     nodes = {**chunks, **{summary_id: hits[summary_id] for summary_id in summaries}}
     for node_id, score in ranked(nodes):

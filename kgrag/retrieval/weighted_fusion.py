@@ -7,7 +7,6 @@ from typing import Literal, Protocol
 
 from kgrag.ids import document_of
 from kgrag.results import Reason
-from kgrag.retrieval.dense import leaf_similarities
 from kgrag.retrieval.ranking import ranked, reciprocal_rank_fusion
 from kgrag.retrieval.search import Ranking, Reasons, Search, by_vector
 from kgrag.vectors.vector import Hit
@@ -229,7 +228,7 @@ def _other_similarities(
     # Where it could only take away, what is above the least must still be looked up.
     enough = least - factor * max(ranking.unseen_score_bound, 0.0) - _ROUNDING
     wanted = sorted(c for c, total in totals.items() if c not in known and total >= enough)
-    cosines = leaf_similarities(search, wanted)
+    cosines = search.store.similarities(search.vector, wanted)
     return Reasons(cosines, by_vector), {c: factor * cosine for c, cosine in cosines.items()}
 
 

@@ -165,12 +165,8 @@ def check_settings(meta: Mapping[str, object]) -> dict[str, str]:
             raise _damaged(key, f"is {_shown(value)}")
     checked = {key: str(value) for key, value in meta.items()}
     for key in ("embedder", _SIZES):
-        if "embedded_sizes" in checked and key not in checked:  # they are written together
+        if "embedder_settings" in checked and key not in checked:  # they are written together
             raise _damaged(key, "is missing")
-    sizes = checked.get(_SIZES, checked.get("embedded_sizes", "")).split(",")
-    for size in filter(None, checked.get("embedded_sizes", "").split(",")):
-        if size not in sizes:
-            raise _damaged("embedded_sizes", f"asks for chunks of {size}; there are {sizes}")
     return checked
 
 
@@ -209,12 +205,10 @@ def _is_object(value: str) -> bool:
     return isinstance(read, dict) and all(isinstance(v, str) for v in read.values())
 
 
-# What each setting may be; `kgrag.ingestion.vector_set` and `kgrag.embedding.choose` write them.
+# What each setting may be; `kgrag.maintenance.intake` and `kgrag.embedding.choose` write them.
 _FITS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
     {
         _SIZES: lambda value: bool(value) and _is_falling(value),
-        "embedded_sizes": _is_falling,
-        "embedded_facts": lambda value: value in ("yes", "no"),
         "embedder": _is_identity,
         "embedder_settings": _is_object,
         "languages": lambda value: len(value) <= 1000 and (not value or value.isprintable()),

@@ -1,13 +1,11 @@
 """The part of a store that keeps vectors of another encoder until they take over."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 from kgrag.errors import StoreError
 from kgrag.store.contents import NodeVector
 from kgrag.vectors.vector import Vector
-
-Kept = Literal["all", "vectors", "nothing"]
 
 
 class StagedVectors(Protocol):
@@ -22,11 +20,10 @@ class StagedVectors(Protocol):
         ...
 
     def begin(self, meta: Mapping[str, str]) -> None:
-        """Make ready for vectors of an encoder; what is staged stays as far as `kept_of` says.
+        """Make ready for vectors of an encoder; what is staged stays if `is_kept` says so.
 
         Args:
-            meta: What decides them, as it will be recorded: the encoder (`embedder`), and which
-                nodes have vectors.
+            meta: What decides them, as it will be recorded: the encoder (`embedder`).
         """
         ...
 
@@ -98,29 +95,21 @@ def all_given(vectors: Mapping[str, Sequence[NodeVector]]) -> dict[str, Vector]:
     return given
 
 
-def kept_of(begun: Mapping[str, str] | None, wanted: Mapping[str, str]) -> Kept:
-    """Return what of the staged vectors stays when staging begins.
-
-    Vectors of one encoder are good whichever nodes are to have them.
+def is_kept(begun: Mapping[str, str] | None, wanted: Mapping[str, str]) -> bool:
+    """Return whether staged vectors stay when staging begins.
 
     Args:
         begun: What decides those that are staged, and maybe more; None where none are.
         wanted: What decides those that are to be staged.
 
-    >>> kept_of({"embedder": "m", "embedded_sizes": "256"}, {"embedder": "m"})
-    'all'
-    >>> kept_of({"embedder": "m", "embedded_sizes": "256"}, {"embedded_sizes": "512"})
-    'nothing'
+    >>> is_kept({"embedder": "m", "languages": "zh"}, {"embedder": "m"})
+    True
     """
-    if begun is None:
-        return "nothing"
-    if wanted.items() <= begun.items():
-        return "all"
-    return "vectors" if begun.get("embedder") == wanted.get("embedder") else "nothing"
+    return begun is not None and wanted.items() <= begun.items()
 
 
 def check_staging(wanted: Mapping[str, str], begun: Mapping[str, str] | None) -> None:
-    """Refuse to stage vectors among those of another encoder, or of other nodes.
+    """Refuse to stage vectors among those of another encoder.
 
     Args:
         wanted: What decides the caller's, and maybe more.

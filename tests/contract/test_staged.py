@@ -221,24 +221,6 @@ def test_begin_keeps_what_is_staged_for_the_same_encoder_only(store, make):
     assert store.staged.meta() is None
 
 
-def test_begin_keeps_vectors_by_key_where_other_nodes_are_to_have_them(store, make):
-    """Of the same encoder: no document is staged any more, and none need be encoded anew."""
-    fill(store, make)
-    store.staged.begin({**NEW, "embedded_sizes": "8"})
-    stage(store, make, "a", meta={**NEW, "embedded_sizes": "8"})
-    key = renewed(make, store.bundle("d-a").vectors)[0].key
-    other = {**NEW, "embedded_sizes": "24,8"}
-    store.staged.begin(other)
-
-    assert store.staged.meta() == other
-    assert store.staged.doc_ids() == set()
-    assert store.staged.vectors([key])
-    assert not store.staged.switch(other)
-    stage(store, make, "a", "b", meta=other)
-    assert store.staged.switch(other)
-    assert store.verify() == []
-
-
 def test_switch_records_what_decides_the_vectors_and_what_else_is_told(store, make):
     """Both at once; staged vectors stay where only the latter differs."""
     fill(store, make)

@@ -167,18 +167,6 @@ def test_what_is_stopped_has_stopped(database):
         assert isinstance(running.exception(60), Neo4jError)
 
 
-def test_a_server_without_a_limit_of_memory_is_told_of(new_neo4j_server, caplog):
-    """By a warning, once; the test server has one, as docker/compose.yaml has."""
-    limited, free = new_neo4j_server(heap="512m"), new_neo4j_server(heap="512m", memory="0")
-    for server in (limited, free, free):
-        database = Database.open(parse(server.uri))
-        assert run_query(database, "RETURN 1 AS x", max_rows=9, timeout_s=60) == [{"x": 1}]
-        database.close()
-    warned = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
-    assert len(warned) == 1
-    assert warned[0].startswith(f"{free.uri}: a query may take all memory")
-
-
 def test_rows_are_no_more_and_no_larger_than_asked_for(ask):
     """Ten thousand million of them would take minutes."""
     text = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN y AS x"

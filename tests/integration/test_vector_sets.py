@@ -1,18 +1,12 @@
-"""Knowledge bases in which other chunks carry vectors, or chunks in context, the whole way."""
-
-from itertools import pairwise
+"""Which nodes of a knowledge base carry vectors, the whole way."""
 
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.config import Config, EmbeddingConfig
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.wrapped import late
-from kgrag.errors import ConfigError, ModelMismatchError
 from kgrag.ingestion.samples import sample_folder
 from tests.fixtures.plain_samples import put_plain_samples
 
-QUESTION = "云岭省农村污水治理目标"
 FEW = [f"{path.stem}.txt" for path in sorted(sample_folder().iterdir())[:4]]
 
 
@@ -22,19 +16,6 @@ def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     put_plain_samples(folder)
     return folder
-
-
-class InContext(HashEmbedder):
-    """Encodes a span as the text that it is."""
-
-    def embed_spans(self, texts, spans):
-        """Return for each text the vectors of its spans."""
-        pieces = zip(texts, spans, strict=True)
-        return [self.embed([text[a:b] for a, b in of], "passage") for text, of in pieces]
-
-
-def config(**embedding):
-    return Config(embedding=EmbeddingConfig(**embedding))
 
 
 def few(samples):
@@ -47,43 +28,10 @@ def vectors(kb, kind="chunk"):
     return [v.node_id for v in every if v.kind == kind]
 
 
-def built(folder, samples, *, embedder=None, **embedding):
-    kb = KnowledgeBase.open(
-        folder, config=config(**embedding), embedder=embedder or HashEmbedder(128)
-    )
+def built(folder, samples):
+    kb = KnowledgeBase.open(folder, embedder=HashEmbedder(128))
     assert not kb.ingest(few(samples)).failed
     return kb
-
-
-@pytest.mark.parametrize("sizes", [(1024,), (2048, 512, 256), (2048, 1024)])
-@pytest.mark.parametrize("system", ["vector", "hybrid", "grim", "recursive"])
-def test_search_finds_leaves_by_the_vectors_of_any_sizes(tmp_path, samples, sizes, system):
-    """No text comes twice, and no result lies in another."""
-    with built(tmp_path, samples, sizes=sizes) as kb:
-        counts = kb.store.counts().chunks
-        assert len(vectors(kb)) == sum(counts[size] for size in sizes)
-        found = [r.chunk for r in kb.search(QUESTION, system=system, top_k=10)]
-        assert not kb.verify()
-
-    assert len(found) >= 5
-    places = sorted((c.doc_id, c.start, c.end) for c in found)
-    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(places))
-
-
-def test_what_carries_vectors_is_recorded_and_cannot_be_mixed(tmp_path, samples):
-    """Without settings, more documents get vectors as the others did."""
-    built(tmp_path, samples, sizes=(512,), facts=False).close()
-
-    with KnowledgeBase.open(tmp_path, embedder=HashEmbedder(128)) as kb:
-        assert kb.ingest(few(samples)).counts == {"unchanged": len(FEW)}
-        kb.ingest([samples])
-        assert {int(node.split(":")[1]) for node in vectors(kb)} == {512}
-    other = config(sizes=(256,))
-    with (
-        KnowledgeBase.open(tmp_path, config=other, embedder=HashEmbedder(128)) as kb,
-        pytest.raises(ConfigError, match="has vectors of chunks of 512: run `kgrag reembed`"),
-    ):
-        kb.ingest(few(samples))
 
 
 def test_of_facts_that_only_rules_found_figures_carry_vectors(tmp_path, samples):
@@ -96,16 +44,3 @@ def test_of_facts_that_only_rules_found_figures_carry_vectors(tmp_path, samples)
         }
         assert 0 < len(figures) < len(known)
         assert set(vectors(kb, "fact")) == figures
-
-
-def test_late_vectors_and_those_without_context_do_not_meet(tmp_path, samples):
-    """The knowledge base refuses the encoder that it was not built with, either way."""
-    with built(tmp_path, samples, embedder=late(InContext(128))) as kb:
-        assert kb.search(QUESTION, system="vector")
-        assert len(vectors(kb)) == kb.store.counts().chunks[256]
-        assert not kb.verify()
-    with (
-        KnowledgeBase.open(tmp_path, embedder=InContext(128)) as kb,
-        pytest.raises(ModelMismatchError, match="late"),
-    ):
-        kb.search(QUESTION)

@@ -25,6 +25,7 @@ from kgrag.errors import (
     OutOfRangeError,
     StoreUnavailableError,
 )
+from kgrag.ingestion.reembed import Reembedding
 from kgrag.ingestion.report import Outcome
 from kgrag.limits import MOST_QUESTION_CHARS
 from kgrag.llm.models import calls_file, keeping_calls
@@ -431,7 +432,7 @@ def test_ingest_never_writes_over_an_encoder_that_is_switched_meanwhile(tmp_path
         check(given, recorded)
         if recorded:
             with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(32)) as other:
-                intake.reembedding(other.store, HashEmbedder(32), other.sizes, Config()).run()
+                Reembedding(other.store, HashEmbedder(32), other.sizes).run()
 
     monkeypatch.setattr(intake, "check_encoder", late)
     with KnowledgeBase.open(tmp_path / "kb", embedder=HashEmbedder(64)) as base:

@@ -65,7 +65,7 @@ THIRD_PARTY = {
     "networkx": ("kgrag.store.networks", "kgrag.api"),
     "nltk": ("kgrag.evaluation.wording",),
     "numpy": ("kgrag.embedding.*", "kgrag.store.*", "kgrag.vectors.*", "kgrag.retrieval.*",
-              "kgrag.answering.*", "kgrag.reranking.onnx",
+              "kgrag.answering.*",
               "kgrag.verification.*", "kgrag.evaluation.*", "kgrag.ingestion.*"),
     "openpyxl": ("kgrag.statements.export",),
     "onnxruntime": ("kgrag.embedding.onnx",),
@@ -87,7 +87,7 @@ THIRD_PARTY = {
     "starlette": ("kgrag.serve.*",),
     "tantivy": ("kgrag.store.sqlite.*",),
     "tenacity": ("kgrag.llm.endpoint",),
-    "tokenizers": ("kgrag.embedding.tokens",),
+    "tokenizers": ("kgrag.embedding.local",),
     "torch": ("kgrag.embedding.transformers_model",),
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_model",),
@@ -271,7 +271,6 @@ SEAMS = {
     "kgrag.statements.selection": "what doors, questions and the engine share",
     "kgrag.store.documents": "a role of stores",
     "kgrag.store.neo4j.*": "a file of statements each, in `cypher/`",
-    "kgrag.store.sqlite.query_process": "a script that a process of its own runs",
     "kgrag.testing.scripted": "a double",
     "kgrag.tools.*": "a family of tools each",
 }
@@ -435,7 +434,7 @@ def test_modules_print_nothing_but_the_command_line():
 
 
 # Processes of their own whose stdout and stderr are not the user's terminal.
-SCRIPTS = {"kgrag.testing.__main__", "kgrag.store.sqlite.query_process"}
+SCRIPTS = {"kgrag.testing.__main__"}
 
 
 PRINTS = re.compile(r"print|click\.s?echo(?:_via_pager)?|sys\.\w*std(?:out|err)\w*\..*write.*")

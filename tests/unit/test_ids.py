@@ -41,7 +41,6 @@ def test_ids_are_what_databases_hold():
     assert entity_id("吉林省") == "e-60eb88c2239caf9f"
     assert fact_id("e-1", "依据", "e-2") == "f-370eaa25c22a6499"
     assert embedding_key("m", "一。二。") == "3d54e3f75970b3e85d347e471881b681"
-    assert embedding_key("m", "一。二。", span=(0, 2)) == "31b5a8d1268f9a77c124fc6b565c4a84"
 
 
 def test_names_are_compared_without_width_and_case():
@@ -62,8 +61,6 @@ VALUES = st.fixed_dictionaries(
     {},
     optional={
         "chunk_sizes": SIZES,
-        "embedded_sizes": SIZES,
-        "embedded_facts": st.booleans(),
         "embedder": st.text(),
         "languages": st.lists(st.text("abcZH-", min_size=1)).map(tuple),
         "stand_in": st.booleans(),
@@ -71,8 +68,6 @@ VALUES = st.fixed_dictionaries(
     },
 )
 RECORDED = {
-    "embedded_sizes": "512,256",
-    "embedded_facts": "no",
     "embedder": "hash-8",
     "languages": "zh,en",
     "stand_in": "yes",
@@ -98,8 +93,6 @@ def test_the_strings_are_those_that_every_store_keeps():
     """A knowledge base of last year is read by this; one of today by last year's kgrag."""
     meta = KbMeta(RECORDED)
     assert typed(meta) == {
-        "embedded_sizes": (512, 256),
-        "embedded_facts": False,
         "embedder": "hash-8",
         "languages": ("zh", "en"),
         "stand_in": True,
@@ -118,7 +111,7 @@ def test_what_is_not_recorded_is_none():
 def test_one_that_is_damaged_spoils_no_other():
     """It is an error only where it is asked for."""
     meta = KbMeta({**RECORDED, "chunk_sizes": "2048,x", "embedder_settings": "{"})
-    assert meta.embedded_sizes == (512, 256)
+    assert meta.languages == ("zh", "en")
     for key in ("chunk_sizes", "embedder_settings"):
         with pytest.raises(ValueError, match=r"x|Expecting"):
             getattr(meta, key)

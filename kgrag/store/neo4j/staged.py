@@ -15,7 +15,7 @@ from kgrag.store.neo4j.embeddings import (
 )
 from kgrag.store.neo4j.schema import ensure_vector_indexes
 from kgrag.store.neo4j.write import finish, set_meta
-from kgrag.store.staged import Kept, all_given, check_staging, kept_of
+from kgrag.store.staged import all_given, check_staging, is_kept
 from kgrag.store.texts import to_json
 from kgrag.vectors.vector import KINDS, Vector
 
@@ -44,11 +44,10 @@ class Neo4jStagedVectors:
         begun_before = self.meta()
         if begun_before == meta:
             return
-        kept = kept_of(begun_before, meta)
-        if kept != "all":
+        if not is_kept(begun_before, meta):
             # Nothing can be staged until it has begun again; cut off here, nothing is kept.
             self._database.write(lambda tx: tx.run("change_base", values={"staged": ""}))
-            _delete_staged(self._database, but=kept)
+            _delete_staged(self._database)
             self._database.define("constrain_staged_document", "constrain_staged_embedding")
             self._database.await_indexes()
         self._database.write(
@@ -176,7 +175,7 @@ def _end_switch(tx: Transaction) -> None:
     tx.run("count_change")
 
 
-def _delete_staged(database: Database, *, but: Kept = "nothing") -> None:
+def _delete_staged(database: Database) -> None:
     """Delete what is left of staging, unless it has begun again."""
 
     def some(tx: Transaction) -> bool:
@@ -184,8 +183,6 @@ def _delete_staged(database: Database, *, but: Kept = "nothing") -> None:
             return False
         if tx.run("delete_some_staged_documents", limit=_DELETED)[0]["n"]:
             return True
-        if but == "vectors":
-            return False
         return bool(tx.run("delete_some_staged_embeddings", limit=_DELETED)[0]["n"])
 
     while database.write(some):

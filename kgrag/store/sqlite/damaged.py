@@ -68,11 +68,6 @@ class Damaged:
             rows, lost = intact_rows(connection, "meta")
         return {key: str(row[1]) for key, row in rows.items()}, lost
 
-    def embedded_sizes(self) -> list[int]:
-        """Return the sizes of chunks that have vectors, largest first."""
-        with self._read.read() as connection:
-            return [size for (size,) in run(connection, "embedded_sizes")]
-
     def decided(self) -> tuple[list[Correction], list[Decision], list[str]]:
         """Return corrections and decisions, and in words the corrections that are lost."""
         with self._read.read() as connection:

@@ -12,13 +12,12 @@ from kgrag.store.sqlite.reconcile import id_list
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.seals import seal_documents, seal_settings
 from kgrag.store.sqlite.statements import run, run_each, statements
-from kgrag.store.staged import Kept, all_given, check_staging, kept_of
+from kgrag.store.staged import all_given, check_staging, is_kept
 from kgrag.vectors.vector import Vector
 
 _META = "staged_meta"  # key in `state`
 _NODES = ("staged_nodes", "staged_documents")  # referencing tables first
 _STAGED = (*_NODES, "staged_embeddings")
-_EMPTIED: Mapping[Kept, tuple[str, ...]] = {"all": (), "vectors": _NODES, "nothing": _STAGED}
 _SECURE_DELETE = ("OFF", "ON", "FAST")  # as SQLite numbers them
 
 
@@ -31,7 +30,8 @@ class Staged(Role):
 
     def begin(self, meta: Mapping[str, str]) -> None:
         with self._database.write() as connection:
-            _empty(connection, _EMPTIED[kept_of(_meta(connection), meta)])
+            if not is_kept(_meta(connection), meta):
+                _empty(connection, _STAGED)
             run(connection, "put_note", _META, json.dumps(dict(meta)))
             seal_settings(connection)
 

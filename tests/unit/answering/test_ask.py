@@ -17,7 +17,6 @@ from kgrag.answering.options import AskOptions
 from kgrag.answering.search_context import ResultsWithDocuments, facts_in
 from kgrag.config import (
     Config,
-    EmbeddingConfig,
     VerifyConfig,
 )
 from kgrag.errors import (
@@ -463,18 +462,8 @@ def undated(tmp_path):
         yield base
 
 
-def of_search(undated, within=None, **settings):
-    config = Config(embedding=EmbeddingConfig(**settings))
-    return search_notes(undated.store, config, undated.sizes, within)
-
-
-def test_search_notes_tell_of_settings_that_the_vectors_are_not_of(undated):
-    """They are searched as they are; nothing is said of settings that agree."""
-    assert of_search(undated) == of_search(undated, sizes=(256,)) == []
-    (sizes,) = of_search(undated, sizes=(512,))
-    assert "embedding.sizes is 512, but this knowledge base has vectors of chunks of 256" in sizes
-    (facts,) = of_search(undated, facts=False)
-    assert "embedding.facts is off" in facts
+def of_search(undated, within=None):
+    return search_notes(undated.store, Config(), undated.sizes, within)
 
 
 def test_search_notes_tell_of_documents_that_a_filter_cannot_judge(undated):

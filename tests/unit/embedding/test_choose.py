@@ -21,11 +21,10 @@ from kgrag.embedding.choose import (
     encoder_note,
     open_embedder,
 )
-from kgrag.embedding.embedder import is_contextual
 from kgrag.embedding.endpoint import open_endpoint
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.embedding.model_folder import CARD_FILE
-from kgrag.embedding.wrapped import LATE, checked, late, truncated
+from kgrag.embedding.wrapped import checked, truncated
 from kgrag.errors import (
     ModelError,
     ModelMismatchError,
@@ -109,7 +108,7 @@ def test_built_with_says_where_the_endpoint_of_a_knowledge_base_is_to_be_named()
     assert "take [embedding] out" not in str(told.value)
 
 
-def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(cache, tiny_files):
+def test_open_embedder_opens_a_recorded_identity_with_its_cut(cache, tiny_files):
     """What a knowledge base records is enough to open the same encoder again."""
     card = add_model(tiny_files, name="mine")
     cut = open_embedder(f"{card.identity}@2")
@@ -119,8 +118,6 @@ def test_open_embedder_opens_a_recorded_identity_with_its_cut_and_its_context(ca
         open_embedder("mine-000000000000-0000")
     assert (cut.name, cut.dimension) == (f"{card.identity}@2", 2)
     assert open_embedder(cut.name).name == cut.name
-    assert open_embedder(f"{card.identity}+late").name == f"{card.identity}+late"
-    assert open_embedder(f"{card.identity}@2+late").name == f"{card.identity}@2+late"
 
 
 def test_configured_embedder_cuts_vectors_to_the_dimension_that_is_set(cache):
@@ -133,15 +130,15 @@ def test_configured_embedder_cuts_vectors_to_the_dimension_that_is_set(cache):
 
 
 def test_configured_embedder_cuts_anew_where_settings_name_another_dimension(cache, tiny_files):
-    """Of the model's own vectors, not of those that the knowledge base has; context stays."""
+    """Of the model's own vectors, not of those that the knowledge base has."""
     name = add_model(tiny_files, name="mine").identity
     own = open_embedder(name).dimension
 
     for dimension, recorded, chosen in (
         (8, "hash-64@16", "hash-64@8"),
         (32, "hash-64@16", "hash-64@32"),
-        (1, f"{name}@2+late", f"{name}@1+late"),
-        (own, f"{name}@2+late", f"{name}+late"),
+        (1, f"{name}@2", f"{name}@1"),
+        (own, f"{name}@2", name),
     ):
         settings = EmbeddingConfig(dimension=dimension)
         assert configured_embedder(settings, recorded).name == chosen
@@ -166,7 +163,7 @@ def test_configured_embedder_opens_an_endpoint_without_asking_it(cache):
         ({"languages": "zh"}, "embedding.languages: only endpoints take heed of this"),
         ({"base_url": "http://127.0.0.1:9", "threads": 2}, "embedding.threads is for models of"),
         ({"base_url": "http://127.0.0.1:9", "concurrency": 9}, ""),
-        ({"threads": 1, "dimension": 16, "sizes": (512,), "facts": False}, ""),
+        ({"threads": 1, "dimension": 16}, ""),
     ],
 )
 def test_configured_embedder_tells_once_of_settings_that_are_not_for_it(
@@ -213,8 +210,6 @@ def test_differences_of_one_model_tell_every_setting():
         "query none instead of a",
     ]
     assert differences(meta, encoder(pooling="cls", query="a")) == []
-    late = encoder_meta(encoder(**{"late chunking": "on"}))
-    assert differences(late, encoder()) == ["late chunking off instead of on"]
 
 
 class Plain:
@@ -231,14 +226,6 @@ class Plain:
         if isinstance(self.rows, Exception):
             raise self.rows
         return [[3, 4]] * len(texts) if self.rows is None else self.rows
-
-
-class PlainInContext(Plain):
-    """One that can also encode passages in their context."""
-
-    def embed_spans(self, texts, spans):
-        """Give the same row for each span."""
-        return [[[0.0, 2.0] for _ in own] for own in spans]
 
 
 def test_lists_become_unit_vectors():
@@ -302,23 +289,12 @@ def test_what_is_not_said_is_assumed():
 
 
 def test_what_was_measured_is_of_whole_vectors():
-    """Late chunking encodes sentences as usual; shorter vectors have other cosines."""
-    told = PlainInContext()
+    """Shorter vectors have other cosines."""
+    told = Plain()
     told.answered = 0.7  # type: ignore[attr-defined]
     embedder = checked(told)
-    assert embedder.answered == late(embedder).answered == 0.7
+    assert embedder.answered == 0.7
     assert truncated(embedder, 1).answered is None
-
-
-class Contextual(HashEmbedder):
-    """The stand-in with spans: each is encoded as it stands."""
-
-    def embed_spans(self, texts, spans):
-        """Return the vectors of the spans' own texts."""
-        return [
-            self.embed([text[a:b] for a, b in own], "passage")
-            for text, own in zip(texts, spans, strict=True)
-        ]
 
 
 def test_truncated_rows_are_the_first_components_made_unit_again():
@@ -341,36 +317,6 @@ def test_truncated_beyond_the_model_is_an_error(dimension):
     """The text names the setting and what is possible."""
     with pytest.raises(ModelError, match=r"embedding\.dimension is .* choose 1 to 64"):
         truncated(HashEmbedder(64), dimension)
-
-
-def test_truncated_spans_are_cut_as_well():
-    """An encoder that reads in context still does."""
-    assert not is_contextual(truncated(HashEmbedder(64), 16))
-    cut = truncated(Contextual(64), 16)
-    assert is_contextual(cut)
-    rows = cut.embed_spans(["推进节能减排和资源循环利用，实现碳达峰碳中和"], [[(0, 13), (14, 22)]])
-    assert [r.shape for r in rows] == [(2, 16)]
-    np.testing.assert_allclose(np.linalg.norm(rows[0], axis=1), 1, atol=1e-6)
-
-
-def test_its_name_is_another_and_the_rest_is_the_encoders():
-    """So that a knowledge base refuses vectors with context beside those without."""
-    inner = Contextual(8)
-    outer = late(inner)
-    assert outer.name == f"hash-8{LATE}"
-    assert (outer.dimension, outer.is_stand_in, outer.languages) == (8, True, "")
-    assert outer.settings == {**inner.settings, "late chunking": "on"}
-    assert late(outer) is outer
-
-
-def test_it_encodes_as_the_encoder_does():
-    """Texts without context and spans within one."""
-    inner = Contextual(8)
-    outer = late(inner)
-    assert is_contextual(outer)
-    assert np.array_equal(outer.embed(["节能"], "query"), inner.embed(["节能"], "query"))
-    (rows,) = outer.embed_spans(["节能减排"], [[(0, 2), (2, 4)]])
-    assert np.array_equal(rows, inner.embed(["节能", "减排"], "passage"))
 
 
 TEXTS = [

@@ -345,24 +345,6 @@ def test_embed_batches_short_texts_of_a_float32_model_only(tiny_folder, precisio
     assert rows[4] == pytest.approx(unit(12, 0, 6))
 
 
-def test_embed_spans_averages_the_tokens_of_each_span(tiny_folder):
-    """`a b` are 300 and 040; special tokens and the instruction are in no span."""
-    embedder = LocalEmbedder.from_folder(change(tiny_folder, passage_instruction="c"))
-    rows, none = embedder.embed_spans(["ab", "b"], [[(0, 2), (0, 1), (1, 2), (1, 1)], []])
-
-    assert rows == pytest.approx(np.array([unit(3, 4, 0), unit(3, 0, 0), unit(0, 4, 0), [0, 0, 0]]))
-    assert none.shape == (0, 3)
-
-
-def test_embed_spans_reads_long_texts_in_windows(tiny_folder):
-    """Six letters fit between the special tokens; the last of thirty is read as well."""
-    embedder = LocalEmbedder.from_folder(tiny_folder, threads=2)
-    text = "a" * 28 + "bb"
-    (rows,) = embedder.embed_spans([text], [[(0, 28), (28, 30), (27, 29)]])
-
-    assert rows == pytest.approx(np.array([unit(3, 0, 0), unit(0, 4, 0), unit(3, 4, 0)]))
-
-
 def test_from_folder_finds_the_weights_beside_the_model(tiny_folder, write_model):
     """And says so where they are cut short; that they are there is not enough."""
     write_model(tiny_folder / MODEL_FILE, weights="model.onnx_data")

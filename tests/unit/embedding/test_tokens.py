@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from kgrag.embedding.local import TextTokenizer
 from kgrag.embedding.model_folder import TOKENIZER_FILE
-from kgrag.embedding.tokens import (
-    TextTokenizer,
-    pieces,
-    tokens_of_spans,
-    windows,
-)
 from kgrag.embedding.vector_cache import CachedEmbedder, VectorCache
 from kgrag.errors import ModelError
 from tests.fixtures.vectors_server import DIMENSION, vector
@@ -41,7 +34,7 @@ def test_framed_puts_the_special_tokens_around(tiny_files):
     tokenizer = TextTokenizer.from_folder(tiny_files, max_tokens=8)
 
     assert tokenizer.framed([4, 5]) == [2, 4, 5, 3]
-    assert (tokenizer.limit, tokenizer.n_before) == (6, 1)
+    assert tokenizer.limit == 6
 
 
 def test_from_folder_refuses_what_is_no_tokenizer(tmp_path, tiny_files):
@@ -57,81 +50,6 @@ def test_from_folder_refuses_what_is_no_tokenizer(tmp_path, tiny_files):
 
     with pytest.raises(ModelError, match=r"special tokens alone are 2.*Remedy"):
         TextTokenizer.from_folder(tiny_files, max_tokens=2)
-
-
-@pytest.fixture
-def tokenizer(tiny_files):
-    """[CLS] letters [SEP], eight tokens at most; a, b, c are 4, 5, 6."""
-    assert (tiny_files / TOKENIZER_FILE).is_file()
-    return TextTokenizer.from_folder(tiny_files, max_tokens=8)
-
-
-def test_pieces_hold_the_instruction_and_skip_it(tokenizer):
-    """It is read before the window and is in no span."""
-    (piece,) = pieces(tokenizer, ["ab"], [[(0, 1), (0, 2)]], instruction="c")
-
-    assert piece.feed == [2, 6, 4, 5, 3]
-    assert piece.kept.tolist() == [[2, 3], [2, 4]]
-
-
-def test_pieces_of_a_long_text_keep_every_token_once(tokenizer):
-    """Each window has its instruction; sums over all pieces count each token once."""
-    text = "ab" * 15
-    sums = np.zeros((2, 1), np.float32)
-    for piece in pieces(tokenizer, ["", text], [[], [(0, 30), (7, 9)]], instruction="c"):
-        assert piece.text == 1
-        assert piece.feed[:2] == [2, 6]
-        assert len(piece.feed) <= 8
-        sums += piece.sums(np.ones((len(piece.feed), 1), np.float32))
-
-    assert sums.tolist() == [[30], [2]]
-
-
-@given(n_tokens=st.integers(0, 400), size=st.integers(1, 90))
-def test_windows_keep_each_token_once_and_read_what_they_keep(n_tokens, size):
-    """No token is lost or counted twice; no window is longer than the model reads."""
-    found = windows(n_tokens, size)
-    kept = [token for window in found for token in range(window.keep_from, window.keep_to)]
-
-    assert kept == list(range(n_tokens))
-    for window in found:
-        assert window.start <= window.keep_from <= window.keep_to <= window.end
-        assert window.end - window.start == min(size, n_tokens)
-
-
-def test_windows_give_context_on_both_sides_of_a_cut():
-    """In the middle of a text each kept token has a sixteenth of a window before and behind it."""
-    found = windows(1000, 160)
-
-    for window in found[:-1]:
-        assert window.end - window.keep_to >= 10
-    for window in found[1:]:
-        assert window.keep_from - window.start >= 10
-
-
-@pytest.mark.parametrize(
-    ("span", "expected"),
-    [
-        ((0, 2), (0, 1)),
-        ((2, 5), (1, 2)),  # the blank at 2 belongs to no token
-        ((3, 6), (1, 3)),
-        ((4, 4), (1, 1)),  # no characters
-        ((2, 3), (1, 1)),  # no tokens
-        ((0, 99), (0, 4)),
-        ((6, 9), (2, 4)),  # a token that a span cuts belongs to it
-        ((9, 12), (4, 4)),
-    ],
-)
-def test_tokens_of_spans_are_those_that_a_span_touches(span, expected):
-    """Tokens at (0, 2), (3, 5), (5, 7) and (7, 8)."""
-    found = tokens_of_spans([(0, 2), (3, 5), (5, 7), (7, 8)], [span])
-
-    assert found.shape == (1, 2)
-    first, behind = found[0]
-    if expected[0] == expected[1]:
-        assert first == behind
-    else:
-        assert (first, behind) == expected
 
 
 TEXTS = [f"第{n}条" for n in range(6)]

@@ -17,7 +17,6 @@ from kgrag.embedding.catalog import ModelCard
 from kgrag.embedding.hub_folder import read_folder
 from kgrag.embedding.local import LocalEmbedder
 from kgrag.embedding.model_folder import ModelFolder
-from kgrag.embedding.tokens import windows
 from kgrag.embedding.transformers_model import (
     TransformersNetwork,
     choose_device,
@@ -370,42 +369,6 @@ def test_embed_may_be_called_from_several_threads(install):
 
     for task, rows in zip(tasks, results, strict=True):
         assert np.abs(rows - expected[task]).max() < CLOSE
-
-
-def test_embed_spans_averages_the_states_of_the_tokens_of_a_span(install):
-    """The text is read whole; special tokens and the instruction are in no span."""
-    folder = install(JINA, passage_instruction="doc: ")
-    text = "绿色工厂，减排目标。"
-    states = reference(folder, "doc: " + text, "retrieval_passage")[6:-1]  # <s>, doc: and </s>
-    spans = [(0, 4), (5, 10), (0, len(text)), (3, 3), (2, 3)]
-
-    (rows,) = LocalEmbedder.from_folder(folder).embed_spans([text], [spans])
-
-    assert rows.shape == (5, 32)
-    assert rows.dtype == np.float32
-    for (start, end), row in zip(spans, rows, strict=True):
-        expected = unit(states[start:end].mean(axis=0)) if start < end else np.zeros(32)
-        assert np.abs(row - expected).max() < CLOSE
-
-
-def test_embed_spans_reads_long_texts_in_windows(install):
-    """A span's states come from the windows that keep its tokens; each window is prompted."""
-    folder = install("bert", max_tokens=20, passage_instruction="d:")
-    text = "绿色工厂减排目标，abcdefghijklmnopqrstuvwxyz" * 2
-    spans = [(0, 10), (10, 40), (len(text) - 3, len(text)), (0, len(text))]
-    states = np.zeros((len(text), 32), np.float32)
-    parts = windows(len(text), 20 - 4)  # <s>, </s>, d and :
-    for part in parts:
-        own = reference(folder, "d:" + text[part.start : part.end])[3:-1]
-        states[part.keep_from : part.keep_to] = own[
-            part.keep_from - part.start : part.keep_to - part.start
-        ]
-
-    (rows,) = LocalEmbedder.from_folder(folder).embed_spans([text], [spans])
-
-    assert len(parts) > 3
-    for (start, end), row in zip(spans, rows, strict=True):
-        assert np.abs(row - unit(states[start:end].mean(axis=0))).max() < CLOSE
 
 
 def safetensors(path: Path, **tensors: tuple[str, int]) -> Path:

@@ -1,7 +1,6 @@
 """Vectors of chunks, summaries and facts: which, in which order, and by another model."""
 
 import json
-import re
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,14 +10,11 @@ import pytest
 
 from kgrag.api import KnowledgeBase
 from kgrag.embedding.hashing import HashEmbedder
-from kgrag.embedding.wrapped import late
-from kgrag.errors import ConfigError, ModelError
+from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.embed import NodeText, embed, texts_to_embed
 from kgrag.ingestion.reembed import Reembedding
-from kgrag.ingestion.vector_set import VectorSet, configured_vectors, other_vectors, vectors_to_add
-from kgrag.kb_meta import KbMeta
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.sqlite.store import SQLiteStore
@@ -51,17 +47,6 @@ class Encoder(Double):
         return np.eye(8, dtype=np.float32)[[len(text) % 8 for text in texts]]
 
 
-class InContext(Encoder):
-    """Encodes spans, too: the vector points to the place where a span begins."""
-
-    def embed_spans(self, texts, spans):
-        """Return a unit vector for each span."""
-        self.given += [
-            (text, [text[slice(*s)] for s in of]) for text, of in zip(texts, spans, strict=True)
-        ]
-        return [np.eye(32, dtype=np.float32)[[s for s, _ in of]] for of in spans]
-
-
 def fact(subject, predicate, object_):
     s, o = (Entity(entity_id(name), name) for name in (subject, object_))
     spot = Evidence("d", 0, 6, LEAVES[0].chunk_id, "m")
@@ -71,43 +56,27 @@ def fact(subject, predicate, object_):
 def test_a_summary_has_its_title_before_it_once():
     """One that named nobody has it in its text; its vector is that of what it says."""
     named = replace(SUMMARY, text="节能方案：总述")
-    (text,) = texts_to_embed(replace(BUNDLE, chunks=(), summaries=(named,)), VectorSet((8,)))
+    (text,) = texts_to_embed(replace(BUNDLE, chunks=(), summaries=(named,)), 8)
     assert text == NodeText("s", "summary", "节能方案\n总述")
 
 
 def test_chunks_and_summaries_follow_their_title_and_facts_stand_alone():
     """A triple is the same text in every document."""
     stated = fact("工信部", "牵头", "节能")
-    assert texts_to_embed(replace(BUNDLE, facts=(stated,)), VectorSet((8,))) == [
+    assert texts_to_embed(replace(BUNDLE, facts=(stated,)), 8) == [
         NodeText("d:8:0", "chunk", "节能方案\n第一章 总则\n第一章总则。"),
         NodeText("d:8:1", "chunk", "节能方案\n\n节能。减排。"),
         NodeText("s", "summary", "节能方案\n总述"),
         NodeText(stated.fact_id, "fact", "工信部 牵头 节能"),
     ]
-    assert texts_to_embed(DocumentBundle(DOCUMENT, ""), VectorSet((8,))) == []
-
-
-@pytest.mark.parametrize(
-    ("sizes", "ids"),
-    [((24,), ["d:24:0"]), ((8,), ["d:8:0", "d:8:1"]), ((24, 8), ["d:24:0", "d:8:0", "d:8:1"])],
-)
-def test_chunks_of_the_sizes_that_carry_vectors_are_encoded(sizes, ids):
-    """No others are, whatever groups a document has."""
-    texts = texts_to_embed(DocumentBundle(DOCUMENT, "", chunks=BUNDLE.chunks), VectorSet(sizes))
-    assert [text.node_id for text in texts] == ids
-
-
-def test_facts_without_vectors_are_not_encoded():
-    """Where facts are to carry none."""
-    bundle = DocumentBundle(DOCUMENT, "", facts=(fact("工信部", "牵头", "节能"),))
-    assert texts_to_embed(bundle, VectorSet((8,), facts=False)) == []
+    assert texts_to_embed(DocumentBundle(DOCUMENT, ""), 8) == []
 
 
 @pytest.mark.parametrize("predicate", sorted(CITING_PREDICATES))
 def test_facts_by_which_documents_cite_each_other_are_not_encoded(predicate):
     """No route looks for them by their vector."""
     bundle = DocumentBundle(DOCUMENT, "", facts=(fact("办法", predicate, "方案"),))
-    assert texts_to_embed(bundle, VectorSet((8,))) == []
+    assert texts_to_embed(bundle, 8) == []
 
 
 def stated_by(extractor, kind=""):
@@ -120,12 +89,12 @@ def stated_by(extractor, kind=""):
 def test_figures_by_rule_are_encoded_by_their_indicator():
     """Its name, which many documents share; other facts by rule have their clause's vector."""
     figure, duty = stated_by("rules", "target"), stated_by("rules", "duty")
-    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(figure,)), VectorSet((8,))) == [
+    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(figure,)), 8) == [
         NodeText(figure.fact_id, "fact", "森林覆盖率")
     ]
-    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(duty,)), VectorSet((8,))) == []
+    assert texts_to_embed(DocumentBundle(DOCUMENT, "", facts=(duty,)), 8) == []
     by_model = DocumentBundle(DOCUMENT, "", facts=(stated_by("m", "target"),))
-    assert texts_to_embed(by_model, VectorSet((8,))) == [
+    assert texts_to_embed(by_model, 8) == [
         NodeText(figure.fact_id, "fact", "森林覆盖率 目标为 2025年达到39%")
     ]
 
@@ -136,9 +105,7 @@ def test_a_fact_in_several_wordings_is_encoded_once(order):
     one, other = fact("工信部", "牵头", "办法"), fact("《工信部》", "牵头", "办法")
     assert one.fact_id == other.fact_id
     bundle = DocumentBundle(DOCUMENT, "", facts=[one, other][::order])
-    assert texts_to_embed(bundle, VectorSet((8,))) == [
-        NodeText(one.fact_id, "fact", "《工信部》 牵头 办法")
-    ]
+    assert texts_to_embed(bundle, 8) == [NodeText(one.fact_id, "fact", "《工信部》 牵头 办法")]
 
 
 def test_what_the_store_knows_is_not_encoded_again(tmp_path, make):
@@ -171,43 +138,6 @@ class Known:
         return {v.key: v.vector for v in self.nodes if v.key in keys}
 
 
-def test_late_chunks_are_encoded_within_title_and_parent():
-    """Each context is read once, with the spans of all chunks that carry vectors."""
-    encoder = InContext()
-    texts = texts_to_embed(BUNDLE, VectorSet((24, 8), late=True))
-    nodes = embed(texts, embedder=encoder, store=Known())
-
-    assert encoder.given == [
-        ("节能方案\n总述", "passage"),
-        (f"节能方案\n{TEXT}", [TEXT, TEXT[:6], TEXT[6:]]),
-    ]
-    assert [v.node_id for v in nodes] == ["d:24:0", "d:8:0", "d:8:1", "s"]
-    assert [int(np.argmax(v.vector)) for v in nodes[:3] if v.vector is not None] == [5, 5, 11]
-
-
-def test_late_vectors_are_kept_by_context_and_span():
-    """Equal texts in other places have vectors of their own; a known one is not made again."""
-    other = replace(BUNDLE, document=replace(DOCUMENT, title="减排方案"))
-    texts = [t for b in (BUNDLE, other) for t in texts_to_embed(b, VectorSet((8,), late=True))]
-    nodes = embed(texts, embedder=InContext(), store=Known())
-    assert len({v.key for v in nodes}) == len(nodes) == 6
-    assert all(
-        v.key != embedding_key("test", t.text) for v, t in zip(nodes, texts, strict=True) if t.span
-    )
-
-    encoder = InContext()
-    again = embed(texts, embedder=encoder, store=Known(nodes[1:]))
-    assert encoder.given == [(f"节能方案\n{TEXT}", [TEXT[:6]])]
-    assert [v.key for v in again] == [v.key for v in nodes]
-
-
-def test_an_encoder_that_cannot_encode_spans_is_refused():
-    """With what to choose instead."""
-    texts = texts_to_embed(BUNDLE, VectorSet((8,), late=True))
-    with pytest.raises(ModelError, match="hash-64 does not: choose an installed model"):
-        embed(texts, embedder=HashEmbedder(64), store=Known())
-
-
 def test_texts_to_embed_when_a_chunk_begins_within_a_table():
     """The header row stands before it in what is encoded; the chunk stays as it is."""
     text = "| 指标 | 2025年 |\n| --- | --- |\n| 产值 | 5 |\n| 税收 | 3 |\n"
@@ -216,97 +146,12 @@ def test_texts_to_embed_when_a_chunk_begins_within_a_table():
     piece = Chunk("d:256:1", "d", 256, 1, at, len(text), text[at:])
     bundle = DocumentBundle(document, "", chunks=(piece,))
 
-    (found,) = texts_to_embed(bundle, VectorSet((256,), facts=False))
+    (found,) = texts_to_embed(bundle, 256)
 
     assert found.text == "规划\n\n| 指标 | 2025年 |\n| 税收 | 3 |\n"
 
 
 SIZES = ChunkSizes(2048, (1024, 512, 256))
-
-
-class SpansInContext(HashEmbedder):
-    """Could encode spans."""
-
-    def embed_spans(self, texts, spans):
-        """Return nothing useful."""
-        return [np.zeros((len(of), self.dimension), np.float32) for of in spans]
-
-
-def configured(*wanted, facts=True, embedder=None, sizes=SIZES):
-    return configured_vectors(
-        wanted, facts=facts, sizes=sizes, embedder=embedder or HashEmbedder(8)
-    )
-
-
-def to_add(meta, *wanted, facts=True):
-    return vectors_to_add(meta, wanted, facts=facts, sizes=SIZES, embedder=HashEmbedder(8))
-
-
-def test_the_smallest_chunks_carry_vectors_unless_told():
-    """And facts do."""
-    assert configured() == VectorSet((256,), facts=True, late=False)
-
-
-def test_sizes_are_put_in_order_and_taken_once():
-    """Whatever their order in the settings."""
-    assert configured(256, 2048, 256, facts=False) == VectorSet((2048, 256), facts=False)
-
-
-def test_an_unknown_size_names_those_there_are():
-    """So that the right one can be chosen."""
-    with pytest.raises(ConfigError, match=r"chunks of 300; .* 2048, 1024, 512, 256"):
-        configured(256, 300)
-
-
-def test_chunks_are_late_where_the_encoder_is_made_for_it():
-    """Not where it merely could."""
-    assert not configured(embedder=SpansInContext(8)).late
-    assert configured(embedder=late(SpansInContext(8))).late
-
-
-def test_a_new_knowledge_base_gets_what_is_configured():
-    """Nothing is recorded then."""
-    assert to_add(KbMeta(), 512, facts=False) == VectorSet((512,), facts=False)
-
-
-@pytest.mark.parametrize("vectors", [VectorSet((512, 256)), VectorSet((256,), facts=False)])
-def test_settings_that_ask_for_nothing_go_along_with_what_is_recorded(vectors):
-    """A set comes back from what is recorded of it."""
-    assert to_add(KbMeta.of(embedder="hash-8") | vectors.meta()) == vectors
-    assert to_add(KbMeta.of(embedder="hash-8") | vectors.meta(), *vectors.sizes) == vectors
-
-
-def test_a_knowledge_base_without_a_record_has_vectors_of_leaves_and_facts():
-    """Those that were made before it was recorded."""
-    assert to_add(KbMeta.of(embedder="hash-8")) == VectorSet((256,))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "facts", "told"),
-    [
-        ((512,), True, "embedding.sizes is 512, .* vectors of chunks of 1024, 256: .*reembed"),
-        ((), False, "embedding.facts is off, .* vectors of facts, too: run `kgrag reembed`"),
-    ],
-)
-def test_settings_that_ask_for_another_set_are_refused_with_the_remedy(wanted, facts, told):
-    """Half of the documents with other vectors would be found by half."""
-    meta = KbMeta.of(embedder="hash-8") | VectorSet((1024, 256)).meta()
-    with pytest.raises(ConfigError, match=told):
-        to_add(meta, *wanted, facts=facts)
-    assert re.match(told, other_vectors(meta, wanted, facts=facts, sizes=SIZES))
-
-
-@pytest.mark.parametrize("wanted", [(), (256, 1024), (1024, 256, 256)])
-def test_settings_ask_for_no_other_vectors_than_are_there_in_any_order(wanted):
-    """Nor does any knowledge base that is new have others."""
-    meta = KbMeta.of(embedder="hash-8") | VectorSet((1024, 256)).meta()
-    assert other_vectors(meta, wanted, facts=True, sizes=SIZES) == ""
-    assert other_vectors(KbMeta(), (512,), facts=False, sizes=SIZES) == ""
-    without = KbMeta.of(embedder="hash-8") | VectorSet((256,), facts=False).meta()
-    assert other_vectors(without, (256,), facts=False, sizes=SIZES) == ""
-
-
-HALVES = VectorSet((SIZES.leaf,))
 
 
 @dataclass
@@ -348,9 +193,9 @@ def base(tmp_path, docs):
         yield base
 
 
-def change(base, encoder, vectors=HALVES):
+def change(base, encoder, sizes=SIZES):
     """Return the change of a knowledge base to an encoder."""
-    return Reembedding(base.store, encoder, SIZES, vectors)
+    return Reembedding(base.store, encoder, sizes)
 
 
 def exported(base, *left_out):
@@ -438,25 +283,6 @@ def test_run_keeps_what_is_staged_where_only_what_people_are_told_differs(base, 
     assert base.store.get_meta("languages") == "zh"
 
 
-def test_run_keeps_the_vectors_where_other_nodes_are_to_have_them(base, monkeypatch):
-    """Documents are looked at again, texts not encoded again; the plan says so, too."""
-    monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
-    first = Counting(HashEmbedder(32), most=8)
-    with pytest.raises(ModelError):
-        change(base, first).run()
-    wider = VectorSet((512, SIZES.leaf))
-    plan = change(base, HashEmbedder(32), wider).plan()
-    second = Counting(HashEmbedder(32))
-    report = change(base, second, wider).run()
-
-    assert first.texts
-    assert not {*first.texts} & {*second.texts}
-    assert (plan.documents, plan.texts) == (5, len(second.texts))
-    assert (report.dropped, report.resumed, plan.dropped) == ("", 0, "")
-    assert base.store.get_meta("embedded_sizes") == "512,256"
-    assert base.verify() == []
-
-
 def test_run_has_nothing_to_do_where_all_vectors_are_there(base, monkeypatch):
     """It clears away what was begun, and tells what an older kgrag did not record."""
     monkeypatch.setattr("kgrag.ingestion.reembed._BATCH_TEXTS", 1)
@@ -477,19 +303,16 @@ def test_run_has_nothing_to_do_where_all_vectors_are_there(base, monkeypatch):
 
 
 def test_run_with_the_same_encoder_encodes_what_is_missing(base):
-    """Other sizes carry vectors: those that are there are taken over."""
+    """Chunks of another size are to have vectors: those of other nodes are taken over."""
     before = {r["node_id"]: r["key"] for r in base.export() if r["record"] == "vector"}
     encoder = Counting(HashEmbedder(64))
-    vectors = VectorSet((512, SIZES.leaf), facts=False)
-    report = change(base, encoder, vectors).run()
+    report = change(base, encoder, ChunkSizes(2048, (1024, 512))).run()
     after = {r["node_id"]: r["key"] for r in base.export() if r["record"] == "vector"}
 
     assert report.changed
-    assert {node for node in after if ":512:" in node}
-    assert after.items() >= {(n, k) for n, k in before.items() if ":256:" in n}
+    assert {node.split(":")[1] for node in after if ":" in node} == {"512"}
+    assert after.items() >= {(n, k) for n, k in before.items() if ":256:" not in n}
     assert report.encoded == len(encoder.texts) == len(set(after.values()) - set(before.values()))
-    assert base.store.get_meta("embedded_sizes") == "512,256"
-    assert base.store.get_meta("embedded_facts") == "no"
     assert base.verify() == []
 
 

@@ -24,14 +24,13 @@ from kgrag.ingestion.pipeline import chunks_to_embed, ingest, retry_failed, rule
 from kgrag.ingestion.prepare import prepare
 from kgrag.ingestion.renew import rebuilt, reread
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome
-from kgrag.ingestion.vector_set import IngestTarget, VectorSet
+from kgrag.ingestion.target import IngestTarget
 from kgrag.llm.chat import StageUsage
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.readable import SIZES, enricher, facts_in, passage_of, policy
 
 LARGE = ChunkSizes(64, (32, 16))
-VECTORS = VectorSet((16,))
 
 
 @dataclass
@@ -81,7 +80,7 @@ def docs(tmp_path):
 
 
 def run(store, *paths, encoder=None, **more):
-    return ingest(paths, IngestTarget(store, encoder or Encoder(), LARGE, VECTORS), **more)
+    return ingest(paths, IngestTarget(store, encoder or Encoder(), LARGE), **more)
 
 
 def test_ingest_stores_what_is_new_and_passes_over_what_is_held(store, docs):
@@ -106,7 +105,7 @@ def test_of_two_ingests_at_once_the_later_tells_what_it_did(store, docs, other, 
 
     class Slow(Encoder):
         def embed(self, texts, task):
-            meanwhile.append(ingest([docs], IngestTarget(store, Encoder(), other, VECTORS)))
+            meanwhile.append(ingest([docs], IngestTarget(store, Encoder(), other)))
             return super().embed(texts, task)
 
     meanwhile: list[IngestReport] = []
@@ -148,7 +147,7 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
     """Nothing is stored, and nothing encoded."""
 
     def statuses():
-        found = survey([docs], IngestTarget(store, Encoder(), LARGE, VECTORS))
+        found = survey([docs], IngestTarget(store, Encoder(), LARGE))
         return [(i if isinstance(i, Outcome) else i.outcome).status for i in found]
 
     assert statuses() == ["skipped", "added", "added", "added", "duplicate"]
@@ -157,14 +156,13 @@ def test_survey_tells_what_ingest_would_do_and_does_nothing(store, docs):
     assert statuses() == ["skipped", *["unchanged"] * 4]
 
 
-def test_only_chunks_of_the_sizes_with_vectors_are_encoded(store, docs):
+def test_only_the_smallest_chunks_are_encoded(store, docs):
     """Counted before they are."""
-    (ready,) = survey([docs / "a.txt"], IngestTarget(store, Encoder(), LARGE, VECTORS))
+    (ready,) = survey([docs / "a.txt"], IngestTarget(store, Encoder(), LARGE))
     assert isinstance(ready, PreparedDocument)
     assert ready.bundle
     sizes = [chunk.size for chunk in ready.bundle.chunks]
-    for chosen in ((16,), (32, 16), (64,)):
-        assert chunks_to_embed(ready, VectorSet(chosen)) == sum(s in chosen for s in sizes)
+    assert chunks_to_embed(ready, 16) == sizes.count(16)
 
 
 def test_other_sizes_read_a_file_anew(store, docs):
@@ -182,7 +180,7 @@ def empty(tmp_path):
     empty = SQLiteStore.open(tmp_path / "kb")
     ingest(
         [tmp_path / "a.txt"],
-        IngestTarget(empty, HashEmbedder(64), SIZES, VectorSet((SIZES.leaf,))),
+        IngestTarget(empty, HashEmbedder(64), SIZES),
         enricher=with_model,
     )
     yield empty
@@ -507,7 +505,7 @@ EMBEDDER = HashEmbedder(64)
 
 
 def target(store):
-    return IngestTarget(store, EMBEDDER, SIZES, VectorSet((SIZES.leaf,)))
+    return IngestTarget(store, EMBEDDER, SIZES)
 
 
 @pytest.fixture

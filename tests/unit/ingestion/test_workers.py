@@ -15,7 +15,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.load import Failure, Source
 from kgrag.ingestion.pipeline import survey
 from kgrag.ingestion.report import Outcome
-from kgrag.ingestion.vector_set import IngestTarget, VectorSet
+from kgrag.ingestion.target import IngestTarget
 from kgrag.ingestion.workers.pool import Pool, is_small, n_workers
 from kgrag.ingestion.workers.task import Setting, Task
 from kgrag.store.sqlite.store import SQLiteStore
@@ -78,7 +78,7 @@ def written(folder: Path, *contents):
 
 
 def target(store):
-    return IngestTarget(store, HashEmbedder(8), SIZES, VectorSet((SIZES.leaf,)))
+    return IngestTarget(store, HashEmbedder(8), SIZES)
 
 
 def taken(tmp_path, folder, limits):

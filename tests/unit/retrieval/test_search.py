@@ -305,13 +305,6 @@ def test_settings_sample_all_over_the_knowledge_base():
     assert sorted(few.asked) == sorted(f"d{d:03d}:10:{p}" for d in range(2) for p in range(64))
 
 
-def test_settings_sample_a_size_that_carries_vectors():
-    """The smallest of them."""
-    store = Held(1, {}, {"embedded_sizes": "40,20"})
-    settings_of(store, leaf=10, coarse=40)
-    assert store.asked[0] == "d000:20:0"
-
-
 @pytest.mark.parametrize(
     ("languages", "question", "weak"),
     [

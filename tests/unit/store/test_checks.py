@@ -75,8 +75,6 @@ def test_a_vector_of_another_length_is_refused():
 
 META = {
     "chunk_sizes": "2048,1024,512,256",
-    "embedded_sizes": "256",
-    "embedded_facts": "yes",
     "embedder": "bge-small-zh-15b717c382bc-1a2b",
     "embedder_settings": '{"dimension": "512"}',
     "languages": "zh",
@@ -100,15 +98,12 @@ def test_settings_as_they_are_written_are_let_through():
             for v in ("", "0", "256,1", "-1,-2", "256,256", "256,512", "256,x", "1e9")
         ),
         ("chunk_sizes", "2048，1024"),
-        ("embedded_sizes", "300"),
-        ("embedded_sizes", "256,"),
         ("embedder", ""),
         ("embedder_settings", "{"),
         ("embedder_settings", '["a"]'),
         ("embedder_settings", '{"dimension": 512}'),
         ("embedder_settings", "[" * 100_000),
         ("stand_in", "maybe"),
-        ("embedded_facts", ""),
     ],
 )
 def test_a_setting_that_nothing_writes_is_refused(key, value):

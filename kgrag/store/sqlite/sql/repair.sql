@@ -17,6 +17,3 @@ DELETE FROM embeddings WHERE key = ?;
 
 -- name: documents_lacking_vectors
 SELECT DISTINCT doc_id FROM node_vectors WHERE key NOT IN (SELECT key FROM embeddings);
-
--- name: embedded_sizes
-SELECT DISTINCT c.size FROM node_vectors n JOIN chunks c ON c.chunk_id = n.node_id ORDER BY 1 DESC;

@@ -11,7 +11,7 @@ from kgrag.store.decisions import Decision
 from kgrag.store.sqlite.seals import PARTS, broken_seals, broken_settings, broken_vectors
 
 MERGE = Decision("merge", "省林业局", "云岭省林业局")
-META = {"embedder": "hash-8", "chunk_sizes": "24,8", "embedded_sizes": "8"}
+META = {"embedder": "hash-8", "chunk_sizes": "24,8"}
 # A statement that no other invariant minds, and what of whom is said to be broken.
 CHANGES = [
     ("UPDATE documents SET properties = '{\"year\":\"1999\"}' WHERE doc_id = 'd-01'", "text"),
