@@ -41,7 +41,7 @@ from kgrag.maintenance.problems import (
 )
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.filter import Filter, document_called, document_meant
+from kgrag.retrieval.filter import Filter, document_called, document_meant, documents_within
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.statements.in_force import InForce
@@ -270,7 +270,31 @@ class KnowledgeBase:
 
     def documents(self) -> list[Document]:
         """Return the cards of all documents (empty text), ordered by file."""
-        return sorted(self.store.document_cards(), key=lambda card: (card.file, card.doc_id))
+        return sorted(self._cards(), key=lambda card: (card.file, card.doc_id))
+
+    def _cards(self) -> Sequence[Document]:
+        return self.store.document_cards()
+
+    def doc_ids(
+        self, within: Filter | None = None, *, day: str | None = None
+    ) -> frozenset[str] | None:
+        """Return the ids of the documents that a filter leaves; None for all.
+
+        Args:
+            within: The filter.
+            day: At which they are in force, if that is wanted, ISO 8601; today for None.
+
+        Raises:
+            NotFoundError: If no document matches.
+        """
+
+        def in_force() -> frozenset[str]:
+            statuses = self.statuses(day)
+            return frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
+
+        return (
+            None if within is None else documents_within(within, self._cards(), in_force=in_force)
+        )
 
     def find_document(self, name: str) -> Document:
         """Return the card of a document by id, file, number (文号), title or words of its title.
@@ -278,7 +302,7 @@ class KnowledgeBase:
         Raises:
             NotFoundError: If no document, or more than one, matches; with `nearest` names.
         """
-        return document_meant(name, self.store.document_cards())
+        return document_meant(name, self._cards())
 
     def document(self, name: str) -> Document:
         """Return a document with its text, named as for `find_document`.

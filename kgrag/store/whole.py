@@ -1,6 +1,6 @@
 """A knowledge base as a whole: its settings, its state, everything in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -78,8 +78,15 @@ class WholeStore(Protocol):
         """Return the language of `run_query`."""
         ...
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
         """Return the rows of a form, at most so many, each with the places that state it.
+
+        Args:
+            query: The form.
+            most: Rows at most.
+            doc_ids: Documents whose statements are looked at; what they cite may be any.
 
         Raises:
             OutOfRangeError: If the form asks for what there is not.
@@ -87,7 +94,9 @@ class WholeStore(Protocol):
         """
         ...
 
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
+    def graph_statement(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> str:
         """Return the statement of a form with its values in it, to be shown."""
         ...
 

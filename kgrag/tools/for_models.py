@@ -9,7 +9,7 @@ from kgrag.answering.look_up import Given, Item
 from kgrag.answering.search_context import SearchContext
 from kgrag.api import KnowledgeBase
 from kgrag.llm.tools import Function
-from kgrag.retrieval.filter import Filter, document_meant, documents_within
+from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
 from kgrag.statements.table import Table, shown, worded
 from kgrag.tools.arguments import Within
@@ -41,27 +41,22 @@ class _Part(KnowledgeBase):
     def _knowledge(self) -> SearchContext:
         return self._part
 
-    def documents(self) -> list[Document]:
-        """Return the cards of the documents that are seen, ordered by file."""
-        return [card for card in super().documents() if card.doc_id in self._part.cards()]
+    def _cards(self) -> list[Document]:
+        return [*self._part.cards().values()]
 
-    def find_document(self, name: str) -> Document:
-        """Return the card of a document that is seen; NotFoundError for others."""
-        return document_meant(name, self.documents())
+    def doc_ids(self, within: Filter | None = None, *, day: str | None = None) -> frozenset[str]:
+        """Return the ids of the documents that are seen and that a filter leaves."""
+        day = day or self._part.as_of.day
+        return super().doc_ids(within or Filter(), day=day) or frozenset()
 
     def rows(self, selection: Selection) -> Table:
         """Return the table of a selection of the documents that are seen."""
-        cards, asked = self.documents(), dict[str, object]()
+        asked = dict[str, object]()
         for name in ("document", "new"):
             if named := getattr(selection, name):
                 asked[name] = self.find_document(named).doc_id
         if selection.kind not in ("cites", "cited_by", "basis", "digest"):
-            within, in_force = selection.within, self._part.in_force()
-            left = frozenset(card.doc_id for card in cards)
-            if within:
-                day = self._part.as_of.day
-                left = documents_within(within, cards, in_force=lambda: in_force.in_force(day))
-            asked["within"] = Filter(documents=tuple(sorted(left)))
+            asked["within"] = Filter(documents=tuple(sorted(self.doc_ids(selection.within))))
         return super().rows(selection.model_copy(update=asked))
 
 

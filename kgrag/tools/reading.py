@@ -166,14 +166,12 @@ def grep(base: "KnowledgeBase", given: Looked) -> "Table":
     Use it to check that words or a number stand anywhere, or nowhere.
     """
     from kgrag.answer.notes import note
-    from kgrag.retrieval.filter import documents_within
     from kgrag.statements.sources import Spot, sourced
     from kgrag.statements.table import Column, Table
     from kgrag.text.visible import shortened
 
-    looked_for, cards, within = _literal(given.text), base.documents(), given.filter
-    chosen = documents_within(within, cards) if within else {card.doc_id for card in cards}
-    ids = [card.doc_id for card in cards if card.doc_id in chosen]
+    looked_for, chosen = _literal(given.text), base.doc_ids(given.filter)
+    ids = [c.doc_id for c in base.documents() if chosen is None or c.doc_id in chosen]
     stop, lines, hits, seen = time.monotonic() + _SECONDS, dict[Spot, str](), 0, 0
     for document in _texts(base, ids):
         for match in looked_for.finditer(document.text.translate(_NARROW)):

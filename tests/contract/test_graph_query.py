@@ -1,6 +1,7 @@
 """Questions of analysts as forms: the rows that each gives, the same from every store."""
 
 import json
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -297,6 +298,24 @@ def test_questions_of_analysts_have_their_rows(filled, sample_kb):
     folder.close()
 
 
+def test_of_some_documents_the_rows_are_those_of_a_base_that_has_only_them(filled, tmp_path):
+    """What they cite may be any document, and is known as where it is held."""
+    held = sorted(card.doc_id for card in filled.document_cards())
+    alone = ({"start": "organ"}, {"start": "entity"}, {"start": "document", "step": ["names"]})
+    forms = [form for _, form, *_ in QUESTIONS if "document2" not in json.dumps(form)]
+    for n, half in enumerate((held[::2], held[1::2], held[:1])):
+        with closing(SQLiteStore.open(tmp_path / f"part{n}")) as part:
+            for doc_id in half:
+                part.upsert_document(filled.bundle(doc_id), source=f"/{doc_id}.txt")
+            for query in (checked(Graphed, form) for form in (*forms, *alone)):
+                found = filled.graph_rows(query, most=1001, doc_ids=half)
+                assert found == part.graph_rows(query, most=1001), query
+    cited = {"start": "document", "step": ["cites"], "returns": ["document2.held"]}
+    some = filled.graph_rows(checked(Graphed, cited), most=99, doc_ids=held[::2])
+    assert {spot[0] for row in some.rows for spot in row.spots} <= {*held[::2]}
+    assert {row.cells for row in some.rows} == {("yes",), ("no",)}
+
+
 def test_values_reach_the_database_as_parameters_only(filled):
     """Whatever is in them; shown, they are literals that mean the same."""
     for hostile in (
@@ -316,6 +335,10 @@ def test_values_reach_the_database_as_parameters_only(filled):
             assert [
                 row["document_title"] for row in filled.run_query(shown, max_rows=9, timeout_s=5.0)
             ] == [PLAN], shown
+        shown = filled.graph_statement(query, most=9, doc_ids=[hostile, PLAN])
+        assert not filled.graph_rows(query, most=9, doc_ids=[hostile, PLAN]).rows
+        if filled.query_language == "cypher":
+            assert filled.run_query(shown, max_rows=9, timeout_s=5.0) == []
 
 
 def test_a_shown_statement_runs_as_it_stands(filled):

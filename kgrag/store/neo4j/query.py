@@ -10,7 +10,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TypeVar
 from uuid import uuid4
@@ -119,15 +119,17 @@ def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float)
     return found
 
 
-def run_form(database: Database, query: GraphQuery, *, most: int) -> GraphRows:
-    """Return the rows of a form, at most so many.
+def run_form(
+    database: Database, query: GraphQuery, *, most: int, doc_ids: Collection[str] | None = None
+) -> GraphRows:
+    """Return the rows of a form, at most so many; see `WholeStore.graph_rows`.
 
     Raises:
         OutOfRangeError: If the form asks for what there is not.
         StatementError: If it takes too long.
         StoreUnavailableError: If the server cannot be reached.
     """
-    made = form_statement(database, query)
+    made = form_statement(database, query, doc_ids)
 
     def rows(session: neo4j.Session, asked: Callable[[str], neo4j.Query]) -> GraphRows:
         result = session.run(asked(made.text), {**made.parameters, "most": most})
@@ -136,9 +138,11 @@ def run_form(database: Database, query: GraphQuery, *, most: int) -> GraphRows:
     return _stopped_in_time(database, "graph-query", rows, max_rows=1000, timeout_s=FORM_S)
 
 
-def form_statement(database: Database, query: GraphQuery) -> Compiled:
+def form_statement(
+    database: Database, query: GraphQuery, doc_ids: Collection[str] | None = None
+) -> Compiled:
     """Return the statement of a form, for this knowledge base."""
-    made = compiled(query, DIALECT)
+    made = compiled(query, DIALECT, doc_ids)
     return Compiled(made.columns, of_base(made.text, database.address.base), made.parameters)
 
 

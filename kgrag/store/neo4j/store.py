@@ -1,6 +1,6 @@
 """The server store: a Neo4j database."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kgrag.errors import StoreError
 from kgrag.store import records
@@ -71,11 +71,15 @@ class Neo4jStore(Decisions, Graph, Search):
     def query_language(self) -> QueryLanguage:
         return "cypher"
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
-        return run_form(self._database, query, most=most)
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
+        return run_form(self._database, query, most=most, doc_ids=doc_ids)
 
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
-        return form_statement(self._database, query).inline(written_text, most)
+    def graph_statement(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> str:
+        return form_statement(self._database, query, doc_ids).inline(written_text, most)
 
     def get_meta(self, key: str) -> str | None:
         """Return a setting, or None; StoreError if it is of no use."""

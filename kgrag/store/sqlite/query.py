@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from typing import Any
 
 from kgrag.errors import StatementError, StoreError
@@ -69,14 +70,20 @@ def run_query(database: Database, sql: str, *, max_rows: int, timeout_s: float) 
     raise _refused(database, sql, answer, timeout_s)
 
 
-def run_form(connection: sqlite3.Connection, query: GraphQuery, *, most: int) -> GraphRows:
-    """Return the rows of a form, at most so many.
+def run_form(
+    connection: sqlite3.Connection,
+    query: GraphQuery,
+    *,
+    most: int,
+    doc_ids: Collection[str] | None = None,
+) -> GraphRows:
+    """Return the rows of a form, at most so many; see `WholeStore.graph_rows`.
 
     Raises:
         OutOfRangeError: If the form asks for what there is not.
         StatementError: If it takes too long.
     """
-    made = compiled(query, DIALECT)
+    made = compiled(query, DIALECT, doc_ids)
     connection.create_function("region_level", 1, _level, deterministic=True)
     connection.create_function("document_kind", 2, _kind, deterministic=True)
     until = time.monotonic() + FORM_S
@@ -119,6 +126,7 @@ DIALECT = Dialect(
         "type": {kind: f"form_{kind}" for kind in FIELDS},
         "relation": {name: f"form_{name}" for name in RELATIONS},
     },
+    listed=json.dumps,
     has_tables=True,
 )
 

@@ -196,12 +196,16 @@ class SQLiteStore(Writing, Graph, Search):
     def query_language(self) -> QueryLanguage:
         return "sql"
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
         with self._reading() as connection:
-            return run_form(connection, query, most=most)
+            return run_form(connection, query, most=most, doc_ids=doc_ids)
 
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
-        return compiled(query, DIALECT).inline(written_text, most)
+    def graph_statement(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> str:
+        return compiled(query, DIALECT, doc_ids).inline(written_text, most)
 
     def close(self) -> None:
         self._database.close()

@@ -220,6 +220,7 @@ def test_a_filter_of_the_question_binds_every_call(opened, called):
     for word in ("四川省", "41%", "66%", "林业和草原局", "2022年1月1日"):
         assert word not in seen
     assert "1 份文件" in seen
+    assert f"没有名为 {called[0]} 的函数" not in seen  # all are offered under a filter, too
 
 
 ODD: list[object] = [
