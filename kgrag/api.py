@@ -287,14 +287,11 @@ class KnowledgeBase:
         Raises:
             NotFoundError: If no document matches.
         """
-
-        def in_force() -> frozenset[str]:
-            statuses = self.statuses(day)
-            return frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
-
-        return (
-            None if within is None else documents_within(within, self._cards(), in_force=in_force)
-        )
+        if within is None:
+            return None
+        at = as_of_asked("", day).day
+        in_force = partial(InForce.read, self.store)
+        return documents_within(within, self._cards(), in_force=lambda: in_force().in_force(at))
 
     def find_document(self, name: str) -> Document:
         """Return the card of a document by id, file, number (文号), title or words of its title.

@@ -40,6 +40,7 @@ from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import body_of, check_pairs, of_pairs
 from kgrag.serve.rendering import entity_url, instead, page, rendered, said
+from kgrag.statements.lists import documents_with_status
 from kgrag.statements.overview import Facet, facets
 from kgrag.statements.references import by_node
 from kgrag.statements.selection import Selection
@@ -54,7 +55,7 @@ from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
 from kgrag.tools.ask import FORMS, Asked, answered
 from kgrag.tools.curation import CORRECTABLE, correctable_of
-from kgrag.tools.reading import Listed, Read, Searched, listed
+from kgrag.tools.reading import Listed, Read, Searched
 from kgrag.tools.results import Answered, Reading, place_url
 from kgrag.tools.tool import Tool
 from kgrag.types import Document, Entity, Fact, Heading
@@ -261,7 +262,8 @@ _FACETS: Mapping[Facet, Facet] = {
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    cards, statuses = listed(desk.base, given)
+    chosen, statuses = documents_with_status(desk.base.store, given.selection)
+    cards = [*chosen.cards.values()]
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
     unknown = not cards and given.words

@@ -1,11 +1,12 @@
 """Lists of what is stated: duties, definitions, provisions, documents and their validity."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kgrag.answer.notes import note
 from kgrag.retrieval.filter import Filter
-from kgrag.statements.choose import check_named, choose, names_all
+from kgrag.statements.choose import Chosen, check_named, choose, names_all
 from kgrag.statements.in_force import ACTS, InForce
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Selection
@@ -43,14 +44,17 @@ _DEFINITIONS = (
 _PROVISIONS = (Column("heading", "条款", "provision"), Column("text", "内容", "text"), _DOC_ID)
 _DOCUMENTS = (
     Column("title", "文件", "document"),
-    Column("status", "效力", "status"),
+    Column("standing", "效力", "in force"),
     Column("number", "文号", "number"),
     Column("issuer", "发文机关", "issuer"),
     Column("issued", "发文日期", "issued"),
     Column("effective", "施行", "effective"),
     Column("expires", "有效期至", "valid until"),
     Column("replaced_by", "由何文件废止、修订或替代", "ended or replaced by"),
+    Column("regions", "地区", "regions"),
     _DOC_ID,
+    Column("status", "状态", "status"),
+    Column("file", "文件路径", "file"),
 )
 
 
@@ -116,12 +120,11 @@ def provisions(store: Store, selection: Selection) -> Stated:
     return Stated(_PROVISIONS, rows, (chosen.note(stating, of),))
 
 
-def documents(store: Store, selection: Selection) -> Stated:
-    """Return the selected documents, newest first, and whether they are in force.
+def documents_with_status(store: Store, selection: Selection) -> tuple[Chosen, dict[str, Status]]:
+    """Return the selected documents, newest first, and the status of all documents at its day.
 
-    They are selected by place, level, year, issuer and words of the title. Each row has the
-    clauses that say from and until when it is in force, and what ended or replaced it; of a
-    document that has none, the line of its title.
+    They are selected by place, level, year, issuer, status and words of title, number, issuer or
+    file.
 
     Raises:
         NotFoundError: If no document is selected.
@@ -134,22 +137,61 @@ def documents(store: Store, selection: Selection) -> Stated:
         issuers=(selection.agency,) if selection.agency else within.issuers,
     )
     chosen = choose(store, Selection(kind=selection.kind, as_of=selection.as_of, within=within))
-    acts = store.statements("reference", predicates=ACTS)
-    has_words, level = names_all(selection.topic), selection.level
-    cards = [c for c in chosen.cards.values() if has_words(c.title) and _is_of(level, c)]
+    in_force, day = InForce.read(store, chosen.held), selection.day
+    statuses = {card.doc_id: in_force.status(card.doc_id, day) for card in chosen.held}
+    has_words = names_all(selection.topic)
+    cards = [
+        card
+        for card in chosen.cards.values()
+        if has_words(
+            "\n".join((card.title, *card.metadata.issuers, card.metadata.number, card.file))
+        )
+        and _is_of(selection.level, card)
+        and selection.status in ("", statuses[card.doc_id].kind)
+    ]
     cards.sort(key=lambda card: (card.metadata.issue_date, card.title), reverse=True)
-    in_force = InForce.read(store, chosen.held)
+    return replace(chosen, cards={card.doc_id: card for card in cards}), statuses
+
+
+def documents(store: Store, selection: Selection) -> Stated:
+    """Return the documents of `documents_with_status`, with what ended, amended or replaced them.
+
+    Each row has the clauses that say from and until when it is in force, and what ended or replaced
+    it; of a document that has none, the line of its title. Where words select, titles with them
+    that a document repeals or amends and that are not held follow.
+
+    Raises:
+        NotFoundError: If no document is selected.
+    """
+    chosen, statuses = documents_with_status(store, selection)
+    acts = store.statements("reference", predicates=ACTS)
     spans = validity_spans(store, chosen.cards)
     rows: list[tuple[tuple[Cell, ...], list[Spot]]] = []
-    for card in cards:
-        status = in_force.status(card.doc_id, selection.day)
+    for card in chosen.cards.values():
+        status = statuses[card.doc_id]
         node, acting = node_id(card.title, card.metadata), status.doc_id
         by = [spot_of(s) for s in acts if s.doc_id == acting and s.fact.object.entity_id == node]
-        own = [(card.doc_id, *span) for span in dict.fromkeys(spans[card.doc_id].values())]
-        cells = _cells(card, status)
-        rows.append((cells, [*by, *own] or [(acting or card.doc_id, 0, 1)]))
-    counted = note("documents-selected", "zh", n=len(cards), total=len(chosen.held))
+        own = {
+            start: (card.doc_id, start, end) for start, end in sorted(spans[card.doc_id].values())
+        }
+        spots = [*by, *own.values()]  # of spans in each other the longer
+        rows.append((_cells(card, status), spots or [(acting or card.doc_id, 0, 1)]))
+    counted = note("documents-selected", "zh", n=len(rows), total=len(chosen.held))
+    if selection.topic:
+        rows += _not_held(store, selection)
     return Stated(_DOCUMENTS, rows, (counted,))
+
+
+def _not_held(store: Store, selection: Selection) -> Iterator[tuple[tuple[Cell, ...], list[Spot]]]:
+    """Yield a row for each title that is repealed or amended and not held."""
+    chosen, has_words = choose(store, selection), names_all(selection.topic)
+    in_force, spots = InForce.read(store, chosen.held), defaultdict[str, list[Spot]](list)
+    for s in store.statements("reference", sorted(chosen.cards), predicates=ACTS):
+        spots[object_of(s)].append(spot_of(s))
+    for title, stating in spots.items():
+        status = in_force.status_of_title(title, selection.day) if has_words(title) else None
+        if status and selection.status in ("", status.kind):
+            yield _cells(Document("", title, "", "", "", ""), status), stating
 
 
 def _is_of(level: str, card: Document) -> bool:
@@ -161,12 +203,15 @@ def _cells(card: Document, status: Status) -> tuple[Cell, ...]:
     told = card.metadata
     return (
         card.title,
-        kind_in_words(status.kind),
+        status.told() or kind_in_words(status.kind),
         told.number or None,
         "、".join(told.issuers) or None,
         day_of_issue(card),
         told.effective or None,
         told.expires or None,
         f"《{status.title}》" if status.title else None,
-        card.doc_id,
+        "、".join(told.regions) or None,
+        card.doc_id or None,
+        status.kind,
+        card.file or None,
     )

@@ -46,7 +46,9 @@ class Selection(BaseModel):
         role: 牵头, 负责 or 配合.
         document: Id, file, number, title or words of it; of a digest the old one.
         new: Of a digest the new document, named in the same way.
-        topic: Words of titles of documents, of headings of provisions, of terms of definitions.
+        topic: Words of titles, numbers, issuers or files of documents, of headings of provisions,
+            of terms of definitions.
+        status: Of documents at the day; see `kgrag.status.StatusKind`.
         by: What the rows of a comparison are.
         hops: Greatest length of a chain of bases.
         since: First day of a timeline: 2022, 2022-06 or 2022-06-30.
@@ -72,6 +74,7 @@ class Selection(BaseModel):
     document: str = ""
     new: str = ""
     topic: str = ""
+    status: str = ""
     by: By = "province"
     hops: int = 3
     since: str = ""

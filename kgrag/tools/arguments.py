@@ -106,7 +106,7 @@ class Within(Arguments):
         "只限该机关印发的文件：四川省人民政府；或机关名称中的词：“四川 生态环境厅”。",
     )
     in_force: bool = argument(
-        "Only what is in force, today or as of the question's day; what has no date is kept.",
+        "Only what is in force on the day; what has no date is kept.",
         "只限现行有效的文件，以今日或所问日期为准；日期不明的保留。",
         default=False,
     )

@@ -12,7 +12,7 @@ from kgrag.llm.tools import Function
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
 from kgrag.statements.table import Table, shown, worded
-from kgrag.tools.arguments import Within
+from kgrag.tools.arguments import Dated, Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
 from kgrag.types import Document, Language
@@ -22,9 +22,9 @@ from kgrag.types import Document, Language
 _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
 # What a model is not told of: results are cut where there is no room, and are in its language.
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
-_UNSAID |= {"kind", "issuer", "in_force", "as_of"}
+_UNSAID |= {"kind", "issuer", "in_force"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
-_WITHIN = frozenset(field.name for field in fields(Within))
+_WITHIN = frozenset(field.name for field in fields(Dated))
 _CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
 _STATEMENT = "graph-statement"  # the note that shows it: for a reader, not for a model

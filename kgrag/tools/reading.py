@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
+    from kgrag.statements.selection import Selection
     from kgrag.statements.table import Cell, Table
-    from kgrag.status import Status
     from kgrag.tools.results import Found, Overview, Reading
     from kgrag.types import Document
 
@@ -217,68 +217,33 @@ class Listed(Dated, Rows):
         default="",
     )
     status: str = argument(
-        "in_force, repealed, draft …", "效力：in_force、repealed、draft 等。", default=""
+        "Only in_force, not_yet, expired, repealed, superseded, amended, over, draft or unknown.",
+        "只列该状态：in_force 有效、not_yet 未施行、expired 失效、repealed 废止、superseded 有新版、"
+        "amended 修订、over 期满、draft 草案、unknown 不明。",
+        default="",
     )
 
+    @property
+    def selection(self) -> "Selection":
+        """The documents for the engine."""
+        from kgrag.statements.selection import Selection
 
-@tool("列出文件：标题、文号、日期、发文机关、地区和效力。")
-def documents(base: "KnowledgeBase", given: Listed) -> "Table":
-    """List the documents: title, number, date, issuers, region, and whether it is in force."""
-    from kgrag.statements.naming import day_of_issue
-
-    cards, statuses = listed(base, given)
-    headings = {
-        "doc_id": "编号", "date": "日期", "title": "标题", "number": "文号", "issuers": "发文机关",
-        "regions": "地区", "status": "状态", "standing": "效力", "replaced_by": "替代文件",
-        "file": "文件路径",
-    }  # fmt: skip
-    rows = (
-        (
-            card.doc_id,
-            day_of_issue(card),
-            card.title,
-            card.metadata.number,
-            "、".join(card.metadata.issuers),
-            "、".join(card.metadata.regions),
-            statuses[card.doc_id].kind,
-            statuses[card.doc_id].told(given.lang),
-            statuses[card.doc_id].doc_id,
-            card.file,
+        return Selection(
+            kind="documents",
+            topic=self.words,
+            status=self.status,
+            as_of=self.as_of,
+            within=self.filter,
         )
-        for card in cards
-    )
-    return listing("documents", headings, rows)
 
 
-def listed(base: "KnowledgeBase", given: Listed) -> "tuple[list[Document], Mapping[str, Status]]":
-    """Return the documents that a list asks for, and the statuses of all documents.
+@tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
+def documents(base: "KnowledgeBase", given: Listed) -> "Table":
+    """List documents: in force or not, since when, what ended, amended or replaced them.
 
-    Raises:
-        NotFoundError: If no document has what is asked for.
+    Each has the clause that says so, with title, number, dates, issuers and region.
     """
-    from kgrag.retrieval.filter import documents_within
-    from kgrag.text.words import normalize_name
-
-    statuses = base.statuses(given.day)
-    cards = [card for card in base.documents() if card.doc_id in statuses]
-    counting = frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
-    if wanted := given.filter:
-        within = documents_within(wanted, cards, in_force=lambda: counting)
-        cards = [card for card in cards if card.doc_id in within]
-    words = [normalize_name(word) for word in given.words.split()]
-    return [
-        card
-        for card in cards
-        if (not given.status or statuses[card.doc_id].kind == given.status)
-        and all(word in _words_of(card) for word in words)
-    ], statuses
-
-
-def _words_of(card: "Document") -> str:
-    from kgrag.text.words import normalize_name
-
-    told = card.metadata
-    return "\n".join(map(normalize_name, (card.title, told.number, *told.issuers, card.file)))
+    return base.rows(given.selection)
 
 
 @tool("列出未能读取或读取有误的文件，附处理办法。")
