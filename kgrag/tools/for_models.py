@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from kgrag.answering.look_up import Given, Item
+from kgrag.answering.look_up import MOST_SOURCES, Given, Item
 from kgrag.answering.search_context import SearchContext
 from kgrag.api import KnowledgeBase
 from kgrag.llm.tools import Function
@@ -88,7 +88,7 @@ class ModelTools:
         given = {name: asked[name] for name in asked if name in known or name in arguments}
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
-        items = [item for item in _items(found) if held is None or _is_held(item, held)]
+        items = [*_items(found, held)]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
         columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
@@ -139,28 +139,23 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     return brief
 
 
-def _items(found: object) -> Iterator[Item]:
-    """Yield what a tool found: rows of a table with their first source, passages, a text."""
+def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
+    """Yield what a tool found: rows of a table that documents held state, passages, a text."""
     match found:
         case Table():
             for row in found.rows:
                 cells = (row.cells[at] for at in found.filled)
                 told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
-                at = next(((s.doc_id, s.start, s.end) for s in row.sources), None)
-                yield Item(told, at)
+                here = [s for s in row.sources if held is None or s.doc_id in held]
+                sources = tuple((s.doc_id, s.start, s.end) for s in here[:MOST_SOURCES])
+                if sources or held is None:
+                    yield Item(told, sources)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
-                yield Item(chunk.text, (chunk.doc_id, chunk.start, chunk.end), is_row=False)
+                yield Item(chunk.text, ((chunk.doc_id, chunk.start, chunk.end),), is_row=False)
         case Reading() if found.excerpt:
             cited = found.excerpt.citation
-            yield Item(cited.quote, (cited.doc_id, cited.start, cited.end), is_row=False)
+            yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
-
-
-def _is_held(item: Item, held: frozenset[str]) -> bool:
-    """Return whether an item is of documents of the question; a row may name one by its id."""
-    if item.source:
-        return item.source[0] in held
-    return item.text.partition(" | ")[0].partition(":")[0] in held

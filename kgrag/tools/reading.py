@@ -218,8 +218,8 @@ class Listed(Dated, Rows):
     )
     status: str = argument(
         "Only in_force, not_yet, expired, repealed, superseded, amended, over, draft or unknown.",
-        "只列该状态：in_force 有效、not_yet 未施行、expired 失效、repealed 废止、superseded 有新版、"
-        "amended 修订、over 期满、draft 草案、unknown 不明。",
+        "只列该状态：in_force 有效、not_yet 未施行、expired 失效、repealed 废止、"
+        "superseded 有新版、amended 修订、over 期满、draft 草案、unknown 不明。",
         default="",
     )
 

@@ -153,6 +153,28 @@ def test_rows_are_those_of_every_door(opened):
     assert told.count("\n[") == len(page.rows)
 
 
+@pytest.mark.parametrize("places", [("四川", "云南", "福建"), ("四川", "福建")])
+def test_a_row_of_several_documents_has_a_number_for_each(opened, places):
+    """A sentence cites the one that states it; a row has those of the question's documents only."""
+    asked = call("graph-query", start="target", where=["year = 2025"], aggregate="count")
+    found = re.compile(r"^((?:\[\d+\])+) (\d)（(.*)）$", re.MULTILINE)
+
+    def script(request):
+        told = found.search("".join(results(request)))
+        if not told:
+            return [asked]
+        numbers = dict(zip(told[3].split("、"), re.findall(r"\d+", told[1]), strict=True))
+        assert (int(told[2]), numbers.keys()) == (
+            len(places),
+            {f"《{p}省国土绿化规划》" for p in places},
+        )
+        return f"福建省森林覆盖率将达到67%[{numbers['《福建省国土绿化规划》']}]。"
+
+    base, _ = opened(script)
+    answer = base.ask("目标有几项？", within=Filter(regions=places))
+    assert [c.title for c in answer.citations] == ["福建省国土绿化规划"]
+
+
 def test_endless_calls_end_with_a_call_without_tools(opened):
     """Three rounds, then the answer must come; equal calls are not made again."""
 
