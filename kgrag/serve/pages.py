@@ -55,8 +55,9 @@ from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
 from kgrag.tools.ask import FORMS, Asked, answered
 from kgrag.tools.curation import CORRECTABLE, correctable_of
-from kgrag.tools.reading import Listed, Read, Searched
+from kgrag.tools.reading import Read, Searched
 from kgrag.tools.results import Answered, Reading, place_url
+from kgrag.tools.tables import Listed
 from kgrag.tools.tool import Tool
 from kgrag.types import Document, Entity, Fact, Heading
 
@@ -262,7 +263,7 @@ _FACETS: Mapping[Facet, Facet] = {
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    chosen, statuses = documents_with_status(desk.base.store, given.selection)
+    chosen, statuses = documents_with_status(desk.base.store, given.selection("documents"))
     cards = [*chosen.cards.values()]
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]

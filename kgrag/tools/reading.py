@@ -11,7 +11,6 @@ from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
-    from kgrag.statements.selection import Selection
     from kgrag.statements.table import Cell, Table
     from kgrag.tools.results import Found, Overview, Reading
     from kgrag.types import Document
@@ -205,45 +204,6 @@ def _literal(text: str) -> re.Pattern[str]:
 def _texts(base: "KnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
     for at in range(0, len(ids), _BATCH):
         yield from base.store.documents(ids[at : at + _BATCH])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Listed(Dated, Rows):
-    """Which documents are listed."""
-
-    words: str = argument(
-        "Words of the title, number, issuer or file.",
-        "标题、文号、发文机关或路径中的词。",
-        default="",
-    )
-    status: str = argument(
-        "Only in_force, not_yet, expired, repealed, superseded, amended, over, draft or unknown.",
-        "只列该状态：in_force 有效、not_yet 未施行、expired 失效、repealed 废止、"
-        "superseded 有新版、amended 修订、over 期满、draft 草案、unknown 不明。",
-        default="",
-    )
-
-    @property
-    def selection(self) -> "Selection":
-        """The documents for the engine."""
-        from kgrag.statements.selection import Selection
-
-        return Selection(
-            kind="documents",
-            topic=self.words,
-            status=self.status,
-            as_of=self.as_of,
-            within=self.filter,
-        )
-
-
-@tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
-def documents(base: "KnowledgeBase", given: Listed) -> "Table":
-    """List documents: in force or not, since when, what ended, amended or replaced them.
-
-    Each has the clause that says so, with title, number, dates, issuers and region.
-    """
-    return base.rows(given.selection)
 
 
 @tool("列出未能读取或读取有误的文件，附处理办法。")
