@@ -40,10 +40,11 @@ class GraphRow(NamedTuple):
 
 
 class GraphRows(NamedTuple):
-    """Rows with their columns."""
+    """Rows with their columns, and the statement with its values in it, to be shown."""
 
     columns: tuple[Column, ...]
     rows: tuple[GraphRow, ...]
+    statement: str = ""
 
 
 class Dialect(NamedTuple):
@@ -52,12 +53,14 @@ class Dialect(NamedTuple):
     Attributes:
         fragment: Returns a fragment by name.
         names: What `start` (a type where paths begin), `type` and `relation` are called in it.
+        quote: Returns a text as a literal.
         listed: Returns ids as a parameter.
         has_tables: Whether tables that a statement reads are defined before it.
     """
 
     fragment: Callable[[str], str]
     names: Mapping[str, Mapping[str, str]]
+    quote: Callable[[str], str]
     listed: Callable[[list[str]], str | list[str]] = list
     has_tables: bool = False
 
@@ -70,12 +73,14 @@ class Compiled:
         columns: Of its rows, which have the places that state them behind.
         text: With parameters `$p0`, `$p1`, …, `$within`, `$most`.
         parameters: By name; `within` are the documents that are looked at.
+        quote: Of the dialect.
         tables: What stands before the text, where the language needs tables to be defined.
     """
 
     columns: tuple[Column, ...]
     text: str
     parameters: Parameters
+    quote: Callable[[str], str]
     tables: str = ""
 
     def rows(self, found: Iterable[Sequence[Any]]) -> GraphRows:
@@ -84,17 +89,16 @@ class Compiled:
             GraphRow(tuple(map(_same, cells)), tuple(sorted(set(_spots(places)))))
             for *cells, places in found
         )
-        return GraphRows(self.columns, tuple(rows))
+        return GraphRows(self.columns, tuple(rows), self._inline())
 
-    def inline(self, quote: Callable[[str], str], most: int) -> str:
+    def _inline(self) -> str:
         """Return the text on one line, with literals in place of its parameters."""
-        known: Parameters = {**self.parameters, "most": most}
 
         def literal(found: re.Match[str]) -> str:
-            value = known[found[1]]
+            value = self.parameters[found[1]]
             if isinstance(value, list):
-                return f"[{', '.join(map(quote, value))}]"
-            return quote(value) if isinstance(value, str) else str(value)
+                return f"[{', '.join(map(self.quote, value))}]"
+            return self.quote(value) if isinstance(value, str) else str(value)
 
         return re.sub(r"\$(\w+)", literal, " ".join(self.text.split()))
 
@@ -227,13 +231,14 @@ class _Writer:
 
 
 def compiled(
-    query: GraphQuery, dialect: Dialect, doc_ids: Collection[str] | None = None
+    query: GraphQuery, dialect: Dialect, *, most: int, doc_ids: Collection[str] | None = None
 ) -> Compiled:
     """Return the statement of a form.
 
     Args:
         query: The form.
         dialect: Language of the statement.
+        most: Rows at most.
         doc_ids: Documents whose statements are looked at, what they cite may be any; None for all.
 
     Raises:
@@ -243,7 +248,9 @@ def compiled(
     writer = _Writer(path, dialect, doc_ids)
     columns, text = (_grouped if query.aggregate else _listed)(query, path, writer)
     tables = _tables(text, dialect.fragment) if dialect.has_tables else ""
-    return Compiled(tuple(columns), text, writer.parameters, tables)
+    return Compiled(
+        tuple(columns), text, {**writer.parameters, "most": most}, dialect.quote, tables
+    )
 
 
 def _listed(query: GraphQuery, path: Path, writer: _Writer) -> tuple[list[Column], str]:

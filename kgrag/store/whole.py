@@ -94,12 +94,6 @@ class WholeStore(Protocol):
         """
         ...
 
-    def graph_statement(
-        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
-    ) -> str:
-        """Return the statement of a form with its values in it, to be shown."""
-        ...
-
     def run_query(
         self, text: str, /, *, max_rows: int, timeout_s: float
     ) -> list[dict[str, object]]:

@@ -62,7 +62,7 @@ def graph_query(base: "KnowledgeBase", given: Graphed) -> "Table":
     notes = [] if found.rows else [*_emptied(base, given, doc_ids)]
     if len(found.rows) > _MOST:
         notes.append(note("first-rows", given.lang, shown=_MOST))
-    text = base.store.graph_statement(given, most=given.limit or _MOST, doc_ids=doc_ids)
+    text = f"{found.statement.removesuffix(str(_MOST + 1))}{given.limit or _MOST}"
     language = {"sql": "SQL", "cypher": "Cypher"}[base.store.query_language]
     notes.append(note("graph-statement", given.lang, of=language, statement=text))
     if any(len(row.spots) > _MOST_SPOTS for row in found.rows):

@@ -294,7 +294,7 @@ def test_questions_of_analysts_have_their_rows(filled, sample_kb):
         assert [row.cells for row in found.rows[: len(first)]] == first, question
         assert len(found.rows) == n, question
         assert all(row.spots for row in found.rows), question
-        assert found == folder.graph_rows(query, most=1001), question
+        assert found[:2] == folder.graph_rows(query, most=1001)[:2], question
     folder.close()
 
 
@@ -309,7 +309,7 @@ def test_of_some_documents_the_rows_are_those_of_a_base_that_has_only_them(fille
                 part.upsert_document(filled.bundle(doc_id), source=f"/{doc_id}.txt")
             for query in (checked(Graphed, form) for form in (*forms, *alone)):
                 found = filled.graph_rows(query, most=1001, doc_ids=half)
-                assert found == part.graph_rows(query, most=1001), query
+                assert found[:2] == part.graph_rows(query, most=1001)[:2], query
     cited = {"start": "document", "step": ["cites"], "returns": ["document2.held"]}
     some = filled.graph_rows(checked(Graphed, cited), most=99, doc_ids=held[::2])
     assert {spot[0] for row in some.rows for spot in row.spots} <= {*held[::2]}
@@ -328,17 +328,18 @@ def test_values_reach_the_database_as_parameters_only(filled):
                 {"field": "title", "op": "contains", "value": "云岭省碳达峰"},
             ]}).where
         )  # fmt: skip
-        assert [row.cells[0] for row in filled.graph_rows(query, most=9).rows] == [PLAN]
-        shown = filled.graph_statement(query, most=9)
+        found = filled.graph_rows(query, most=9)
+        shown = found.statement
+        assert [row.cells[0] for row in found.rows] == [PLAN]
         assert "\n" not in shown or filled.query_language == "sql"
         if filled.query_language == "cypher":
             assert [
                 row["document_title"] for row in filled.run_query(shown, max_rows=9, timeout_s=5.0)
             ] == [PLAN], shown
-        shown = filled.graph_statement(query, most=9, doc_ids=[hostile, PLAN])
-        assert not filled.graph_rows(query, most=9, doc_ids=[hostile, PLAN]).rows
+        none = filled.graph_rows(query, most=9, doc_ids=[hostile, PLAN])
+        assert not none.rows
         if filled.query_language == "cypher":
-            assert filled.run_query(shown, max_rows=9, timeout_s=5.0) == []
+            assert filled.run_query(none.statement, max_rows=9, timeout_s=5.0) == []
 
 
 def test_a_shown_statement_runs_as_it_stands(filled):
@@ -347,9 +348,9 @@ def test_a_shown_statement_runs_as_it_stands(filled):
         pytest.skip("of a folder only the part of the statement that follows the form is shown")
     for question, form, _, _ in QUESTIONS:
         query = checked(Graphed, form)
-        shown = filled.graph_statement(query, most=1000)
-        rows = filled.run_query(shown, max_rows=1000, timeout_s=20.0)
-        assert len(rows) == len(filled.graph_rows(query, most=1000).rows), question
+        found = filled.graph_rows(query, most=1000)
+        rows = filled.run_query(found.statement, max_rows=1000, timeout_s=20.0)
+        assert len(rows) == len(found.rows), question
 
 
 def test_a_form_that_asks_for_what_there_is_not_is_refused_with_what_there_is(filled):

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.graph_query import GraphQuery
-from kgrag.store.graph_statement import FORM_S, Compiled, GraphRows, compiled
+from kgrag.store.graph_statement import FORM_S, GraphRows, compiled
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
@@ -129,21 +130,14 @@ def run_form(
         StatementError: If it takes too long.
         StoreUnavailableError: If the server cannot be reached.
     """
-    made = form_statement(database, query, doc_ids)
+    made = compiled(query, DIALECT, most=most, doc_ids=doc_ids)
+    made = replace(made, text=of_base(made.text, database.address.base))
 
     def rows(session: neo4j.Session, asked: Callable[[str], neo4j.Query]) -> GraphRows:
-        result = session.run(asked(made.text), {**made.parameters, "most": most})
+        result = session.run(asked(made.text), {**made.parameters})
         return made.rows(record.values() for record in result)
 
     return _stopped_in_time(database, "graph-query", rows, max_rows=1000, timeout_s=FORM_S)
-
-
-def form_statement(
-    database: Database, query: GraphQuery, doc_ids: Collection[str] | None = None
-) -> Compiled:
-    """Return the statement of a form, for this knowledge base."""
-    made = compiled(query, DIALECT, doc_ids)
-    return Compiled(made.columns, of_base(made.text, database.address.base), made.parameters)
 
 
 def _stopped_in_time(

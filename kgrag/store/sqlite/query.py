@@ -83,14 +83,14 @@ def run_form(
         OutOfRangeError: If the form asks for what there is not.
         StatementError: If it takes too long.
     """
-    made = compiled(query, DIALECT, doc_ids)
+    made = compiled(query, DIALECT, most=most, doc_ids=doc_ids)
     connection.create_function("region_level", 1, _level, deterministic=True)
     connection.create_function("document_kind", 2, _kind, deterministic=True)
     until = time.monotonic() + FORM_S
     connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
     try:
         text = f"{made.tables}\n{made.text}"
-        rows = connection.execute(text, {**made.parameters, "most": most}).fetchall()
+        rows = connection.execute(text, made.parameters).fetchall()
     except sqlite3.OperationalError as exc:
         if exc.sqlite_errorname == "SQLITE_INTERRUPT":
             raise stopped("graph-query", FORM_S) from None
@@ -126,6 +126,7 @@ DIALECT = Dialect(
         "type": {kind: f"form_{kind}" for kind in FIELDS},
         "relation": {name: f"form_{name}" for name in RELATIONS},
     },
+    quote=written_text,
     listed=json.dumps,
     has_tables=True,
 )

@@ -164,10 +164,8 @@ def test_a_row_of_several_documents_has_a_number_for_each(opened, places):
         if not told:
             return [asked]
         numbers = dict(zip(told[3].split("、"), re.findall(r"\d+", told[1]), strict=True))
-        assert (int(told[2]), numbers.keys()) == (
-            len(places),
-            {f"《{p}省国土绿化规划》" for p in places},
-        )
+        assert int(told[2]) == len(places)
+        assert {*numbers} == {f"《{place}省国土绿化规划》" for place in places}
         return f"福建省森林覆盖率将达到67%[{numbers['《福建省国土绿化规划》']}]。"
 
     base, _ = opened(script)

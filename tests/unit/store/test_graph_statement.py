@@ -65,7 +65,10 @@ def test_what_a_caller_writes_is_a_parameter(store_of_forms):
 def statements_of(query):
     """Return the statement in each language; empty where the form is refused in words."""
     try:
-        return {language: compiled(query, one, HOSTILE[:9]) for language, one in DIALECTS.items()}
+        return {
+            language: compiled(query, one, most=9, doc_ids=HOSTILE[:9])
+            for language, one in DIALECTS.items()
+        }
     except (OutOfRangeError, GarbledTextError) as exc:
         return in_words(exc) or {}
 
@@ -145,7 +148,7 @@ def test_every_field_relation_and_comparison_is_known_to_both_languages(store_of
             continue
         n_run += 1
         for language, doc_ids in product(DIALECTS, (None, ["d"])):
-            compiled(query, watched(language), doc_ids)
+            compiled(query, watched(language), most=9, doc_ids=doc_ids)
     assert n_run > 400
     assert all("is a number" in told for told in refused)
     for language, fragments in (("cypher", cypher._statements()), ("sql", sql_statements())):
@@ -163,7 +166,7 @@ def test_fragments_match_nodes_of_ours_only():
 
 def test_a_bare_field_is_that_of_the_first_element_which_has_it():
     query = GraphQuery(start="document", step=(Step(relation="states"),), returns=("value", "year"))
-    found = compiled(query, cypher.DIALECT).columns
+    found = compiled(query, cypher.DIALECT, most=9).columns
     assert [*map(str, found)] == [
         "target.comparator", "target.value", "target.unit", "document.year",
     ]  # fmt: skip
