@@ -7,11 +7,11 @@ from typing import Any
 
 from kgrag.answering.look_up import MOST_SOURCES, Given, Item
 from kgrag.answering.search_context import SearchContext
-from kgrag.api import KnowledgeBase
 from kgrag.llm.tools import Function
+from kgrag.plain_knowledge_base import PlainKnowledgeBase
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
-from kgrag.statements.table import Table, shown, worded
+from kgrag.statements.table import Row, Table, shown, worded
 from kgrag.tools.arguments import Dated, Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
@@ -30,10 +30,10 @@ _HITS = 5  # passages of a search
 _STATEMENT = "graph-statement"  # the note that shows it: for a reader, not for a model
 
 
-class _Part(KnowledgeBase):
+class _Part(PlainKnowledgeBase):
     """A knowledge base of which only the documents of a question are seen."""
 
-    def __init__(self, base: KnowledgeBase, knowledge: SearchContext) -> None:
+    def __init__(self, base: PlainKnowledgeBase, knowledge: SearchContext) -> None:
         self.__dict__.update(vars(base))
         self._part = knowledge
 
@@ -70,7 +70,7 @@ class ModelTools:
         language: Of the question.
     """
 
-    base: KnowledgeBase
+    base: PlainKnowledgeBase
     knowledge: SearchContext
     language: Language
 
@@ -144,12 +144,10 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
     match found:
         case Table():
             for row in found.rows:
-                cells = (row.cells[at] for at in found.filled)
-                told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
                 here = [s for s in row.sources if held is None or s.doc_id in held]
                 sources = tuple((s.doc_id, s.start, s.end) for s in here[:MOST_SOURCES])
                 if sources or held is None:
-                    yield Item(told, sources)
+                    yield Item(_line(row, found.filled), sources)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
@@ -159,3 +157,8 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
             yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
+
+
+def _line(row: Row, filled: Sequence[int]) -> str:
+    cells = (row.cells[at] for at in filled)
+    return " | ".join("" if cell is None else str(shown(cell)) for cell in cells)

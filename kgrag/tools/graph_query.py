@@ -13,7 +13,7 @@ from kgrag.tools.arguments import Rows, Within
 from kgrag.tools.tool import tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Column, Table
 
 _MOST = 1000  # rows; a list of all statements of a kind has tools of its own
@@ -44,7 +44,7 @@ class Graphed(GraphQuery, Within, Rows):
 
 
 @tool("按填写的条件查询知识图谱：起点、关系、条件、分组和排序；逐行注明条款。")
-def graph_query(base: "KnowledgeBase", given: Graphed) -> "Table":
+def graph_query(base: "PlainKnowledgeBase", given: Graphed) -> "Table":
     """Query the graph by a form: start, steps along relations, conditions, groups, order.
 
     Which Sichuan documents are based on the 节能条例: start=document, step=based_on, where=[regions
@@ -88,7 +88,7 @@ def _element(one: Field) -> str:
 
 
 def _emptied(
-    base: "KnowledgeBase", given: Graphed, doc_ids: Collection[str] | None
+    base: "PlainKnowledgeBase", given: Graphed, doc_ids: Collection[str] | None
 ) -> Iterator[str]:
     """Yield notes on which condition leaves no rows, and what there is instead."""
     from kgrag.answer.notes import note

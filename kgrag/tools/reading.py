@@ -10,7 +10,7 @@ from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
 from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Cell, Table
     from kgrag.tools.results import Found, Overview, Reading
     from kgrag.types import Document
@@ -56,7 +56,7 @@ class Searched(Dated):
 
 
 @tool("检索最能回答问题的片段，附标题、章节和位置。", gives=_FOUND, is_kept=False)
-def search(base: "KnowledgeBase", given: Searched) -> "Found":
+def search(base: "PlainKnowledgeBase", given: Searched) -> "Found":
     """Find the passages that a question is best answered from, best first."""
     from kgrag.answer.reasons import explained
     from kgrag.answering.notes import search_notes
@@ -103,7 +103,7 @@ class Read(Arguments):
 
 
 @tool("读文件：其信息、标题层级和正文；或其中一处原文及其上下文。", gives=_READING)
-def read(base: "KnowledgeBase", given: Read) -> "Reading":
+def read(base: "PlainKnowledgeBase", given: Read) -> "Reading":
     """Read a document with its outline, or a place in it with the text around it."""
     from kgrag.answer.address import Address
     from kgrag.answer.excerpt import Excerpt
@@ -140,7 +140,7 @@ class Fetched(Arguments):
 
 
 @tool("按编号取检索结果或文件的正文；供只认 search 和 fetch 的助手使用。", gives=_READING)
-def fetch(base: "KnowledgeBase", given: Fetched) -> "Reading":
+def fetch(base: "PlainKnowledgeBase", given: Fetched) -> "Reading":
     """Return the text of a search result or document, for assistants that know this name only."""
     asked = Read(document=given.id, paragraphs=2, characters=20_000, lang=given.lang)
     found: Reading = read.run(base, asked)
@@ -159,7 +159,7 @@ class Looked(Within, Rows):
 
 
 @tool("在全部文件中查找原文，全半角、大小写、空白和换行不论；最多列一千处。")
-def grep(base: "KnowledgeBase", given: Looked) -> "Table":
+def grep(base: "PlainKnowledgeBase", given: Looked) -> "Table":
     """Find a literal text in all documents; width, capitals, blanks and line breaks do not matter.
 
     Use it to check that words or a number stand anywhere, or nowhere.
@@ -201,13 +201,13 @@ def _literal(text: str) -> re.Pattern[str]:
     return re.compile(r"\s*".join(map(re.escape, plain)))
 
 
-def _texts(base: "KnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
+def _texts(base: "PlainKnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
     for at in range(0, len(ids), _BATCH):
         yield from base.store.documents(ids[at : at + _BATCH])
 
 
 @tool("列出未能读取或读取有误的文件，附处理办法。")
-def problems(base: "KnowledgeBase", given: Rows) -> "Table":
+def problems(base: "PlainKnowledgeBase", given: Rows) -> "Table":
     """List what was read badly or not at all, with what can be done about it."""
     from kgrag.text.messages import catalogue, in_language
 
@@ -224,7 +224,7 @@ def problems(base: "KnowledgeBase", given: Rows) -> "Table":
 
 
 @tool("概览：有什么、缺什么。按年份、地区、发文机关计数，列出各地空缺、引用和效力。", gives=_TABLES)
-def overview(base: "KnowledgeBase", given: Arguments) -> "Overview":
+def overview(base: "PlainKnowledgeBase", given: Arguments) -> "Overview":
     """Say what is held and what is missing: by year, region, issuer; gaps, citations, validity."""
     from kgrag.tools.results import Overview
 
@@ -243,7 +243,7 @@ class Around(Rows):
 
 
 @tool("列出与某一实体有关的事实，附原文。")
-def graph(base: "KnowledgeBase", given: Around) -> "Table":
+def graph(base: "PlainKnowledgeBase", given: Around) -> "Table":
     """List the facts around an entity, with where they are stated."""
     from kgrag.statements.sources import sourced
     from kgrag.statements.table import Column, Table

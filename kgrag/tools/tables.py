@@ -7,7 +7,7 @@ from kgrag.tools.arguments import Dated, Rows, Within, argument, names
 from kgrag.tools.tool import tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.selection import Kind, Selection
     from kgrag.statements.table import Table
 
@@ -173,7 +173,7 @@ class Changed(Selected):
 
 
 @tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
-def documents(base: "KnowledgeBase", given: Listed) -> "Table":
+def documents(base: "PlainKnowledgeBase", given: Listed) -> "Table":
     """List documents: in force or not, since when, what ended, amended or replaced them.
 
     Each has the clause that says so, with title, number, dates, issuers and region.
@@ -182,54 +182,54 @@ def documents(base: "KnowledgeBase", given: Listed) -> "Table":
 
 
 @tool("列出文件中的指标数值，含目标值和完成值，逐条注明条款。")
-def targets(base: "KnowledgeBase", given: Figures) -> "Table":
+def targets(base: "PlainKnowledgeBase", given: Figures) -> "Table":
     """List the figures that documents state, planned and achieved, each with its clause."""
     return base.rows(given.selection("targets"))
 
 
 @tool("并排对比指标的数值；未读出数值的一并列明。")
-def compare(base: "KnowledgeBase", given: Compared) -> "Table":
+def compare(base: "PlainKnowledgeBase", given: Compared) -> "Table":
     """Set figures of indicators side by side; what states none is named."""
     return base.rows(given.selection("compare"))
 
 
 @tool("列出某单位承担的任务：角色、任务和时限。")
-def who(base: "KnowledgeBase", given: Responsible) -> "Table":
+def who(base: "PlainKnowledgeBase", given: Responsible) -> "Table":
     """List what an organ is to do: role, task, deadline."""
     return base.rows(given.selection("duties"))
 
 
 @tool("列出某文件引用的文件及其作用（依据、落实、废止等）。")
-def cites(base: "KnowledgeBase", given: Citing) -> "Table":
+def cites(base: "PlainKnowledgeBase", given: Citing) -> "Table":
     """List what a document cites, in which role (依据, 落实, 废止 …)."""
     return base.rows(given.selection("cites"))
 
 
 @tool("列出引用某文件的文件；被引文件不必在库。")
-def cited_by(base: "KnowledgeBase", given: Citing) -> "Table":
+def cited_by(base: "PlainKnowledgeBase", given: Citing) -> "Table":
     """List the documents that cite one, which need not be held."""
     return base.rows(given.selection("cited_by"))
 
 
 @tool("逐级列出某文件的依据，以及依据的依据。")
-def basis(base: "KnowledgeBase", given: Resting) -> "Table":
+def basis(base: "PlainKnowledgeBase", given: Resting) -> "Table":
     """List what a document rests on, and what that rests on, as a chain."""
     return base.rows(given.selection("basis"))
 
 
 @tool("按日期列出文件、时限和目标年份。")
-def timeline(base: "KnowledgeBase", given: Timed) -> "Table":
+def timeline(base: "PlainKnowledgeBase", given: Timed) -> "Table":
     """List what happens when: documents, deadlines, target years, in order of date."""
     return base.rows(given.selection("timeline"))
 
 
 @tool("列出低于或晚于上级的目标，以及同一地区各文件之间的差异。")
-def conflicts(base: "KnowledgeBase", given: Conflicting) -> "Table":
+def conflicts(base: "PlainKnowledgeBase", given: Conflicting) -> "Table":
     """List aims below or after those above, and documents of a place that differ."""
     return base.rows(given.selection("conflicts"))
 
 
 @tool("列出新文件相对旧文件的变化。")
-def digest(base: "KnowledgeBase", given: Changed) -> "Table":
+def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
     """List what a document changes of another: figures, duties, citations, clauses."""
     return base.rows(given.selection("digest"))
