@@ -273,23 +273,20 @@ class PlainKnowledgeBase:
     def _cards(self) -> Sequence[Document]:
         return self.store.document_cards()
 
-    def doc_ids(
-        self, within: Filter | None = None, *, day: str | None = None
-    ) -> frozenset[str] | None:
+    def doc_ids(self, within: Filter | None = None) -> frozenset[str] | None:
         """Return the ids of the documents that a filter leaves; None for all.
-
-        Args:
-            within: The filter.
-            day: At which they are in force, if that is wanted, ISO 8601; today for None.
 
         Raises:
             NotFoundError: If no document matches.
         """
         if within is None:
             return None
-        at = as_of_asked("", day).day
-        in_force = partial(InForce.read, self.store)
-        return documents_within(within, self._cards(), in_force=lambda: in_force().in_force(at))
+        known = self._knowledge
+
+        def in_force() -> frozenset[str]:
+            return known.in_force().in_force(known.as_of.day)
+
+        return documents_within(within, self._cards(), in_force=in_force)
 
     def find_document(self, name: str) -> Document:
         """Return the card of a document by id, file, number (文号), title or words of its title.

@@ -8,7 +8,7 @@ from html import escape
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
@@ -84,6 +84,13 @@ class _Graphed(Arguments):
     limit: int = argument("", "", default=60, ge=1, le=1000)
 
 
+_OF_GRAPH = (  # examples: what is cited most, who has most tasks, aims by unit
+    "start=document&step=in cites&aggregate=count&of=document2&by=document.title",
+    "start=duty&step=assigned_to&aggregate=count&of=duty&by=organ.name",
+    "start=target&where=standing%3Dplanned&aggregate=count&by=unit",
+)
+
+
 @lru_cache(maxsize=8)
 def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
     """Return what a table may be asked for, by its name or first field; kept until a change."""
@@ -100,7 +107,8 @@ def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping
         field: [{field: one.name} for one in most if one.type == type_][:6]
         for field, type_ in (("indicator", "target"), ("agency", "agency"))
     }
-    return named | {"document": titles[0], "cited-by": titles[1]}
+    of_graph = [dict(parse_qsl(asked)) for asked in _OF_GRAPH]
+    return named | {"document": titles[0], "cited-by": titles[1], "graph-query": of_graph}
 
 
 def _graph(desk: Desk, request: Request, given: _Graphed) -> Response:
@@ -399,7 +407,7 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _tables() -> dict[str, Tool]:
     """Return the tools whose tables have no page of their own, by name."""
-    own = ("documents", "problems", "graph", "graph-query")
+    own = ("documents", "problems", "graph")
     tables = (tool for tool in TOOLS.values() if tool.is_table and not tool.curates)
     return {tool.name: tool for tool in tables if tool.name not in own}
 
@@ -441,9 +449,9 @@ def _fields(kind: type[Arguments]) -> dict[str, tuple[str, ...]]:
     """Return the arguments that the form of a table has of its own, each with its choices."""
     beside = {*parameters(Within if issubclass(kind, Within) else Arguments), *parameters(Rows)}
     return {
-        name: get_args(of) if get_origin(of) is Literal else ()
+        name: get_args(of) if get_origin(of) is Literal else ("", "true") if of is bool else ()
         for name, (_, of) in parameters(kind).items()
-        if name not in beside and not (get_origin(of) is tuple and of != tuple[str, ...])
+        if name not in beside and get_origin(next(iter(get_args(of)), None)) is not Literal
     }
 
 

@@ -44,10 +44,9 @@ class _Part(PlainKnowledgeBase):
     def _cards(self) -> list[Document]:
         return [*self._part.cards().values()]
 
-    def doc_ids(self, within: Filter | None = None, *, day: str | None = None) -> frozenset[str]:
+    def doc_ids(self, within: Filter | None = None) -> frozenset[str]:
         """Return the ids of the documents that are seen and that a filter leaves."""
-        day = day or self._part.as_of.day
-        return super().doc_ids(within or Filter(), day=day) or frozenset()
+        return super().doc_ids(within or Filter()) or frozenset()
 
     def rows(self, selection: Selection) -> Table:
         """Return the table of a selection of the documents that are seen."""
