@@ -176,7 +176,9 @@ def documents(store: Store, selection: Selection) -> Stated:
         }
         spots = [*by, *own.values()]  # of spans in each other the longer
         rows.append((_cells(card, status), spots or [(acting or card.doc_id, 0, 1)]))
-    counted = note("documents-selected", "zh", n=len(rows), total=len(chosen.held))
+    counted = note(
+        "documents-selected", "zh", n=len(rows), total=len(chosen.held), day=selection.day
+    )
     if selection.topic:
         rows += _not_held(store, selection)
     return Stated(_DOCUMENTS, rows, (counted,))

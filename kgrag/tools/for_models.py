@@ -89,7 +89,7 @@ class ModelTools:
         found = tool(base, **given)
         items = [*_items(found, held)]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
-        columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
+        columns = [found.columns[at] for at in _filled(found)] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
 
     def _is_given(self, tool: Tool) -> bool:
@@ -146,7 +146,7 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
                 here = [s for s in row.sources if held is None or s.doc_id in held]
                 sources = tuple((s.doc_id, s.start, s.end) for s in here[:MOST_SOURCES])
                 if sources or held is None:
-                    yield Item(_line(row, found.filled), sources)
+                    yield Item(_line(row, _filled(found)), sources)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
@@ -156,6 +156,11 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
             yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
+
+
+def _filled(table: Table) -> list[int]:
+    """Return the positions of columns that say something to a model: no files of documents."""
+    return [at for at in table.filled if table.columns[at].key != "file"]
 
 
 def _line(row: Row, filled: Sequence[int]) -> str:

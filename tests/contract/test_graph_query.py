@@ -115,7 +115,6 @@ QUESTIONS = [
             "step": ["assigned_to"],
             "where": [LED],
             "aggregate": "count",
-            "of": "duty",
             "by": ["organ.name"],
         },
         [("云岭省能源局", 8), ("云岭省住房和城乡建设厅", 5), ("云岭省发展和改革委员会", 5)],
