@@ -108,17 +108,48 @@ head(COLLECT { MATCH (<n>)-[:APPLIES_TO]->(one:KgragRegion) RETURN one.level });
 // name: form_places_duty
 [<n>.doc_id, <n>.start, <n>.end];
 
+// name: form_places_names
+[startNode(<n>).id, 0, 0];
+
 // name: form_places_organ
 COLLECT {
-  MATCH (<n>)<-[:ASSIGNED_TO]-(one:KgragDuty)
+  MATCH (<n>)<-[:ASSIGNED_TO]-(one:KgragDuty) WHERE <where>
   RETURN [one.doc_id, one.start, one.end] ORDER BY one.doc_id, one.start, one.end LIMIT 3 };
 
 // name: form_places_entity
 COLLECT {
-  MATCH (<n>)<-[:NAMES]-(one:KgragDocument) RETURN [one.id, 0, 0] ORDER BY one.id LIMIT 3 };
+  MATCH (<n>)<-[:NAMES]-(one:KgragDocument) WHERE <where>
+  RETURN [one.id, 0, 0] ORDER BY one.id LIMIT 3 };
 
 // name: form_places_cites
 [i IN range(0, size(<n>.starts) - 1) | [startNode(<n>).id, <n>.starts[i], <n>.ends[i]]];
 
 // name: form_places_related
-[i IN range(0, size(<n>.starts) - 1) | [<n>.doc_ids[i], <n>.starts[i], <n>.ends[i]]];
+[i IN range(0, size(<n>.starts) - 1) WHERE <where> | [<n>.doc_ids[i], <n>.starts[i], <n>.ends[i]]];
+
+// name: form_some
+size(<places>) > 0;
+
+// name: form_within_document
+<n>.id IN $within;
+
+// name: form_within_target
+<n>.doc_id IN $within;
+
+// name: form_within_duty
+<n>.doc_id IN $within;
+
+// name: form_within_cites
+startNode(<n>).id IN $within;
+
+// name: form_within_names
+startNode(<n>).id IN $within;
+
+// name: form_within_organ
+one.doc_id IN $within;
+
+// name: form_within_entity
+one.id IN $within;
+
+// name: form_within_related
+<n>.doc_ids[i] IN $within;

@@ -22,6 +22,7 @@ from kgrag.text.visible import shortened
 from kgrag.types import Language
 from kgrag.verification.attempt import passage_block
 
+MOST_SOURCES = 3  # of a row; each is a passage with its [n]
 _AT_ONCE = 4  # calls of one round
 _PLACES, _KINDS = 12, 6  # that are named of an archive
 _SHOWN = 300  # characters of a call among the steps
@@ -34,12 +35,13 @@ class Item:
 
     Attributes:
         text: Cells of the row; of a passage the text of its span.
-        source: Document, start and end of what states it; None for what cannot be cited.
+        sources: Document, start and end of what states it, of the first `MOST_SOURCES`; none for
+            what cannot be cited.
         is_row: Whether the text is not that of the span.
     """
 
     text: str
-    source: tuple[str, int, int] | None = None
+    sources: tuple[tuple[str, int, int], ...] = ()
     is_row: bool = True
 
 
@@ -119,30 +121,29 @@ class LookUp:
 
     def add(self, given: Given, room: int) -> tuple[str, int, int]:
         """Number what was given; return its text, how much of it had room, and the room left."""
-        self._read({item.source[0] for item in given.items if item.source})
+        self._read({doc_id for item in given.items for doc_id, _, _ in item.sources})
         rows, blocks, n = [given.head] * bool(given.head), list[str](), 0
         for item in given.items:
-            passage = self._passage(item)
-            if item.source and passage is None:  # deleted meanwhile
+            passages = self._passages(item)
+            if item.sources and not passages:  # deleted meanwhile
                 continue
-            is_new = passage is not None and passage.number > len(self.context.passages)
-            block, is_line = self._block(item, passage, is_new=is_new)
+            new = tuple(p for p in passages if p.number > len(self.context.passages))
+            block, is_line = self._block(item, passages, is_new=bool(new))
             if (cost := estimate_tokens(block) + 1) > room:
                 break
             room, n = room - cost, n + 1
             (rows if is_line else blocks).append(block)
-            if passage and is_new:
-                self.context = replace(self.context, passages=(*self.context.passages, passage))
+            self.context = replace(self.context, passages=(*self.context.passages, *new))
         listed = [fence("\n".join(rows), label="rows")] if len(rows) > bool(given.head) else []
         return "\n\n".join((*listed, *blocks)), n, room
 
-    def _block(self, item: Item, passage: Passage | None, *, is_new: bool) -> tuple[str, bool]:
+    def _block(self, item: Item, passages: Sequence[Passage], *, is_new: bool) -> tuple[str, bool]:
         """Return what is written of an item, and whether it is one line."""
-        if passage is None or item.is_row:
-            return row_line(passage) if passage else one_line(item.text), True
+        if not passages or item.is_row:
+            return row_line(passages) if passages else one_line(item.text), True
         if not is_new:
-            return f"[{passage.number}] {self._say('above')}", True
-        return passage_block(passage), False
+            return f"[{passages[0].number}] {self._say('above')}", True
+        return passage_block(passages[0]), False
 
     def archive(self) -> str:
         """Return what there is to be found, in words: documents, years, places, kinds."""
@@ -197,23 +198,28 @@ class LookUp:
             self.held.documents.update({document.doc_id: document for document in found})
             self.held.headings.update(self.knowledge.store.headings(new))
 
-    def _passage(self, item: Item) -> Passage | None:
-        """Return the passage of an item, which may have its number already; None for none."""
-        if item.source is None or item.source[0] not in self.held.documents:
-            return None
-        doc_id, start, end = item.source
-        same = (
-            p.number
-            for p in self.context.passages
-            if (p.doc_id, p.start, p.end) == item.source
-            or not (item.is_row or p.is_row or p.doc_id != doc_id or start < p.start or p.end < end)
-        )
-        number = next(same, len(self.context.passages) + 1)
-        document = self.held.documents[doc_id]
-        path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
-        made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
-        context = Context((replace(made, is_row=item.is_row),))
-        return self.knowledge.with_marks(context, self.language).passages[0]
+    def _passages(self, item: Item) -> tuple[Passage, ...]:
+        """Return the passages of an item, which may have their numbers already."""
+        found: dict[int, Passage] = {}
+        after = len(self.context.passages) + 1
+        for doc_id, start, end in item.sources:
+            document = self.held.documents.get(doc_id)
+            if document is None:
+                continue
+            same = (
+                p.number
+                for p in self.context.passages
+                if (p.doc_id, p.start, p.end) == (doc_id, start, end)
+                or not (
+                    item.is_row or p.is_row or p.doc_id != doc_id or start < p.start or p.end < end
+                )
+            )
+            number = next(same, after)
+            after += number == after
+            path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
+            made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
+            found[number] = replace(made, is_row=item.is_row)
+        return self.knowledge.with_marks(Context((*found.values(),)), self.language).passages
 
     def _say(self, key: str, **values: object) -> str:
         return str(_told[self.language][key]).format(**values)

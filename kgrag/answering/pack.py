@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from kgrag.answer.sentences import joined_spans
 from kgrag.llm.prompts import fence
@@ -232,13 +233,16 @@ def one_line(text: str) -> str:
 def passages_block(context: Context) -> str:
     """Return all passages in order, rows behind the others; empty without any."""
     blocks = [passage_block(p) for p in context.passages if not p.is_row]
-    rows = [row_line(p) for p in context.passages if p.is_row]
+    of_rows = groupby((p for p in context.passages if p.is_row), key=lambda p: p.text)
+    rows = [row_line([*passages]) for _, passages in of_rows]
     return "\n\n".join((*blocks, *([fence("\n".join(rows), label="rows")] if rows else ())))
 
 
-def row_line(passage: Passage) -> str:
-    """Return the line of a row: its [n], cells and document."""
-    return f"[{passage.number}] {one_line(f'{passage.text}（《{passage.title}》{passage.mark}）')}"
+def row_line(passages: Sequence[Passage]) -> str:
+    """Return the line of a row: the [n] of its sources, its cells, and their documents."""
+    marks = "".join(f"[{p.number}]" for p in passages)
+    titles = "、".join(dict.fromkeys(f"《{p.title}》{p.mark}" for p in passages))
+    return f"{marks} {one_line(f'{passages[0].text}（{titles}）')}"
 
 
 def facts_block(facts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from kgrag.answer.citation import Citation
 from kgrag.answer.notes import note
 from kgrag.answer.sentences import sentence_around
 from kgrag.answering.clauses import METHOD
-from kgrag.answering.look_up import Given, Item
+from kgrag.answering.look_up import MOST_SOURCES, Given, Item
 from kgrag.answering.search_context import SearchContext
 from kgrag.errors import NotFoundError
 from kgrag.question.question import Question, question_of
@@ -241,6 +241,9 @@ def answer_of(table: Table, query: Query, store: Store, *, size: int) -> Answer:
 
 
 def given_of(table: Table) -> Given:
-    """Return the first rows of a table as a model is given them, each with its first source."""
-    told = ((text, s) for text, sources in _lines(table)[:_MOST] for s in sources[:1])
-    return Given([Item(text, (s.doc_id, s.start, s.end)) for text, s in told])
+    """Return the first rows of a table as a model is given them, with their first sources."""
+    told = (
+        Item(text, tuple((s.doc_id, s.start, s.end) for s in sources[:MOST_SOURCES]))
+        for text, sources in _lines(table)[:_MOST]
+    )
+    return Given([*told])

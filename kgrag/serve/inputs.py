@@ -62,9 +62,10 @@ def of_pairs(kind: type[_T], pairs: ImmutableMultiDict[str, str], language: Lang
     check_pairs(known, pairs)
     values: dict[str, object] = {"lang": language} if "lang" in known else {}
     for name in known.keys() - {"lang"}:
-        given = [value.strip() for value in pairs.getlist(name) if value.strip()]
-        if given:
-            values[name] = given if get_origin(known[name][1]) is tuple else given[-1]
+        given, are_several = pairs.getlist(name), get_origin(known[name][1]) is tuple
+        lines = [line for text in given for line in (text.splitlines() if are_several else [text])]
+        if said := [line.strip() for line in lines if line.strip()]:
+            values[name] = said if are_several else said[-1]
     return checked(kind, values)
 
 

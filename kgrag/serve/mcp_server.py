@@ -23,8 +23,9 @@ with needs_extra("mcp", "the MCP server"):
 _INSTRUCTIONS = """\
 A knowledge base of policy documents (政策文件), mostly Chinese: ask and search in Chinese.
 Begin with `ask`, or `search` for passages. For complete lists use `targets`, `compare`, `who`,
-`cites`, `cited-by`, `basis`, for names `entities`, for any other count, order or path
-`graph-query`; what extraction missed is missing there, so check with `grep`.
+`cites`, `cited-by`, `basis`, for what is in force or replaced `documents`, for names `entities`,
+for any other count, order or path `graph-query`; what extraction missed is missing there, so check
+with `grep`.
 Before you state a figure, `read` its passage. Cite title and url. 【…】 behind a title says that
 the document is not in force, a draft, or its period over: say so. Places are DOCUMENT:START-END
 (characters). Where `next` or `next_offset` is given, there is more.

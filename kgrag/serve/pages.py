@@ -8,7 +8,7 @@ from html import escape
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 import anyio.to_thread
 from markupsafe import Markup
@@ -40,6 +40,7 @@ from kgrag.serve.desk import Desk, Emit, EventStream
 from kgrag.serve.guard import COOKIE, LOGIN
 from kgrag.serve.inputs import body_of, check_pairs, of_pairs
 from kgrag.serve.rendering import entity_url, instead, page, rendered, said
+from kgrag.statements.documents import documents_with_status
 from kgrag.statements.overview import Facet, facets
 from kgrag.statements.references import by_node
 from kgrag.statements.selection import Selection
@@ -54,8 +55,9 @@ from kgrag.tools import TOOLS
 from kgrag.tools.arguments import Arguments, Rows, Within, adapter, argument, parameters
 from kgrag.tools.ask import FORMS, Asked, answered
 from kgrag.tools.curation import CORRECTABLE, correctable_of
-from kgrag.tools.reading import Listed, Read, Searched, listed
+from kgrag.tools.reading import Read, Searched
 from kgrag.tools.results import Answered, Reading, place_url
+from kgrag.tools.tables import Listed
 from kgrag.tools.tool import Tool
 from kgrag.types import Document, Entity, Fact, Heading
 
@@ -82,6 +84,13 @@ class _Graphed(Arguments):
     limit: int = argument("", "", default=60, ge=1, le=1000)
 
 
+_OF_GRAPH = (  # examples: what is cited most, who has most tasks, aims by unit
+    "start=document&step=in cites&aggregate=count&of=document2&by=document.title",
+    "start=duty&step=assigned_to&aggregate=count&of=duty&by=organ.name",
+    "start=target&where=standing%3Dplanned&aggregate=count&by=unit",
+)
+
+
 @lru_cache(maxsize=8)
 def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping[str, str]]]:
     """Return what a table may be asked for, by its name or first field; kept until a change."""
@@ -98,7 +107,8 @@ def _examples(base: KnowledgeBase, _state: int) -> Mapping[str, Sequence[Mapping
         field: [{field: one.name} for one in most if one.type == type_][:6]
         for field, type_ in (("indicator", "target"), ("agency", "agency"))
     }
-    return named | {"document": titles[0], "cited-by": titles[1]}
+    of_graph = [dict(parse_qsl(asked)) for asked in _OF_GRAPH]
+    return named | {"document": titles[0], "cited-by": titles[1], "graph-query": of_graph}
 
 
 def _graph(desk: Desk, request: Request, given: _Graphed) -> Response:
@@ -261,7 +271,8 @@ _FACETS: Mapping[Facet, Facet] = {
 
 
 def _documents(desk: Desk, request: Request, given: Listed) -> Response:
-    cards, statuses = listed(desk.base, given)
+    chosen, statuses = documents_with_status(desk.base.store, given.selection("documents"))
+    cards = [*chosen.cards.values()]
     held = desk.known().cards.values()
     names = [name for card in held for name in (card.title, card.metadata.number)]
     unknown = not cards and given.words
@@ -396,7 +407,7 @@ def _cited_by(desk: Desk, card: Document) -> Table | None:
 
 def _tables() -> dict[str, Tool]:
     """Return the tools whose tables have no page of their own, by name."""
-    own = ("documents", "problems", "graph", "graph-query")
+    own = ("documents", "problems", "graph")
     tables = (tool for tool in TOOLS.values() if tool.is_table and not tool.curates)
     return {tool.name: tool for tool in tables if tool.name not in own}
 
@@ -438,9 +449,9 @@ def _fields(kind: type[Arguments]) -> dict[str, tuple[str, ...]]:
     """Return the arguments that the form of a table has of its own, each with its choices."""
     beside = {*parameters(Within if issubclass(kind, Within) else Arguments), *parameters(Rows)}
     return {
-        name: get_args(of) if get_origin(of) is Literal else ()
+        name: get_args(of) if get_origin(of) is Literal else ("", "true") if of is bool else ()
         for name, (_, of) in parameters(kind).items()
-        if name not in beside and not (get_origin(of) is tuple and of != tuple[str, ...])
+        if name not in beside and get_origin(next(iter(get_args(of)), None)) is not Literal
     }
 
 

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import Note, note
@@ -127,7 +126,7 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     held, within = store.document_cards(), selection.searched
 
     def in_force() -> frozenset[str]:
-        return InForce.read(store, held).in_force(date.today().isoformat())
+        return InForce.read(store, held).in_force(selection.day)
 
     covered = documents_within(within, held, in_force=in_force) if within else None
     cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}

@@ -7,6 +7,7 @@ from kgrag.answer.notes import note
 from kgrag.statements.choose import check_named, choose
 from kgrag.statements.conflicts import conflicts
 from kgrag.statements.digest import digest
+from kgrag.statements.documents import documents
 from kgrag.statements.references import basis, cited_by, cites
 from kgrag.statements.selection import Kind, Selection
 from kgrag.statements.sources import (
@@ -68,6 +69,7 @@ _TABLES: Mapping[Kind, tuple[Callable[[Store, Selection], Stated], str, str]] = 
     "timeline": (timeline, "时间节点", "Timeline"),
     "conflicts": (conflicts, "不一致之处", "Conflicts"),
     "digest": (digest, "两文对照", "Comparison"),
+    "documents": (documents, "文件", "Documents"),
 }
 
 
@@ -82,6 +84,6 @@ def rows(store: Store, selection: Selection) -> Table:
     """
     function, zh, en = _TABLES[selection.kind]
     stated = function(store, selection)
-    made = sourced(store, stated.rows, stated.tasks)
+    made = sourced(store, stated.rows, stated.tasks, day=selection.day)
     heading = Column(selection.kind, zh, en)
     return Table(selection.kind, stated.columns, made, stated.notes, heading)

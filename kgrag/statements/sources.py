@@ -110,6 +110,8 @@ def sourced(
     store: Store,
     rows: Iterable[tuple[tuple[Cell, ...], Iterable[Spot]]],
     about: Mapping[Spot, str] | None = None,
+    *,
+    day: str = "",
 ) -> tuple[Row, ...]:
     """Return rows of cells and spans with the distinct sources of their spans, in order.
 
@@ -119,10 +121,11 @@ def sourced(
         store: With the texts.
         rows: Cells and spans of each.
         about: As for `quoted`.
+        day: At which documents are in force, ISO 8601; today if empty.
     """
     made = [(cells, tuple(spots)) for cells, spots in rows]
     found = quoted(store, (spot for _, spots in made for spot in spots), about)
-    day, in_force = date.today().isoformat(), InForce.read(store)
+    day, in_force = day or date.today().isoformat(), InForce.read(store)
     for spot, source in found.items():
         found[spot] = replace(source, status=in_force.status(source.doc_id, day))
     with_sources = (

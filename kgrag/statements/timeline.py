@@ -141,7 +141,7 @@ def _deadline(text: str, card: Document) -> tuple[str, str]:
 
 def _from_texts(store: Store, chosen: Chosen, taken: Iterable[_Entry]) -> Iterator[_Entry]:
     """Yield dates of documents, and clauses with a deadline that no other entry covers."""
-    spans = _validity_spans(store, chosen.cards)
+    spans = validity_spans(store, chosen.cards)
     stating = {s.doc_id for s in chosen.statements if s.qualifiers.year}
     spots: defaultdict[str, list[Spot]] = defaultdict(list)
     for entry in taken:
@@ -155,7 +155,7 @@ def _from_texts(store: Store, chosen: Chosen, taken: Iterable[_Entry]) -> Iterat
             yield from (entry for entry in found if _is_named(entry.what, chosen))
 
 
-def _validity_spans(
+def validity_spans(
     store: Store, cards: Mapping[str, Document]
 ) -> dict[str, dict[Event, tuple[int, int]]]:
     """Return the spans in which documents state from and until when they are in force.

@@ -188,15 +188,17 @@ class GraphQuery:
         "返回哪些字段，写法同条件；不写为常用字段。",
         default=(),
         max_length=_MOST_PARTS,
+        listed=True,
     )
     aggregate: _Aggregate = _told("What is computed of a group.", "对各组计算什么。")
     of: str = _told(
-        "Of what: an element (count: the last node), or one of its fields.",
-        "对什么计算：某个元素（计数默认为路径末端）或其字段。",
+        "Of what: an element (count: the last without groups) or its field.",
+        "对什么计算：某个元素（计数默认为不用于分组的最后一个节点）或其字段。",
     )
     by: tuple[str, ...] = _told(
-        "Fields whose values make groups.", "按哪些字段分组。", default=(), max_length=_MOST_PARTS
-    )
+        "Fields whose values make groups.", "按哪些字段分组。",
+        default=(), max_length=_MOST_PARTS, listed=True,
+    )  # fmt: skip
     order: str = _told(
         "Field by which rows are ordered; groups: one, or `result`; the largest first if empty.",
         "按哪个字段排序；分组按字段或计算结果（result），不写为结果由大到小。",
@@ -354,7 +356,9 @@ class Path:
         """Return what is computed of; a field that is empty is the node itself."""
         asked = self.query.of.strip()
         if self.query.aggregate == "count" and (not asked or asked in self.nodes):
-            name = asked or self.nodes[-1]
+            grouped = {self.column(one).element for one in self.query.by}
+            apart = [node for node in self.nodes if node not in grouped]
+            name = asked or (apart or self.nodes)[-1]
             return Column(name, self.kinds[name], "")
         found = self.column(asked)
         if self.query.aggregate != "count" and found.field not in _NUMBERS:

@@ -6,25 +6,25 @@ of `cypher/form.cypher` or `sqlite/sql/form.sql`, or a name of the closed tables
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from kgrag.errors import OutOfRangeError
-from kgrag.store.graph_query import (
-    FIELDS,
-    RELATIONS,
-    Column,
-    GraphQuery,
-    Hop,
-    Op,
-    Path,
-)
+from kgrag.store.graph_query import OF_DOCUMENTS, RELATIONS, Column, GraphQuery, Hop, Op, Path
 
 Value = str | float | None
+Parameters = Mapping[str, str | float | list[str]]
 Spot = tuple[str, int, int]  # document, start, end
 FORM_S = 20.0  # seconds that the statement of a form may take
 _PLACE = re.compile(r"<(\w+)>")
+# Relations that are statements by themselves, as their places are called; the others are of a
+# figure or task.
+_STATING: Mapping[str, str] = {
+    "names": "names", "related": "related", **dict.fromkeys(("cites", *OF_DOCUMENTS), "cites"),
+}  # fmt: skip
+_OF_SEVERAL = frozenset({"organ", "entity", "related"})  # whose places are of several documents
 
 
 class GraphRow(NamedTuple):
@@ -40,10 +40,11 @@ class GraphRow(NamedTuple):
 
 
 class GraphRows(NamedTuple):
-    """Rows with their columns."""
+    """Rows with their columns, and the statement with its values in it, to be shown."""
 
     columns: tuple[Column, ...]
     rows: tuple[GraphRow, ...]
+    statement: str = ""
 
 
 class Dialect(NamedTuple):
@@ -52,11 +53,15 @@ class Dialect(NamedTuple):
     Attributes:
         fragment: Returns a fragment by name.
         names: What `start` (a type where paths begin), `type` and `relation` are called in it.
+        quote: Returns a text as a literal.
+        listed: Returns ids as a parameter.
         has_tables: Whether tables that a statement reads are defined before it.
     """
 
     fragment: Callable[[str], str]
     names: Mapping[str, Mapping[str, str]]
+    quote: Callable[[str], str]
+    listed: Callable[[list[str]], str | list[str]] = list
     has_tables: bool = False
 
 
@@ -66,14 +71,16 @@ class Compiled:
 
     Attributes:
         columns: Of its rows, which have the places that state them behind.
-        text: With parameters `$p0`, `$p1`, …, `$most`.
-        parameters: Texts and numbers by name.
+        text: With parameters `$p0`, `$p1`, …, `$within`, `$most`.
+        parameters: By name; `within` are the documents that are looked at.
+        quote: Of the dialect.
         tables: What stands before the text, where the language needs tables to be defined.
     """
 
     columns: tuple[Column, ...]
     text: str
-    parameters: Mapping[str, str | float]
+    parameters: Parameters
+    quote: Callable[[str], str]
     tables: str = ""
 
     def rows(self, found: Iterable[Sequence[Any]]) -> GraphRows:
@@ -82,15 +89,16 @@ class Compiled:
             GraphRow(tuple(map(_same, cells)), tuple(sorted(set(_spots(places)))))
             for *cells, places in found
         )
-        return GraphRows(self.columns, tuple(rows))
+        return GraphRows(self.columns, tuple(rows), self._inline())
 
-    def inline(self, quote: Callable[[str], str], most: int) -> str:
+    def _inline(self) -> str:
         """Return the text on one line, with literals in place of its parameters."""
-        known: Mapping[str, str | float] = {**self.parameters, "most": most}
 
         def literal(found: re.Match[str]) -> str:
-            value = known[found[1]]
-            return quote(value) if isinstance(value, str) else str(value)
+            value = self.parameters[found[1]]
+            if isinstance(value, list):
+                return f"[{', '.join(map(self.quote, value))}]"
+            return self.quote(value) if isinstance(value, str) else str(value)
 
         return re.sub(r"\$(\w+)", literal, " ".join(self.text.split()))
 
@@ -116,14 +124,17 @@ def _spots(places: Any) -> Iterator[Spot]:
 class _Writer:
     """Writes the statement of a path."""
 
-    def __init__(self, path: Path, dialect: Dialect) -> None:
+    def __init__(self, path: Path, dialect: Dialect, doc_ids: Collection[str] | None) -> None:
         self.path = path
         self.dialect = dialect
-        self.parameters: dict[str, str | float] = {}
+        self.parameters: dict[str, str | float | list[str]] = {}
         self.conditions = [
             (of, op, [self._parameter(value) for value in values])
             for of, op, values in path.conditions()
         ]
+        self.is_limited = doc_ids is not None
+        if doc_ids is not None:
+            self.parameters["within"] = dialect.listed(sorted(doc_ids))
 
     def _parameter(self, value: str | float) -> str:
         name = f"p{len(self.parameters)}"
@@ -165,19 +176,28 @@ class _Writer:
         for of, op, values in self.conditions:
             also = [e for _, e, _, _ in hops if e.startswith(f"{of.element}_via")]
             tests += [self._test(of, op, values, one) for one in (of.element, *also)]
+        tests += [self._test_of_place(*one) for one in self._stating(hops) if self.is_limited]
         return "\n  AND ".join(tests) or self.filled("always")
 
+    def _stating(self, hops: Sequence[Hop]) -> list[tuple[str, str]]:
+        """Return the elements that state what a path has, with their kinds; else its only node."""
+        edges = [(e, _STATING[s.relation]) for _, e, _, s in hops if s.relation in _STATING]
+        nodes = [(n, self.path.kinds[n]) for n in self.path.nodes]
+        return edges + [one for one in nodes if one[1] in ("target", "duty")] or nodes
+
+    def _place(self, n: str, kind: str) -> str:
+        where = self.filled(f"within_{kind}" if self.is_limited else "always", n=n)
+        return self.filled(f"places_{kind}", n=n, where=where)
+
+    def _test_of_place(self, n: str, kind: str) -> str:
+        """Return the test that a document that is looked at states an element."""
+        if kind in _OF_SEVERAL:
+            return self.filled("some", places=self._place(n, kind))
+        return self.filled(f"within_{kind}", n=n)
+
     def _places(self, hops: Sequence[Hop]) -> str:
-        """Return the places of what the path states; without a statement, of its documents."""
-        kinds = self.path.kinds
-        edges = [(e, "related" if s.relation == "related" else "cites") for _, e, _, s in hops
-                 if FIELDS.get(s.relation) and s.relation != "assigned_to"]  # fmt: skip
-        nodes = [(n, kinds[n]) for n in self.path.nodes]
-        found = edges + [one for one in nodes if one[1] in ("target", "duty")]
-        found = found or [one for one in nodes if one[1] == "document"] or nodes
-        return self.filled(
-            "places", list=", ".join(self.filled(f"places_{kind}", n=n) for n, kind in found)
-        )
+        """Return the places of what states the path."""
+        return self.filled("places", list=", ".join(starmap(self._place, self._stating(hops))))
 
     def chains(self, columns: Mapping[str, str]) -> str:
         """Return the matches of all lengths of the path, with values by alias."""
@@ -210,17 +230,27 @@ class _Writer:
         return ", ".join(keys)
 
 
-def compiled(query: GraphQuery, dialect: Dialect) -> Compiled:
+def compiled(
+    query: GraphQuery, dialect: Dialect, *, most: int, doc_ids: Collection[str] | None = None
+) -> Compiled:
     """Return the statement of a form.
+
+    Args:
+        query: The form.
+        dialect: Language of the statement.
+        most: Rows at most.
+        doc_ids: Documents whose statements are looked at, what they cite may be any; None for all.
 
     Raises:
         OutOfRangeError: If the form asks for what there is not; says what there is.
     """
     path = Path(query)
-    writer = _Writer(path, dialect)
+    writer = _Writer(path, dialect, doc_ids)
     columns, text = (_grouped if query.aggregate else _listed)(query, path, writer)
     tables = _tables(text, dialect.fragment) if dialect.has_tables else ""
-    return Compiled(tuple(columns), text, writer.parameters, tables)
+    return Compiled(
+        tuple(columns), text, {**writer.parameters, "most": most}, dialect.quote, tables
+    )
 
 
 def _listed(query: GraphQuery, path: Path, writer: _Writer) -> tuple[list[Column], str]:

@@ -1,6 +1,6 @@
 """A knowledge base as a whole: its settings, its state, everything in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -78,17 +78,20 @@ class WholeStore(Protocol):
         """Return the language of `run_query`."""
         ...
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
         """Return the rows of a form, at most so many, each with the places that state it.
+
+        Args:
+            query: The form.
+            most: Rows at most.
+            doc_ids: Documents whose statements are looked at; what they cite may be any.
 
         Raises:
             OutOfRangeError: If the form asks for what there is not.
             StatementError: If it takes longer than `kgrag.store.graph_statement.FORM_S`.
         """
-        ...
-
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
-        """Return the statement of a form with its values in it, to be shown."""
         ...
 
     def run_query(

@@ -6,6 +6,7 @@ Nothing is imported here that a command's help would wait for.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 from kgrag.errors import KgragError, OutOfRangeError
@@ -106,7 +107,7 @@ class Within(Arguments):
         "只限该机关印发的文件：四川省人民政府；或机关名称中的词：“四川 生态环境厅”。",
     )
     in_force: bool = argument(
-        "Only what is in force, today or as of the question's day; what has no date is kept.",
+        "Only what is in force on the day; what has no date is kept.",
         "只限现行有效的文件，以今日或所问日期为准；日期不明的保留。",
         default=False,
     )
@@ -236,7 +237,8 @@ def _plain(value: object, declared: Any, kind: Any) -> object:
 def _several(value: str | Sequence[object], *, is_listed: bool) -> tuple[object, ...]:
     several: Sequence[object] = (value,) if isinstance(value, str) else value
     if is_listed:
-        several = [name for text in several for name in _LISTED.split(str(text))]
+        split = ([*_LISTED.split(v)] if isinstance(v, str) else [v] for v in several)
+        several = [*chain.from_iterable(split)]
     return tuple(one for one in several if not isinstance(one, str) or one.strip())
 
 

@@ -11,7 +11,7 @@ from kgrag.tools.tool import tool
 if TYPE_CHECKING:
     from kgrag.answer.answer import Answer
     from kgrag.answering.follow_up import Turn
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.tools.results import Answered, Cited
 
 _ANSWER: Mapping[str, Any] = {
@@ -76,7 +76,7 @@ class Asking(Dated):
 
     def answer(
         self,
-        base: "KnowledgeBase",
+        base: "PlainKnowledgeBase",
         question: str,
         *,
         history: "Sequence[Turn]" = (),
@@ -129,13 +129,13 @@ class Asked(Asking):
 
 
 @tool("回答问题；每句话注明所引文件、章节和位置。", gives=_ANSWER, is_kept=False)
-def ask(base: "KnowledgeBase", given: Asked) -> "Answered":
+def ask(base: "PlainKnowledgeBase", given: Asked) -> "Answered":
     """Answer a question; every sentence cites document, section and place."""
     return answered(base, given)
 
 
 def answered(
-    base: "KnowledgeBase", given: Asked, on_text: Callable[[str], None] | None = None
+    base: "PlainKnowledgeBase", given: Asked, on_text: Callable[[str], None] | None = None
 ) -> "Answered":
     """Return the answer to a question with its citations checked.
 
@@ -155,7 +155,7 @@ def answered(
     return Answered(found, _cited(base, found))
 
 
-def _cited(base: "KnowledgeBase", answer: "Answer") -> "list[Cited]":
+def _cited(base: "PlainKnowledgeBase", answer: "Answer") -> "list[Cited]":
     """Return the citations of an answer, each checked against its document as it is now."""
     from kgrag.metadata import SILENT
     from kgrag.tools.results import Cited

@@ -8,7 +8,7 @@ from kgrag.tools.arguments import Arguments, argument, names
 from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Cell, Table
     from kgrag.types import Document
 
@@ -85,7 +85,7 @@ class Split(Arguments):
 
 
 @tool("列出实体，事实最多的在前，附各文件中的其他写法。")
-def entities(base: "KnowledgeBase", given: OfType) -> "Table":
+def entities(base: "PlainKnowledgeBase", given: OfType) -> "Table":
     """List the entities, those with most facts first, with how documents write them otherwise."""
     headings = {
         "name": "名称", "type": "类型", "facts": "事实", "documents": "文件", "written": "其他写法",
@@ -99,7 +99,7 @@ def entities(base: "KnowledgeBase", given: OfType) -> "Table":
 
 
 @tool("列出可能是同一实体的名称，并以注列明已作的决定。", curates=True)
-def duplicates(base: "KnowledgeBase", given: OfType) -> "Table":
+def duplicates(base: "PlainKnowledgeBase", given: OfType) -> "Table":
     """List pairs of entities that may be one, for you to decide; notes tell what was decided."""
     from kgrag.text.messages import message
 
@@ -112,7 +112,7 @@ def duplicates(base: "KnowledgeBase", given: OfType) -> "Table":
 
 
 @tool("更正读出的文件信息；即时生效，重新导入或删除后仍保留，并优先于 metadata.csv。", curates=True)
-def correct(base: "KnowledgeBase", given: Corrected) -> "Table":
+def correct(base: "PlainKnowledgeBase", given: Corrected) -> "Table":
     """Correct what was read of a document.
 
     Corrections hold at once, outlive a new ingest and a deletion, and win over metadata.csv.
@@ -157,21 +157,21 @@ def correctable_of(card: "Document") -> dict[str, str]:
 
 
 @tool("删除文件，以及只由该文件支持的内容。", curates=True)
-def delete(base: "KnowledgeBase", given: Named) -> "Table":
+def delete(base: "PlainKnowledgeBase", given: Named) -> "Table":
     """Delete a document and what only it supports; part of its title does not name it."""
     card = base.delete(given.document)
     return listing("delete", {"doc_id": "编号", "title": "标题"}, [(card.doc_id, card.title)])
 
 
 @tool("把几个名称合并为一个实体，现有和今后的文件都按此处理。", curates=True)
-def merge(base: "KnowledgeBase", given: Merged) -> "Table":
+def merge(base: "PlainKnowledgeBase", given: Merged) -> "Table":
     """Have entities be one, in what is held and in what comes."""
     n = base.curator().merge(given.names, given.into)
     return _decided("merge", "、".join(given.names), given.into, n)
 
 
 @tool("把名称从某一实体中拆出：撤销合并，或使二者分开。", curates=True)
-def split(base: "KnowledgeBase", given: Split) -> "Table":
+def split(base: "PlainKnowledgeBase", given: Split) -> "Table":
     """Have a name be no longer an entity's: takes a merger back, or keeps names apart."""
     return _decided(
         "split", given.name, given.entity, base.curator().split(given.name, given.entity)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from kgrag.answering.look_up import Given, Item
+from kgrag.answering.look_up import MOST_SOURCES, Given, Item
 from kgrag.answering.search_context import SearchContext
-from kgrag.api import KnowledgeBase
 from kgrag.llm.tools import Function
-from kgrag.retrieval.filter import Filter, document_meant, documents_within
+from kgrag.plain_knowledge_base import PlainKnowledgeBase
+from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
-from kgrag.statements.table import Table, shown, worded
-from kgrag.tools.arguments import Within
+from kgrag.statements.table import Row, Table, shown, worded
+from kgrag.tools.arguments import Dated, Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
 from kgrag.types import Document, Language
@@ -22,18 +22,18 @@ from kgrag.types import Document, Language
 _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
 # What a model is not told of: results are cut where there is no room, and are in its language.
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
-_UNSAID |= {"kind", "issuer", "in_force", "as_of"}
+_UNSAID |= {"kind", "issuer", "in_force"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
-_WITHIN = frozenset(field.name for field in fields(Within))
+_WITHIN = frozenset(field.name for field in fields(Dated))
 _CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
 _STATEMENT = "graph-statement"  # the note that shows it: for a reader, not for a model
 
 
-class _Part(KnowledgeBase):
+class _Part(PlainKnowledgeBase):
     """A knowledge base of which only the documents of a question are seen."""
 
-    def __init__(self, base: KnowledgeBase, knowledge: SearchContext) -> None:
+    def __init__(self, base: PlainKnowledgeBase, knowledge: SearchContext) -> None:
         self.__dict__.update(vars(base))
         self._part = knowledge
 
@@ -41,27 +41,21 @@ class _Part(KnowledgeBase):
     def _knowledge(self) -> SearchContext:
         return self._part
 
-    def documents(self) -> list[Document]:
-        """Return the cards of the documents that are seen, ordered by file."""
-        return [card for card in super().documents() if card.doc_id in self._part.cards()]
+    def _cards(self) -> list[Document]:
+        return [*self._part.cards().values()]
 
-    def find_document(self, name: str) -> Document:
-        """Return the card of a document that is seen; NotFoundError for others."""
-        return document_meant(name, self.documents())
+    def doc_ids(self, within: Filter | None = None) -> frozenset[str]:
+        """Return the ids of the documents that are seen and that a filter leaves."""
+        return super().doc_ids(within or Filter()) or frozenset()
 
     def rows(self, selection: Selection) -> Table:
         """Return the table of a selection of the documents that are seen."""
-        cards, asked = self.documents(), dict[str, object]()
+        asked = dict[str, object]()
         for name in ("document", "new"):
             if named := getattr(selection, name):
                 asked[name] = self.find_document(named).doc_id
         if selection.kind not in ("cites", "cited_by", "basis", "digest"):
-            within, in_force = selection.within, self._part.in_force()
-            left = frozenset(card.doc_id for card in cards)
-            if within:
-                day = self._part.as_of.day
-                left = documents_within(within, cards, in_force=lambda: in_force.in_force(day))
-            asked["within"] = Filter(documents=tuple(sorted(left)))
+            asked["within"] = Filter(documents=tuple(sorted(self.doc_ids(selection.within))))
         return super().rows(selection.model_copy(update=asked))
 
 
@@ -75,7 +69,7 @@ class ModelTools:
         language: Of the question.
     """
 
-    base: KnowledgeBase
+    base: PlainKnowledgeBase
     knowledge: SearchContext
     language: Language
 
@@ -93,9 +87,9 @@ class ModelTools:
         given = {name: asked[name] for name in asked if name in known or name in arguments}
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
-        items = [item for item in _items(found) if held is None or _is_held(item, held)]
+        items = [*_items(found, held)]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
-        columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
+        columns = [found.columns[at] for at in _filled(found)] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
 
     def _is_given(self, tool: Tool) -> bool:
@@ -144,28 +138,31 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     return brief
 
 
-def _items(found: object) -> Iterator[Item]:
-    """Yield what a tool found: rows of a table with their first source, passages, a text."""
+def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
+    """Yield what a tool found: rows of a table that documents held state, passages, a text."""
     match found:
         case Table():
             for row in found.rows:
-                cells = (row.cells[at] for at in found.filled)
-                told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
-                at = next(((s.doc_id, s.start, s.end) for s in row.sources), None)
-                yield Item(told, at)
+                here = [s for s in row.sources if held is None or s.doc_id in held]
+                sources = tuple((s.doc_id, s.start, s.end) for s in here[:MOST_SOURCES])
+                if sources or held is None:
+                    yield Item(_line(row, _filled(found)), sources)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
-                yield Item(chunk.text, (chunk.doc_id, chunk.start, chunk.end), is_row=False)
+                yield Item(chunk.text, ((chunk.doc_id, chunk.start, chunk.end),), is_row=False)
         case Reading() if found.excerpt:
             cited = found.excerpt.citation
-            yield Item(cited.quote, (cited.doc_id, cited.start, cited.end), is_row=False)
+            yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
 
 
-def _is_held(item: Item, held: frozenset[str]) -> bool:
-    """Return whether an item is of documents of the question; a row may name one by its id."""
-    if item.source:
-        return item.source[0] in held
-    return item.text.partition(" | ")[0].partition(":")[0] in held
+def _filled(table: Table) -> list[int]:
+    """Return the positions of columns that say something to a model: no files of documents."""
+    return [at for at in table.filled if table.columns[at].key != "file"]
+
+
+def _line(row: Row, filled: Sequence[int]) -> str:
+    cells = (row.cells[at] for at in filled)
+    return " | ".join("" if cell is None else str(shown(cell)) for cell in cells)

@@ -1,7 +1,7 @@
 """The tool that queries the graph by a form: rows with their clauses, the statement as a note."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,11 @@ from kgrag.errors import StatementError
 from kgrag.store.graph_query import Column as Field
 from kgrag.store.graph_query import GraphQuery, relaxed
 from kgrag.store.graph_statement import FORM_S, GraphRows
-from kgrag.tools.arguments import Rows
+from kgrag.tools.arguments import Rows, Within
 from kgrag.tools.tool import tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Column, Table
 
 _MOST = 1000  # rows; a list of all statements of a kind has tools of its own
@@ -39,12 +39,12 @@ _FIELDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graphed(GraphQuery, Rows):
+class Graphed(GraphQuery, Within, Rows):
     """What is asked of the graph, and which rows of it are given."""
 
 
 @tool("按填写的条件查询知识图谱：起点、关系、条件、分组和排序；逐行注明条款。")
-def graph_query(base: "KnowledgeBase", given: Graphed) -> "Table":
+def graph_query(base: "PlainKnowledgeBase", given: Graphed) -> "Table":
     """Query the graph by a form: start, steps along relations, conditions, groups, order.
 
     Which Sichuan documents are based on the 节能条例: start=document, step=based_on, where=[regions
@@ -57,11 +57,12 @@ def graph_query(base: "KnowledgeBase", given: Graphed) -> "Table":
     from kgrag.statements.sources import sourced
     from kgrag.statements.table import Table
 
-    found = base.store.graph_rows(given, most=_MOST + 1)
-    notes = [] if found.rows else [*_emptied(base, given)]
+    doc_ids = base.doc_ids(given.filter)
+    found = base.store.graph_rows(given, most=_MOST + 1, doc_ids=doc_ids)
+    notes = [] if found.rows else [*_emptied(base, given, doc_ids)]
     if len(found.rows) > _MOST:
         notes.append(note("first-rows", given.lang, shown=_MOST))
-    text = base.store.graph_statement(given, most=given.limit or _MOST)
+    text = f"{found.statement.removesuffix(str(_MOST + 1))}{given.limit or _MOST}"
     language = {"sql": "SQL", "cypher": "Cypher"}[base.store.query_language]
     notes.append(note("graph-statement", given.lang, of=language, statement=text))
     if any(len(row.spots) > _MOST_SPOTS for row in found.rows):
@@ -86,7 +87,9 @@ def _element(one: Field) -> str:
     return _KINDS.get(one.kind, "") + one.element.removeprefix(one.kind).removeprefix("result")
 
 
-def _emptied(base: "KnowledgeBase", given: Graphed) -> Iterator[str]:
+def _emptied(
+    base: "PlainKnowledgeBase", given: Graphed, doc_ids: Collection[str] | None
+) -> Iterator[str]:
     """Yield notes on which condition leaves no rows, and what there is instead."""
     from kgrag.answer.notes import note
 
@@ -94,7 +97,7 @@ def _emptied(base: "KnowledgeBase", given: Graphed) -> Iterator[str]:
     for of, op, values, rest in relaxed(given):
         is_bound = True
         try:
-            found = base.store.graph_rows(rest, most=_MOST)
+            found = base.store.graph_rows(rest, most=_MOST, doc_ids=doc_ids)
         except StatementError:  # it takes too long, so nobody knows
             return
         if time.monotonic() > until:

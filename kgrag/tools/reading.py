@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,8 @@ from kgrag.tools.arguments import Arguments, Dated, Rows, Within, argument
 from kgrag.tools.tool import listing, tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Cell, Table
-    from kgrag.status import Status
     from kgrag.tools.results import Found, Overview, Reading
     from kgrag.types import Document
 
@@ -57,7 +56,7 @@ class Searched(Dated):
 
 
 @tool("检索最能回答问题的片段，附标题、章节和位置。", gives=_FOUND, is_kept=False)
-def search(base: "KnowledgeBase", given: Searched) -> "Found":
+def search(base: "PlainKnowledgeBase", given: Searched) -> "Found":
     """Find the passages that a question is best answered from, best first."""
     from kgrag.answer.reasons import explained
     from kgrag.answering.notes import search_notes
@@ -104,7 +103,7 @@ class Read(Arguments):
 
 
 @tool("读文件：其信息、标题层级和正文；或其中一处原文及其上下文。", gives=_READING)
-def read(base: "KnowledgeBase", given: Read) -> "Reading":
+def read(base: "PlainKnowledgeBase", given: Read) -> "Reading":
     """Read a document with its outline, or a place in it with the text around it."""
     from kgrag.answer.address import Address
     from kgrag.answer.excerpt import Excerpt
@@ -141,7 +140,7 @@ class Fetched(Arguments):
 
 
 @tool("按编号取检索结果或文件的正文；供只认 search 和 fetch 的助手使用。", gives=_READING)
-def fetch(base: "KnowledgeBase", given: Fetched) -> "Reading":
+def fetch(base: "PlainKnowledgeBase", given: Fetched) -> "Reading":
     """Return the text of a search result or document, for assistants that know this name only."""
     asked = Read(document=given.id, paragraphs=2, characters=20_000, lang=given.lang)
     found: Reading = read.run(base, asked)
@@ -160,20 +159,18 @@ class Looked(Within, Rows):
 
 
 @tool("在全部文件中查找原文，全半角、大小写、空白和换行不论；最多列一千处。")
-def grep(base: "KnowledgeBase", given: Looked) -> "Table":
+def grep(base: "PlainKnowledgeBase", given: Looked) -> "Table":
     """Find a literal text in all documents; width, capitals, blanks and line breaks do not matter.
 
     Use it to check that words or a number stand anywhere, or nowhere.
     """
     from kgrag.answer.notes import note
-    from kgrag.retrieval.filter import documents_within
     from kgrag.statements.sources import Spot, sourced
     from kgrag.statements.table import Column, Table
     from kgrag.text.visible import shortened
 
-    looked_for, cards, within = _literal(given.text), base.documents(), given.filter
-    chosen = documents_within(within, cards) if within else {card.doc_id for card in cards}
-    ids = [card.doc_id for card in cards if card.doc_id in chosen]
+    looked_for, chosen = _literal(given.text), base.doc_ids(given.filter)
+    ids = [c.doc_id for c in base.documents() if chosen is None or c.doc_id in chosen]
     stop, lines, hits, seen = time.monotonic() + _SECONDS, dict[Spot, str](), 0, 0
     for document in _texts(base, ids):
         for match in looked_for.finditer(document.text.translate(_NARROW)):
@@ -204,87 +201,13 @@ def _literal(text: str) -> re.Pattern[str]:
     return re.compile(r"\s*".join(map(re.escape, plain)))
 
 
-def _texts(base: "KnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
+def _texts(base: "PlainKnowledgeBase", ids: Sequence[str]) -> "Iterator[Document]":
     for at in range(0, len(ids), _BATCH):
         yield from base.store.documents(ids[at : at + _BATCH])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listed(Dated, Rows):
-    """Which documents are listed."""
-
-    words: str = argument(
-        "Words of the title, number, issuer or file.",
-        "标题、文号、发文机关或路径中的词。",
-        default="",
-    )
-    status: str = argument(
-        "in_force, repealed, draft …", "效力：in_force、repealed、draft 等。", default=""
-    )
-
-
-@tool("列出文件：标题、文号、日期、发文机关、地区和效力。")
-def documents(base: "KnowledgeBase", given: Listed) -> "Table":
-    """List the documents: title, number, date, issuers, region, and whether it is in force."""
-    from kgrag.statements.naming import day_of_issue
-
-    cards, statuses = listed(base, given)
-    headings = {
-        "doc_id": "编号", "date": "日期", "title": "标题", "number": "文号", "issuers": "发文机关",
-        "regions": "地区", "status": "状态", "standing": "效力", "replaced_by": "替代文件",
-        "file": "文件路径",
-    }  # fmt: skip
-    rows = (
-        (
-            card.doc_id,
-            day_of_issue(card),
-            card.title,
-            card.metadata.number,
-            "、".join(card.metadata.issuers),
-            "、".join(card.metadata.regions),
-            statuses[card.doc_id].kind,
-            statuses[card.doc_id].told(given.lang),
-            statuses[card.doc_id].doc_id,
-            card.file,
-        )
-        for card in cards
-    )
-    return listing("documents", headings, rows)
-
-
-def listed(base: "KnowledgeBase", given: Listed) -> "tuple[list[Document], Mapping[str, Status]]":
-    """Return the documents that a list asks for, and the statuses of all documents.
-
-    Raises:
-        NotFoundError: If no document has what is asked for.
-    """
-    from kgrag.retrieval.filter import documents_within
-    from kgrag.text.words import normalize_name
-
-    statuses = base.statuses(given.day)
-    cards = [card for card in base.documents() if card.doc_id in statuses]
-    counting = frozenset(doc_id for doc_id, status in statuses.items() if status.counts)
-    if wanted := given.filter:
-        within = documents_within(wanted, cards, in_force=lambda: counting)
-        cards = [card for card in cards if card.doc_id in within]
-    words = [normalize_name(word) for word in given.words.split()]
-    return [
-        card
-        for card in cards
-        if (not given.status or statuses[card.doc_id].kind == given.status)
-        and all(word in _words_of(card) for word in words)
-    ], statuses
-
-
-def _words_of(card: "Document") -> str:
-    from kgrag.text.words import normalize_name
-
-    told = card.metadata
-    return "\n".join(map(normalize_name, (card.title, told.number, *told.issuers, card.file)))
-
-
 @tool("列出未能读取或读取有误的文件，附处理办法。")
-def problems(base: "KnowledgeBase", given: Rows) -> "Table":
+def problems(base: "PlainKnowledgeBase", given: Rows) -> "Table":
     """List what was read badly or not at all, with what can be done about it."""
     from kgrag.text.messages import catalogue, in_language
 
@@ -301,7 +224,7 @@ def problems(base: "KnowledgeBase", given: Rows) -> "Table":
 
 
 @tool("概览：有什么、缺什么。按年份、地区、发文机关计数，列出各地空缺、引用和效力。", gives=_TABLES)
-def overview(base: "KnowledgeBase", given: Arguments) -> "Overview":
+def overview(base: "PlainKnowledgeBase", given: Arguments) -> "Overview":
     """Say what is held and what is missing: by year, region, issuer; gaps, citations, validity."""
     from kgrag.tools.results import Overview
 
@@ -320,7 +243,7 @@ class Around(Rows):
 
 
 @tool("列出与某一实体有关的事实，附原文。")
-def graph(base: "KnowledgeBase", given: Around) -> "Table":
+def graph(base: "PlainKnowledgeBase", given: Around) -> "Table":
     """List the facts around an entity, with where they are stated."""
     from kgrag.statements.sources import sourced
     from kgrag.statements.table import Column, Table

@@ -3,15 +3,16 @@
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from kgrag.tools.arguments import Rows, Within, argument, names
+from kgrag.tools.arguments import Dated, Rows, Within, argument, names
 from kgrag.tools.tool import tool
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.selection import Kind, Selection
     from kgrag.statements.table import Table
 
-_FIELDS = {"place": "places", "old": "document"}  # of a selection, where they are called otherwise
+# Fields of a selection, where they are called otherwise.
+_FIELDS = {"place": "places", "old": "document", "words": "topic"}
 
 
 def _document() -> Any:
@@ -33,7 +34,7 @@ def _standing() -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selected(Within, Rows):
+class Selected(Rows):
     """What is selected of all that documents state."""
 
     def selection(self, kind: "Kind") -> "Selection":
@@ -45,22 +46,37 @@ class Selected(Within, Rows):
         from kgrag.retrieval.filter import parse_years
         from kgrag.statements.selection import Selection
 
-        known = {*Selection.model_fields}
-        beside = {f.name for of in (Within, Rows) for f in fields(of)}
+        beside = {f.name for f in fields(Within)} if isinstance(self, Within) else ()
+        given = {_FIELDS.get(f.name, f.name): f.name for f in fields(self) if f.name not in beside}
         asked: dict[str, Any] = {
-            _FIELDS.get(f.name, f.name): getattr(self, f.name)
-            for f in fields(self)
-            if _FIELDS.get(f.name, f.name) in known and f.name not in beside
+            name: getattr(self, given[name]) for name in given.keys() & Selection.model_fields
         }
         if due := getattr(self, "due", ""):
             asked["years"] = parse_years(due)
         if isinstance(asked.get("indicator"), tuple):
             asked["indicator"] = "、".join(asked["indicator"])
-        return Selection(kind=kind, within=self.filter, **asked)
+        return Selection(kind=kind, within=getattr(self, "filter", None), **asked)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placed(Selected):
+class Listed(Dated, Selected):
+    """Which documents are listed."""
+
+    words: str = argument(
+        "Words of the title, number, issuer or file.",
+        "标题、文号、发文机关或路径中的词。",
+        default="",
+    )
+    status: str = argument(
+        "Only in_force, not_yet, expired, repealed, superseded, amended, over, draft or unknown.",
+        "只列该状态：in_force 有效、not_yet 未施行、expired 失效、repealed 废止、"
+        "superseded 有新版、amended 修订、over 期满、draft 草案、unknown 不明。",
+        default="",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed(Within, Selected):
     """Of what places and years figures are."""
 
     place: tuple[str, ...] = names("Only figures of this place.", "只列该地区的数值。", listed=True)
@@ -103,7 +119,7 @@ class Compared(Placed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Responsible(Selected):
+class Responsible(Within, Selected):
     """Whose duties are listed."""
 
     agency: str = argument(
@@ -115,7 +131,7 @@ class Responsible(Selected):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Citing(Rows):
+class Citing(Selected):
     """Whose citations are listed."""
 
     document: str = _document()
@@ -129,7 +145,7 @@ class Resting(Citing):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timed(Selected):
+class Timed(Within, Selected):
     """Which events are listed."""
 
     indicator: str = argument(
@@ -146,7 +162,7 @@ class Timed(Selected):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changed(Rows):
+class Changed(Selected):
     """Which documents are compared."""
 
     old: str = _document()
@@ -156,62 +172,64 @@ class Changed(Rows):
     )
 
 
-def _about(kind: "Kind", **asked: Any) -> "Selection":
-    from kgrag.statements.selection import Selection
+@tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
+def documents(base: "PlainKnowledgeBase", given: Listed) -> "Table":
+    """List documents: in force or not, since when, what ended, amended or replaced them.
 
-    return Selection(kind=kind, **asked)
+    Each has the clause that says so, with title, number, dates, issuers and region.
+    """
+    return base.rows(given.selection("documents"))
 
 
 @tool("列出文件中的指标数值，含目标值和完成值，逐条注明条款。")
-def targets(base: "KnowledgeBase", given: Figures) -> "Table":
+def targets(base: "PlainKnowledgeBase", given: Figures) -> "Table":
     """List the figures that documents state, planned and achieved, each with its clause."""
     return base.rows(given.selection("targets"))
 
 
 @tool("并排对比指标的数值；未读出数值的一并列明。")
-def compare(base: "KnowledgeBase", given: Compared) -> "Table":
+def compare(base: "PlainKnowledgeBase", given: Compared) -> "Table":
     """Set figures of indicators side by side; what states none is named."""
     return base.rows(given.selection("compare"))
 
 
 @tool("列出某单位承担的任务：角色、任务和时限。")
-def who(base: "KnowledgeBase", given: Responsible) -> "Table":
+def who(base: "PlainKnowledgeBase", given: Responsible) -> "Table":
     """List what an organ is to do: role, task, deadline."""
     return base.rows(given.selection("duties"))
 
 
 @tool("列出某文件引用的文件及其作用（依据、落实、废止等）。")
-def cites(base: "KnowledgeBase", given: Citing) -> "Table":
+def cites(base: "PlainKnowledgeBase", given: Citing) -> "Table":
     """List what a document cites, in which role (依据, 落实, 废止 …)."""
-    return base.rows(_about("cites", document=given.document))
+    return base.rows(given.selection("cites"))
 
 
 @tool("列出引用某文件的文件；被引文件不必在库。")
-def cited_by(base: "KnowledgeBase", given: Citing) -> "Table":
+def cited_by(base: "PlainKnowledgeBase", given: Citing) -> "Table":
     """List the documents that cite one, which need not be held."""
-    return base.rows(_about("cited_by", document=given.document))
+    return base.rows(given.selection("cited_by"))
 
 
 @tool("逐级列出某文件的依据，以及依据的依据。")
-def basis(base: "KnowledgeBase", given: Resting) -> "Table":
+def basis(base: "PlainKnowledgeBase", given: Resting) -> "Table":
     """List what a document rests on, and what that rests on, as a chain."""
-    return base.rows(_about("basis", document=given.document, hops=given.hops))
+    return base.rows(given.selection("basis"))
 
 
 @tool("按日期列出文件、时限和目标年份。")
-def timeline(base: "KnowledgeBase", given: Timed) -> "Table":
+def timeline(base: "PlainKnowledgeBase", given: Timed) -> "Table":
     """List what happens when: documents, deadlines, target years, in order of date."""
     return base.rows(given.selection("timeline"))
 
 
 @tool("列出低于或晚于上级的目标，以及同一地区各文件之间的差异。")
-def conflicts(base: "KnowledgeBase", given: Conflicting) -> "Table":
+def conflicts(base: "PlainKnowledgeBase", given: Conflicting) -> "Table":
     """List aims below or after those above, and documents of a place that differ."""
     return base.rows(given.selection("conflicts"))
 
 
 @tool("列出新文件相对旧文件的变化。")
-def digest(base: "KnowledgeBase", given: Changed) -> "Table":
+def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
     """List what a document changes of another: figures, duties, citations, clauses."""
-    asked = {"document": given.old, "new": given.new, "parts": given.parts}
-    return base.rows(_about("digest", **asked))
+    return base.rows(given.selection("digest"))

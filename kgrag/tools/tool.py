@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kgrag.tools.arguments import Arguments, adapter, checked
 
 if TYPE_CHECKING:
-    from kgrag.api import KnowledgeBase
+    from kgrag.plain_knowledge_base import PlainKnowledgeBase
     from kgrag.statements.table import Cell, Table
 
 TOOLS: "dict[str, Tool]" = {}
@@ -47,7 +47,7 @@ class Tool:
     text: str
     chinese: str
     arguments: type[Arguments]
-    function: "Callable[[KnowledgeBase, Any], Any]"
+    function: "Callable[[PlainKnowledgeBase, Any], Any]"
     gives: Mapping[str, Any]
     is_kept: bool
     curates: bool
@@ -62,7 +62,7 @@ class Tool:
         """Whether it returns a table."""
         return self.gives is _ROWS
 
-    def __call__(self, base: "KnowledgeBase", /, **given: object) -> Any:
+    def __call__(self, base: "PlainKnowledgeBase", /, **given: object) -> Any:
         """Return what a knowledge base gives.
 
         Args:
@@ -75,7 +75,7 @@ class Tool:
         """
         return self.run(base, checked(self.arguments, given))
 
-    def run(self, base: "KnowledgeBase", given: Arguments) -> Any:
+    def run(self, base: "PlainKnowledgeBase", given: Arguments) -> Any:
         """Return what a knowledge base gives for checked arguments; see `__call__`."""
         found = self.function(base, given)
         if not self.is_table:
@@ -117,7 +117,7 @@ def _short(
 
 def tool(
     chinese: str, *, gives: Mapping[str, Any] = _ROWS, is_kept: bool = True, curates: bool = False
-) -> "Callable[[Callable[[KnowledgeBase, Any], Any]], Tool]":
+) -> "Callable[[Callable[[PlainKnowledgeBase, Any], Any]], Tool]":
     """Make a function a tool of its name; its docstring says what it does.
 
     Args:
@@ -127,7 +127,7 @@ def tool(
         curates: Whether only those who keep the knowledge base have it.
     """
 
-    def declare(function: "Callable[[KnowledgeBase, Any], Any]") -> Tool:
+    def declare(function: "Callable[[PlainKnowledgeBase, Any], Any]") -> Tool:
         kind = signature(function).parameters["given"].annotation
         kind = function.__globals__[kind] if isinstance(kind, str) else kind
         name, text = function.__name__.replace("_", "-"), getdoc(function) or ""

@@ -212,8 +212,7 @@ def test_bases_of_one_database_keep_apart(empty_neo4j, session, make):
     with closing(Neo4jStore.open(places[1], create=False)) as store:
         found = store.graph_rows(GraphQuery(start="document", step=(STATES,)), most=9)
         assert len(found.rows) == 3
-        text = store.graph_statement(GraphQuery(start="document", step=(STATES,)), most=9)
-        assert len(store.run_query(text, max_rows=9, timeout_s=5.0)) == 3
+        assert len(store.run_query(found.statement, max_rows=9, timeout_s=5.0)) == 3
         assert store.verify() == []
     crossing = session.run(
         "MATCH (a)-[r]->(b) WITH r, [l IN labels(a) WHERE l ENDS WITH '_energy'] AS one,"

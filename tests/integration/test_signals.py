@@ -44,7 +44,7 @@ sys.argv = ["kgrag", *words]
 run()
 """
 STORE = ("kgrag.store.sqlite.store", "SQLiteStore.upsert_document")
-SEARCH = ("kgrag.api", "find")
+SEARCH = ("kgrag.plain_knowledge_base", "find")
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """Cypher that the owner writes, and the statements of forms: read-only, within limits.
 
-The owner's text is explained first: what writes, loads files, looks at the server or calls other
-procedures is refused. Both run in a read transaction with time, rows and size bounded. What is
-stopped is looked for on the server, ended there, and told where it goes on.
+The owner's text is explained first: its plan may hold only operators that read. Both run in a read
+transaction with time, rows and size bounded. What is stopped is looked for on the server, ended
+there, and told where it goes on.
 """
 
 import json
@@ -10,7 +10,8 @@ import logging
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from kgrag.errors import StatementError, StoreError
 from kgrag.store.graph_query import GraphQuery
-from kgrag.store.graph_statement import FORM_S, Compiled, GraphRows, compiled
+from kgrag.store.graph_statement import FORM_S, GraphRows, compiled
 from kgrag.store.neo4j.connection import Database
 from kgrag.store.neo4j.faults import FAULTS, store_error
 from kgrag.store.neo4j.liveness import in_thread, is_silent, silent_error
@@ -42,8 +43,40 @@ _ITS_OWN = re.compile(
     r"|TransientError\.General\.\w*(Memory|StackOver))"
 )
 _TOO_DEEP = "its plan or its values are nested too deep: ask for less at once"
-# Operators that change nothing in the graph, and are no question to it.
-_OTHERS = ("LoadCSV", "Show", "Terminate")
+# The operators of Neo4j 5.26 that read the graph or combine rows; the rest write, load files, show
+# settings or open transactions. One of a later version is refused until it is listed here.
+_OPERATORS = frozenset(
+    {
+        *("AllNodesScan", "IntersectionNodeByLabelsScan", "NodeByLabelScan"),
+        *("SubtractionNodeByLabelsScan", "UnionNodeByLabelsScan", "NodeCountFromCountStore"),
+        *("RelationshipCountFromCountStore", "MultiNodeIndexSeek", "NodeByElementIdSeek"),
+        *("NodeByIdSeek", "NodeIndexContainsScan", "NodeIndexEndsWithScan", "NodeIndexScan"),
+        *("NodeIndexSeek", "NodeIndexSeekByRange", "NodeUniqueIndexSeek"),
+        *("NodeUniqueIndexSeekByRange", "AllRelationshipsScan", "RelationshipTypeScan"),
+        *("UnionRelationshipTypesScan", "RelationshipByElementIdSeek", "RelationshipByIdSeek"),
+        *("RelationshipIndexContainsScan", "RelationshipIndexEndsWithScan"),
+        *("RelationshipIndexScan", "RelationshipIndexSeek", "RelationshipIndexSeekByRange"),
+        *("RelationshipUniqueIndexSeek", "RelationshipUniqueIndexSeekByRange", "Expand(All)"),
+        *("Expand(Into)", "OptionalExpand(All)", "OptionalExpand(Into)", "VarLengthExpand(All)"),
+        *("VarLengthExpand(Into)", "VarLengthExpand(Pruning)", "VarLengthExpand(Pruning,BFS)"),
+        *("VarLengthExpand(Pruning,BFS,All)", "VarLengthExpand(Pruning,BFS,Into)"),
+        *("PathPropagatingBFS", "ProjectEndpoints", "Repeat(Trail)", "Repeat(Walk)"),
+        *("BidirectionalRepeat(Trail)", "BidirectionalRepeat(Walk)", "RepeatOptions"),
+        *("ShortestPath", "StatefulShortestPath(All)", "StatefulShortestPath(Into)"),
+        *("TriadicBuild", "TriadicFilter", "TriadicSelection", "Anti", "AntiConditionalApply"),
+        *("AntiSemiApply", "Apply", "Argument", "ArgumentTracker", "AssertSameNode"),
+        *("AssertSameRelationship", "CacheProperties", "CartesianProduct", "ConditionalApply"),
+        *("Distinct", "Eager", "EagerAggregation", "EmptyResult", "EmptyRow", "ExhaustiveLimit"),
+        *("Filter", "LetAntiSemiApply", "LetSelectOrAntiSemiApply", "LetSelectOrSemiApply"),
+        *("LetSemiApply", "Limit", "NodeHashJoin", "NodeLeftOuterHashJoin"),
+        *("NodeRightOuterHashJoin", "NonFuseable", "NullifyMetadata", "Optional"),
+        *("OrderedAggregation", "OrderedDistinct", "OrderedUnion", "PartialSort", "PartialTop"),
+        *("PreserveOrder", "ProcedureCall", "ProduceResults", "Projection", "RollUpApply"),
+        *("SelectOrAntiSemiApply", "SelectOrSemiApply", "SemiApply", "Skip", "Sort", "Top"),
+        *("Top1WithTies", "Union", "Unwind", "ValueHashJoin"),
+    }
+)
+_WAY = re.compile(r"(?:Partitioned)?(?:Directed|Undirected)?")
 # Names in use, and the nodes that an index finds.
 _PROCEDURES = (
     *("db.index.fulltext.queryNodes", "db.index.vector.queryNodes", "db.labels"),
@@ -85,27 +118,24 @@ def run_query(database: Database, text: str, *, max_rows: int, timeout_s: float)
     return found
 
 
-def run_form(database: Database, query: GraphQuery, *, most: int) -> GraphRows:
-    """Return the rows of a form, at most so many.
+def run_form(
+    database: Database, query: GraphQuery, *, most: int, doc_ids: Collection[str] | None = None
+) -> GraphRows:
+    """Return the rows of a form, at most so many; see `WholeStore.graph_rows`.
 
     Raises:
         OutOfRangeError: If the form asks for what there is not.
         StatementError: If it takes too long.
         StoreUnavailableError: If the server cannot be reached.
     """
-    made = form_statement(database, query)
+    made = compiled(query, DIALECT, most=most, doc_ids=doc_ids)
+    made = replace(made, text=of_base(made.text, database.address.base))
 
     def rows(session: neo4j.Session, asked: Callable[[str], neo4j.Query]) -> GraphRows:
-        result = session.run(asked(made.text), {**made.parameters, "most": most})
+        result = session.run(asked(made.text), {**made.parameters})
         return made.rows(record.values() for record in result)
 
     return _stopped_in_time(database, "graph-query", rows, max_rows=1000, timeout_s=FORM_S)
-
-
-def form_statement(database: Database, query: GraphQuery) -> Compiled:
-    """Return the statement of a form, for this knowledge base."""
-    made = compiled(query, DIALECT)
-    return Compiled(made.columns, of_base(made.text, database.address.base), made.parameters)
 
 
 def _stopped_in_time(
@@ -169,8 +199,8 @@ def check_plan(query_type: str | None, plan: Mapping[str, object] | None) -> Non
     if query_type != "r" or plan is None:
         raise StatementError("it does more than read the graph: only reading is allowed")
     for name, details in _operators(plan):
-        if name.startswith(_OTHERS):
-            raise StatementError(f"its plan holds {name}, which is refused")
+        if name not in _OPERATORS and _WAY.sub("", name, count=1) not in _OPERATORS:
+            raise StatementError(f"its plan holds {name}, which is not known to only read")
         if name == "ProcedureCall" and not details.startswith(_PROCEDURES):
             raise StatementError(f"its plan calls {details.partition('(')[0]}, which is refused")
         if name != "ProcedureCall" and (found := _INSIDE.search(details)):

@@ -112,4 +112,5 @@ DIALECT = Dialect(
         "relation": {name: name.upper() for name in RELATIONS}
         | {"cites": "|".join(OF_DOCUMENTS).upper()},
     },
+    quote=written_text,
 )

@@ -1,6 +1,6 @@
 """The server store: a Neo4j database."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kgrag.errors import StoreError
 from kgrag.store import records
@@ -18,10 +18,9 @@ from kgrag.store.neo4j.document_knowledge import Place, evidence_in, read_knowle
 from kgrag.store.neo4j.documents import batches, complete, summaries_of
 from kgrag.store.neo4j.embeddings import to_vector
 from kgrag.store.neo4j.graph import Graph
-from kgrag.store.neo4j.query import form_statement, run_form, run_query
+from kgrag.store.neo4j.query import run_form, run_query
 from kgrag.store.neo4j.search import Search
 from kgrag.store.neo4j.staged import Neo4jStagedVectors, finish_switch
-from kgrag.store.neo4j.statements import written_text
 from kgrag.store.neo4j.verify import verify
 from kgrag.store.records import Record
 from kgrag.store.texts import NOTHING
@@ -71,11 +70,10 @@ class Neo4jStore(Decisions, Graph, Search):
     def query_language(self) -> QueryLanguage:
         return "cypher"
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
-        return run_form(self._database, query, most=most)
-
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
-        return form_statement(self._database, query).inline(written_text, most)
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
+        return run_form(self._database, query, most=most, doc_ids=doc_ids)
 
     def get_meta(self, key: str) -> str | None:
         """Return a setting, or None; StoreError if it is of no use."""

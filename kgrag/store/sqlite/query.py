@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 
@@ -125,20 +125,26 @@ def _rows(cursor: sqlite3.Cursor, max_rows: int) -> Iterator[Row]:
         yield dict(zip(names, row, strict=True))
 
 
-def run_form(connection: sqlite3.Connection, query: GraphQuery, *, most: int) -> GraphRows:
-    """Return the rows of a form, at most so many.
+def run_form(
+    connection: sqlite3.Connection,
+    query: GraphQuery,
+    *,
+    most: int,
+    doc_ids: Collection[str] | None = None,
+) -> GraphRows:
+    """Return the rows of a form, at most so many; see `WholeStore.graph_rows`.
 
     Raises:
         OutOfRangeError: If the form asks for what there is not.
         StatementError: If it takes too long.
     """
-    made = compiled(query, DIALECT)
+    made = compiled(query, DIALECT, most=most, doc_ids=doc_ids)
     connection.create_function("region_level", 1, _level, deterministic=True)
     connection.create_function("document_kind", 2, _kind, deterministic=True)
     try:
         with _stopped_after(connection, FORM_S):
             text = f"{made.tables}\n{made.text}"
-            rows = connection.execute(text, {**made.parameters, "most": most}).fetchall()
+            rows = connection.execute(text, made.parameters).fetchall()
     except sqlite3.OperationalError as exc:
         if exc.sqlite_errorname == "SQLITE_INTERRUPT":
             raise stopped("graph-query", FORM_S) from None
@@ -172,5 +178,7 @@ DIALECT = Dialect(
         "type": {kind: f"form_{kind}" for kind in FIELDS},
         "relation": {name: f"form_{name}" for name in RELATIONS},
     },
+    quote=written_text,
+    listed=json.dumps,
     has_tables=True,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from kgrag.store import records
 from kgrag.store.contents import Counts, DocumentBundle, NodeVector, Problem
 from kgrag.store.graph_query import GraphQuery
-from kgrag.store.graph_statement import GraphRows, compiled
+from kgrag.store.graph_statement import GraphRows
 from kgrag.store.records import Record
 from kgrag.store.search import T
 from kgrag.store.sqlite.cache import CacheFolder
@@ -19,7 +19,7 @@ from kgrag.store.sqlite.documents import chunk, summary
 from kgrag.store.sqlite.embeddings import from_blob, read_vectors
 from kgrag.store.sqlite.graph import Graph, evidence
 from kgrag.store.sqlite.lexical import LexicalIndex, View, build_missing
-from kgrag.store.sqlite.query import DIALECT, run_form, run_query, written_text
+from kgrag.store.sqlite.query import run_form, run_query
 from kgrag.store.sqlite.role import Role
 from kgrag.store.sqlite.staged import Staged
 from kgrag.store.sqlite.statements import json_list, run
@@ -196,12 +196,11 @@ class SQLiteStore(Writing, Graph, Search):
     def query_language(self) -> QueryLanguage:
         return "sql"
 
-    def graph_rows(self, query: GraphQuery, /, *, most: int) -> GraphRows:
+    def graph_rows(
+        self, query: GraphQuery, /, *, most: int, doc_ids: Collection[str] | None = None
+    ) -> GraphRows:
         with self._reading() as connection:
-            return run_form(connection, query, most=most)
-
-    def graph_statement(self, query: GraphQuery, /, *, most: int) -> str:
-        return compiled(query, DIALECT).inline(written_text, most)
+            return run_form(connection, query, most=most, doc_ids=doc_ids)
 
     def close(self) -> None:
         self._database.close()

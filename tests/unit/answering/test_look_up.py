@@ -76,6 +76,7 @@ RIGHT = [
     (call("cited-by", document="国土绿化条例"), "四川"),
     (call("basis", document="云南省国土绿化规划"), "国土绿化条例"),
     (call("documents", words="办法"), "山东省绿化办法"),
+    (call("documents", document="山东省绿化办法", as_of="2021"), "尚未施行，自2022-01-01起施行"),
     (call("search", question="施行日期"), "] 见前"),  # all of it has been shown
     (call("read", document="山东省绿化办法"), "] 见前"),
     (call("grep", text="绿化网络"), "绿化网络"),
@@ -118,8 +119,7 @@ def test_what_a_tool_gives_is_numbered_and_leads_to_its_clause(opened, called, s
     (told,) = results(model.requests[-1])
     assert says in told
     numbers = re.findall(r"^\[(\d+)\]", told, re.MULTILINE)
-    if called[0] != "documents":  # rows that no clause states
-        assert numbers
+    assert numbers
     (step,) = [step for step in answer.steps if step.name == "look up"]
     assert step.detail.startswith(called[0])
     shown = [step.detail for step in answer.steps if step.name == "statement"]
@@ -151,6 +151,26 @@ def test_rows_are_those_of_every_door(opened):
         line = " | ".join("" if row.cells[at] is None else str(row.cells[at]) for at in page.filled)
         assert " ".join(line.split()) in told
     assert told.count("\n[") == len(page.rows)
+
+
+@pytest.mark.parametrize("places", [("四川", "云南", "福建"), ("四川", "福建")])
+def test_a_row_of_several_documents_has_a_number_for_each(opened, places):
+    """A sentence cites the one that states it; a row has those of the question's documents only."""
+    asked = call("graph-query", start="target", where=["year = 2025"], aggregate="count")
+    found = re.compile(r"^((?:\[\d+\])+) (\d)（(.*)）$", re.MULTILINE)
+
+    def script(request):
+        told = found.search("".join(results(request)))
+        if not told:
+            return [asked]
+        numbers = dict(zip(told[3].split("、"), re.findall(r"\d+", told[1]), strict=True))
+        assert int(told[2]) == len(places)
+        assert {*numbers} == {f"《{place}省国土绿化规划》" for place in places}
+        return f"福建省森林覆盖率将达到67%[{numbers['《福建省国土绿化规划》']}]。"
+
+    base, _ = opened(script)
+    answer = base.ask("目标有几项？", within=Filter(regions=places))
+    assert [c.title for c in answer.citations] == ["福建省国土绿化规划"]
 
 
 def test_endless_calls_end_with_a_call_without_tools(opened):
@@ -220,6 +240,7 @@ def test_a_filter_of_the_question_binds_every_call(opened, called):
     for word in ("四川省", "41%", "66%", "林业和草原局", "2022年1月1日"):
         assert word not in seen
     assert "1 份文件" in seen
+    assert f"没有名为 {called[0]} 的函数" not in seen  # all are offered under a filter, too
 
 
 ODD: list[object] = [

@@ -119,8 +119,7 @@ def test_a_model_is_given_the_rows_with_their_clauses(base):
     table = table_of(search, knowledge)
     assert table is not None
     row = given_of(table).items[0]
-    assert row.source
-    doc_id, start, end = row.source
+    ((doc_id, start, end),) = row.sources
     assert row.is_row
     assert "≥41%" in row.text
     assert "森林覆盖率达到41%" in base.document(doc_id).text[start:end]

@@ -73,8 +73,8 @@ def test_verify_names_what_is_wrong_and_fails(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["甲方案", "a.txt"])
 def test_delete_takes_a_document_out_and_names_it(folder: Path, name: str) -> None:
     """By title or file; a second time there is none."""
-    doc_id = json.loads(run(folder, "documents", "--json").stdout)["rows"][0]["doc_id"]
-    assert doc_id in run(folder, "delete", name, code=0).stdout
+    (row,) = json.loads(run(folder, "documents", "--words", "甲方案", "--json").stdout)["rows"]
+    assert row["doc_id"] in run(folder, "delete", name, code=0).stdout
     assert "甲方案" not in run(folder, "documents").stdout
     again = run(folder, "delete", name)
     assert again.exit_code != 0

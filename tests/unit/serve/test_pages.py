@@ -28,7 +28,7 @@ QUESTION = "到2025年四川省森林覆盖率达到多少？"
 PATHS = (
     "/", "/search", "/documents", "/graph", "/problems", "/api", "/login", "/tables/targets",
     "/tables/compare", "/tables/who", "/tables/timeline", "/tables/conflicts", "/tables/cites",
-    "/tables/cited-by", "/tables/basis", "/tables/digest",
+    "/tables/cited-by", "/tables/basis", "/tables/digest", "/tables/graph-query",
 )  # fmt: skip
 # Tables with examples of what to ask for on a line each.
 ASKING = [p for p in PATHS if p.startswith("/tables/") and p[8:] not in ("conflicts", "digest")]
@@ -72,7 +72,9 @@ def test_the_catalogue_has_what_pages_say_and_nothing_else():
     tree = ast.parse(inspect.getsource(pages))
     named |= set(TOOLS) | {name for one in TOOLS.values() for name in parameters(one.arguments)}
     named |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
-    named |= {"planned", "achieved"} | {f"by {by}" for by in ("province", "region", "document")}
+    fields = [pages._fields(one.arguments) for one in TOOLS.values()]
+    named |= {value for of in fields for choices in of.values() for value in choices}
+    named |= {f"by {by}" for by in ("province", "region", "document")}
     missing = {words for words in said if words not in catalogue("kgrag.serve")}
     assert not missing
     kinds = {

@@ -15,7 +15,13 @@ from tests.unit.statements.conftest import select
 from tests.unit.statements.plans import PLANS, cells
 
 POLICIES = Path(__file__).resolve().parents[4] / "shared" / "data" / "policy" / "text"
-base = shared_base(PLANS, "hash-32")
+TERMS = {
+    "办法": "云岭省节水管理办法\n云岭省人民政府\n2023年5月1日\n第一条\n为节约用水，制定本办法。\n"
+    "第二条\n本办法所称节水型企业，是指用水效率达到先进水平的企业。\n"
+    "第三条\n本办法自2023年6月1日起施行，有效期2年。\n"
+    "第四条\n《云岭省节水管理暂行办法》自本办法施行之日起废止。\n"
+}
+base = shared_base({**PLANS, **TERMS}, "hash-32")
 SEWAGE, FACTORIES = "农村生活污水治理率", "绿色工厂"
 
 
@@ -97,10 +103,41 @@ def test_what_is_selected(base, fields, keys, expected):
     assert all(row.sources for row in found.rows)
 
 
-def test_what_is_not_stated_is_told(base):
-    """In a note that names the places."""
-    asked = {"indicator": SEWAGE, "years": (2030, 2030)}
-    assert "未读出" in "".join(select(base.store, "compare", **asked).notes)
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"kind": "compare", "indicator": SEWAGE, "level": "省", "years": (2030, 2030)}, "未读出"),
+        ({"kind": "documents", "places": ("成都",)}, "符合条件的有1份"),
+    ],
+)
+def test_what_is_left_out_is_told(base, fields, told):
+    """In a note that says how much, and why."""
+    assert told in "".join(select(base.store, **fields).notes)
+
+
+@pytest.mark.parametrize(
+    ("day", "status", "quote"),
+    [
+        ("2022-01-01", "现行有效", "本方案自2021年11月1日起施行，有效期5年。"),
+        ("2027", "已失效，有效期至2026-10-31", "本方案自2021年11月1日起施行，有效期5年。"),
+    ],
+)
+def test_validity_has_the_clause_that_says_so(base, day, status, quote):
+    """At any day; of a document that says nothing, the line of its title."""
+    (row,) = select(base.store, "documents", document="sichuan-old", as_of=day).rows
+    assert (row.cells[1], row.sources[0].quote) == (status, quote)
+
+
+def test_a_title_that_is_repealed_and_not_held_is_found_by_its_words(base):
+    """With the clause that repeals it, from its day on, and only under a filter that has it."""
+    (row,) = select(base.store, "documents", topic="节水 暂行").rows
+    assert row.cells[:2] == (
+        "云岭省节水管理暂行办法",
+        "已废止，自2023-06-01起，由《云岭省节水管理办法》废止",
+    )
+    assert [source.heading_path for source in row.sources] == [("第四条",)]
+    for other in ({"as_of": "2022"}, {"status": "expired"}, {"document": "sichuan-old"}):
+        assert not select(base.store, "documents", **{"topic": "节水 暂行"} | other).rows
 
 
 def test_a_selection_refuses_what_it_does_not_know():

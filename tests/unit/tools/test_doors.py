@@ -200,6 +200,18 @@ def test_names_may_come_in_one_text_and_a_year_as_a_number(base):
     assert one.rows
 
 
+def test_what_is_in_force_may_be_looked_for_in_texts_and_in_the_graph(base):
+    """A plan whose years are over is in neither."""
+    statuses = base.statuses()
+    counting = {card.title for card in base.documents() if statuses[card.doc_id].counts}
+    asked = TOOLS["graph-query"](base, start="document", returns=["title"], in_force=True)
+    assert {row.cells[0] for row in asked.rows} == counting
+    for words, is_there in (("碳排放", True), ("绿色建筑发展专项规划", False)):
+        seen = TOOLS["grep"](base, text=words, in_force=True).rows
+        assert bool(seen) == is_there
+        assert {source.title for row in seen for source in row.sources} <= counting
+
+
 def test_pages_of_rows_are_the_whole_table(base):
     whole, offset, rows = TOOLS["documents"](base), 0, []
     while offset is not None:

@@ -86,20 +86,53 @@ json_array(<n>.doc_id, <n>.start, <n>."end");
 -- name: form_places_duty
 json_array(<n>.doc_id, <n>.start, <n>."end");
 
+-- name: form_places_names
+json_array(<n>.a, 0, 0);
+
 -- name: form_places_organ
 (SELECT json_group_array(json_array(doc_id, start, "end")) FROM (
-  SELECT DISTINCT u.doc_id, u.start, u."end" FROM form_assigned_to r JOIN form_duty u ON u.id = r.a
-  WHERE r.b = <n>.id ORDER BY 1, 2, 3 LIMIT 3));
+  SELECT DISTINCT one.doc_id, one.start, one."end"
+  FROM form_assigned_to r JOIN form_duty one ON one.id = r.a
+  WHERE r.b = <n>.id AND <where> ORDER BY 1, 2, 3 LIMIT 3));
 
 -- name: form_places_entity
 (SELECT json_group_array(json_array(doc_id, 0, 0)) FROM (
-  SELECT DISTINCT doc_id FROM entity_names WHERE entity_id = <n>.id ORDER BY 1 LIMIT 3));
+  SELECT DISTINCT one.doc_id FROM entity_names one
+  WHERE one.entity_id = <n>.id AND <where> ORDER BY 1 LIMIT 3));
 
 -- name: form_places_cites
 json(<n>.places);
 
 -- name: form_places_related
-(SELECT json_group_array(json_array(doc_id, start, "end")) FROM evidence WHERE fact_id = <n>.id);
+(SELECT json_group_array(json_array(one.doc_id, one.start, one."end")) FROM evidence one
+  WHERE one.fact_id = <n>.id AND <where>);
+
+-- name: form_some
+json_array_length(<places>) > 0;
+
+-- name: form_within_document
+<n>.id IN (SELECT value FROM json_each($within));
+
+-- name: form_within_target
+<n>.doc_id IN (SELECT value FROM json_each($within));
+
+-- name: form_within_duty
+<n>.doc_id IN (SELECT value FROM json_each($within));
+
+-- name: form_within_cites
+<n>.a IN (SELECT value FROM json_each($within));
+
+-- name: form_within_names
+<n>.a IN (SELECT value FROM json_each($within));
+
+-- name: form_within_organ
+one.doc_id IN (SELECT value FROM json_each($within));
+
+-- name: form_within_entity
+one.doc_id IN (SELECT value FROM json_each($within));
+
+-- name: form_within_related
+one.doc_id IN (SELECT value FROM json_each($within));
 
 -- name: table_form_held
 SELECT d.doc_id AS id, d.title, coalesce(d.number, json_extract(b.properties, '$.number')) AS number,

@@ -108,6 +108,7 @@ def test_what_is_nested_too_deep_for_the_driver_is_the_statements_fault():
                 ("TerminateTransactions@neo4j", ""),
                 ("ProcedureCall@neo4j", "dbms.listConfig() :: (name)"),
                 ("Filter@neo4j", "exists { LOAD CSV FROM 'http://x' AS row }"),
+                ("PartitionedDirectedSomethingNew@neo4j", ""),
                 ("Projection@neo4j", "[x IN y | COLLECT { CALL dbms.listConfig() }]"),
             )
         ),
@@ -122,10 +123,14 @@ def test_what_the_plan_shows_to_be_refused_is_not_run(answer):
     assert [query.text for query in server.asked] == ["EXPLAIN RETURN 1"]
 
 
-def test_what_reads_is_run():
-    """Also by operators that a later version of Neo4j has."""
+@pytest.mark.parametrize(
+    "operator",
+    ["NodeByLabelScan", "PartitionedDirectedRelationshipTypeScan", "UndirectedAllRelationshipsScan",
+     "DirectedRelationshipIndexSeekByRange"],
+)  # fmt: skip
+def test_what_reads_is_run(operator):
     calls = {"operatorType": "ProcedureCall@neo4j", "args": {"Details": "db.labels() :: (label)"}}
-    plan = {"operatorType": "SomethingNewScan@neo4j", "children": [calls]}
+    plan = {"operatorType": f"{operator}@neo4j", "children": [calls]}
     assert ask(Server([1], plan=plan), "RETURN 1") == [{"x": 1}]
 
 
