@@ -28,7 +28,7 @@ from kgrag.text.visible import parted, shown_path
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "31"  # raise it when results of loading, structure, chunks or rules change
+RULES_VERSION = "32"  # raise it when results of loading, structure, chunks or rules change
 _BATCH_TEXTS = 256  # texts encoded together; the most that a kill loses
 
 Progress = Callable[[str, int, int], None]

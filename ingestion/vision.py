@@ -12,9 +12,7 @@ from kgrag.ids import digest
 from kgrag.ingestion.load.context import Scan, Seeing
 from kgrag.ingestion.load.legible import ranges
 from kgrag.ingestion.load.ocr import why_unread
-from kgrag.ingestion.load.pdf import page_text
-from kgrag.ingestion.load.reflow import PAGE_NUMBER
-from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items, page_text
 from kgrag.ingestion.reading import language_of
 from kgrag.llm.chat import Request
 from kgrag.llm.ledger import Calls, Prediction, predict
@@ -54,7 +52,7 @@ class Vision:
 
         As the notebook's `refine` (document-ocr-notebook): picture and recognised text in, Markdown
         out, a page a call. A page keeps its text if that fails, if the answer has not half of its
-        words, or if a number that was read surely is missing; remarks say so.
+        words, or if a number that was read surely is missing or moved; remarks say so.
         """
         if self.plans is not None:
             name, parameters = self.models.model_name("vision"), self.models.parameters("vision")
@@ -86,12 +84,10 @@ class Vision:
             return "", message(kept, why=exc)
         told, again = (Counter(filter(str.isalpha, words(t))) for t in (scan.text, text))
         numbers = numbers_in(page_text(page_items(text)))
-        missing = Counter(scan.numbers) - Counter(numbers)
-        lines = scan.text.split("\n")
-        for line in filter(PAGE_NUMBER.fullmatch, (lines[0], lines[-1])):
-            missing -= Counter(numbers_in(line))
-        if missing:
-            why = message("its answer lacks or changes numbers: {named}", named=_named(missing))
+        if moved := out_of_order(scan.numbers, numbers):
+            missing = Counter(number.text for number in scan.numbers) - Counter(numbers)
+            named = _named(missing or moved[:1])
+            why = message("its answer lacks, changes or moves numbers: {named}", named=named)
             return "", message(kept, why=why)
         if "<td" in text or 2 * (told - again).total() > told.total():
             return "", message(kept, why=message("its answer is another text, or no Markdown"))

@@ -4,17 +4,27 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.config import Ocr
 
+if TYPE_CHECKING:
+    from kgrag.ingestion.load.ocr.page_text import Box
+
+
+class Number(NamedTuple):
+    """A number that was read surely, and the box of its line or part of a line."""
+
+    text: str
+    box: "Box"
+
 
 class Scan(NamedTuple):
-    """A page to be shown: its number, text as read, the sure numbers in it, and its picture."""
+    """A page to be shown: its number, text as read, its sure numbers, and its picture."""
 
     page: int
     text: str
-    numbers: tuple[str, ...]
+    numbers: tuple[Number, ...]
     jpeg: bytes = b""
 
 

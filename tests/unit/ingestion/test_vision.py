@@ -15,17 +15,19 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, IngestConfig, ModelConfig
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import context, pdf, picture
-from kgrag.ingestion.load.ocr import Recognised
-from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.ocr import Recognised, sure_numbers
+from kgrag.ingestion.load.ocr.lines import page_items as recognised_items
+from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
+from kgrag.ingestion.load.page_tables import Item, Line, Table
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items
 from kgrag.ingestion.workers import pool
 from kgrag.ingestion.workers.task import Setting, Task
 from kgrag.testing import FakeServer, Reply
 from tests.fixtures.kit import kgrag
 
 PIL = pytest.importorskip("PIL.Image", reason="kgrag[vision] is not installed")
-_NONSENSE = "I see a nice page with 1 and 2025, 101, 1.5%, 2024, 2025, 301, 401."
+_NONSENSE = "I see a nice page with 2025 and 1, 101, 1.5%, 2024, 2025, 301, 401."
 _NUMBER = re.compile(r"plant (\d+)")
 
 
@@ -60,9 +62,16 @@ def recognised(monkeypatch):
 
     def read(document, numbers):
         for n in numbers:
-            sure = page_text(n)[n in doubtful :]
             lines = [Line(text, 60, 500, 12) for text in page_text(n)]
-            yield n, Recognised(lines, [], [number for text in sure for number in numbers_in(text)])
+            pieces = [
+                Piece(
+                    text,
+                    Box(60, 20 * at, 500, 20 * at + 12),
+                    0.5 if n in doubtful and not at else 1,
+                )
+                for at, text in enumerate(page_text(n))
+            ]
+            yield n, Recognised(lines, [], sure_numbers([[piece] for piece in pieces]))
 
     monkeypatch.setattr(pdf, "recognised", read)
     return doubtful
@@ -237,6 +246,35 @@ def test_a_table_goes_on_over_pages_and_so_does_a_paragraph():
     assert [s.number for s in segments] == [1, 2, 3, 4, 5]
 
 
+def test_a_table_goes_on_over_pages_of_any_kind():
+    """In Markdown, recognised or in the text layer; rows stay on the pages where they begin."""
+    cells = [
+        RuledCell(i, j, 1, 1, (row[j],))
+        for i, row in enumerate(boxes(("B2", "C3")))
+        for j in (0, 1)
+    ]
+    recognised = PageText((RuledTable(Box(0, 0, 200, 60), tuple(cells)),), 200, 60)
+    layer = Table(
+        (("D", "4"), ("E", "5")), ((0, 1), (2, 3)), (60.0, 200.0, 500.0), last_full=(False, False)
+    )
+    pages: list[list[Item]] = [
+        page_items("Targets\n\n| Item | 2025 |\n| --- | --- |\n| A | 1 |"),
+        recognised_items(recognised, scale=1.0),
+        [layer],
+        page_items("|  |  |\n| --- | --- |\n| Item | 2025 |\n| F | 6 |\n\nEnd."),
+        page_items("| F | 6 | 7 |\n| --- | --- | --- |\n| G | 7 | 8 |"),
+    ]
+    text, segments = reflow(pages)
+    rows = [f"| {name} | {n} |" for n, name in enumerate("ABCDEF", 1)]
+    assert text.splitlines() == [
+        "Targets", "| Item | 2025 |", "| --- | --- |", *rows, "End.",
+        "| F | 6 | 7 |", "| --- | --- | --- |", "| G | 7 | 8 |",
+    ]  # fmt: skip
+    shown = [text[s.start : s.end] for s in segments]
+    assert shown[1:3] == ["| B | 2 |\n| C | 3 |", "| D | 4 |\n| E | 5 |"]
+    assert shown[3] == "| F | 6 |\nEnd."
+
+
 def test_convert_shows_pages_where_that_is_asked_for(tmp_path, recognised, monkeypatch):
     """Answers are kept in the cache folder; without the option nothing is asked."""
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
@@ -292,5 +330,39 @@ def test_figures_side_by_side_that_became_no_table_are_shown(monkeypatch):
     monkeypatch.setattr(pdf, "show", lambda *page: shown.append(page))
     with context.ocr_is("auto", context.Seeing(wanted=True)):
         pdf._show(None, [rows, rows[:2]], {}, {})
-    text, numbers = "Output 0 1\nOutput 1 2\nOutput 2 3", ("0", "1", "1", "2", "2", "3")
-    assert shown == [(context.Scan(1, text, numbers), 1)]
+    ((page, picture),) = shown
+    assert (page.page, page.text, picture) == (1, "Output 0 1\nOutput 1 2\nOutput 2 3", 1)
+    assert "".join(number.text for number in page.numbers) == "011223"
+    assert out_of_order(page.numbers, ["1", "0", "1", "2", "2", "3"])
+
+
+ROWS = (("Output", "12", "15"), ("Waste", "8", "15"), ("2025", "2030"), ("7",))
+
+
+def boxes(rows, dx=100, dy=30):
+    """Return the pieces of a page by row, each row a little lower at its right end."""
+    return [
+        [
+            Piece(text, Box(dx * j, dy * i + j, dx * j + 60, dy * i + j + 20), 1)
+            for j, text in enumerate(row)
+        ]
+        for i, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "moved"),
+    [
+        ("12 15 8 15 2025 2030", False),
+        ("9 12 15 12 8 15 2025 2030", False),  # more than was read
+        ("2025 12 8 2030 15 15", False),  # column by column
+        ("12 15 8 15 2030 2025", True),
+        ("12 15 2030 8 15 2025", True),  # 2030 stands below 8
+        ("15 12 8 15 2025 2030", True),  # two of a row
+        ("8 15 12 15 2025 2030", True),  # two of a column
+        ("12 15 15 2025 2030", True),  # one is missing
+    ],
+)
+def test_numbers_keep_their_order_in_rows_and_columns(told, moved):
+    """A row's from the left, a column's from the top; the page's own number is none of them."""
+    assert bool(out_of_order(sure_numbers(boxes(ROWS)), told.split())) is moved
