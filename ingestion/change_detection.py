@@ -1,7 +1,7 @@
 """Read the files of a batch and classify documents as new, changed, unchanged or copies."""
 
 from collections import defaultdict, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
-from kgrag.text.messages import message, without_start
+from kgrag.text.messages import Message, message, without_start
 from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
@@ -87,21 +87,22 @@ class ChangeDetector:
         self._met: set[str] = set()
 
     def read_all(
-        self, sources: Iterable[Source], pool: Pool
+        self, sources: Iterable[Source], pool: Pool, told: Callable[[Message, int], object] = max
     ) -> Generator[tuple[int, PreparedDocument | Outcome], None, None]:
         """Yield documents and outcomes with the number of their file, in the order of files.
 
         Files are read ahead, but classified in order, so that the result does not depend on the
-        number of processes. The pool is closed at the end.
+        number of processes. The pool is closed at the end. `told` hears regularly of the page that
+        is read of a file that is waited for, with its number.
         """
         asked: deque[tuple[_Asked, Future[Made] | None]] = deque()
         with closing(pool):
             for ask in self._asked(sources, pool.max_bytes):
                 asked.append((ask, pool.submit(ask.task) if ask.task else None))
                 if len(asked) > pool.ahead:
-                    yield self._settled(*asked.popleft(), pool)
+                    yield self._settled(*asked.popleft(), pool, told)
             while asked:
-                yield self._settled(*asked.popleft(), pool)
+                yield self._settled(*asked.popleft(), pool, told)
 
     def pool(self, limits: IngestConfig, *, alone: bool = False) -> Pool:
         """Return the pool that reads files for this run.
@@ -136,7 +137,11 @@ class ChangeDetector:
         return _Asked(number, record=record, task=None if held else task)
 
     def _settled(
-        self, ask: _Asked, making: "Future[Made] | None", pool: Pool
+        self,
+        ask: _Asked,
+        making: "Future[Made] | None",
+        pool: Pool,
+        told: Callable[[Message, int], object],
     ) -> tuple[int, PreparedDocument | Outcome]:
         """Return the outcome of a file or record, once those before it are classified."""
         if ask.failure:
@@ -156,7 +161,7 @@ class ChangeDetector:
             return ask.number, known
         if making is None or task != ask.task:
             making = pool.submit(task)
-        made = making.result()
+        made = pool.result(task, making, lambda page: told(page, ask.number))
         if isinstance(made, Failure):
             return ask.number, Outcome(made.file, "failed", detail=made.reason)
         if not isinstance(made, DocumentBundle):
@@ -174,8 +179,8 @@ class ChangeDetector:
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        if self._vision and document.file in self._vision.incomplete:
-            wanted = replace(wanted, seen="")
+        if self._vision:
+            wanted = replace(wanted, seen=self._vision.mark(document.media_type, document.file))
         source = absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
@@ -260,6 +265,4 @@ class ChangeDetector:
             model=self._model,
             stated=stated_digest(properties),
         )
-        if self._vision and media_type in ("pdf", "picture"):
-            wanted = replace(wanted, seen=self._vision.identity)
-        return wanted
+        return replace(wanted, seen=self._vision.mark(media_type)) if self._vision else wanted

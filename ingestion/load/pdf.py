@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.context import Scan, seeing
+from kgrag.ingestion.load.context import Scan, page_done, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
 from kgrag.ingestion.load.ocr import Recognised, read_lines, sure_numbers, why_unread
 from kgrag.ingestion.load.ocr.page_text import Box, Piece
@@ -294,6 +294,7 @@ def recognised(document: "PdfDocument", numbers: Sequence[int]) -> Iterator[tupl
         picture, scale = _rendered(document, number)
         if picture is not None:
             read = read_lines(picture, number, scale=1 / scale)
+            page_done(number, len(document))
             if read.items:
                 yield number, read
 

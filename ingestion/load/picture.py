@@ -44,6 +44,7 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
                 continue
             scale = _A4 / max(picture.shape[:2])
             read = Recognised([], [], []) if why else read_lines(picture, number, scale=scale)
+            page_done()
             pages.append([*read.items])
             said += read.warnings if read.items else [message("page {n}: no text found", n=number)]
             if sight.wanted:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.files.whole_file import write_whole
-from kgrag.ingestion.load.context import Number, page_done
+from kgrag.ingestion.load.context import Number
 from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
 from kgrag.ingestion.load.ocr.image import (
     RuledGrid,
@@ -104,7 +104,6 @@ def read_lines(picture: "Picture", number: int, *, scale: float) -> Recognised:
         scale: Points per pixel.
     """
     page = read_page(picture)
-    page_done()
     items, rows = page_items(page, scale=scale), list(page.rows())
     return Recognised(items, doubts(page, number) if items else [], sure_numbers(rows))
 

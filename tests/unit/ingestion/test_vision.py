@@ -4,6 +4,8 @@ import base64
 import io
 import json
 import re
+import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +25,7 @@ from kgrag.ingestion.load.reflow import reflow
 from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items
 from kgrag.ingestion.workers import pool
 from kgrag.ingestion.workers.task import Setting, Task
+from kgrag.store.sqlite.connection import FILE_NAME
 from kgrag.testing import FakeServer, Reply
 from tests.fixtures.kit import kgrag
 
@@ -89,10 +92,10 @@ def answers(text_of, asked=None):
     return lambda body: said if isinstance(said := reply(body), Reply) else Reply(said)
 
 
-def base(tmp_path, server, **more):
+def base(tmp_path, server, ingest=IngestConfig(), **more):  # noqa: B008 - frozen
     model = ModelConfig(base_url=server.base_url, model="eye", price_in=1, price_out=2,
                         currency="CNY", attempts=1, **more)  # fmt: skip
-    config = Config(embedding=EmbeddingConfig(model="hash"), vision=model)
+    config = Config(embedding=EmbeddingConfig(model="hash"), vision=model, ingest=ingest)
     return KnowledgeBase.open(tmp_path / "kb", config=config)
 
 
@@ -141,6 +144,42 @@ def test_a_page_is_paid_once_and_priced_before(tmp_path, recognised):
         assert kb.plan([again]).predictions["vision"].to_dict()["kept"] == 3
         assert [o.status for o in kb.ingest([again]).outcomes] == ["added"]
         assert len(server.requests) == 3
+
+
+def test_pages_are_told_as_they_are_read(tmp_path):
+    """While a book is waited for, its page is told, of how many; a process of its own reads it."""
+    path = scan(tmp_path / "scan.pdf", 3)
+    told = []
+
+    def slow(n):
+        time.sleep(0.6)
+        return "By 2025 plant 7 saves 9 tonnes."
+
+    limits = IngestConfig(workers=1, ocr="off")
+    with (
+        FakeServer(answers(slow)) as server,
+        base(tmp_path, server, ingest=limits, concurrency=1) as kb,
+    ):
+        kb.ingest([path], progress=lambda *said: told.append(said))
+    assert ("scan.pdf: page 2 of 3", 0, 1) in told
+
+
+def test_a_lost_text_is_repaired_with_the_pages_that_are_kept(tmp_path, recognised):
+    """Nothing is asked; the text is as it was, and the next run leaves the document as it is."""
+    path = scan(tmp_path / "scan.pdf", 2)
+    with FakeServer(answers(markdown)) as server:
+        with base(tmp_path, server) as kb:
+            text = taken(kb, path)[1].text
+        config = kb.config
+        with closing(sqlite3.connect(tmp_path / "kb" / FILE_NAME)) as file, file:
+            file.execute("UPDATE documents SET text = 'damaged'")
+        report = KnowledgeBase.repair(tmp_path / "kb", config=config)
+        assert report.done
+        assert not report.left
+        with base(tmp_path, server) as kb:
+            assert [document.text for document in kb.store.documents()] == [text]
+            assert [o.status for o in kb.ingest([path]).outcomes] == ["unchanged"]
+        assert len(server.requests) == 2
 
 
 def test_with_and_without_a_vision_model_a_file_has_other_fingerprints(tmp_path, recognised):
@@ -307,14 +346,15 @@ def test_a_process_that_ends_after_it_showed_pages_is_followed_by_another(monkey
 
         end = kill
 
-        def read(self, task):
+        def read(self, task, told):
+            told(1, 1)
             assert self.goes_on
             self.goes_on = False
             return [context.Scan(1, "", ())] if task.sight.wanted else task.sight.read
 
     monkeypatch.setattr(pool, "Worker", Once)
     vision: Any = SimpleNamespace(models=SimpleNamespace(stop=int))
-    vision.seen = lambda file, scans: context.Seeing({scans[0].page: file})
+    vision.seen = lambda file, scans, told: context.Seeing({scans[0].page: file})
     reader = pool.Pool(Setting(9), IngestConfig(workers=1), vision=vision)
     with closing(reader):
         made: Any = reader.submit(Task(Path("a.pdf"))).result()
