@@ -181,7 +181,7 @@ class Intake:
                     pass
             else:
                 if sample:
-                    enricher.sample(planned.bundles(), sample)
+                    enricher.sample(planned.bundles, sample)
                 for stage in enricher.stages:
                     predictions[stage] = self._predicted(stage, enricher, planned)
             sampled = enricher.report().spent if enricher else {}
