@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
 
 _log = logging.getLogger(__name__)
-_STEPS = "1"  # raise it when these steps come out differently: kept pages are read again
+_STEPS = "2"  # raise it when these steps come out differently: kept pages are read again
 _NUMBER = re.compile(r"\d+(?:[.,．，]\d+)*[％%]?")
 _UNREADABLE = 0.3  # mean confidence below which marks are no text
 _OVER_SEAL = 0.9  # a piece over a seal must be read so surely, or is the seal's own
@@ -126,8 +126,11 @@ def sure_numbers(rows: Sequence[Sequence[Piece]]) -> list[Number]:
 
 def _read(picture: "Picture", engine: Engine) -> PageText:
     grey, seals = without_seals(picture)
-    skew = skew_of(grey)
-    upright, quads, turned = _upright(straightened(grey, skew), engine)
+    quads = engine.lines(grey)
+    if skew := skew_of(quads):
+        grey = straightened(grey, skew)
+        quads = engine.lines(grey)
+    upright, quads, turned = _upright(grey, quads, engine)
     grids, page = find_grids(upright, statistics.median(q.box.height for q in quads or [_NO_LINE]))
     if grids:  # beside rules a detector overlooks single digits
         quads = engine.lines(page)
@@ -141,15 +144,17 @@ def _read(picture: "Picture", engine: Engine) -> PageText:
     return PageText(tuple(blocks), width, height, turned, skew, len(seals))
 
 
-def _upright(grey: "Picture", engine: Engine) -> tuple["Picture", list[Quad], int]:
+def _upright(
+    grey: "Picture", quads: list[Quad], engine: Engine
+) -> tuple["Picture", list[Quad], int]:
     """Return a page turned upright, its lines of text, and the quarter turns."""
 
     def looked_at(turned: int) -> tuple["Picture", list[Quad], int]:
         page = _quarters(grey, turned)
         return page, engine.lines(page), turned
 
-    found = looked_at(0)
-    if lies_on_its_side(found[1]):
+    found = grey, quads, 0
+    if lies_on_its_side(quads):
         found = looked_at(1)
     page, quads, turned = found
     longest = sorted(quads, key=lambda quad: -quad.box.width)[:_LOOKED_AT]
