@@ -87,30 +87,28 @@ class ChangeDetector:
         self._met: set[str] = set()
 
     def read_all(
-        self, sources: Iterable[Source], pool: Pool, told: Callable[[Message, int], object] = max
+        self, sources: Iterable[Source], pool: Pool
     ) -> Generator[tuple[int, PreparedDocument | Outcome], None, None]:
         """Yield documents and outcomes with the number of their file, in the order of files.
 
         Files are read ahead, but classified in order, so that the result does not depend on the
-        number of processes. The pool is closed at the end. `told` hears regularly of the page that
-        is read of a file that is waited for, with its number.
+        number of processes. The pool is closed at the end.
         """
         asked: deque[tuple[_Asked, Future[Made] | None]] = deque()
         with closing(pool):
             for ask in self._asked(sources, pool.max_bytes):
                 asked.append((ask, pool.submit(ask.task) if ask.task else None))
                 if len(asked) > pool.ahead:
-                    yield self._settled(*asked.popleft(), pool, told)
+                    yield self._settled(*asked.popleft(), pool)
             while asked:
-                yield self._settled(*asked.popleft(), pool, told)
+                yield self._settled(*asked.popleft(), pool)
 
-    def pool(self, limits: IngestConfig, *, alone: bool = False) -> Pool:
-        """Return the pool that reads files for this run.
-
-        With `alone` it reads in this process, without limits of time and memory.
-        """
+    def pool(
+        self, limits: IngestConfig, *, alone: bool, told: Callable[[Message], object] = bool
+    ) -> Pool:
+        """Return the pool that reads files for this run; for the arguments see `Pool`."""
         setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
-        return Pool(setting, limits, alone=alone, vision=self._vision)
+        return Pool(setting, limits, alone=alone, vision=self._vision, told=told)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
         """Yield files and records, with a task where reading seems necessary so far."""
@@ -137,11 +135,7 @@ class ChangeDetector:
         return _Asked(number, record=record, task=None if held else task)
 
     def _settled(
-        self,
-        ask: _Asked,
-        making: "Future[Made] | None",
-        pool: Pool,
-        told: Callable[[Message, int], object],
+        self, ask: _Asked, making: "Future[Made] | None", pool: Pool
     ) -> tuple[int, PreparedDocument | Outcome]:
         """Return the outcome of a file or record, once those before it are classified."""
         if ask.failure:
@@ -161,7 +155,7 @@ class ChangeDetector:
             return ask.number, known
         if making is None or task != ask.task:
             making = pool.submit(task)
-        made = pool.result(task, making, lambda page: told(page, ask.number))
+        made = pool.result(task, making)
         if isinstance(made, Failure):
             return ask.number, Outcome(made.file, "failed", detail=made.reason)
         if not isinstance(made, DocumentBundle):

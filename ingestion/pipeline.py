@@ -164,14 +164,17 @@ def _read_all(
     *,
     told: bool = False,
 ) -> "Generator[Numbered, None, None]":
-    def page(said: str, number: int) -> None:
+    number = 0
+
+    def page(said: str) -> None:
         if progress:
             progress(said, number, len(found.sources))
 
-    pool = detector.pool(limits, alone=is_small(found.sources))
+    pool = detector.pool(limits, alone=is_small(found.sources), told=page)
     sources = _told(found.sources, progress if told else None)
-    with closing(detector.read_all(sources, pool, page)) as read:
-        yield from read
+    with closing(detector.read_all(sources, pool)) as read:
+        for number, item in read:  # of the last file, for pages of the next
+            yield number, item
 
 
 def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Source]:

@@ -37,6 +37,7 @@ class Pool:
         *,
         alone: bool = False,
         vision: "Vision | None" = None,
+        told: Callable[[Message], object] = bool,
     ) -> None:
         """Initialise; no process is started yet.
 
@@ -45,11 +46,13 @@ class Pool:
             limits: Of time, memory, and the number of processes.
             alone: Read in this process, without limits of time and memory.
             vision: Reads pictures of pages, in this process: its limits are for all files.
+            told: Hears regularly of the page that is read of a file that is waited for.
         """
         self._setting = setting
         self._limits = limits
         self._alone = alone
         self._vision = vision
+        self._told = told
         self._n = n_workers(limits)
         self._executor = ThreadPoolExecutor(self._n, "read") if not alone else None
         self._own = threading.local()  # each thread has a process of its own
@@ -81,14 +84,12 @@ class Pool:
             )
         return done
 
-    def result(
-        self, task: Task, making: "Future[Made]", told: Callable[[Message], object] = bool
-    ) -> Made:
-        """Return what a submitted file became; `told` hears regularly of its pages."""
+    def result(self, task: Task, making: "Future[Made]") -> Made:
+        """Wait for what a submitted file becomes."""
         while not making.done():
             wait([making], _TICK_S)
             if page := self._pages.get(task.name):
-                told(page)
+                self._told(page)
         return making.result()
 
     def close(self) -> None:
@@ -177,7 +178,7 @@ def read_within(
         sources: Files with the properties of their sidecar files.
         limits: Of time, memory and size.
         vision: As for `Pool`.
-        told: Hears regularly of the pages that are read.
+        told: As for `Pool`.
 
     Raises:
         PluginError: If the plugin for a file cannot be used.
@@ -187,9 +188,9 @@ def read_within(
             yield from load_all(source, stated=stated, max_bytes=limits.max_bytes)
             continue
         setting = Setting(limits.max_bytes, ocr=limits.ocr)
-        pool = Pool(setting, limits, alone=is_small([source]), vision=vision)
+        pool = Pool(setting, limits, alone=is_small([source]), vision=vision, told=told)
         with closing(pool):
             task = Task(source.path, source.within, dict(stated))
-            made = pool.result(task, pool.submit(task), told)
+            made = pool.result(task, pool.submit(task))
         if isinstance(made, Document | Failure):
             yield made
