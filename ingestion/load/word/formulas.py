@@ -151,11 +151,13 @@ def equation(instruction: str) -> str:
     text = re.sub(
         r"\\([^a-z])", lambda escaped: _kept(escaped[1]), instruction, flags=re.IGNORECASE
     )
+    text += ")" * min(_DEEPEST, max(0, text.count("(") - text.count(")")))
     for _ in range(_DEEPEST):  # the innermost first
         text, n = _SWITCHED.subn(_written, text)
         if not n:
             break
-    return "".join(chr(ord(c) - _AWAY) if _AWAY <= ord(c) < 2 * _AWAY else c for c in text)
+    text = text.replace("\\", "")
+    return "".join(chr(ord(c) - _AWAY) if _AWAY <= ord(c) < _AWAY + 256 else c for c in text)
 
 
 def _kept(text: str) -> str:
