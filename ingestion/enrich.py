@@ -158,10 +158,11 @@ class Enricher:
         others are started. `waiting` is called regularly with the item that is waited for.
         """
         queue: deque[_Queued] = deque()
+        most = _WINDOW * self._workers
         with self._pool() as pool:
             for item in items:
                 queue.append(self._queued(item, pool))
-                while queue and (_is_read(queue[0]) or self._is_full(queue)):
+                while queue and (_is_read(queue[0]) or sum(len(q.futures) for q in queue) >= most):
                     yield self._finished(queue.popleft(), waiting)
             while queue:
                 yield self._finished(queue.popleft(), waiting)
@@ -252,9 +253,6 @@ class Enricher:
         """Return the model of a stage, or that of the first stage where only one model is used."""
         stage = stage if stage in self.stages else self.stages[0]
         return Metered(self._model_of(stage), self._meter, stage=stage)
-
-    def _is_full(self, queue: Iterable[_Queued]) -> bool:
-        return sum(len(queued.futures) for queued in queue) >= _WINDOW * self._workers
 
     def _finished(self, queued: _Queued, waiting: Waiting) -> Numbered:
         """Wait for an item's passages and return it with their knowledge."""

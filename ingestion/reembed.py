@@ -94,16 +94,9 @@ class Reembedding:
         else:
             staged.drop()
             self.store.set_meta(self._meta().stored)  # older versions recorded less
-        return ReembedReport(
-            before,
-            self.embedder.name,
-            len(self.store.document_cards()),
-            known.missing,
-            resumed,
-            dropped,
-            changed,
-            time.monotonic() - started,
-        )
+        name, n, seconds = self.embedder.name, len(self.store.document_cards()), time.monotonic()
+        seconds -= started
+        return ReembedReport(before, name, n, known.missing, resumed, dropped, changed, seconds)
 
     def plan(self) -> ReembedPlan:
         """Return what `run` would do; only a sample of texts is encoded, and nothing is stored."""
@@ -125,17 +118,8 @@ class Reembedding:
                 if place < _SAMPLE:
                     sample[place : place + 1] = [text]
         seconds = self._speed(sample) * characters
-        before = self.store.get_meta("embedder") or ""
-        return ReembedPlan(
-            before,
-            self.embedder.name,
-            documents,
-            len(contexts),
-            characters,
-            seconds,
-            self._dropped(),
-            not self._is_done(),
-        )
+        of = (self.store.get_meta("embedder") or "", self.embedder.name, documents, len(contexts))
+        return ReembedPlan(*of, characters, seconds, self._dropped(), not self._is_done())
 
     def _meta(self) -> KbMeta:
         """Return the metadata to record."""

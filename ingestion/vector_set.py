@@ -77,12 +77,7 @@ def configured_vectors(
 
 
 def vectors_to_add(
-    meta: KbMeta,
-    wanted: Sequence[int],
-    *,
-    facts: bool,
-    sizes: ChunkSizes,
-    embedder: Embedder,
+    meta: KbMeta, wanted: Sequence[int], *, facts: bool, sizes: ChunkSizes, embedder: Embedder
 ) -> VectorSet:
     """Return the set for new documents: the recorded one, or the configured one of an empty base.
 

@@ -86,12 +86,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(
-            *warnings,
-            *[_CUT][: int(is_cut)],
-            *_recognised(better),
-            *_without_text(unread),
-        ),
+        warnings=(*warnings, *[_CUT][: int(is_cut)], *_recognised(better), *_without_text(unread)),
     )
 
 

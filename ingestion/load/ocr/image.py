@@ -245,11 +245,6 @@ def _places(mask: "Picture", axis: int) -> list[tuple[float, int, int]]:
     ]
 
 
-def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
-    """Return the length of the rules at a place."""
-    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
-
-
 def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGrid | None:
     same = max(3.0, 1.6 * _SAME * size)
     rows, columns = _places(across, 1), _places(down, 0)
@@ -273,6 +268,11 @@ def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGri
         tuple(box.top + y for y in ys),
         cells,
     )
+
+
+def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
+    """Return the length of the rules at a place."""
+    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
 
 
 def _cells(
