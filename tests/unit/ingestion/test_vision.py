@@ -146,15 +146,16 @@ def test_a_page_is_paid_once_and_priced_before(tmp_path, recognised):
         assert len(server.requests) == 3
 
 
-def test_pages_are_told_as_they_are_read(tmp_path):
+def test_pages_are_told_as_they_are_read(tmp_path, monkeypatch):
     """While a book is waited for, its page is told, of how many; a process of its own reads it."""
     path = scan(tmp_path / "scan.pdf", 3)
     told = []
 
     def slow(n):
-        time.sleep(0.6)
+        time.sleep(0.1)
         return "By 2025 plant 7 saves 9 tonnes."
 
+    monkeypatch.setattr(pool, "_TICK_S", 0.01)
     limits = IngestConfig(workers=1, ocr="off")
     with (
         FakeServer(answers(slow)) as server,
