@@ -90,9 +90,10 @@ def measured(folder: Path, n_pages: int, seed: int, alone_every: int) -> Iterato
     from rapidocr import RapidOCR
 
     from kgrag.ingestion.load.ocr.engine import _threads, loaded
-    from kgrag.ingestion.load.ocr.lines import page_lines
+    from kgrag.ingestion.load.ocr.lines import page_items
     from kgrag.ingestion.load.ocr.page import read_page
     from kgrag.ingestion.load.ocr.page_text import RuledTable
+    from kgrag.ingestion.load.seen import page_text
 
     engine = loaded()
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": _threads()}
@@ -106,7 +107,7 @@ def measured(folder: Path, n_pages: int, seed: int, alone_every: int) -> Iterato
                 words += [piece.text for cell in block.cells for piece in cell.pieces]
             else:
                 one = type(page)((block,), page.width, page.height)
-                words += [line.text for line in page_lines(one, scale=1.0)]
+                words.append(page_text(page_items(one, scale=1.0)))
         return "\n".join(words)
 
     def default(picture: np.ndarray) -> str:

@@ -1,7 +1,7 @@
 """Read the files of a batch and classify documents as new, changed, unchanged or copies."""
 
 from collections import defaultdict, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
-from kgrag.text.messages import message, without_start
+from kgrag.text.messages import Message, message, without_start
 from kgrag.text.visible import place_shown
 from kgrag.types import Document
 
@@ -103,13 +103,12 @@ class ChangeDetector:
             while asked:
                 yield self._settled(*asked.popleft(), pool)
 
-    def pool(self, limits: IngestConfig, *, alone: bool = False) -> Pool:
-        """Return the pool that reads files for this run.
-
-        With `alone` it reads in this process, without limits of time and memory.
-        """
+    def pool(
+        self, limits: IngestConfig, *, alone: bool, told: Callable[[Message], object] = bool
+    ) -> Pool:
+        """Return the pool that reads files for this run; for the arguments see `Pool`."""
         setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
-        return Pool(setting, limits, alone=alone, vision=self._vision)
+        return Pool(setting, limits, alone=alone, vision=self._vision, told=told)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
         """Yield files and records, with a task where reading seems necessary so far."""
@@ -156,7 +155,7 @@ class ChangeDetector:
             return ask.number, known
         if making is None or task != ask.task:
             making = pool.submit(task)
-        made = making.result()
+        made = pool.result(task, making)
         if isinstance(made, Failure):
             return ask.number, Outcome(made.file, "failed", detail=made.reason)
         if not isinstance(made, DocumentBundle):
@@ -174,8 +173,8 @@ class ChangeDetector:
     def _ready(self, made: DocumentBundle) -> PreparedDocument:
         document = made.document
         wanted = self._wanted_of(document)
-        if self._vision and document.file in self._vision.incomplete:
-            wanted = replace(wanted, seen="")
+        if self._vision:
+            wanted = replace(wanted, seen=self._vision.mark(document.media_type, document.file))
         source = absolute(document.file)
         held = self._held.get(document.doc_id)
         status: Status = "added" if held is None and source not in self._doc_of else "replaced"
@@ -260,6 +259,4 @@ class ChangeDetector:
             model=self._model,
             stated=stated_digest(properties),
         )
-        if self._vision and media_type in ("pdf", "picture"):
-            wanted = replace(wanted, seen=self._vision.identity)
-        return wanted
+        return replace(wanted, seen=self._vision.mark(media_type)) if self._vision else wanted

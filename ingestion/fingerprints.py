@@ -41,13 +41,7 @@ class Fingerprint:
 
     @classmethod
     def of(
-        cls,
-        content_hash: str,
-        media_type: str,
-        *,
-        settings: str,
-        model: str = "",
-        stated: str = "",
+        cls, content_hash: str, media_type: str, *, settings: str, model: str = "", stated: str = ""
     ) -> Self:
         """Compute the fingerprint that a document should have; it includes a plugin's version.
 

@@ -165,26 +165,20 @@ def _fact_row(line: int, record: Mapping[str, object]) -> _Row:
         raise ValueError(f"a triple is three {_TEXTS}, got {json.dumps(bad)[:80]}")
     if not all(map(_named, entities)):
         raise ValueError(f"`entities` are {_TEXTS}, got {json.dumps(entities)[:80]}")
-    doc, start, end = _place(record, "passage_id" if "passage_id" in record else "doc")
-    return _Row(
-        line,
-        doc,
-        start,
-        end,
-        triples=tuple((t[0].strip(), t[1].strip(), t[2].strip()) for t in good),
-        entities=tuple(e.strip() for e in entities),
-    )
+    place = _place(record, "passage_id" if "passage_id" in record else "doc")
+    stated = tuple((s.strip(), p.strip(), o.strip()) for s, p, o in good)
+    return _Row(line, *place, triples=stated, entities=tuple(e.strip() for e in entities))
 
 
 def _summary_row(line: int, record: Mapping[str, object]) -> _Row:
     summary = record["summary"]
     if not _named(summary):
         raise ValueError(f"`summary` is one of {_TEXTS}, got {json.dumps(summary)[:80]}")
-    doc, start, end = _place(record, "doc")
+    place = _place(record, "doc")
     level = record.get("level", "section")
     if not _named(level):
         raise ValueError(f"`level` is one of {_TEXTS}, got {json.dumps(level)[:80]}")
-    return _Row(line, doc, start, end, summary=str(summary).strip(), level=str(level))
+    return _Row(line, *place, summary=str(summary).strip(), level=str(level))
 
 
 def _named(value: object) -> bool:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
 _BACK = 30.0  # cost of going back: as much as 900 characters ahead
@@ -101,32 +102,15 @@ def _nearest(candidates: Sequence[Sequence[Place]], named: Sequence[Sequence[int
     dynamic programming (Viterbi 1967). `candidates` are the places of each quote, at least one,
     `named` the offsets of the names in its statements, ascending.
     """
-    costs: list[list[float]] = []
-    came: list[list[int]] = []
-    for i, places in enumerate(candidates):
-        own = [math.sqrt(_to_name(p, named[i])) for p in places]
-        best = [(_FIRST * math.sqrt(p.start), 0) for p in places]
-        if i:
-            last = list(enumerate(candidates[i - 1]))
-            best = [min((costs[-1][k] + _way(q, p), k) for k, q in last) for p in places]
-        costs.append([cost + o for (cost, _), o in zip(best, own, strict=True)])
-        came.append([k for _, k in best])
-    return _path(candidates, costs, came)
-
-
-def _path(
-    candidates: Sequence[Sequence[Place]],
-    costs: Sequence[Sequence[float]],
-    came: Sequence[list[int]],
-) -> list[Place]:
-    if not candidates:
-        return []
-    at = min(range(len(costs[-1])), key=lambda k: costs[-1][k])
-    path = []
-    for i in range(len(candidates) - 1, -1, -1):
-        path.append(candidates[i][at])
-        at = came[i][at]
-    return path[::-1]
+    paths: list[tuple[float, tuple[Place, ...]]] = []
+    for places, starts in zip(candidates, named, strict=True):
+        before = paths
+        paths = []
+        for p in places:
+            begun = ((cost + _way(path[-1], p), path) for cost, path in before)
+            cost, path = min(begun, key=itemgetter(0), default=(_FIRST * math.sqrt(p.start), ()))
+            paths.append((cost + math.sqrt(_to_name(p, starts)), (*path, p)))
+    return list(min(paths, key=itemgetter(0), default=(0.0, ()))[1])
 
 
 def _way(last: Place, place: Place) -> float:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from kgrag.config import read_toml
+from annotated_types import Predicate
+
+from kgrag.config import checked_value, read_toml
 from kgrag.errors import ConfigError
 from kgrag.ids import digest
 from kgrag.text.words import normalize_name
@@ -17,11 +19,14 @@ from kgrag.types import Language
 SHIPPED = ("dual-carbon",)
 ANY = "*"  # in a relation: every type
 
-_Table = Mapping[str, object]
-
-# A description is for the readers of the file.
-_TYPE_KEYS = frozenset(["key", "zh", "en", "description"])
-_RELATION_KEYS = frozenset(["zh", "en", "subject", "object", "description", "aliases"])
+_Word = Annotated[str, Predicate(str.strip), "a text that is not blank"]
+_Words = Annotated[tuple[_Word, ...], "a list of texts"]
+# Beside a description, which is for the readers of the file.
+_KEYS: Mapping[str, Mapping[str, Any]] = {
+    "types": dict.fromkeys(("key", "zh", "en"), _Word),
+    "relations": dict.fromkeys(("zh", "en"), _Word)
+    | dict.fromkeys(("subject", "object", "aliases"), _Words),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,73 +153,38 @@ def read_meta_model(name_or_path: str) -> MetaModel:
 
 
 def _parsed(name: str, file: str, data: Mapping[str, Any]) -> MetaModel:
-    unknown = sorted(data.keys() - {"name", "types", "relations"})
-    if unknown:
+    if unknown := sorted(data.keys() - {"name", "types", "relations"}):
         raise ConfigError(f"{file}: unknown key {unknown[0]!r}; known are name, types, relations")
-    types = tuple(_entity_type(row, f"{file}: types[{i}]") for i, row in _rows(data, "types", file))
+    types = tuple(EntityType(**row) for row in _rows(data, "types", file))
     keys = [t.key for t in types]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice:
         raise ConfigError(f"{file}: types: key {twice!r} stands twice")
-    relations = tuple(
-        _relation(row, keys, f"{file}: relations[{i}]") for i, row in _rows(data, "relations", file)
-    )
+    relations = []
+    for i, row in enumerate(_rows(data, "relations", file)):
+        for end in ("subject", "object"):
+            if not row[end] or not {*row[end]} <= {*keys, ANY}:
+                where = f"{file}: relations[{i}].{end}"
+                raise ConfigError(f"{where} must name types {keys} or '*', got {list(row[end])}")
+        relations.append(Relation(*(row[key] for key in _KEYS["relations"])))
     _unambiguous(relations, file)
-    return MetaModel(_text(data, "name", file) if "name" in data else name, types, relations)
+    name = checked_value(f"{file}: name", data.get("name", name), _Word)
+    return MetaModel(name, types, tuple(relations))
 
 
-def _rows(data: _Table, key: str, file: str) -> list[tuple[int, _Table]]:
-    rows = data.get(key)
+def _rows(data: Mapping[str, Any], key: str, file: str) -> list[dict[str, Any]]:
+    """Return the checked values of tables of a kind."""
+    rows, kinds = data.get(key), _KEYS[key]
     if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
         raise ConfigError(f"{file}: {key} must be one or more tables [[{key}]]")
-    return list(enumerate(rows))
-
-
-def _known(row: _Table, keys: frozenset[str], where: str) -> None:
-    unknown = sorted(row.keys() - keys)
-    if unknown:
-        raise ConfigError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(keys)}")
-
-
-def _text(row: _Table, key: str, where: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{where}.{key} must be a text that is not blank, got {value!r}")
-    return value.strip()
-
-
-def _texts(row: _Table, key: str, where: str) -> tuple[str, ...]:
-    values = row.get(key)
-    if not isinstance(values, list) or not all(isinstance(v, str) and v.strip() for v in values):
-        raise ConfigError(f"{where}.{key} must be a list of texts, got {values!r}")
-    return tuple(v.strip() for v in values)
-
-
-def _entity_type(row: _Table, where: str) -> EntityType:
-    _known(row, _TYPE_KEYS, where)
-    return EntityType(
-        key=_text(row, "key", where),
-        zh=_text(row, "zh", where),
-        en=_text(row, "en", where),
-    )
-
-
-def _relation(row: _Table, types: Sequence[str], where: str) -> Relation:
-    _known(row, _RELATION_KEYS, where)
-    ends = []
-    for key in ("subject", "object"):
-        named = _texts(row, key, where)
-        unknown = [t for t in named if t not in types and t != ANY]
-        if unknown or not named:
-            raise ConfigError(f"{where}.{key} must name types {list(types)} or '*', got {named}")
-        ends.append(named)
-    return Relation(
-        zh=_text(row, "zh", where),
-        en=_text(row, "en", where),
-        subjects=ends[0],
-        objects=ends[1],
-        aliases=_texts(row, "aliases", where) if "aliases" in row else (),
-    )
+    checked = []
+    for i, row in enumerate(rows):
+        where, given = f"{file}: {key}[{i}]", {"aliases": [], **row}
+        if unknown := sorted(row.keys() - kinds.keys() - {"description"}):
+            raise ConfigError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(kinds)}")
+        values = {k: checked_value(f"{where}.{k}", given.get(k), kinds[k]) for k in kinds}
+        checked.append(values)
+    return checked
 
 
 def _unambiguous(relations: Sequence[Relation], file: str) -> None:

@@ -28,7 +28,7 @@ from kgrag.text.visible import parted, shown_path
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "31"  # raise it when results of loading, structure, chunks or rules change
+RULES_VERSION = "32"  # raise it when results of loading, structure, chunks or rules change
 _BATCH_TEXTS = 256  # texts encoded together; the most that a kill loses
 
 Progress = Callable[[str, int, int], None]
@@ -49,7 +49,8 @@ def ingest(
     reported and the rest goes on. Each document is stored with all its knowledge in one
     transaction, so a killed run is simply run again. Without an enricher, rules alone are used.
     `progress` is called with (file, files done, files in all): without models before each file,
-    with them as documents are done or waited for; and at the end.
+    with them as documents are done or waited for; regularly with pages that are recognised or seen
+    (file: page of pages) of a file that is waited for; and at the end.
 
     Raises:
         StoreError: If the store itself fails; earlier documents stay.
@@ -62,7 +63,7 @@ def ingest(
     detector = _detector(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     outcomes += _store_all(
-        _read_all(found, detector, None if enricher else progress, limits),
+        _read_all(found, detector, progress, limits, told=not enricher),
         target,
         n_files=len(found.sources),
         enricher=enricher,
@@ -156,11 +157,24 @@ def _not_read(found: Discovery, sidecars: Sidecars) -> list[Outcome]:
 
 
 def _read_all(
-    found: Discovery, detector: ChangeDetector, progress: Progress | None, limits: IngestConfig
+    found: Discovery,
+    detector: ChangeDetector,
+    progress: Progress | None,
+    limits: IngestConfig,
+    *,
+    told: bool = False,
 ) -> "Generator[Numbered, None, None]":
-    pool = detector.pool(limits, alone=is_small(found.sources))
-    with closing(detector.read_all(_told(found.sources, progress), pool)) as read:
-        yield from read
+    number = 0
+
+    def page(said: str) -> None:
+        if progress:
+            progress(said, number, len(found.sources))
+
+    pool = detector.pool(limits, alone=is_small(found.sources), told=page)
+    sources = _told(found.sources, progress if told else None)
+    with closing(detector.read_all(sources, pool)) as read:
+        for number, item in read:  # of the last file, for pages of the next
+            yield number, item
 
 
 def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Source]:

@@ -7,13 +7,7 @@ from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
 from kgrag.ingestion.curation import Curation
-from kgrag.ingestion.facts import (
-    BY_RULE,
-    facts_of,
-    mentions_before,
-    stated_before,
-    stated_by_rules,
-)
+from kgrag.ingestion.facts import BY_RULE, facts_of, mentions_before, stated_before, stated_by_rules
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load.statement import stated_title, with_stated
 from kgrag.ingestion.load.title import split_title

@@ -91,16 +91,9 @@ class Reembedding:
         else:
             staged.drop()
             self.store.set_meta(self._meta().stored)  # older versions recorded less
-        return ReembedReport(
-            before,
-            self.embedder.name,
-            len(self.store.document_cards()),
-            known.missing,
-            resumed,
-            dropped,
-            changed,
-            time.monotonic() - started,
-        )
+        name, n, seconds = self.embedder.name, len(self.store.document_cards()), time.monotonic()
+        seconds -= started
+        return ReembedReport(before, name, n, known.missing, resumed, dropped, changed, seconds)
 
     def plan(self) -> ReembedPlan:
         """Return what `run` would do; only a sample of texts is encoded, and nothing is stored."""

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from kgrag.errors import ModelError, ModelOutputError
 from kgrag.ids import digest
-from kgrag.ingestion.load.context import Scan, Seeing
+from kgrag.ingestion.load.context import Pages, Scan, Seeing
 from kgrag.ingestion.load.legible import ranges
 from kgrag.ingestion.load.ocr import why_unread
-from kgrag.ingestion.load.pdf import page_text
-from kgrag.ingestion.load.reflow import PAGE_NUMBER
-from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items, page_text
 from kgrag.ingestion.reading import language_of
 from kgrag.llm.chat import Request
-from kgrag.llm.ledger import Calls, Prediction, predict
+from kgrag.llm.ledger import Calls, Prediction, predict, request_key
 from kgrag.llm.middleware import Meter, Metered
 from kgrag.llm.models import Models
 from kgrag.llm.prompts import LANGUAGES, fence, prompt
@@ -25,6 +24,7 @@ from kgrag.llm.structured import ask_text
 from kgrag.text.messages import message
 from kgrag.text.words import words
 
+VisionUse = Literal["model", "kept", "plan"]
 _MOST_NAMED = 8  # numbers
 
 
@@ -32,13 +32,15 @@ _MOST_NAMED = 8  # numbers
 class Vision:
     """Reads pages of files by the model of `[vision]`, for one run; thread-safe.
 
-    With `plans`, the answers that are kept, nothing is asked: `planned` is what each file would
-    use. A file is `incomplete` if a page of it could not be shown: it is to be read again.
+    For a `plan` nothing is read: `planned` is what each file would use. Otherwise `kept` answers
+    alone, or the `model` for what is not kept. A file is `incomplete` if a page of it could not be
+    shown: it is to be read again.
     """
 
     models: Models
     workers: int
-    plans: Calls | None = None
+    calls: Calls
+    use: VisionUse = "model"
     planned: list[Prediction] = field(default_factory=list)
     meter: Meter = field(default_factory=Meter)
     incomplete: set[str] = field(default_factory=set)
@@ -49,21 +51,30 @@ class Vision:
         prompts = (repr(prompt("page", language)) for language in LANGUAGES)
         return digest(self.models.model_name("vision"), *prompts)
 
-    def seen(self, file: str, scans: Sequence[Scan]) -> Seeing:
+    def mark(self, media_type: str, file: str = "") -> str:
+        """Return the mark of a file in its fingerprint; empty if pages are yet to be shown."""
+        is_seen = media_type in ("pdf", "picture") and file not in self.incomplete
+        return self.identity if is_seen else ""
+
+    def seen(self, file: str, scans: Sequence[Scan], told: Pages = max) -> Seeing:
         """Return the pages of a file as the model writes them down.
 
         As the notebook's `refine` (document-ocr-notebook): picture and recognised text in, Markdown
         out, a page a call. A page keeps its text if that fails, if the answer has not half of its
-        words, or if a number that was read surely is missing; remarks say so.
+        words, or if a number that was read surely is missing or moved; remarks say so. `told` is
+        called after each page.
         """
-        if self.plans is not None:
+        if self.use == "plan":
             name, parameters = self.models.model_name("vision"), self.models.parameters("vision")
             requests = map(page_request, scans)
-            planned = predict(requests, model=name, parameters=parameters, calls=self.plans)
+            planned = predict(requests, model=name, parameters=parameters, calls=self.calls)
             self.planned.append(planned)
             return Seeing({scan.page: "…" for scan in scans if not scan.text})
         with ThreadPoolExecutor(self.workers, "see") as pool:
-            answers = list(pool.map(partial(self._written, file), scans))
+            answers: list[tuple[str, str]] = []
+            for answer in pool.map(partial(self._written, file), scans):
+                answers.append(answer)
+                told(len(answers), len(scans))
         said: dict[str, list[int]] = {}
         for scan, (_, what) in zip(scans, answers, strict=True):
             said.setdefault(what, []).append(scan.page)
@@ -78,20 +89,17 @@ class Vision:
         """Return a page in Markdown, empty where it keeps its text, and what to say of it."""
         kept = "keep the text that was read without the vision model: {why}"
         try:
-            model = Metered(self.models.of("vision"), self.meter, stage="vision")
-            text = ask_text(model, page_request(scan)).text
+            text = self._answer(page_request(scan))
         except ModelError as exc:
             if not isinstance(exc, ModelOutputError):
                 self.incomplete.add(file)
             return "", message(kept, why=exc)
         told, again = (Counter(filter(str.isalpha, words(t))) for t in (scan.text, text))
         numbers = numbers_in(page_text(page_items(text)))
-        missing = Counter(scan.numbers) - Counter(numbers)
-        lines = scan.text.split("\n")
-        for line in filter(PAGE_NUMBER.fullmatch, (lines[0], lines[-1])):
-            missing -= Counter(numbers_in(line))
-        if missing:
-            why = message("its answer lacks or changes numbers: {named}", named=_named(missing))
+        if moved := out_of_order(scan.numbers, numbers):
+            missing = Counter(number.text for number in scan.numbers) - Counter(numbers)
+            named = _named(missing or moved[:1])
+            why = message("its answer lacks, changes or moves numbers: {named}", named=named)
             return "", message(kept, why=why)
         if "<td" in text or 2 * (told - again).total() > told.total():
             return "", message(kept, why=message("its answer is another text, or no Markdown"))
@@ -105,6 +113,16 @@ class Vision:
             return text, message("written down by the vision model")
         said = "written down by the vision model; numbers that only it has read: {named}"
         return text, message(said, named=_named(new))
+
+    def _answer(self, request: Request) -> str:
+        if self.use == "model":
+            model = Metered(self.models.of("vision"), self.meter, stage="vision")
+            return ask_text(model, request).text
+        name, parameters = self.models.model_name("vision"), self.models.parameters("vision")
+        kept = self.calls.answer(request_key(request, model=name, parameters=parameters))
+        if kept is None:
+            raise ModelError(message("no answer is kept"))
+        return kept.text
 
 
 def page_request(scan: Scan) -> Request:

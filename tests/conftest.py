@@ -57,8 +57,8 @@ def one_reading_process():
     """Read files in this process unless a test says in how many: each takes two seconds."""
     begin = Pool.__init__
 
-    def alone(self, setting, limits, *, alone=False, vision=None):
-        begin(self, setting, limits, alone=alone or not limits.workers, vision=vision)
+    def alone(self, setting, limits, *, alone=False, **more):
+        begin(self, setting, limits, alone=alone or not limits.workers, **more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pool, "__init__", alone)

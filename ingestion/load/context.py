@@ -4,17 +4,30 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgrag.config import Ocr
 
+if TYPE_CHECKING:
+    from kgrag.ingestion.load.ocr.page_text import Box
+
+
+Pages = Callable[[int, int], object]  # called with (page, of how many)
+
+
+class Number(NamedTuple):
+    """A number that was read surely, and the box of its line or part of a line."""
+
+    text: str
+    box: "Box"
+
 
 class Scan(NamedTuple):
-    """A page to be shown: its number, text as read, the sure numbers in it, and its picture."""
+    """A page to be shown: its number, text as read, its sure numbers, and its picture."""
 
     page: int
     text: str
-    numbers: tuple[str, ...]
+    numbers: tuple[Number, ...]
     jpeg: bytes = b""
 
 
@@ -32,7 +45,7 @@ class Seeing:
 
 
 _choice: ContextVar[tuple[Ocr, Seeing]] = ContextVar("ocr", default=("auto", Seeing()))
-_listener: Callable[[], object] = bool  # does nothing
+_listener: Pages = max  # does nothing
 
 
 @contextmanager
@@ -58,15 +71,15 @@ def seeing() -> Seeing:
     return _choice.get()[1]
 
 
-def page_done() -> None:
-    """Report that a page, or another step of reading a file, is done.
+def page_done(number: int = 0, of: int = 0) -> None:
+    """Report that a page, of how many if known, or another step of reading a file is done.
 
     The time limit (`ingest.parse_seconds`) restarts here, so that it is for a page, not for a book.
     """
-    _listener()
+    _listener(number, of)
 
 
-def listen(listener: Callable[[], object]) -> None:
+def listen(listener: Pages) -> None:
     """Call a function at each `page_done`, in place of the one before."""
     global _listener
     _listener = listener

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from kgrag.text.numbering import item_end
@@ -125,7 +126,8 @@ def fill(rows: Sequence[Sequence[Cell | str]]) -> Grid:
     placed = [cell for cell in _place(rows) if cell.text]
     tops = sorted({cell.top for cell in placed})
     lefts = sorted({cell.left for cell in placed})
-    areas = [_area(cell, tops, lefts) for cell in placed]
+    down, along = partial(bisect_left, tops), partial(bisect_left, lefts)
+    areas = [(down(c.top), down(c.bottom), along(c.left), along(c.right)) for c in placed]
     if _is_too_large(placed, areas, len(tops) * len(lefts)):
         return _without_spans(rows)
     texts = [[""] * len(lefts) for _ in tops]
@@ -162,15 +164,6 @@ def _place(rows: Sequence[Sequence[Cell | str]]) -> list[_Placed]:
             key=lambda cell: cell.left,
         )
     return placed
-
-
-def _area(cell: _Placed, tops: list[int], lefts: list[int]) -> tuple[int, int, int, int]:
-    return (
-        bisect_left(tops, cell.top),
-        bisect_left(tops, cell.bottom),
-        bisect_left(lefts, cell.left),
-        bisect_left(lefts, cell.right),
-    )
 
 
 def _is_too_large(

@@ -66,7 +66,9 @@ class Legibility:
         shown = [c for c in text if not c.isspace()]
         if len(shown) < _FEWEST:
             return cls()
-        odd = Counter(c for c in shown if _is_odd(c))
+        odd = Counter(
+            c for c in shown if c == "\ufffd" or c < " " or unicodedata.category(c) in _ODD
+        )
         return cls(sum(min(n, _MOST_OF_ONE) for n in odd.values()) / len(shown), _in_words(text))
 
     @property
@@ -133,10 +135,6 @@ def _numbers(text: str) -> list[Message]:
             n=len(places),
         )
     ]
-
-
-def _is_odd(character: str) -> bool:
-    return character == "\ufffd" or character < " " or unicodedata.category(character) in _ODD
 
 
 def _in_words(text: str) -> float:

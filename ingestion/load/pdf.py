@@ -8,16 +8,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.context import Scan, seeing
+from kgrag.ingestion.load.context import Scan, page_done, seeing
 from kgrag.ingestion.load.legible import Legibility, ranges
-from kgrag.ingestion.load.ocr import Recognised, read_lines, why_unread
-from kgrag.ingestion.load.page_tables import Item, Line, Table, find_tables
+from kgrag.ingestion.load.ocr import Recognised, read_lines, sure_numbers, why_unread
+from kgrag.ingestion.load.ocr.page_text import Box, Piece
+from kgrag.ingestion.load.page_tables import Item, Line, find_tables
 from kgrag.ingestion.load.page_tables.find import HYPHENS, picture_share, upright
 from kgrag.ingestion.load.page_tables.shapes import POWERS, is_raised
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.picture import show
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.load.seen import page_items, page_text
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import Message, message
 
@@ -85,12 +86,7 @@ def read_pdf(data: bytes, *, name: str, stem: str) -> Parsed:
         text=text,
         title=find_title(text) or guess_title(text, stem),
         segments=segments,
-        warnings=(
-            *warnings,
-            *[_CUT][: int(is_cut)],
-            *_recognised(better),
-            *_without_text(unread),
-        ),
+        warnings=(*warnings, *[_CUT][: int(is_cut)], *_recognised(better), *_without_text(unread)),
     )
 
 
@@ -109,13 +105,13 @@ def _better(
     return {
         number: picture
         for number, picture in pictures.items()
-        if unread[number] == "garbage" or len(page_text(picture.lines)) > len(texts[number - 1])
+        if unread[number] == "garbage" or len(page_text(picture.items)) > len(texts[number - 1])
     }
 
 
 def _pages(pages: Sequence[list[Item]], pictures: Mapping[int, Recognised]) -> list[list[Item]]:
     """Return pages as a vision model read them, or as pictures, or their text layers."""
-    read: dict[int, list[Item]] = {n: [*picture.lines] for n, picture in pictures.items()}
+    read: dict[int, list[Item]] = {n: [*picture.items] for n, picture in pictures.items()}
     read |= {number: page_items(markdown) for number, markdown in seeing().read.items()}
     return [read.get(number, items) for number, items in enumerate(pages, 1)]
 
@@ -132,9 +128,10 @@ def _show(
         if number not in unread and sum(map(_has_figures, lines)) < _FEWEST_ROWS:
             continue
         text = "" if unread.get(number) == "garbage" else page_text(items)
-        numbers = numbers_in(text)
+        rows = enumerate(text.split("\n"))
+        numbers = sure_numbers([[Piece(row, Box(0, at, 1, at + 1), 1.0)] for at, row in rows])
         if number in pictures:
-            text, numbers = page_text(pictures[number].lines), pictures[number].numbers
+            text, numbers = page_text(pictures[number].items), pictures[number].numbers
         picture, _ = _rendered(document, number)
         if picture is not None:
             show(Scan(number, text, tuple(numbers)), picture)
@@ -166,14 +163,6 @@ def _recognised(pictures: Mapping[int, Recognised]) -> list[str]:
         return []
     said = message("pages without readable text read as pictures: {pages}", pages=ranges(pictures))
     return [said, *(warning for picture in pictures.values() for warning in picture.warnings)]
-
-
-def page_text(items: Sequence[Item]) -> str:
-    """Return the text of a page, lines and rows of tables on lines of their own."""
-    lines = []
-    for item in items:
-        lines += [" ".join(row) for row in item.rows] if isinstance(item, Table) else [item.text]
-    return "\n".join(lines)
 
 
 def _without_text(unread: Mapping[int, str]) -> list[str]:
@@ -300,7 +289,8 @@ def recognised(document: "PdfDocument", numbers: Sequence[int]) -> Iterator[tupl
         picture, scale = _rendered(document, number)
         if picture is not None:
             read = read_lines(picture, number, scale=1 / scale)
-            if read.lines:
+            page_done(number, len(document))
+            if read.items:
                 yield number, read
 
 

@@ -11,7 +11,7 @@ from kgrag.ingestion.load.ocr import Recognised, read_lines, why_unread
 from kgrag.ingestion.load.page_tables import Item
 from kgrag.ingestion.load.parsed import Parsed, replace_unusable
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.seen import page_items
+from kgrag.ingestion.load.seen import page_items, page_text
 from kgrag.ingestion.load.title import find_title, guess_title
 from kgrag.text.messages import message
 
@@ -44,11 +44,11 @@ def read_picture_file(data: bytes, *, name: str, stem: str) -> Parsed:
                 continue
             scale = _A4 / max(picture.shape[:2])
             read = Recognised([], [], []) if why else read_lines(picture, number, scale=scale)
-            pages.append([*read.lines])
-            said += read.warnings if read.lines else [message("page {n}: no text found", n=number)]
+            page_done()
+            pages.append([*read.items])
+            said += read.warnings if read.items else [message("page {n}: no text found", n=number)]
             if sight.wanted:
-                text = "\n".join(line.text for line in read.lines)
-                show(Scan(number, text, tuple(read.numbers)), picture)
+                show(Scan(number, page_text(read.items), tuple(read.numbers)), picture)
     except IngestionError as exc:
         raise IngestionError("{name}: {what}", name=name, what=exc) from exc
     text, segments = reflow(pages)

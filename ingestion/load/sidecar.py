@@ -181,14 +181,11 @@ class Sidecars:
                     source.name,
                     message("{n} further problems of the kind", n=len(told) - _MOST_TOLD),
                 )
-        ours = {place for path in self._walked for place in self._places(path)}
+        ours = {row.place for path in self._walked for row in self._table(path).stated.values()}
         for source in found.sources:
             row = self._statement(_absolute(source.path))
             if row and row.place not in ours:
                 yield from (Failure(row.place, problem) for problem in row.problems)
-
-    def _places(self, path: Path) -> Iterator[str]:
-        return (row.place for row in self._table(path).stated.values())
 
     def _problems(self, path: Path, source: Source) -> Iterator[Failure]:
         table = self._table(path)

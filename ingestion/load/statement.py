@@ -127,10 +127,6 @@ def _is_date(year: int = 0, month: int = 1, day: int = 1) -> bool:
     return 1800 <= year <= 2199 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
-def _number(text: str) -> str:
-    return _NUMBER_YEAR.sub(r"〔\1〕", "".join(narrow(text).split()))
-
-
 def _level(text: str) -> str:
     level = _LEVELS.get(text.removesuffix("级"))
     if level is None:
@@ -216,7 +212,7 @@ _FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType(
         **dict.fromkeys(("written", "issued", "effective", "expires"), _date),
         **dict.fromkeys(("issuers", "status"), _several(_SEPARATOR)),
         "recipients": _several(_BETWEEN_RECIPIENTS),
-        "number": _number,
+        "number": lambda text: _NUMBER_YEAR.sub(r"〔\1〕", "".join(narrow(text).split())),
         "level": _level,
         "regions": _regions,
     }

@@ -75,7 +75,6 @@ class CitedTitle:
         number: 文号 that belongs to it, brackets as 〔〕; empty where none is told.
         tail: Offset after the brackets that belong to it: （国发〔2021〕4号）.
         marked: Whether it stands in marks.
-        whole: Whether both marks stand.
         inner: Where it stands inside another title: what that title does with it (印发, 修改);
             None otherwise.
     """
@@ -86,7 +85,6 @@ class CitedTitle:
     number: str = ""
     tail: int = 0
     marked: bool = True
-    whole: bool = True
     inner: str | None = None
 
 
@@ -135,14 +133,12 @@ def _marked(text: str) -> Iterator[CitedTitle]:
             kept = opened and at - opened[-1] <= _LONGEST
             nests = kept and (_NESTING.search(text, opened[-1] + 1, at) or at == opened[-1] + 1)
             if not nests:
-                yield from _cut_short(text, opened, at)
                 opened = []
             opened.append(at)
         elif opened:
             start = opened.pop()
             if not opened:
                 yield from _told(text, start, at + 1)
-    yield from _cut_short(text, opened, len(text))
 
 
 def _told(text: str, start: int, end: int) -> Iterator[CitedTitle]:
@@ -166,20 +162,6 @@ def _inside(title: str, at: int) -> Iterator[CitedTitle]:
             tail=at + match.end(),
             inner=whose,
         )
-
-
-def _cut_short(text: str, opened: list[int], limit: int) -> Iterator[CitedTitle]:
-    """Yield a title whose closing mark is lost: up to the kind that ends it before a bracket."""
-    if not opened:
-        return
-    start = opened[0]
-    match = re.compile(
-        rf"[^，。；：《》«»（(、\n]{{3,80}}?(?:{_KIND})(?=[（(、，。]|等|的?要求)"
-    ).match(text, start + 1, min(limit, start + 1 + _LONGEST))
-    if match:
-        number, tail = number_after(text, match.end())
-        title = clean_title(match.group())
-        yield CitedTitle(start, match.end(), title, number, tail, whole=False)
 
 
 def _in_other_marks(text: str) -> Iterator[CitedTitle]:

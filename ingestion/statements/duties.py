@@ -235,7 +235,9 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
         if start < at:
             continue
         end = _line_end(text, start)
-        while end + 1 < len(text) and text[end] == "\n" and _goes_on(text, end + 1):
+        while text[end : end + 1] == "\n" and any(
+            p.match(text, end + 1) for p in (LABEL, _LINE_DUE)
+        ):
             end = _line_end(text, end + 1)
         at = end
         inside = re.sub(r"\n", "；", text[start:end]).rstrip("。；）)〕】］")
@@ -246,10 +248,6 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
 def _line_end(text: str, start: int) -> int:
     ends = [i for i in (text.find(m, start, start + _LONGEST_BRACKET) for m in "。\n") if i >= 0]
     return min(ends, default=min(len(text), start + _LONGEST_BRACKET))
-
-
-def _goes_on(text: str, start: int) -> bool:
-    return LABEL.match(text, start) is not None or _LINE_DUE.match(text, start) is not None
 
 
 def _body(name: str) -> str:
@@ -294,7 +292,8 @@ def _duty_rows(text: str) -> Iterator[Duty]:
     task = ""
     for line in _TABLE_LINE.finditer(text):
         written = cells_of(line[0]) if "|" in line[0] else []
-        cells = [_bare(cell) for cell in written]
+        # Blanks between two organs become a mark: 甲局 乙局.
+        cells = [_BLANKS.sub("", _BETWEEN_ORGANS.sub("、", cell)) for cell in written]
         if not cells:
             columns, task = None, ""
         elif head := _columns([_label(cell) for cell in written]):
@@ -314,11 +313,6 @@ def _label(cell: str) -> str:
     """
     whole, last = _BLANKS.sub("", cell), cell.split()[-1:]
     return last[0] if not COLUMN.fullmatch(whole) and last and COLUMN.fullmatch(last[0]) else whole
-
-
-def _bare(cell: str) -> str:
-    """Return a cell without blanks; where one parts two organs, a mark does it: 甲局 乙局."""
-    return _BLANKS.sub("", _BETWEEN_ORGANS.sub("、", cell))
 
 
 def _columns(cells: list[str]) -> _Columns | None:

@@ -419,7 +419,8 @@ def _at(
                 return told
         subject = _introduced(sentence.before(start, verb.start))
         first = _first_doer(before, verb)
-        if "，" in subject and not first and not _is_list(subject):
+        listed = filter(None, re.split("[，、]", subject))
+        if "，" in subject and not first and not all(map(is_organ, listed)):
             return None
         names = _subjects(first or subject)
         if names:
@@ -443,10 +444,6 @@ def _wholly(before: str, verb: _Verb) -> tuple[list[tuple[str, str]], str, int] 
     return (
         ([(n, DOES) for n in names], shortened(told["what"]), verb.end) if told and names else None
     )
-
-
-def _is_list(subject: str) -> bool:
-    return all(is_organ(p) for p in re.split("[，、]", subject) if p)
 
 
 def _subjects(subject: str) -> list[str]:
@@ -665,7 +662,7 @@ def roles(text: str, *, default: str = "") -> Roles:
         holders += _held(text[at : label.start()], role)
         at, role = label.end(), role_of_label(label["label"])
     holders += _held(text[at:], role)
-    return Roles(_unique(holders), deadline, any(role == LEADS for _, role in holders))
+    return Roles(tuple(dict.fromkeys(holders)), deadline, any(role == LEADS for _, role in holders))
 
 
 def role_of_label(label: str) -> str:
@@ -712,7 +709,3 @@ def _bare_list(text: str) -> tuple[tuple[str, str], ...]:
     ):
         return ()
     return tuple((name, DOES) for name in names)
-
-
-def _unique(holders: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys(holders))

@@ -399,7 +399,7 @@ def _finding(
     """Return the finding of one place, surer of what ends in a kind of document and has marks."""
     named = not title.title or document_kinds(title.title) or title.title.endswith("法")
     confidence = _SURE if named else _WITHOUT_KIND
-    if not title.whole or not title.marked:
+    if not title.marked:
         confidence = min(confidence, _WITHOUT_MARKS)
     return Finding(
         SELF,

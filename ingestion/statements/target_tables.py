@@ -46,10 +46,6 @@ _BINDING = re.compile(r"(?:约束|预期|引导|指导|导向|引领|参考)性?
 _NAME_HEAD = re.compile(
     r"(?:主要|具体|核心|评价|考核)?(?:指标|名称|指标名称|项目|内容|指标内容|目标名称)(?:\(.{1,6}\))?"
 )
-_HEAD = re.compile(
-    r"序号?|编号|类别|分类|领域|(?:主要|具体)?指标(?:名称|内容|属性|性质|类型)?(?:\(.{1,6}\))?|名称|属性|性质|类型|(?:计量)?单位|备注"
-    r"|(?:19|20)\d\d年?(?:\(.{1,6}\)|现状值?|目标值?|完成值?|实际值?|底|末)?|(?:目标|现状|完成|基期|规划)值|责任部门|牵头部门"
-)
 _NUMBER = (
     r"(?:[\[〔](?:-(?=\d))?)?(?:(?:≥|≤|>|<|>=|<=|≧|≦|﹥|﹤|约)[ \t]?)?\d++(?:\.\d+)?+"
     r"(?![\d.]{0,20}吨)%?"
@@ -63,9 +59,7 @@ _SIGNS = str.maketrans("≧≦﹥﹤", "≥≤><")
 _NOTES = re.compile(r"\([^()]*\)|(?<=[\]〕])\d\)|(?<=\d)[a-e]$|[\[\]〔〕①-⑳*\s]")
 _CELL_NUMBER = re.compile(rf"{_NUMBER}$")
 _ATTRIBUTE = r"约束性|预期性|引导性|指导性|导向性|引领性|参考性"
-_TOKEN = re.compile(rf"{_NUMBER}|{_NOTHING}")
 _UNIT_IN_NAME = re.compile(r"\(([^()]{1,14})\)\s*$")
-_MOST_COLUMNS = 10
 _LONGEST_HEAD, _LONGEST_CAPTION = 24, 40  # characters
 _CAPTION_LINES = 3
 _PLAN = re.compile(rf"[“\"]?({FIVE_YEAR_PLAN})[”\"]?")
@@ -143,7 +137,7 @@ def table_cells(text: str) -> list[Cell]:
         for m in _LINE.finditer(legible(text))
         if m[0].strip()
     ]
-    return [*_of_cells(lines), *_of_single_cells(lines), *_of_flat_rows(lines)]
+    return [*_of_cells(lines), *_of_flat_rows(lines)]
 
 
 def _of_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
@@ -178,27 +172,6 @@ def _told_above(lines: Sequence[str]) -> tuple[str, str]:
         year = str(plan_years(plan[1])[1]) if plan and "指标" in line else year
         unit = named[1] if named else unit
     return year, unit
-
-
-def _of_single_cells(lines: Sequence[_Line]) -> Iterator[Cell]:
-    """Yield from tables whose cells stand one a line."""
-    i = 0
-    while i < len(lines):
-        j = i
-        while j < len(lines) and j - i < _MOST_COLUMNS and _HEAD.fullmatch(lines[j].text):
-            j += 1
-        header = _header([line.text for line in lines[i:j]]) if j - i > 2 else None
-        if header is None:
-            i = max(i + 1, j - 1) if j - i < _MOST_COLUMNS else i + 1
-            continue
-        while j + header.n <= len(lines):
-            row = lines[j : j + header.n]
-            cells = list(_row(header, [line.text for line in row], row[0].start, row[-1].end))
-            if not cells or not _fits(header, [line.text for line in row]):
-                break
-            yield from cells
-            j += header.n
-        i = j
 
 
 def _header(cells: Sequence[str], above: tuple[str, str] = ("", "")) -> _Header | None:
@@ -264,16 +237,6 @@ def _name(header: _Header, cells: Sequence[str]) -> str:
 def _binding(cell: str | None) -> str:
     match = _BINDING.match(cell or "")
     return match[0][:2] + "性" if match else ""
-
-
-def _fits(header: _Header, cells: Sequence[str]) -> bool:
-    """Return whether the cells of a row are what their columns hold."""
-    for i, _, _ in header.years:
-        if not _TOKEN.fullmatch("".join(cells[i].split())):
-            return False
-    if header.binding >= 0 and not _BINDING.match(cells[header.binding]):
-        return False
-    return not re.search(r"\d{2}", cells[header.name][:2])
 
 
 def _cell_value(cell: str, unit: str) -> tuple[str, Value] | None:

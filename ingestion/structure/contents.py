@@ -68,7 +68,7 @@ def _repeated(lines: Sequence[str], keys: Sequence[str], marked: Sequence[bool])
     first = {keys[i]: i for i in reversed(range(len(lines))) if marked[i]}
     run: list[int] = []
     for i, line in enumerate([*lines, ""]):
-        if _may_be_entry(line) and marked[i]:
+        if 0 < len(line) <= _LONGEST_ENTRY and line[-1] not in "。；;" and marked[i]:
             run.append(i)
             continue
         entries = {j for j in run if not first[keys[j]] < j == last[keys[j]]}
@@ -77,7 +77,3 @@ def _repeated(lines: Sequence[str], keys: Sequence[str], marked: Sequence[bool])
             found |= entries
         run = []
     return found
-
-
-def _may_be_entry(line: str) -> bool:
-    return 0 < len(line) <= _LONGEST_ENTRY and line[-1] not in "。；;"

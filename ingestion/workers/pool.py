@@ -3,9 +3,11 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.config import IngestConfig
@@ -13,7 +15,7 @@ from kgrag.ingestion.load import Failure, Source, load_all
 from kgrag.ingestion.load.context import Seeing
 from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
 from kgrag.ingestion.workers.worker import Worker
-from kgrag.text.messages import message
+from kgrag.text.messages import Message, message
 from kgrag.types import Document
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _PLAIN = ("txt", "md", "jsonl")  # read by kgrag alone, in time that grows with their length
 _FEW_BYTES = 100_000  # of plain files: read sooner than a process is there
+_TICK_S = 0.5  # between reports of a page that is read
 _AHEAD = 3  # files for each process that may be read and wait for their turn
 
 
@@ -34,6 +37,7 @@ class Pool:
         *,
         alone: bool = False,
         vision: "Vision | None" = None,
+        told: Callable[[Message], object] = bool,
     ) -> None:
         """Initialise; no process is started yet.
 
@@ -42,17 +46,20 @@ class Pool:
             limits: Of time, memory, and the number of processes.
             alone: Read in this process, without limits of time and memory.
             vision: Reads pictures of pages, in this process: its limits are for all files.
+            told: Hears regularly of the page that is read of a file that is waited for.
         """
         self._setting = setting
         self._limits = limits
         self._alone = alone
         self._vision = vision
+        self._told = told
         self._n = n_workers(limits)
         self._executor = ThreadPoolExecutor(self._n, "read") if not alone else None
         self._own = threading.local()  # each thread has a process of its own
         self._lock = threading.Lock()
         self._workers: set[Worker] = set()
         self._is_closed = False
+        self._pages: dict[str, Message] = {}  # the last one that was read, by file
 
     @property
     def max_bytes(self) -> int:
@@ -77,6 +84,14 @@ class Pool:
             )
         return done
 
+    def result(self, task: Task, making: "Future[Made]") -> Made:
+        """Wait for what a submitted file becomes."""
+        while not making.done():
+            wait([making], _TICK_S)
+            if page := self._pages.get(task.name):
+                self._told(page)
+        return making.result()
+
     def close(self) -> None:
         """Kill all processes; results that were not taken are lost."""
         with self._lock:
@@ -90,11 +105,17 @@ class Pool:
         for worker in self._workers:
             worker.end()
 
+    def _page_of(self, task: Task, number: int, of: int) -> None:
+        if of:
+            name = Path(task.name).name
+            said = message("{file}: page {number} of {all}", file=name, number=number, all=of)
+            self._pages[task.name] = said
+
     def _read(self, task: Task) -> Made:
         worker: Worker | None = getattr(self._own, "worker", None)
         if worker is None:
             worker = self._begun()
-        made = worker.read(task)
+        made = worker.read(task, partial(self._page_of, task))
         if not worker.goes_on:
             worker.end()
             with self._lock:
@@ -105,7 +126,8 @@ class Pool:
     def _made(self, task: Task, read: Callable[[Task], Made]) -> Made:
         made = read(replace(task, sight=Seeing(wanted=self._vision is not None)))
         if self._vision and isinstance(made, list):
-            made = read(replace(task, sight=self._vision.seen(task.name, made)))
+            sight = self._vision.seen(task.name, made, partial(self._page_of, task))
+            made = read(replace(task, sight=sight))
         return made
 
     def _begun(self) -> Worker:
@@ -148,6 +170,7 @@ def read_within(
     sources: Iterable[tuple[Source, Mapping[str, str]]],
     limits: IngestConfig,
     vision: "Vision | None" = None,
+    told: Callable[[Message], object] = bool,
 ) -> Iterator[Document | Failure]:
     """Yield every document of files, or a failure, one file after the other.
 
@@ -155,6 +178,7 @@ def read_within(
         sources: Files with the properties of their sidecar files.
         limits: Of time, memory and size.
         vision: As for `Pool`.
+        told: As for `Pool`.
 
     Raises:
         PluginError: If the plugin for a file cannot be used.
@@ -164,8 +188,9 @@ def read_within(
             yield from load_all(source, stated=stated, max_bytes=limits.max_bytes)
             continue
         setting = Setting(limits.max_bytes, ocr=limits.ocr)
-        pool = Pool(setting, limits, alone=is_small([source]), vision=vision)
+        pool = Pool(setting, limits, alone=is_small([source]), vision=vision, told=told)
         with closing(pool):
-            made = pool.submit(Task(source.path, source.within, dict(stated))).result()
+            task = Task(source.path, source.within, dict(stated))
+            made = pool.result(task, pool.submit(task))
         if isinstance(made, Document | Failure):
             yield made

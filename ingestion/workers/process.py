@@ -39,8 +39,9 @@ def main() -> None:
 class _Process:
     """Receives tasks and sends answers.
 
-    Answers are pairs: `ready`; `page`, one is done; `log`, a record; `made`, the result and whether
-    this process continues; `error`, an exception that is not the file's; `memory`, over the limit.
+    Answers are pairs: `ready`; `page`, which is done of how many; `log`, a record; `made`, the
+    result and whether this process continues; `error`, an exception that is not the file's;
+    `memory`, over the limit.
     """
 
     def __init__(
@@ -74,10 +75,10 @@ class _Process:
             if not goes_on:
                 return
 
-    def page_done(self) -> None:
-        """Restart the time limit."""
+    def page_done(self, *page: int) -> None:
+        """Restart the time limit, and tell of the page."""
         _alarm_in(self._seconds + _GRACE_S)
-        self.tell("page", None)
+        self.tell("page", page)
 
     def tell(self, kind: str, what: object) -> None:
         """Send an answer."""

@@ -13,6 +13,7 @@ from typing import Any, cast
 from kgrag.config import IngestConfig
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load import Failure
+from kgrag.ingestion.load.context import Pages
 from kgrag.ingestion.workers.frames import read_frame, write_frame
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.text.messages import message
@@ -55,8 +56,8 @@ class Worker:
                 code=code,
             )
 
-    def read(self, task: Task) -> Made:
-        """Return a file's result, or a failure.
+    def read(self, task: Task, told: Pages = max) -> Made:
+        """Return a file's result, or a failure; `told` hears of the pages that are recognised.
 
         Raises:
             KgragError: For errors that are not the file's.
@@ -68,6 +69,8 @@ class Worker:
                 if answer is None:
                     return self._failure(task, is_greedy=False)
                 kind, what = answer
+                if kind == "page":
+                    told(*what)
                 if kind == "made":
                     self._goes_on = what[1]
                     return cast("Made", what[0])

@@ -161,7 +161,14 @@ def convert(
         # An address: answers are kept in the user's cache folder, where [llm] names no file.
         chat = stack.enter_context(closing(ChatModels(ctx.obj, "convert://")))
         model = stack.enter_context(vision_of(ctx.obj, chat)) if vision else None
-        for item in read_within([(Source(file), Sidecars().stated(file))], ctx.obj.ingest, model):
+        read, stated = Source(file), Sidecars().stated(file)
+        with progress_bar("convert") as progress:
+            items = read_within(
+                [(read, stated)], ctx.obj.ingest, model, lambda page: progress(page, 0, 1)
+            )
+            if read.media_type != "jsonl":  # records are printed as they are read
+                items = iter([*items])
+        for item in items:
             if isinstance(item, Failure):
                 failed = True
                 _print_of("failed", item.file, item.reason)

@@ -31,7 +31,7 @@ from kgrag.text.messages import message
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher
     from kgrag.ingestion.reading import ExtractSettings
-    from kgrag.ingestion.vision import Vision
+    from kgrag.ingestion.vision import Vision, VisionUse
     from kgrag.llm.chat import Request, Stage, Usage
     from kgrag.llm.ledger import Prediction
 
@@ -158,7 +158,7 @@ class Intake:
             sample: Number of real calls, for a better prediction; their answers are cached.
             follow_links: As for `ingest`.
         """
-        with self._enricher(model) as enricher, self._vision(model, plans=True) as vision:
+        with self._enricher(model) as enricher, self._vision(model, "plan") as vision:
             planned = PlanBuilder(
                 paths,
                 replace(self.target, vision=vision),
@@ -172,7 +172,7 @@ class Intake:
                     pass
             else:
                 if sample:
-                    enricher.sample(planned.bundles(), sample)
+                    enricher.sample(planned.bundles, sample)
                 for stage in enricher.stages:
                     predictions[stage] = self._predicted(stage, enricher, planned)
             sampled = enricher.report().spent if enricher else {}
@@ -267,11 +267,11 @@ class Intake:
             models.close()
 
     def _vision(
-        self, model: Use, *, plans: bool = False
+        self, model: Use, use: "VisionUse" = "model"
     ) -> "AbstractContextManager[Vision | None]":
         """Return what reads pictures of pages; None if there is none."""
         is_used = model != "none" and self.config.vision.is_configured
-        return vision_of(self.config, self.chat, plans=plans) if is_used else nullcontext()
+        return vision_of(self.config, self.chat, use) if is_used else nullcontext()
 
     def _has_models(self) -> bool:
         """Return whether every stage of extraction has a model."""
@@ -298,8 +298,8 @@ class Intake:
 
 
 @contextmanager
-def vision_of(config: Config, chat: ChatModels, *, plans: bool = False) -> "Iterator[Vision]":
-    """Yield what reads pictures of pages by the model of `[vision]`, or only plans to.
+def vision_of(config: Config, chat: ChatModels, use: "VisionUse" = "model") -> "Iterator[Vision]":
+    """Yield what reads pictures of pages by the model of `[vision]`; for `use` see `Vision`.
 
     Raises:
         ConfigError: If none is configured.
@@ -309,7 +309,7 @@ def vision_of(config: Config, chat: ChatModels, *, plans: bool = False) -> "Iter
     models = Models(config.model_of, calls=chat.calls)
     models.endpoint("vision")
     try:
-        yield Vision(models, config.vision.concurrency, chat.calls if plans else None)
+        yield Vision(models, config.vision.concurrency, chat.calls, use)
     finally:
         models.close()
 

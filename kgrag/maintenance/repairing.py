@@ -1,7 +1,7 @@
 """Repair of a damaged knowledge base: from its intact parts, from the files, by the encoder."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,19 @@ from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.embed import embed, texts_to_embed
+from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.renew import rebuilt, reread
 from kgrag.json_ready import as_dict
 from kgrag.kb_meta import KbMeta
+from kgrag.llm.models import ChatModels, calls_file
+from kgrag.maintenance.intake import vision_of
 from kgrag.store.contents import DocumentBundle, Problem
 from kgrag.store.sqlite.seals import PART_NAMES, Part
 from kgrag.store.store import open_store
+from kgrag.types import Document
 
 if TYPE_CHECKING:
+    from kgrag.ingestion.vision import Vision
     from kgrag.store.sqlite.damaged import Damaged
 
 Progress = Callable[[str, int, int], None]
@@ -88,8 +93,9 @@ def repair(
         return RepairReport(found, _forget_caches(folder, found, dry_run=dry_run), lost)
     from kgrag.store.sqlite.damaged import damaged
 
-    with damaged(folder) as old:
-        repairing = _Repairing(old, config or Config(), progress)
+    config = config or Config()
+    with damaged(folder) as old, _kept_pages(folder, config) as vision:
+        repairing = _Repairing(old, config, progress, vision)
         repairing.run()
         replaces = not repairing.only_loses or not wrong.isdisjoint(("file", "schema"))
         kept = old.replace() if replaces and not dry_run else None
@@ -103,6 +109,16 @@ _ON_A_SERVER = (
     "a knowledge base on a server is only checked: ingest the named documents again (`kgrag delete`"
     " them first), or copy it (`kgrag copy`) from one that is whole"
 )
+
+
+@contextmanager
+def _kept_pages(folder: Path, config: Config) -> "Iterator[Vision | None]":
+    """Yield what writes pages down as a vision model did before; no model is asked."""
+    if not (config.vision.is_configured and calls_file(folder, config).exists()):
+        yield None
+        return
+    with closing(ChatModels(config, folder)) as chat, vision_of(config, chat, "kept") as vision:
+        yield vision
 
 
 def _problems(location: str | Path) -> list[Problem]:
@@ -142,6 +158,7 @@ class _Repairing:
         old: The damaged knowledge base, and the new one.
         config: Settings.
         progress: As for `repair`.
+        vision: What a vision model read of pages, kept; None for nothing.
         done: As in `RepairReport`.
         left: As in `RepairReport`, but for documents.
         lost: Reason by document that cannot be restored.
@@ -150,6 +167,7 @@ class _Repairing:
     old: "Damaged"
     config: Config
     progress: Progress | None
+    vision: "Vision | None" = None
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     lost: dict[str, str] = field(default_factory=dict)
@@ -256,7 +274,9 @@ class _Repairing:
         names = self.old.sources.get(doc_id, [])
         if names and "sources" not in parts:
             return names, parts
-        held = [name for name in (*names, *self._files_of_unknown()) if reread(doc_id, [name])]
+        held = [
+            name for name in (*names, *self._files_of_unknown()) if self._reread(doc_id, [name])
+        ]
         if held:
             return held, parts
         seen = f" for sure ({', '.join(names)})" if names else ""
@@ -280,9 +300,12 @@ class _Repairing:
         held = store.bundle(doc_id, embedder=self._meta.embedder or "")
         if held is not None and _MADE.isdisjoint(parts):
             return held
-        document = held.document if held else reread(doc_id, names)
+        document = held.document if held else self._reread(doc_id, names)
         if document is None:
             return None
+        seen = Fingerprint.parse(held.fingerprint).seen if held else ""
+        if self.vision and not held:
+            seen = self.vision.mark(document.media_type, document.file)
         lacks = not {*_NOT_BY_RULE}.isdisjoint(parts)
         return rebuilt(
             document,
@@ -290,7 +313,11 @@ class _Repairing:
             curation=Curation.of(self.old.new),
             sizes=self._sizes,
             fingerprint=held.fingerprint if held and not lacks else "",
+            seen=seen,
         )
+
+    def _reread(self, doc_id: str, names: Sequence[str]) -> Document | None:
+        return reread(doc_id, names, self.config.ingest, self.vision)
 
     def _connect(self) -> None:
         """Resolve references between documents; report lost facts of models and imports."""

@@ -74,7 +74,7 @@ THIRD_PARTY = {
     "openai": ("kgrag.llm.endpoint", "kgrag.llm.client"),
     "peft": ("kgrag.embedding.transformers_model",),
     "platformdirs": ("kgrag.files.cache_folder",),
-    "annotated_types": ("kgrag.config", "kgrag.evaluation.lines"),
+    "annotated_types": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.meta_model"),
     "pydantic": ("kgrag.config", "kgrag.evaluation.lines", "kgrag.ingestion.load.ocr.page_text",
                  "kgrag.serve.compatible", "kgrag.statements.selection", "kgrag.tools.arguments"),
     "pypdfium2": ("kgrag.ingestion.load.pdf", "kgrag.ingestion.load.page_tables.*",

@@ -5,6 +5,6 @@ As the notebook for documents does (document-ocr-notebook: `DocumentAI.run_ocr`,
 """
 
 from kgrag.ingestion.load.ocr.engine import why_unread
-from kgrag.ingestion.load.ocr.page import Recognised, read_lines
+from kgrag.ingestion.load.ocr.page import Recognised, read_lines, sure_numbers
 
-__all__ = ["Recognised", "read_lines", "why_unread"]
+__all__ = ["Recognised", "read_lines", "sure_numbers", "why_unread"]

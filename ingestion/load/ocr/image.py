@@ -1,5 +1,7 @@
 """A page picture made ready for recognition: straightened, without seals, its rulings found."""
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,8 +14,7 @@ if TYPE_CHECKING:
 
 MOST_SKEW = 5.0  # degrees
 _LEAST_SKEW = 0.15  # degrees; a line of 160 mm rises by 0.4 mm, a seventh of a character
-_COARSE, _FINE = 0.5, 0.1  # steps of the search, in degrees
-_SIDE = 900  # pixels of the picture that is searched: strokes of body text are still there
+_LONG = 3  # times as long as high is a line that tells how the page lies
 # An organ's seal is a ring of 38 to 50 mm, a signature stamp a square of about 20 mm, on a page
 # 210 mm wide. The characters of a red letterhead are smaller, and stand in a row.
 _LEAST, _MOST = 0.085, 0.4  # of the page's shorter side
@@ -32,37 +33,20 @@ _DRAWN = 0.6  # of the way between two crossings a rule covers at least, or ther
 _MOST_RULES = 400  # either way; a hatched area has more
 
 
-def skew_of(grey: "Picture") -> float:
-    """Return by how many degrees a page's lines rise to the right, from -5 to 5.
+def skew_of(lines: Sequence[Quad]) -> float:
+    """Return by how many degrees lines of text rise to the right, from -5 to 5: the median.
 
-    At the right angle the ink of a row of pixels is either much or none: the sum of squared
-    differences of neighbouring rows is greatest (Postl, US patent 4,723,297, 1988), or of columns,
-    for a page on its side.
-
-    Args:
-        grey: The page, shape (height, width), 0 for black.
+    Those of a page on its side run down; short ones tell nothing.
     """
-    import cv2
-    import numpy as np
-
-    scale = min(1.0, _SIDE / max(grey.shape))
-    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    paper = cv2.medianBlur(small, 51) if min(small.shape) > 51 else np.full_like(small, 255)
-    ink = cv2.subtract(paper, small)
-    if int(ink.max()) < 16:
-        return 0.0
-
-    def sharpness(angle: float) -> float:
-        turned = _turned(ink, angle, fill=0)
-        return max(
-            float(np.square(np.diff(turned.sum(axis=axis, dtype=np.float64))).sum())
-            for axis in (0, 1)
-        )
-
-    coarse = max(np.arange(-MOST_SKEW, MOST_SKEW + _COARSE, _COARSE), key=sharpness)
-    fine = max(np.arange(coarse - _COARSE, coarse + _COARSE + _FINE, _FINE), key=sharpness)
-    found = float(np.clip(fine, -MOST_SKEW, MOST_SKEW))
-    return round(found, 2) if abs(found) >= _LEAST_SKEW else 0.0
+    angles = []
+    for (left, top), (right, at), (end, bottom), _ in lines:
+        along, down = math.dist((left, top), (right, at)), math.dist((right, at), (end, bottom))
+        if max(along, down) > _LONG * min(along, down):
+            rise = (top - at, right - left) if along > down else (end - right, bottom - at)
+            angles.append(math.degrees(math.atan2(*rise)))
+    found = statistics.median(angles) if angles else 0.0
+    found = round(min(max(found, -MOST_SKEW), MOST_SKEW), 2)
+    return found if abs(found) >= _LEAST_SKEW else 0.0
 
 
 def straightened(picture: "Picture", skew: float) -> "Picture":
@@ -73,7 +57,9 @@ def straightened(picture: "Picture", skew: float) -> "Picture":
 def lies_on_its_side(lines: list[Quad]) -> bool:
     """Return whether most of the longer lines run from top to bottom."""
     boxes = [line.box for line in lines]
-    longer = [box for box in boxes if max(box.width, box.height) > 3 * min(box.width, box.height)]
+    longer = [
+        box for box in boxes if max(box.width, box.height) > _LONG * min(box.width, box.height)
+    ]
     n_upright = sum(box.width > box.height for box in longer)
     return len(longer) >= 2 and n_upright * 2 < len(longer)
 
@@ -259,11 +245,6 @@ def _places(mask: "Picture", axis: int) -> list[tuple[float, int, int]]:
     ]
 
 
-def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
-    """Return the length of the rules at a place."""
-    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
-
-
 def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGrid | None:
     same = max(3.0, 1.6 * _SAME * size)
     rows, columns = _places(across, 1), _places(down, 0)
@@ -287,6 +268,11 @@ def _grid(across: "Picture", down: "Picture", box: Box, size: float) -> RuledGri
         tuple(box.top + y for y in ys),
         cells,
     )
+
+
+def _drawn(rules: Sequence[tuple[float, int, int]], at: float, near: float) -> int:
+    """Return the length of the rules at a place."""
+    return sum(end - start for middle, start, end in rules if abs(middle - at) <= near)
 
 
 def _cells(

@@ -4,9 +4,8 @@ import re
 import statistics
 from collections.abc import Iterator, Sequence
 
-from kgrag.ingestion.load.grid import Cell, table_lines
 from kgrag.ingestion.load.ocr.page_text import DOUBT, Box, PageText, Piece, RuledTable
-from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.page_tables import Item, Line, Table
 from kgrag.text.messages import message
 from kgrag.text.numerals import HAN_SMALL
 
@@ -206,8 +205,8 @@ class Quotes:
         return "“" if opens else "”"
 
 
-def page_lines(page: PageText, *, scale: float) -> list[Line]:
-    """Return a page's rows and tables as lines, from the top.
+def page_items(page: PageText, *, scale: float) -> list[Item]:
+    """Return a page's rows as lines, and its tables, from the top.
 
     Args:
         page: As recognised.
@@ -216,17 +215,10 @@ def page_lines(page: PageText, *, scale: float) -> list[Line]:
     heights = [p.box.height for b in page.blocks if not isinstance(b, RuledTable) for p in b]
     usual = statistics.median(heights) if heights else 1.0
     quotes = Quotes()
-    lines: list[Line] = []
-    for block in page.blocks:
-        if isinstance(block, RuledTable):
-            rows = table_lines(_table_rows(block))
-            lines += [
-                Line(row, block.box.left * scale, block.box.right * scale, usual * scale)
-                for row in rows
-            ]
-        else:
-            lines.append(_line(block, usual, scale, quotes))
-    return [line for line in lines if line.text]
+    return [
+        _table(block) if isinstance(block, RuledTable) else _line(block, usual, scale, quotes)
+        for block in page.blocks
+    ]
 
 
 def doubts(page: PageText, number: int) -> list[str]:
@@ -236,7 +228,7 @@ def doubts(page: PageText, number: int) -> list[str]:
         page: As recognised.
         number: Of the page, from 1.
     """
-    pieces = list(page.pieces())
+    pieces = [piece for row in page.rows() for piece in row]
     unsure = [piece for piece in pieces if piece.confidence < DOUBT]
     found: list[str] = []
     if unsure:
@@ -257,14 +249,18 @@ def doubts(page: PageText, number: int) -> list[str]:
     return found
 
 
-def _table_rows(table: RuledTable) -> list[list[Cell | str]]:
-    """Return cells row by row, for `table_lines`."""
-    n_rows = max(cell.row + cell.row_span for cell in table.cells)
-    rows: list[list[Cell | str]] = [[] for _ in range(n_rows)]
-    for cell in table.cells:
-        text = "\n".join(Quotes().paired(piece.text) for piece in cell.pieces)
-        rows[cell.row].append(Cell(text, cell.row_span, cell.col_span))
-    return rows
+def _table(table: RuledTable) -> Table:
+    """Return a table with the text of merged cells in all their places."""
+    places = {
+        (row, column): (number, "\n".join(Quotes().paired(piece.text) for piece in cell.pieces))
+        for number, cell in enumerate(table.cells)
+        for row in range(cell.row, cell.row + cell.row_span)
+        for column in range(cell.column, cell.column + cell.col_span)
+    }
+    n_rows, n_columns = (1 + max(along) for along in zip(*places, strict=True))
+    rows = [[places.get((i, j), (-1, "")) for j in range(n_columns)] for i in range(n_rows)]
+    texts = [tuple(text for _, text in row) for row in rows]
+    return Table.unplaced(texts, [[number for number, _ in row] for row in rows])
 
 
 def _line(row: Sequence[Piece], usual: float, scale: float, quotes: Quotes) -> Line:

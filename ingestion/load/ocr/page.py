@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgrag.errors import ModelError
 from kgrag.files.cache_folder import cache_folder
 from kgrag.files.whole_file import write_whole
-from kgrag.ingestion.load.context import page_done
+from kgrag.ingestion.load.context import Number
 from kgrag.ingestion.load.ocr.engine import Engine, Read, engine_version, loaded
 from kgrag.ingestion.load.ocr.image import (
     RuledGrid,
@@ -23,7 +23,7 @@ from kgrag.ingestion.load.ocr.image import (
     straightened,
     without_seals,
 )
-from kgrag.ingestion.load.ocr.lines import as_printed, doubts, in_reading_order, page_lines
+from kgrag.ingestion.load.ocr.lines import as_printed, doubts, in_reading_order, page_items
 from kgrag.ingestion.load.ocr.page_text import (
     DOUBT,
     NUMBER_DOUBT,
@@ -34,14 +34,15 @@ from kgrag.ingestion.load.ocr.page_text import (
     RuledCell,
     RuledTable,
 )
-from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.page_tables import Item
+from kgrag.ingestion.load.reflow import PAGE_NUMBER
 from kgrag.ingestion.load.seen import numbers_in
 
 if TYPE_CHECKING:
     from kgrag.ingestion.load.ocr.page_text import Picture
 
 _log = logging.getLogger(__name__)
-_STEPS = "1"  # raise it when these steps come out differently: kept pages are read again
+_STEPS = "2"  # raise it when these steps come out differently: kept pages are read again
 _NUMBER = re.compile(r"\d+(?:[.,．，]\d+)*[％%]?")
 _UNREADABLE = 0.3  # mean confidence below which marks are no text
 _OVER_SEAL = 0.9  # a piece over a seal must be read so surely, or is the seal's own
@@ -87,11 +88,11 @@ def read_page(picture: "Picture", *, engine: Engine | None = None) -> PageText:
 
 
 class Recognised(NamedTuple):
-    """A page picture's lines from the top, warnings about doubtful ones, and sure numbers."""
+    """A page picture's lines and tables, warnings about doubtful lines, and sure numbers."""
 
-    lines: list[Line]
+    items: Sequence[Item]
     warnings: list[str]
-    numbers: list[str]
+    numbers: list[Number]
 
 
 def read_lines(picture: "Picture", number: int, *, scale: float) -> Recognised:
@@ -103,19 +104,33 @@ def read_lines(picture: "Picture", number: int, *, scale: float) -> Recognised:
         scale: Points per pixel.
     """
     page = read_page(picture)
-    page_done()
-    lines = page_lines(page, scale=scale)
-    sure: list[str] = []
-    for piece in (piece for piece in page.pieces() if piece.confidence >= DOUBT):
+    items, rows = page_items(page, scale=scale), list(page.rows())
+    return Recognised(items, doubts(page, number) if items else [], sure_numbers(rows))
+
+
+def sure_numbers(rows: Sequence[Sequence[Piece]]) -> list[Number]:
+    """Return the numbers of a page's rows that are read without doubt, but for that of the page."""
+    rows = list(rows)
+    for end in (0, -1):
+        if rows and PAGE_NUMBER.fullmatch("".join(piece.text for piece in rows[end])):
+            del rows[end]
+    sure: list[Number] = []
+    for piece in (piece for row in rows for piece in row if piece.confidence >= DOUBT):
         doubtful = Counter(numbers_in("\n".join(piece.doubtful)))
-        sure += (Counter(numbers_in(piece.text)) - doubtful).elements()
-    return Recognised(lines, doubts(page, number) if lines else [], sure)
+        for number in numbers_in(piece.text):
+            if doubtful[number] <= 0:
+                sure.append(Number(number, piece.box))
+            doubtful[number] -= 1
+    return sure
 
 
 def _read(picture: "Picture", engine: Engine) -> PageText:
     grey, seals = without_seals(picture)
-    skew = skew_of(grey)
-    upright, quads, turned = _upright(straightened(grey, skew), engine)
+    quads = engine.lines(grey)
+    if skew := skew_of(quads):
+        grey = straightened(grey, skew)
+        quads = engine.lines(grey)
+    upright, quads, turned = _upright(grey, quads, engine)
     grids, page = find_grids(upright, statistics.median(q.box.height for q in quads or [_NO_LINE]))
     if grids:  # beside rules a detector overlooks single digits
         quads = engine.lines(page)
@@ -129,15 +144,17 @@ def _read(picture: "Picture", engine: Engine) -> PageText:
     return PageText(tuple(blocks), width, height, turned, skew, len(seals))
 
 
-def _upright(grey: "Picture", engine: Engine) -> tuple["Picture", list[Quad], int]:
+def _upright(
+    grey: "Picture", quads: list[Quad], engine: Engine
+) -> tuple["Picture", list[Quad], int]:
     """Return a page turned upright, its lines of text, and the quarter turns."""
 
     def looked_at(turned: int) -> tuple["Picture", list[Quad], int]:
         page = _quarters(grey, turned)
         return page, engine.lines(page), turned
 
-    found = looked_at(0)
-    if lies_on_its_side(found[1]):
+    found = grey, quads, 0
+    if lies_on_its_side(quads):
         found = looked_at(1)
     page, quads, turned = found
     longest = sorted(quads, key=lambda quad: -quad.box.width)[:_LOOKED_AT]

@@ -116,14 +116,13 @@ class PageText:
     skew: float = 0.0
     n_seals: int = 0
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield every piece of text in reading order."""
+    def rows(self) -> Iterator[tuple[Piece, ...]]:
+        """Yield every piece of text in reading order, by rows; all of a table as one."""
         for block in self.blocks:
             if isinstance(block, RuledTable):
-                for cell in block.cells:
-                    yield from cell.pieces
+                yield tuple(piece for cell in block.cells for piece in cell.pieces)
             else:
-                yield from block
+                yield block
 
     def to_json(self) -> str:
         """Return it as JSON."""

@@ -41,7 +41,7 @@ class Whole:
     rows: list[Cells]
     cells: list[Numbers]
     pages: list[int]
-    ruled: bool
+    ruled: bool | None
     last_full: tuple[bool, ...]
 
     @classmethod
@@ -75,12 +75,15 @@ class Whole:
     def goes_on(self, table: Table, page: int) -> bool:
         """Append the first table of the next page, or return False if it is another one.
 
-        It has the same columns, or some of them merged. A repeated header is dropped, a row cut in
-        two is joined, and a label merged over the page break stands for the rows below it, too.
+        It has the same columns, or some of them merged; as many, where the edges of one are not
+        known. A repeated header is dropped, a row cut in two is joined, and a label merged over the
+        page break stands for the rows below it, too.
         """
-        edges = _from_left(table.edges)
-        near = _SAME_EDGE if self.ruled and table.ruled else _SAME_GAP
-        if self.ruled != table.ruled or not self._fit(edges, near):
+        edges, ruled = _from_left(table.edges), table.ruled
+        if None in (self.ruled, ruled) and len(edges) == len(self.edges):
+            edges, ruled = self.edges, self.ruled
+        near = _SAME_EDGE if self.ruled and ruled else _SAME_GAP
+        if self.ruled != ruled or not self._fit(edges, near):
             return False
         places = _places(self.edges, edges, near)
         fresh = 1 + max(map(max, self.cells))

@@ -103,7 +103,7 @@ class Table:
         cells: The number of the cell by row and column.
         edges: Of its columns, in points; one more than there are columns.
         members: Indices of its characters.
-        ruled: Whether there are rulings between its columns.
+        ruled: Whether there are rulings between its columns; None where only their number is known.
         last_full: By column, whether the last line of the last row's cell is full.
     """
 
@@ -111,8 +111,15 @@ class Table:
     cells: tuple[tuple[int, ...], ...]
     edges: tuple[float, ...]
     members: frozenset[int] = frozenset()
-    ruled: bool = True
+    ruled: bool | None = True
     last_full: tuple[bool, ...] = ()
+
+    @classmethod
+    def unplaced(cls, rows: Sequence[Cells], cells: Sequence[Sequence[int]]) -> "Table":
+        """Return a table of which no edges are known."""
+        n = len(rows[0])
+        edges = tuple(100.0 * column for column in range(n + 1))
+        return cls(tuple(rows), tuple(map(tuple, cells)), edges, ruled=None, last_full=(False,) * n)
 
 
 @dataclass(frozen=True, slots=True)

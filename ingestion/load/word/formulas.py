@@ -23,7 +23,8 @@ _POWER = re.compile(r"[\d+\-−nik()]+")
 _DELETED = {W + "del", W + "moveFrom", W + "rPr"}
 _ON = ("1", "on", "true")
 _ROOTS = {"": "√(", "2": "√(", "3": "∛(", "4": "∜("}
-_SWITCH = re.compile(r"\\([a-z]+)\s*(\d*)", re.IGNORECASE)
+_SWITCHED = re.compile(r"((?:\\[a-z]++\s*+\d*+\s*+){1,9})\(([^()\\]*)\)", re.IGNORECASE)
+_AWAY = 0xE000  # private use
 _OPERAND = re.compile(r"[\w.%]+|\([^()]*\)")
 _CIRCLES = "○〇◯"
 _DEEPEST = 20
@@ -147,56 +148,38 @@ def equation(instruction: str) -> str:
     >>> equation(r"\f(3,4)"), equation(r"\o\ac(○,5)"), equation(r"10\s\up5(4)")
     ('3/4', '⑤', '10⁴')
     """
-    text, _ = _parsed(instruction, 0, depth=0, stop="")
-    return text
+    text = re.sub(
+        r"\\([^a-z])", lambda escaped: _kept(escaped[1]), instruction, flags=re.IGNORECASE
+    )
+    text += ")" * min(_DEEPEST, max(0, text.count("(") - text.count(")")))
+    for _ in range(_DEEPEST):  # the innermost first
+        text, n = _SWITCHED.subn(_written, text)
+        if not n:
+            break
+    text = text.replace("\\", "")
+    return "".join(chr(ord(c) - _AWAY) if _AWAY <= ord(c) < _AWAY + 256 else c for c in text)
 
 
-def _parsed(text: str, at: int, *, depth: int, stop: str) -> tuple[str, int]:
-    """Return (text, place after it) up to a stopping character on the same level."""
-    out = ""
-    while at < len(text) and text[at] not in stop:
-        if text[at] == "\\" and depth < _DEEPEST:
-            piece, at = _switched(text, at, depth)
-            out += piece
-        else:
-            out += text[at]
-            at += 1
-    return out, at
+def _kept(text: str) -> str:
+    """Return a text with its marks moved away, so that they are none of the field."""
+    return "".join(chr(ord(c) + _AWAY) if c in "()\\,;" else c for c in text)
 
 
-def _switched(text: str, at: int, depth: int) -> tuple[str, int]:
-    names: list[str] = []
-    while match := _SWITCH.match(text, at):
-        names.append(match[1].lower())
-        at = match.end()
-        while at < len(text) and text[at] == " ":
-            at += 1
-    if not names:  # an escaped character
-        return text[at + 1 : at + 2], at + 2
-    if text[at : at + 1] != "(":
-        return "", at
-    parts, separator = [], ""
-    while at < len(text) and separator != ")":
-        part, at = _parsed(text, at + 1, depth=depth + 1, stop=",;，)")
-        parts.append(part.strip())
-        separator = text[at : at + 1]
-    return _written(names, parts), at + 1
-
-
-def _written(names: list[str], parts: list[str]) -> str:
-    kind = names[0]
+def _written(match: re.Match[str]) -> str:
+    names = [name.lower() for name in re.findall(r"\\([a-z]+)", match[1], re.IGNORECASE)]
+    parts = [part.strip() for part in re.split("[,;，]", match[2])]
+    kind, text = names[0], "".join(parts)
     if kind == "f" and len(parts) == 2:
-        above, below = (part if _OPERAND.fullmatch(part) else f"({part})" for part in parts)
-        return f"{above}/{below}"
-    if kind == "r":
-        return f"√({parts[-1]})" if len(parts) == 1 else f"√({'&'.join(parts)})"
-    if kind == "s":
-        return lowered(parts[0]) if "do" in names else raised(parts[0])
-    if kind == "o":
-        return _over_each_other(parts)
-    if kind == "b":
-        return f"({','.join(parts)})"
-    return "".join(parts)
+        text = "/".join(part if _OPERAND.fullmatch(part) else f"({part})" for part in parts)
+    elif kind == "r":
+        text = f"√({'&'.join(parts)})"
+    elif kind == "s":
+        text = lowered(parts[0]) if "do" in names else raised(parts[0])
+    elif kind == "o":
+        text = _over_each_other(parts)
+    elif kind == "b":
+        text = f"({','.join(parts)})"
+    return _kept(text)
 
 
 def _over_each_other(parts: list[str]) -> str:

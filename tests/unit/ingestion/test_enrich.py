@@ -160,7 +160,7 @@ def test_a_run_that_is_closed_early_is_stopped_and_one_that_ends_is_not():
     """The models may be asked more after a run that went well."""
     reader, stops = stoppable()
     list(reader.enrich(numbered(ready("a", policy(0)))))
-    reader.sample([ready("a", policy(0)).bundle], 1)
+    reader.sample(lambda: [ready("a", policy(0)).bundle], 1)
     assert stops == []
     found = reader.enrich(numbered(ready("a", policy(0)), ready("b", policy(50))))
     next(found)
@@ -176,7 +176,7 @@ def test_a_sample_that_fails_asks_no_more():
 
     reader, stops = stoppable(script)
     with pytest.raises(ModelUnavailableError):
-        reader.sample([ready("a", policy(0)).bundle], 1)
+        reader.sample(lambda: [ready("a", policy(0)).bundle], 1)
     assert stops == ["stop"]
 
 
@@ -324,10 +324,11 @@ def test_sample_reads_some_passages_the_same_each_time():
     bundles = [ready(f"{n}", policy(n * 20)).bundle for n in range(6)]
     first, model = enricher()
     second, again = enricher()
-    first.sample(bundles, 5)
-    second.sample(reversed(bundles), 5)
+    first.sample(lambda: bundles, 5)
+    second.sample(lambda: reversed(bundles), 5)
 
     assert len(model.requests) == 5
+    assert len({r.doc_id for r in model.requests}) == 5
     assert {r.messages for r in model.requests} == {r.messages for r in again.requests}
     assert first.report().total == StageUsage(5, 0, *_tokens(model))
 
@@ -336,7 +337,7 @@ def test_sample_reads_some_passages_the_same_each_time():
 
     broken, _ = enricher(script)
     with pytest.raises(ModelUnavailableError, match="not there"):
-        broken.sample(bundles, 1)
+        broken.sample(lambda: bundles, 1)
 
 
 def _tokens(model):

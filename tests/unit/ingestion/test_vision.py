@@ -4,6 +4,8 @@ import base64
 import io
 import json
 import re
+import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,17 +17,20 @@ from kgrag.api import KnowledgeBase
 from kgrag.config import Config, EmbeddingConfig, IngestConfig, ModelConfig
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import context, pdf, picture
-from kgrag.ingestion.load.ocr import Recognised
-from kgrag.ingestion.load.page_tables import Line
+from kgrag.ingestion.load.ocr import Recognised, sure_numbers
+from kgrag.ingestion.load.ocr.lines import page_items as recognised_items
+from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
+from kgrag.ingestion.load.page_tables import Item, Line, Table
 from kgrag.ingestion.load.reflow import reflow
-from kgrag.ingestion.load.seen import numbers_in, page_items
+from kgrag.ingestion.load.seen import numbers_in, out_of_order, page_items
 from kgrag.ingestion.workers import pool
 from kgrag.ingestion.workers.task import Setting, Task
+from kgrag.store.sqlite.connection import FILE_NAME
 from kgrag.testing import FakeServer, Reply
 from tests.fixtures.kit import kgrag
 
 PIL = pytest.importorskip("PIL.Image", reason="kgrag[vision] is not installed")
-_NONSENSE = "I see a nice page with 1 and 2025, 101, 1.5%, 2024, 2025, 301, 401."
+_NONSENSE = "I see a nice page with 2025 and 1, 101, 1.5%, 2024, 2025, 301, 401."
 _NUMBER = re.compile(r"plant (\d+)")
 
 
@@ -60,9 +65,16 @@ def recognised(monkeypatch):
 
     def read(document, numbers):
         for n in numbers:
-            sure = page_text(n)[n in doubtful :]
             lines = [Line(text, 60, 500, 12) for text in page_text(n)]
-            yield n, Recognised(lines, [], [number for text in sure for number in numbers_in(text)])
+            pieces = [
+                Piece(
+                    text,
+                    Box(60, 20 * at, 500, 20 * at + 12),
+                    0.5 if n in doubtful and not at else 1,
+                )
+                for at, text in enumerate(page_text(n))
+            ]
+            yield n, Recognised(lines, [], sure_numbers([[piece] for piece in pieces]))
 
     monkeypatch.setattr(pdf, "recognised", read)
     return doubtful
@@ -80,10 +92,10 @@ def answers(text_of, asked=None):
     return lambda body: said if isinstance(said := reply(body), Reply) else Reply(said)
 
 
-def base(tmp_path, server, **more):
+def base(tmp_path, server, ingest=IngestConfig(), **more):  # noqa: B008 - frozen
     model = ModelConfig(base_url=server.base_url, model="eye", price_in=1, price_out=2,
                         currency="CNY", attempts=1, **more)  # fmt: skip
-    config = Config(embedding=EmbeddingConfig(model="hash"), vision=model)
+    config = Config(embedding=EmbeddingConfig(model="hash"), vision=model, ingest=ingest)
     return KnowledgeBase.open(tmp_path / "kb", config=config)
 
 
@@ -132,6 +144,43 @@ def test_a_page_is_paid_once_and_priced_before(tmp_path, recognised):
         assert kb.plan([again]).predictions["vision"].to_dict()["kept"] == 3
         assert [o.status for o in kb.ingest([again]).outcomes] == ["added"]
         assert len(server.requests) == 3
+
+
+def test_pages_are_told_as_they_are_read(tmp_path, monkeypatch):
+    """While a book is waited for, its page is told, of how many; a process of its own reads it."""
+    path = scan(tmp_path / "scan.pdf", 3)
+    told = []
+
+    def slow(n):
+        time.sleep(0.1)
+        return "By 2025 plant 7 saves 9 tonnes."
+
+    monkeypatch.setattr(pool, "_TICK_S", 0.01)
+    limits = IngestConfig(workers=1, ocr="off")
+    with (
+        FakeServer(answers(slow)) as server,
+        base(tmp_path, server, ingest=limits, concurrency=1) as kb,
+    ):
+        kb.ingest([path], progress=lambda *said: told.append(said))
+    assert ("scan.pdf: page 2 of 3", 0, 1) in told
+
+
+def test_a_lost_text_is_repaired_with_the_pages_that_are_kept(tmp_path, recognised):
+    """Nothing is asked; the text is as it was, and the next run leaves the document as it is."""
+    path = scan(tmp_path / "scan.pdf", 2)
+    with FakeServer(answers(markdown)) as server:
+        with base(tmp_path, server) as kb:
+            text = taken(kb, path)[1].text
+        config = kb.config
+        with closing(sqlite3.connect(tmp_path / "kb" / FILE_NAME)) as file, file:
+            file.execute("UPDATE documents SET text = 'damaged'")
+        report = KnowledgeBase.repair(tmp_path / "kb", config=config)
+        assert report.done
+        assert not report.left
+        with base(tmp_path, server) as kb:
+            assert [document.text for document in kb.store.documents()] == [text]
+            assert [o.status for o in kb.ingest([path]).outcomes] == ["unchanged"]
+        assert len(server.requests) == 2
 
 
 def test_with_and_without_a_vision_model_a_file_has_other_fingerprints(tmp_path, recognised):
@@ -237,6 +286,35 @@ def test_a_table_goes_on_over_pages_and_so_does_a_paragraph():
     assert [s.number for s in segments] == [1, 2, 3, 4, 5]
 
 
+def test_a_table_goes_on_over_pages_of_any_kind():
+    """In Markdown, recognised or in the text layer; rows stay on the pages where they begin."""
+    cells = [
+        RuledCell(i, j, 1, 1, (row[j],))
+        for i, row in enumerate(boxes(("B2", "C3")))
+        for j in (0, 1)
+    ]
+    recognised = PageText((RuledTable(Box(0, 0, 200, 60), tuple(cells)),), 200, 60)
+    layer = Table(
+        (("D", "4"), ("E", "5")), ((0, 1), (2, 3)), (60.0, 200.0, 500.0), last_full=(False, False)
+    )
+    pages: list[list[Item]] = [
+        page_items("Targets\n\n| Item | 2025 |\n| --- | --- |\n| A | 1 |"),
+        recognised_items(recognised, scale=1.0),
+        [layer],
+        page_items("|  |  |\n| --- | --- |\n| Item | 2025 |\n| F | 6 |\n\nEnd."),
+        page_items("| F | 6 | 7 |\n| --- | --- | --- |\n| G | 7 | 8 |"),
+    ]
+    text, segments = reflow(pages)
+    rows = [f"| {name} | {n} |" for n, name in enumerate("ABCDEF", 1)]
+    assert text.splitlines() == [
+        "Targets", "| Item | 2025 |", "| --- | --- |", *rows, "End.",
+        "| F | 6 | 7 |", "| --- | --- | --- |", "| G | 7 | 8 |",
+    ]  # fmt: skip
+    shown = [text[s.start : s.end] for s in segments]
+    assert shown[1:3] == ["| B | 2 |\n| C | 3 |", "| D | 4 |\n| E | 5 |"]
+    assert shown[3] == "| F | 6 |\nEnd."
+
+
 def test_convert_shows_pages_where_that_is_asked_for(tmp_path, recognised, monkeypatch):
     """Answers are kept in the cache folder; without the option nothing is asked."""
     monkeypatch.setenv("KGRAG_CACHE", str(tmp_path))
@@ -269,14 +347,15 @@ def test_a_process_that_ends_after_it_showed_pages_is_followed_by_another(monkey
 
         end = kill
 
-        def read(self, task):
+        def read(self, task, told):
+            told(1, 1)
             assert self.goes_on
             self.goes_on = False
             return [context.Scan(1, "", ())] if task.sight.wanted else task.sight.read
 
     monkeypatch.setattr(pool, "Worker", Once)
     vision: Any = SimpleNamespace(models=SimpleNamespace(stop=int))
-    vision.seen = lambda file, scans: context.Seeing({scans[0].page: file})
+    vision.seen = lambda file, scans, told: context.Seeing({scans[0].page: file})
     reader = pool.Pool(Setting(9), IngestConfig(workers=1), vision=vision)
     with closing(reader):
         made: Any = reader.submit(Task(Path("a.pdf"))).result()
@@ -292,5 +371,39 @@ def test_figures_side_by_side_that_became_no_table_are_shown(monkeypatch):
     monkeypatch.setattr(pdf, "show", lambda *page: shown.append(page))
     with context.ocr_is("auto", context.Seeing(wanted=True)):
         pdf._show(None, [rows, rows[:2]], {}, {})
-    text, numbers = "Output 0 1\nOutput 1 2\nOutput 2 3", ("0", "1", "1", "2", "2", "3")
-    assert shown == [(context.Scan(1, text, numbers), 1)]
+    ((page, picture),) = shown
+    assert (page.page, page.text, picture) == (1, "Output 0 1\nOutput 1 2\nOutput 2 3", 1)
+    assert "".join(number.text for number in page.numbers) == "011223"
+    assert out_of_order(page.numbers, ["1", "0", "1", "2", "2", "3"])
+
+
+ROWS = (("Output", "12", "15"), ("Waste", "8", "15"), ("2025", "2030"), ("7",))
+
+
+def boxes(rows, dx=100, dy=30):
+    """Return the pieces of a page by row, each row a little lower at its right end."""
+    return [
+        [
+            Piece(text, Box(dx * j, dy * i + j, dx * j + 60, dy * i + j + 20), 1)
+            for j, text in enumerate(row)
+        ]
+        for i, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "moved"),
+    [
+        ("12 15 8 15 2025 2030", False),
+        ("9 12 15 12 8 15 2025 2030", False),  # more than was read
+        ("2025 12 8 2030 15 15", False),  # column by column
+        ("12 15 8 15 2030 2025", True),
+        ("12 15 2030 8 15 2025", True),  # 2030 stands below 8
+        ("15 12 8 15 2025 2030", True),  # two of a row
+        ("8 15 12 15 2025 2030", True),  # two of a column
+        ("12 15 15 2025 2030", True),  # one is missing
+    ],
+)
+def test_numbers_keep_their_order_in_rows_and_columns(told, moved):
+    """A row's from the left, a column's from the top; the page's own number is none of them."""
+    assert bool(out_of_order(sure_numbers(boxes(ROWS)), told.split())) is moved

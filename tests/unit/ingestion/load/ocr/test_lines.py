@@ -5,9 +5,10 @@ import json
 import pytest
 
 from kgrag.ingestion.load.ocr.engine import Read
-from kgrag.ingestion.load.ocr.lines import Quotes, as_printed, doubts, in_reading_order, page_lines
+from kgrag.ingestion.load.ocr.lines import Quotes, as_printed, doubts, in_reading_order, page_items
 from kgrag.ingestion.load.ocr.page import _piece
 from kgrag.ingestion.load.ocr.page_text import Box, PageText, Piece, RuledCell, RuledTable
+from kgrag.ingestion.load.page_tables import Line, expand
 
 
 def piece(text, left, top, *, size=20, confidence=0.99, doubtful=()):
@@ -44,8 +45,8 @@ def test_what_is_no_page_is_an_error(broken):
 
 def test_a_ruled_table_becomes_markdown():
     """Merged labels are repeated, empty cells stay, lines within a cell are joined."""
-    lines = [line.text for line in page_lines(PageText((TABLE,), 500, 700), scale=1.0)]
-    assert lines == [
+    (rows,) = expand([page_items(PageText((TABLE,), 500, 700), scale=1.0)])
+    assert [row.text for row in rows] == [
         "| 指标 | 目标 2025年 | 目标 2030年 |",
         "| --- | --- | --- |",
         "| 绿色工厂数量 |  | 8 |",
@@ -55,7 +56,8 @@ def test_a_ruled_table_becomes_markdown():
 def test_gaps_in_a_row_become_tabs_and_blanks():
     """As in PDFs: a tab between columns, a blank between words, nothing in a broken line."""
     row = (piece("甲", 0, 0), piece("乙", 20, 0), piece("丙", 55, 0), piece("丁", 120, 0))
-    (line,) = page_lines(PageText((row,), 500, 700), scale=0.5)
+    (line,) = page_items(PageText((row,), 500, 700), scale=0.5)
+    assert isinstance(line, Line)
     assert line.text == "甲乙 丙\t丁"
     assert (line.left, line.right, line.height) == (0, 70, 10)
 

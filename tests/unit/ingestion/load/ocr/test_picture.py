@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from kgrag.errors import IngestionError
-from kgrag.ingestion.load.ocr.lines import page_lines
+from kgrag.ingestion.load.ocr.lines import page_items
 from kgrag.ingestion.load.ocr.page import read_page
 from kgrag.ingestion.load.picture import open_pictures
 from kgrag.ingestion.load.reflow import reflow
@@ -22,7 +22,7 @@ LINES = (
 
 
 def text_of(page):
-    return reflow([page_lines(page, scale=0.36)])[0]
+    return reflow([page_items(page, scale=0.36)])[0]
 
 
 def bare(text):
