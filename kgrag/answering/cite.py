@@ -143,7 +143,8 @@ def _clause(cited: Citation, document: Document, passages: Iterable[Passage]) ->
     lead = cited.lead or lead_in(text, begin)
     issued = (metadata.number, *metadata.issuers, metadata.issued, metadata.written)
     columns = header_before(text, cited.start) if is_row(cited.quote.split("\n")[0]) else ""
-    above = (document.title, *issued, *metadata.regions, *cited.heading_path, columns, lead)
+    marks = (p.mark for p in around)
+    above = (document.title, *issued, *marks, *metadata.regions, *cited.heading_path, columns, lead)
     return Clause(
         lines_of(cited.quote, columns),
         "\n".join(dict.fromkeys(filter(None, above))),
@@ -212,8 +213,9 @@ class _Book:
             return math.fsum(got) / total
 
         best, most = list(cited), max(share(cited) + _MARGIN, _FEWEST) if total else 1.0
-        for place in range(len(cited)):
-            for other in sorted(found.keys() - set(cited)):
+        for place, named in enumerate(cited):
+            is_row = self.context.passages[named - 1].is_row  # states more than its clause says
+            for other in () if is_row else sorted(found.keys() - set(cited)):
                 changed = [*cited[:place], other, *cited[place + 1 :]]
                 if total and share(changed) > most:
                     best, most = changed, share(changed)

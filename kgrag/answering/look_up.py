@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kgrag.answer.answer import Step
+from kgrag.answer.sentences import sentence_around
 from kgrag.answering.pack import one_line, row_line
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
 from kgrag.errors import KgragError
@@ -24,7 +25,7 @@ from kgrag.verification.attempt import passage_block
 
 _AT_ONCE = 4  # calls of one round
 _PLACES, _KINDS = 12, 6  # that are named of an archive
-_SHOWN = 300  # characters of a call among the steps
+_SHOWN = 300  # characters of a call among the steps, and of the sentence that states a row
 _told = catalogue("kgrag.answering", "look_up.toml")
 
 
@@ -97,6 +98,10 @@ class LookUp:
     steps: list[Step]
     has_found: bool = field(default=False, init=False)
     _made: set[str] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        """Read the documents that an earlier answer looked up."""
+        self._read({passage.doc_id for passage in self.context.passages})
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -202,14 +207,17 @@ class LookUp:
         if item.source is None or item.source[0] not in self.held.documents:
             return None
         doc_id, start, end = item.source
+        document = self.held.documents[doc_id]
+        if item.is_row:
+            start, end = sentence_around(document.text, start, end, longest=_SHOWN)
         same = (
             p.number
             for p in self.context.passages
-            if (p.doc_id, p.start, p.end) == item.source
-            or not (item.is_row or p.is_row or p.doc_id != doc_id or start < p.start or p.end < end)
+            if p.doc_id == doc_id
+            and p.is_row == item.is_row
+            and (p.text == item.text if item.is_row else p.start <= start and end <= p.end)
         )
         number = next(same, len(self.context.passages) + 1)
-        document = self.held.documents[doc_id]
         path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
         made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
         context = Context((replace(made, is_row=item.is_row),))

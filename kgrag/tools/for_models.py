@@ -24,6 +24,7 @@ _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "proble
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
 _UNSAID |= {"kind", "issuer", "in_force", "as_of"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
+_OF_DOCUMENTS = frozenset(["doc_id", "file", "title"])  # a row's document is named behind it
 _WITHIN = frozenset(field.name for field in fields(Within))
 _CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
@@ -95,7 +96,7 @@ class ModelTools:
         found = tool(base, **given)
         items = [item for item in _items(found) if held is None or _is_held(item, held)]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
-        columns = [found.columns[at] for at in found.filled] if isinstance(found, Table) else ()
+        columns = [found.columns[at] for at in _told(found)] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
 
     def _is_given(self, tool: Tool) -> bool:
@@ -144,15 +145,24 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     return brief
 
 
+def _told(table: Table) -> list[int]:
+    """Return the columns that a model is told: the title stands behind a row of a document."""
+    keys = [column.key for column in table.columns]
+    left_out = _OF_DOCUMENTS if "doc_id" in keys else ()
+    return [at for at in table.filled if keys[at] not in left_out]
+
+
 def _items(found: object) -> Iterator[Item]:
     """Yield what a tool found: rows of a table with their first source, passages, a text."""
     match found:
         case Table():
+            keys = [column.key for column in found.columns]
             for row in found.rows:
-                cells = (row.cells[at] for at in found.filled)
+                cells = (row.cells[at] for at in _told(found))
                 told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
-                at = next(((s.doc_id, s.start, s.end) for s in row.sources), None)
-                yield Item(told, at)
+                own = str(row.cells[keys.index("doc_id")]) if "doc_id" in keys else ""
+                head = (own, 0, 1) if own else None
+                yield Item(told, next(((s.doc_id, s.start, s.end) for s in row.sources), head))
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk

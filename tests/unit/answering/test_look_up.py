@@ -118,8 +118,7 @@ def test_what_a_tool_gives_is_numbered_and_leads_to_its_clause(opened, called, s
     (told,) = results(model.requests[-1])
     assert says in told
     numbers = re.findall(r"^\[(\d+)\]", told, re.MULTILINE)
-    if called[0] != "documents":  # rows that no clause states
-        assert numbers
+    assert numbers
     (step,) = [step for step in answer.steps if step.name == "look up"]
     assert step.detail.startswith(called[0])
     shown = [step.detail for step in answer.steps if step.name == "statement"]
@@ -332,6 +331,26 @@ def test_an_answer_that_repeats_what_it_cites_needs_no_model(opened):
     base, model = opened(["云南定了66%的森林目标[1]。", "否", "否"], config)
     base.ask("云南2025年森林覆盖率目标如何？")
     assert "verify" in [request.stage for request in model.requests]
+
+
+def test_an_answer_from_what_was_looked_up_can_be_mended(opened):
+    """A document that only a tool found is there, and is cited by a sentence, the second time too."""
+    wrong = {"kind": "unsupported", "sentence": "办法已于2024年失效。", "why": "没有说。"}
+    scores = dict.fromkeys(("reference_correctness", "correctness", "citation_accuracy"), 0.5)
+    scores |= dict.fromkeys(("truthfulness", "bias", "conciseness"), 0.5)
+    verdict = {**scores, "judgement": "false", "problem": wrong, "revised_question": "何时发布？"}
+
+    def script(request):
+        if request.stage == "verify":
+            return json.dumps(verdict, ensure_ascii=False)
+        rows = re.findall(r"\[(\d+)\] 2023-05-06", "".join(m.content for m in request.messages))
+        return f"办法已于2024年失效[{rows[0]}]。" if rows else [call("documents", words="河南")]
+
+    base, model = opened(script, replace(SETTINGS, verify=VerifyConfig()))
+    answer = base.ask("四川2025年森林覆盖率目标如何？")
+    assert any("<problem" in request.messages[-1].content for request in model.requests)
+    assert [cited.quote for cited in answer.citations] == ["河南省绿化办法"]
+    assert answer.checks[0].missing
 
 
 def test_calls_that_were_answered_are_not_paid_again(opened):
