@@ -214,8 +214,10 @@ class _Book:
 
         best, most = list(cited), max(share(cited) + _MARGIN, _FEWEST) if total else 1.0
         for place, named in enumerate(cited):
-            is_row = self.context.passages[named - 1].is_row  # states more than its clause says
-            for other in () if is_row else sorted(found.keys() - set(cited)):
+            own_passage = self.context.passages[named - 1]
+            if own_passage.is_row or f"《{own_passage.title}》" in sentence:
+                continue  # the row says more than its clause, the sentence whose passage it is
+            for other in sorted(found.keys() - set(cited)):
                 changed = [*cited[:place], other, *cited[place + 1 :]]
                 if total and share(changed) > most:
                     best, most = changed, share(changed)

@@ -220,6 +220,12 @@ def test_resolve_leads_a_citation_to_the_passage_that_supports_the_sentence():
     assert answer.notes == ("模型所标的文段不如另一文段支持该句，引用已改指后者：[1]。",)
 
 
+def test_resolve_leaves_a_sentence_the_document_that_it_names():
+    """A passage that speaks of the title seems to hold more."""
+    answer = resolved("《丙通知》：县财政厅3000万元[3]。", context=THREE)
+    assert [c.doc_id for c in answer.citations] == ["c"]
+
+
 def test_resolve_leaves_a_row_its_own_clause():
     """A row has more words than its clause, which another passage may seem to hold better."""
     row = replace(passage(3, "c", 5, text="省财政厅 | 3000万元"), is_row=True)

@@ -334,7 +334,7 @@ def test_an_answer_that_repeats_what_it_cites_needs_no_model(opened):
 
 
 def test_an_answer_from_what_was_looked_up_can_be_mended(opened):
-    """A document that only a tool found is there, and is cited by a sentence, the second time too."""
+    """A document that only a tool found is there the second time, too."""
     wrong = {"kind": "unsupported", "sentence": "办法已于2024年失效。", "why": "没有说。"}
     scores = dict.fromkeys(("reference_correctness", "correctness", "citation_accuracy"), 0.5)
     scores |= dict.fromkeys(("truthfulness", "bias", "conciseness"), 0.5)
