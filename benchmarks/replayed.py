@@ -30,8 +30,12 @@ from kgrag.text.answer_text import marks
 from kgrag.text.words import character_pairs, sentence_spans
 
 CASSETTES = Path(__file__).parents[1] / "tests" / "cassettes"
-READ = ("energy-conservation-regulation.txt", "shiqiao-forest-carbon-opinions.md")
-READ += ("charging-action-plan.html", "qingchuan-peak-plan.docx")
+READ = [
+    "energy-conservation-regulation.txt",
+    "shiqiao-forest-carbon-opinions.md",
+    "charging-action-plan.html",
+    "qingchuan-peak-plan.docx",
+]
 _FENCED = r"<{0} ([0-9a-f]{{8,}})>\n(.*?)\n</{0} \1>"
 _PASSAGE = re.compile(r"\[(\d+)\]\s*<passage ([0-9a-f]{8,})>\n(.*?)\n</passage \2>", re.DOTALL)
 _ROW = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
@@ -124,7 +128,7 @@ class Recorded:
         """Return the recorded answer; an error where there is none."""
         sent, form = body["messages"], body.get("response_format")
         messages = [
-            Message(m["role"], text)  # type: ignore[index]
+            Message(m["role"], text)
             for m, text in zip(sent, contents(body), strict=True)  # type: ignore[call-overload]
         ]
         schema = form["json_schema"]["name"] if isinstance(form, Mapping) else ""

@@ -214,8 +214,8 @@ class _Book:
 
         best, most = list(cited), max(share(cited) + _MARGIN, _FEWEST) if total else 1.0
         for place, named in enumerate(cited):
-            own_passage = self.context.passages[named - 1]
-            if own_passage.is_row or f"《{own_passage.title}》" in sentence:
+            passage = self.context.passages[named - 1]
+            if passage.is_row or f"《{passage.title}》" in sentence:
                 continue  # the row says more than its clause, the sentence whose passage it is
             for other in sorted(found.keys() - set(cited)):
                 changed = [*cited[:place], other, *cited[place + 1 :]]

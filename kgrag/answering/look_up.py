@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -99,10 +99,6 @@ class LookUp:
     has_found: bool = field(default=False, init=False)
     _made: set[str] = field(default_factory=set, init=False)
 
-    def __post_init__(self) -> None:
-        """Read the documents that an earlier answer looked up."""
-        self._read({passage.doc_id for passage in self.context.passages})
-
     @property
     def functions(self) -> tuple[Function, ...]:
         """The tools that may be called now: none once rounds or calls are used up."""
@@ -124,7 +120,7 @@ class LookUp:
 
     def add(self, given: Given, room: int) -> tuple[str, int, int]:
         """Number what was given; return its text, how much of it had room, and the room left."""
-        self._read({item.source[0] for item in given.items if item.source})
+        self.held.read((i.source[0] for i in given.items if i.source), self.knowledge.store)
         rows, blocks, n = [given.head] * bool(given.head), list[str](), 0
         for item in given.items:
             passage = self._passage(item)
@@ -195,13 +191,6 @@ class LookUp:
         notes = fence("\n".join(given.notes), label="notes") if given.notes else ""
         return "\n".join(filter(None, (found, notes, text))), left
 
-    def _read(self, doc_ids: Collection[str]) -> None:
-        """Read documents that are not held yet."""
-        if new := sorted({*doc_ids} - self.held.documents.keys()):
-            found = self.knowledge.store.documents(new)
-            self.held.documents.update({document.doc_id: document for document in found})
-            self.held.headings.update(self.knowledge.store.headings(new))
-
     def _passage(self, item: Item) -> Passage | None:
         """Return the passage of an item, which may have its number already; None for none."""
         if item.source is None or item.source[0] not in self.held.documents:
@@ -219,9 +208,8 @@ class LookUp:
         )
         number = next(same, len(self.context.passages) + 1)
         path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
-        made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
-        context = Context((replace(made, is_row=item.is_row),))
-        return self.knowledge.with_marks(context, self.language).passages[0]
+        mark, place = self.knowledge.mark(doc_id, self.language), (path, start, end)
+        return Passage(number, doc_id, document.title, *place, item.text, "", mark, item.is_row)
 
     def _say(self, key: str, **values: object) -> str:
         return str(_told[self.language][key]).format(**values)

@@ -24,7 +24,6 @@ _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "proble
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
 _UNSAID |= {"kind", "issuer", "in_force", "as_of"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
-_OF_DOCUMENTS = frozenset(["doc_id", "file", "title"])  # a row's document is named behind it
 _WITHIN = frozenset(field.name for field in fields(Within))
 _CHARS = 2_000  # of a document that is read
 _HITS = 5  # passages of a search
@@ -94,7 +93,7 @@ class ModelTools:
         given = {name: asked[name] for name in asked if name in known or name in arguments}
         base = self.base if held is None else _Part(self.base, self.knowledge)
         found = tool(base, **given)
-        items = [item for item in _items(found) if held is None or _is_held(item, held)]
+        items = [i for i in _items(found) if held is None or not i.source or i.source[0] in held]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
         columns = [found.columns[at] for at in _told(found)] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
@@ -148,7 +147,7 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
 def _told(table: Table) -> list[int]:
     """Return the columns that a model is told: the title stands behind a row of a document."""
     keys = [column.key for column in table.columns]
-    left_out = _OF_DOCUMENTS if "doc_id" in keys else ()
+    left_out = ("doc_id", "file", "title") if "doc_id" in keys else ()
     return [at for at in table.filled if keys[at] not in left_out]
 
 
@@ -160,8 +159,7 @@ def _items(found: object) -> Iterator[Item]:
             for row in found.rows:
                 cells = (row.cells[at] for at in _told(found))
                 told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
-                own = str(row.cells[keys.index("doc_id")]) if "doc_id" in keys else ""
-                head = (own, 0, 1) if own else None
+                head = (str(row.cells[keys.index("doc_id")]), 0, 1) if "doc_id" in keys else None
                 yield Item(told, next(((s.doc_id, s.start, s.end) for s in row.sources), head))
         case Found():
             for hit in found.hits:
@@ -172,10 +170,3 @@ def _items(found: object) -> Iterator[Item]:
             yield Item(cited.quote, (cited.doc_id, cited.start, cited.end), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
-
-
-def _is_held(item: Item, held: frozenset[str]) -> bool:
-    """Return whether an item is of documents of the question; a row may name one by its id."""
-    if item.source:
-        return item.source[0] in held
-    return item.text.partition(" | ")[0].partition(":")[0] in held
