@@ -173,12 +173,10 @@ class _Book:
 
     def support(self, number: int, sentence: str) -> Support:
         passage = self.context.passages[number - 1]
-        return find_support(
-            sentence,
-            self._read(passage),
-            question=self.question,
-            near=self._near.get(passage.doc_id),
-        )
+        near = self._near.get(passage.doc_id)
+        found = find_support(sentence, self._read(passage), question=self.question, near=near)
+        whole = ((passage.start, passage.end),)  # which states the row
+        return replace(found, spans=whole) if passage.is_row else found
 
     def led_back(self, cited: Sequence[int], sentence: str) -> list[int]:
         """Return the passages that a sentence should cite; at most one is replaced.

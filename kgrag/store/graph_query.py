@@ -186,17 +186,17 @@ class GraphQuery:
     returns: tuple[str, ...] = _told(
         "Fields that are returned, named as in conditions; the usual ones if none.",
         "返回哪些字段，写法同条件；不写为常用字段。",
-        default=(),
-        max_length=_MOST_PARTS,
-    )
+        default=(), max_length=_MOST_PARTS, listed=True,
+    )  # fmt: skip
     aggregate: _Aggregate = _told("What is computed of a group.", "对各组计算什么。")
     of: str = _told(
         "Of what: an element (count: the last node), or one of its fields.",
         "对什么计算：某个元素（计数默认为路径末端）或其字段。",
     )
     by: tuple[str, ...] = _told(
-        "Fields whose values make groups.", "按哪些字段分组。", default=(), max_length=_MOST_PARTS
-    )
+        "Fields whose values make groups.", "按哪些字段分组。",
+        default=(), max_length=_MOST_PARTS, listed=True,
+    )  # fmt: skip
     order: str = _told(
         "Field by which rows are ordered; groups: one, or `result`; the largest first if empty.",
         "按哪个字段排序；分组按字段或计算结果（result），不写为结果由大到小。",
