@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from kgrag.answer.answer import Answer
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
@@ -41,7 +42,7 @@ _PASSAGE = re.compile(r"\[(\d+)\]\s*<passage ([0-9a-f]{8,})>\n(.*?)\n</passage \
 _ROW = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
 _PART = re.compile(r"⟦\d+⟧")
 Key = tuple[str, str, str]
-USED = re.compile(r"(\d+) calls.*?; (\d+) tokens in, (\d+) out")  # of the last step of an answer
+_USED = re.compile(r"(\d+) calls.*?; (\d+) tokens in, (\d+) out")
 
 
 def fenced(text: str, label: str) -> list[str]:
@@ -145,6 +146,11 @@ class Recorded:
             return Reply(self.lacking[-1], status=400)
 
 
+def used_by(answer: Answer) -> tuple[int, ...]:
+    """Return the calls of an answer, and its tokens in and out."""
+    return tuple(map(int, _USED.findall(answer.steps[-1].detail)[0]))
+
+
 def _compact(text: str) -> str:
     return "".join(text.split())
 
@@ -207,11 +213,11 @@ def main() -> None:
         with KnowledgeBase.open(
             Path(folder, "asked"), config=config, embedder=HashEmbedder()
         ) as base:
-            used = [USED.search(base.ask(q).steps[-1].detail) for q in questions]
+            used = [used_by(base.ask(q)) for q in questions]
             for one in base.calls.totals("stage"):
                 print(f"  {one.group:8} {one.sent} calls, {one.usage}")
-    calls, tokens = zip(*((int(u[1]), int(u[2]) + int(u[3])) for u in used if u), strict=True)
-    print(f"{len(used)} questions: median {median(calls):g} calls, {median(tokens):g} tokens")
+    calls, tokens = median(u[0] for u in used), median(sum(u[1:]) for u in used)
+    print(f"{len(used)} questions: median {calls:g} calls, {tokens:g} tokens")
     print("\n".join(model.lacking))
 
 

@@ -6,11 +6,12 @@ from statistics import median
 
 import pytest
 
-from benchmarks.replayed import CASSETTES, READ, USED, Recorded
+from benchmarks.replayed import CASSETTES, READ, Recorded, used_by
 from kgrag.api import KnowledgeBase
 from kgrag.config import Config, ModelConfig
 from kgrag.embedding.hashing import HashEmbedder
 from kgrag.ingestion.samples import sample_folder
+from kgrag.statements.selection import Selection
 from kgrag.testing.server import FakeServer
 from tests.fixtures.kit import run
 
@@ -56,9 +57,9 @@ def test_right_answers_are_told_and_not_marked(asked):
 def test_questions_take_few_calls_and_tokens(asked):
     """A plain one two calls and 6,000 tokens at most; one that nothing is held of three calls."""
     model, answers = asked
-    used = {q: USED.search(answer.steps[-1].detail) for q, answer in answers.items()}
-    calls = {q: int(found[1]) for q, found in used.items()}
-    tokens = {q: int(found[2]) + int(found[3]) for q, found in used.items()}
+    used = {q: used_by(answer) for q, answer in answers.items()}
+    calls = {q: found[0] for q, found in used.items()}
+    tokens = {q: sum(found[1:]) for q, found in used.items()}
     plain = [q for q in ASKED if not model.calls(q) and q not in MARKED]
     plain = [q for q in plain if "比较" not in q]  # its answer reckons, and is mended
     assert len(plain) >= 12
@@ -97,10 +98,11 @@ def test_reading_costs_what_was_predicted_and_gives_each_figure_once(tmp_path):
     assert told["completion_tokens"] == pytest.approx(spent["completion_tokens"], rel=0.15)
 
     with KnowledgeBase.open(tmp_path / "kb", create=False, embedder=HashEmbedder()) as base:
-        figures = base.table("targets")
+        figures = base.rows(Selection(kind="targets"))
         evidence = [row for row in base.export() if row["record"] == "evidence"]
-    places = ((f["value"], f["unit"], f["sources"][0]) for f in figures)
-    at = Counter((value, unit, place["doc_id"], place["start"]) for value, unit, place in places)
+    value, unit = ([c.key for c in figures.columns].index(key) for key in ("value", "unit"))
+    places = ((row, row.sources[0]) for row in figures.rows)
+    at = Counter((r.cells[value], r.cells[unit], s.doc_id, s.start) for r, s in places)
     assert set(at.values()) == {1}
     readers = Counter((e["fact_id"], e["start"], e["end"]) for e in evidence)
     given = [json.loads(text) for text in model.given]
