@@ -236,7 +236,8 @@ def _plain(value: object, declared: Any, kind: Any) -> object:
 def _several(value: str | Sequence[object], *, is_listed: bool) -> tuple[object, ...]:
     several: Sequence[object] = (value,) if isinstance(value, str) else value
     if is_listed:
-        several = [name for text in several for name in _LISTED.split(str(text))]
+        told = ((_LISTED.split(str(v)) if isinstance(v, str | int) else [v]) for v in several)
+        several = [name for names in told for name in names]
     return tuple(one for one in several if not isinstance(one, str) or one.strip())
 
 

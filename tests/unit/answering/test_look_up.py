@@ -81,6 +81,7 @@ RIGHT = [
     (call("grep", text="绿化网络"), "绿化网络"),
     (call("timeline", region="山东"), "2022"),
     (call("graph-query", start="target", where=["year = 2025"]), "66"),
+    (call("graph-query", start="target", where=["year = 2025"], returns="value, region"), "66"),
 ]
 # What is called, and what the model is told.
 WRONG = [
