@@ -186,7 +186,7 @@ class _Reading:
         if [as_text(value.number) for value in values(quote)].count(self.told.value) != 1:
             return told, ""
         clauses = {one: text[one.evidence[0].start : one.evidence[0].end] for one in near}
-        own = _pairs(self.name)
+        own = _pairs(self.name.replace("的", ""))  # the particle is no word of its own
         same = [one for one, at in clauses.items() if not (own - _pairs(one.name)) & _pairs(at)]
         names = [_pairs(one.name) for one in same]
         is_fuller = len(names) == 1 and len(names[0]) < min(len(own), 2 * len(own & names[0]))

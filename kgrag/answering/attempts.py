@@ -74,6 +74,7 @@ class Attempts:
         said = "\n".join(filter(None, (problem.sentence, problem.why)))
         mend = by_reference(attempt.answer, attempt.context), said
         held = ResultsWithDocuments.of(attempt.results, self.knowledge.store)
+        held.read((p.doc_id for p in attempt.context.passages), self.knowledge.store)
         answer, _ = self._written(self.query, self._look_up(attempt.context, held), mend=mend)
         return replace(attempt, answer=answer)
 

@@ -143,7 +143,8 @@ def _clause(cited: Citation, document: Document, passages: Iterable[Passage]) ->
     lead = cited.lead or lead_in(text, begin)
     issued = (metadata.number, *metadata.issuers, metadata.issued, metadata.written)
     columns = header_before(text, cited.start) if is_row(cited.quote.split("\n")[0]) else ""
-    above = (document.title, *issued, *metadata.regions, *cited.heading_path, columns, lead)
+    marks = (p.mark for p in around)
+    above = (document.title, *issued, *marks, *metadata.regions, *cited.heading_path, columns, lead)
     return Clause(
         lines_of(cited.quote, columns),
         "\n".join(dict.fromkeys(filter(None, above))),
@@ -172,12 +173,10 @@ class _Book:
 
     def support(self, number: int, sentence: str) -> Support:
         passage = self.context.passages[number - 1]
-        return find_support(
-            sentence,
-            self._read(passage),
-            question=self.question,
-            near=self._near.get(passage.doc_id),
-        )
+        near = self._near.get(passage.doc_id)
+        found = find_support(sentence, self._read(passage), question=self.question, near=near)
+        whole = ((passage.start, passage.end),)  # which states the row
+        return replace(found, spans=whole) if passage.is_row else found
 
     def led_back(self, cited: Sequence[int], sentence: str) -> list[int]:
         """Return the passages that a sentence should cite; at most one is replaced.
@@ -212,7 +211,10 @@ class _Book:
             return math.fsum(got) / total
 
         best, most = list(cited), max(share(cited) + _MARGIN, _FEWEST) if total else 1.0
-        for place in range(len(cited)):
+        for place, named in enumerate(cited):
+            passage = self.context.passages[named - 1]
+            if passage.is_row or f"《{passage.title}》" in sentence:
+                continue  # the row says more than its clause, the sentence whose passage it is
             for other in sorted(found.keys() - set(cited)):
                 changed = [*cited[:place], other, *cited[place + 1 :]]
                 if total and share(changed) > most:

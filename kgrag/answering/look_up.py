@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kgrag.answer.answer import Step
+from kgrag.answer.sentences import sentence_around
 from kgrag.answering.pack import one_line, row_line
 from kgrag.answering.search_context import ResultsWithDocuments, SearchContext
 from kgrag.errors import KgragError
@@ -25,7 +26,7 @@ from kgrag.verification.attempt import passage_block
 MOST_SOURCES = 3  # of a row; each is a passage with its [n]
 _AT_ONCE = 4  # calls of one round
 _PLACES, _KINDS = 12, 6  # that are named of an archive
-_SHOWN = 300  # characters of a call among the steps
+_SHOWN = 300  # characters of a call among the steps, and of the sentence that states a row
 _told = catalogue("kgrag.answering", "look_up.toml")
 
 
@@ -121,7 +122,8 @@ class LookUp:
 
     def add(self, given: Given, room: int) -> tuple[str, int, int]:
         """Number what was given; return its text, how much of it had room, and the room left."""
-        self._read({doc_id for item in given.items for doc_id, _, _ in item.sources})
+        documents = {doc_id for item in given.items for doc_id, _, _ in item.sources}
+        self.held.read(documents, self.knowledge.store)
         rows, blocks, n = [given.head] * bool(given.head), list[str](), 0
         for item in given.items:
             passages = self._passages(item)
@@ -191,13 +193,6 @@ class LookUp:
         notes = fence("\n".join(given.notes), label="notes") if given.notes else ""
         return "\n".join(filter(None, (found, notes, text))), left
 
-    def _read(self, doc_ids: Collection[str]) -> None:
-        """Read documents that are not held yet."""
-        if new := sorted({*doc_ids} - self.held.documents.keys()):
-            found = self.knowledge.store.documents(new)
-            self.held.documents.update({document.doc_id: document for document in found})
-            self.held.headings.update(self.knowledge.store.headings(new))
-
     def _passages(self, item: Item) -> tuple[Passage, ...]:
         """Return the passages of an item, which may have their numbers already."""
         found: dict[int, Passage] = {}
@@ -206,13 +201,15 @@ class LookUp:
             document = self.held.documents.get(doc_id)
             if document is None:
                 continue
+            if item.is_row:
+                start, end = sentence_around(document.text, start, end, longest=_SHOWN)
             same = (
                 p.number
                 for p in self.context.passages
-                if (p.doc_id, p.start, p.end) == (doc_id, start, end)
-                or not (
-                    item.is_row or p.is_row or p.doc_id != doc_id or start < p.start or p.end < end
-                )
+                if (p.doc_id, p.is_row) == (doc_id, item.is_row)
+                and (p.text == item.text or not item.is_row)
+                and p.start <= start
+                and end <= p.end
             )
             number = next(same, after)
             after += number == after

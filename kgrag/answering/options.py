@@ -78,11 +78,8 @@ class AskOptions:
             OutOfRangeError: If top_k or max_chars is out of range.
         """
         search, answer, checking = config.search, config.answer, config.verify
-        method, form = checking.method, answer.template
-        if verify:
-            method = checked_value("verify.method", verify, VerifyMethod)
-        if template:
-            form = checked_value("answer.template", template, Template)
+        method = checked_value("verify.method", verify or checking.method, VerifyMethod)
+        form = checked_value("answer.template", template or answer.template, Template)
         if writer == "model" and not has_model:
             raise ConfigError(_NO_MODEL)
         writer = writer or ("model" if has_model else "quotes")

@@ -1,6 +1,6 @@
 """Dependencies of question answering: store, encoder, settings, validity."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -137,12 +137,12 @@ class SearchContext:
             context: As packed; the marks are not counted in its tokens.
             language: Of the marks.
         """
-        in_force, day = self.in_force(), self.as_of.day
-        marked = (
-            replace(p, mark=mark(in_force.status(p.doc_id, day), language))
-            for p in context.passages
-        )
+        marked = (replace(p, mark=self.mark(p.doc_id, language)) for p in context.passages)
         return replace(context, passages=tuple(marked))
+
+    def mark(self, doc_id: str, language: Language) -> str:
+        """Return the mark of a document that is not in force; empty for others."""
+        return mark(self.in_force().status(doc_id, self.as_of.day), language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +162,15 @@ class ResultsWithDocuments:
     @classmethod
     def of(cls, results: Sequence[ScoredChunk], store: Store) -> "ResultsWithDocuments":
         """Read the documents of results; some may have been deleted meanwhile."""
-        doc_ids = list(dict.fromkeys(r.chunk.doc_id for r in results))
-        documents = {d.doc_id: d for d in store.documents(doc_ids)}
-        headings = store.headings(list(documents)) if documents else {}
-        return cls(
-            [r for r in results if r.chunk.doc_id in documents],
-            documents,
-            {doc_id: headings.get(doc_id, []) for doc_id in documents},
-        )
+        held = cls([], {}, {})
+        held.read((r.chunk.doc_id for r in results), store)
+        return replace(held, results=[r for r in results if r.chunk.doc_id in held.documents])
+
+    def read(self, doc_ids: Iterable[str], store: Store) -> None:
+        """Add documents that are not held yet."""
+        if new := [i for i in dict.fromkeys(doc_ids) if i not in self.documents]:
+            self.documents.update((document.doc_id, document) for document in store.documents(new))
+            self.headings.update({doc_id: [] for doc_id in new} | store.headings(new))
 
 
 def facts_in(results: Sequence[ScoredChunk], store: Store, *, leaf: int) -> list[Fact]:

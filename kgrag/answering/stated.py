@@ -164,13 +164,13 @@ def _cells(table: Table, row: Row) -> dict[str, Cell]:
     return {column.key: cell for column, cell in zip(table.columns, row.cells, strict=True)}
 
 
-def _lines(table: Table) -> list[tuple[str, tuple[Citation, ...]]]:
+def _lines(table: Table, *, each: bool = False) -> list[tuple[str, tuple[Citation, ...]]]:
     """Return what the rows of a table state, in words, with their sources.
 
-    Of figures there is one line for each place and year.
+    Of figures there is one line for each place and year, or for `each` value of these.
     """
     if table.name == "targets":
-        return [*_figures(table)]
+        return [*_figures(table, each=each)]
     told = ((_cells(table, row), row.sources) for row in table.rows)
     return [
         ("，".join(str(cells[key]) for key in _TOLD[table.name] if cells[key]), sources)
@@ -178,7 +178,7 @@ def _lines(table: Table) -> list[tuple[str, tuple[Citation, ...]]]:
     ]
 
 
-def _figures(table: Table) -> Iterator[tuple[str, tuple[Citation, ...]]]:
+def _figures(table: Table, *, each: bool) -> Iterator[tuple[str, tuple[Citation, ...]]]:
     """Yield a line for each place and year: 四川省，2025年：≥24%."""
     rows_of = [(_cells(table, row), row.sources) for row in table.rows]
     apart = [
@@ -186,13 +186,13 @@ def _figures(table: Table) -> Iterator[tuple[str, tuple[Citation, ...]]]:
         for key in ("indicator", "scope", "standing")
         if len({cells[key] for cells, _ in rows_of}) > 1
     ]
-    told: defaultdict[tuple[str, str], list[tuple[str, tuple[Citation, ...]]]] = defaultdict(list)
+    told = defaultdict[tuple[str, ...], list[tuple[str, tuple[Citation, ...]]]](list)
     for cells, sources in rows_of:
         year = f"{cells['year']}年" if cells["year"] else str(cells["period"] or "")
         words = _value(cells, [str(cells[key]) for key in apart if cells[key]])
-        told[str(cells["region"]), year].append((words, sources))
+        told[str(cells["region"]), year, words if each else ""].append((words, sources))
     for place_and_year, figures in told.items():
-        when = "，".join(filter(None, place_and_year))
+        when = "，".join(filter(None, place_and_year[:2]))
         values = "、".join(dict.fromkeys(words for words, _ in figures))
         stating = dict.fromkeys(source for _, several in figures for source in several)
         yield f"{when}：{values}", tuple(stating)
@@ -244,6 +244,6 @@ def given_of(table: Table) -> Given:
     """Return the first rows of a table as a model is given them, with their first sources."""
     told = (
         Item(text, tuple((s.doc_id, s.start, s.end) for s in sources[:MOST_SOURCES]))
-        for text, sources in _lines(table)[:_MOST]
+        for text, sources in _lines(table, each=True)[:_MOST]
     )
     return Given([*told])

@@ -237,8 +237,8 @@ def _plain(value: object, declared: Any, kind: Any) -> object:
 def _several(value: str | Sequence[object], *, is_listed: bool) -> tuple[object, ...]:
     several: Sequence[object] = (value,) if isinstance(value, str) else value
     if is_listed:
-        split = ([*_LISTED.split(v)] if isinstance(v, str) else [v] for v in several)
-        several = [*chain.from_iterable(split)]
+        told = ((_LISTED.split(str(v)) if isinstance(v, str | int) else [v]) for v in several)
+        several = [*chain.from_iterable(told)]
     return tuple(one for one in several if not isinstance(one, str) or one.strip())
 
 

@@ -11,7 +11,7 @@ from kgrag.llm.tools import Function
 from kgrag.plain_knowledge_base import PlainKnowledgeBase
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
-from kgrag.statements.table import Row, Table, shown, worded
+from kgrag.statements.table import Table, shown, worded
 from kgrag.tools.arguments import Dated, Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
@@ -89,7 +89,7 @@ class ModelTools:
         found = tool(base, **given)
         items = [*_items(found, held)]
         notes, statement = _notes(found, self.language) if held is None else ((), "")
-        columns = [found.columns[at] for at in _filled(found)] if isinstance(found, Table) else ()
+        columns = [found.columns[at] for at in _told(found)] if isinstance(found, Table) else ()
         return Given(items, " | ".join(c.heading(self.language) for c in columns), notes, statement)
 
     def _is_given(self, tool: Tool) -> bool:
@@ -138,15 +138,26 @@ def _brief(field: Mapping[str, Any], *, is_filter: bool) -> dict[str, Any]:
     return brief
 
 
+def _told(table: Table) -> list[int]:
+    """Return the columns that a model is told: the title stands behind a row of a document."""
+    keys = [column.key for column in table.columns]
+    left_out = ("doc_id", "file", "title") if "doc_id" in keys else ("file",)
+    return [at for at in table.filled if keys[at] not in left_out]
+
+
 def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
     """Yield what a tool found: rows of a table that documents held state, passages, a text."""
     match found:
         case Table():
+            keys = [column.key for column in found.columns]
             for row in found.rows:
-                here = [s for s in row.sources if held is None or s.doc_id in held]
-                sources = tuple((s.doc_id, s.start, s.end) for s in here[:MOST_SOURCES])
-                if sources or held is None:
-                    yield Item(_line(row, _filled(found)), sources)
+                head = ((str(row.cells[keys.index("doc_id")]), 0, 1),) if "doc_id" in keys else ()
+                stating = [(s.doc_id, s.start, s.end) for s in row.sources] or head
+                here = [s for s in stating if held is None or s[0] in held]
+                if here or held is None:
+                    cells = (row.cells[at] for at in _told(found))
+                    told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
+                    yield Item(told, tuple(here[:MOST_SOURCES]))
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
@@ -156,13 +167,3 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
             yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
-
-
-def _filled(table: Table) -> list[int]:
-    """Return the positions of columns that say something to a model: no files of documents."""
-    return [at for at in table.filled if table.columns[at].key != "file"]
-
-
-def _line(row: Row, filled: Sequence[int]) -> str:
-    cells = (row.cells[at] for at in filled)
-    return " | ".join("" if cell is None else str(shown(cell)) for cell in cells)

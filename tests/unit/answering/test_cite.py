@@ -1,5 +1,7 @@
 """Citations of an answer: which text supports which sentence."""
 
+from dataclasses import replace
+
 import pytest
 
 from kgrag.answer.citation import Citation
@@ -157,6 +159,9 @@ def test_cited_texts_are_the_quotes_under_title_place_and_sections():
     assert text.own == "到2025年，创建绿色工厂500家。"
     assert all(part in text.above for part in ("甲规划", "云岭", "一、目标"))
     assert "800家" in text.passage
+    marked = [replace(p, mark="【已失效，有效期至2025-12-31】") for p in CONTEXT.passages]
+    (text,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=marked).values()
+    assert "2025-12-31" in text.above
     cut = A.index("到2030")
     halves = (passage(1, "a", 0, cut), passage(2, "a", cut), passage(3, "b"))
     (half,) = cited_texts(answer.citations, documents=DOCUMENTS, passages=halves).values()
@@ -213,6 +218,19 @@ def test_resolve_leads_a_citation_to_the_passage_that_supports_the_sentence():
     assert quotes(answer) == ["省财政厅安排资金3000万元。"]
     assert answer.repointed == (1,)
     assert answer.notes == ("模型所标的文段不如另一文段支持该句，引用已改指后者：[1]。",)
+
+
+def test_resolve_leaves_a_sentence_the_document_that_it_names():
+    """A passage that speaks of the title seems to hold more."""
+    answer = resolved("《丙通知》：县财政厅3000万元[3]。", context=THREE)
+    assert [c.doc_id for c in answer.citations] == ["c"]
+
+
+def test_resolve_leaves_a_row_its_own_clause():
+    """A row has more words than its clause, which another passage may seem to hold better."""
+    row = replace(passage(3, "c", 5, text="省财政厅 | 3000万元"), is_row=True)
+    answer = resolved("省财政厅安排资金3000万元[3]。", Context((*CONTEXT.passages, row)))
+    assert [c.doc_id for c in answer.citations] == ["c"]
 
 
 def test_resolve_replaces_the_one_of_two_citations_that_supports_nothing():

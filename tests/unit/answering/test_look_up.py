@@ -82,6 +82,7 @@ RIGHT = [
     (call("grep", text="绿化网络"), "绿化网络"),
     (call("timeline", region="山东"), "2022"),
     (call("graph-query", start="target", where=["year = 2025"]), "66"),
+    (call("graph-query", start="target", where=["year = 2025"], returns="value, region"), "66"),
 ]
 # What is called, and what the model is told.
 WRONG = [
@@ -332,6 +333,26 @@ def test_a_model_that_looked_and_found_nothing_is_believed(opened):
     answer = base.ask("火星基地补贴是多少？")
     assert len(model.requests) == 2
     assert (answer.found, answer.verdict.status) == (False, "passed")
+
+
+def test_an_answer_from_what_was_looked_up_can_be_mended(opened):
+    """A document that only a tool found is there the second time, too."""
+    wrong = {"kind": "unsupported", "sentence": "办法已于2024年失效。", "why": "没有说。"}
+    scores = dict.fromkeys(("reference_correctness", "correctness", "citation_accuracy"), 0.5)
+    scores |= dict.fromkeys(("truthfulness", "bias", "conciseness"), 0.5)
+    verdict = {**scores, "judgement": "false", "problem": wrong, "revised_question": "何时发布？"}
+
+    def script(request):
+        if request.stage == "verify":
+            return json.dumps(verdict, ensure_ascii=False)
+        rows = re.findall(r"\[(\d+)\] 2023-05-06", "".join(m.content for m in request.messages))
+        return f"办法已于2024年失效[{rows[0]}]。" if rows else [call("documents", words="河南")]
+
+    base, model = opened(script, replace(SETTINGS, verify=VerifyConfig()))
+    answer = base.ask("四川2025年森林覆盖率目标如何？")
+    assert any("<problem" in request.messages[-1].content for request in model.requests)
+    assert [cited.quote for cited in answer.citations] == ["河南省绿化办法"]
+    assert answer.checks[0].missing
 
 
 def test_calls_that_were_answered_are_not_paid_again(opened):
