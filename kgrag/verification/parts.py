@@ -357,7 +357,7 @@ class _Sentence:
         for q in self._read:
             if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
                 continue
-            more = None if q.unit else _further_unit().match(self._plain, q.end)
+            more = _further_unit().match(self._plain, q.end) if q.unit in ("", "个") else None
             if self._is_item(q) or q.values == {0} or (not more and says_nothing(self._plain, q)):
                 continue
             if _year_of(q) or q.unit == "月":
