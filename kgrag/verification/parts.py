@@ -60,6 +60,7 @@ _LONGEST = 800  # characters read as one sentence: each part is compared with al
 _FEWEST = 3  # words or pairs that say what a number is of; with less, what stands before says it
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
 _BEHIND = 2  # characters between a number and the bound behind it
+_COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
 _TAGGED: tuple[Kind, ...] = ("day", "level", "per")
 _LISTED_KINDS = frozenset(("quantity", "code", "name"))
@@ -405,12 +406,18 @@ class _Sentence:
         return end, [(base, Fraction(value) * size) for value in q.values]
 
     def _beside(self, start: int, end: int) -> Iterator[Term]:
-        """Yield the words between the number before and this one, and right behind it."""
+        """Yield the words between the number before and this one, and behind it.
+
+        In 5000吨标准煤以上 a bound stands behind what is counted, before any other number.
+        """
         low, high = self._segment(start)
         low = max((q.end for q in self._read if low <= q.start and q.end <= start), default=low)
+        later = min((q.start for q in self._read if end <= q.start < high), default=high)
         for term in self._terms:
+            is_bound = term.end <= later and _tagged("behind", [term])
+            behind = end + (_COUNTED if is_bound and term.end - term.start > 1 else _BEHIND)
             if (low <= term.start and term.end <= start) or (
-                end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND
+                end <= term.start <= behind and term.end <= high + _BEHIND
             ):
                 yield term
 
