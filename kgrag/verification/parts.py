@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 from kgrag.answer.support import wording
@@ -525,21 +525,18 @@ class _Sentence:
         for low, high in self._segments:
             here = [t for t in self._terms if low <= t.start and t.end <= high]
             modal = [t for t in here if _tagged("modal", [t])]
-            values = frozenset[str]().union(*(_tagged("modal", [t]) for t in modal))
-            bare = _blanked(self._bare, modal, "0")
-            near = _words(bare[low:high])
-            if len(near) >= (1 if modal else _FEWEST):
-                reach = _FOCUS * (3 if self._latin else 1)
-                focus = (_words(bare[t.end : min(high, t.end + reach)]) for t in modal)
-                yield Part(
-                    "modal",
-                    self._written(low, high),
-                    modal[0].start if modal else low,
-                    forms=values or frozenset({"plain"}),
-                    near=near,
-                    far=frozenset[str]().union(*focus) & near,
-                    said=self._written(low, high),
-                )
+            near = _words(_blanked(self._bare, modal, "0")[low:high])
+            if len(near) < (1 if modal else _FEWEST):
+                continue
+            said, reach = self._written(low, high), _FOCUS * (3 if self._latin else 1)
+            part = Part("modal", said, low, forms=frozenset({"plain"}), near=near, said=said)
+            for term, later in zip_longest(modal, modal[1:]):
+                end = min(high, term.end + reach, later.start if later else high)
+                focus = _words(self._bare[term.end : end]) & near
+                forms = _tagged("modal", [term])
+                yield replace(part, start=term.start, forms=forms, far=focus)
+            if not modal:
+                yield part
 
 
 def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[str]:
