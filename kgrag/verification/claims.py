@@ -438,12 +438,12 @@ def _is_as_much(part: Part, other: Part) -> bool:
 
 
 def _alike(part: Part, other: Part) -> float:
-    """Return how alike two segments are, in all words and in those behind their modal words."""
+    """Return how alike two segments are, in all words and in what their modal words govern."""
     both = 2 * len(part.near & other.near) / (len(part.near) + len(other.near))
-    focus = part.far | other.far
-    if not focus:
+    if not part.far and not other.far:
         return both
-    share = len(focus & part.near & other.near) / len(focus)
+    mine, its = part.far or part.near, other.far or other.near
+    share = len(mine & its) / min(len(mine), len(its))
     return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
