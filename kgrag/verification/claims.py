@@ -360,7 +360,7 @@ class _Compared:
 
     def _meant_otherwise(self, part: Part, near: Sequence[Part]) -> Finding | None:
         """Return that a part is meant otherwise wherever the clause states it: its bound, time."""
-        marks = ("bound", "move", "per", "role")
+        marks = ("bound", "move", "per", "of", "role")
         if any(_is_apart(part.marked(m), [p.marked(m) for p in near], operator.eq) for m in marks):
             return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
         for mine, theirs in (

@@ -123,6 +123,12 @@ def _further_unit() -> re.Pattern[str]:
 
 
 @functools.cache
+def _each_unit() -> re.Pattern[str]:
+    """Return the pattern of what a quantity is for one of: 元/吨, per tonne, 每千瓦时."""
+    return re.compile(rf"(?:/|\bper|每)\s*({_further_unit().pattern})")
+
+
+@functools.cache
 def _lexica() -> tuple[Lexicon, Lexicon]:
     """Return the lexica of bounds and of other words."""
     text = resources.files("kgrag.text").joinpath("claims.toml").read_text(encoding="utf-8")
@@ -428,9 +434,21 @@ class _Sentence:
         marks = self._beside_marks(part)
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
         marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
+        marks |= {("of", unit) for unit in self._for_each(part)}
         bases = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
         base = frozenset(date for t in bases for date in t.dates)
         return replace(part, marks=marks, base=base, when=self._when(part, high))
+
+    def _for_each(self, part: Part) -> Iterator[str]:
+        """Yield the units that a quantity is for one of, between the numbers around it."""
+        low, high = self._segment(part.start)
+        low = max((q.end for q in self._read if low <= q.start < part.start), default=low)
+        high = min((q.start for q in self._read if part.end <= q.start < high), default=high)
+        for begin, end in ((low, part.start), (part.end, high)):
+            for match in _each_unit().finditer(self._plain, begin, end):
+                base, size = _units()[match.group(1).strip(" -+")]
+                if base != "个":  # languages count persons and households by other words
+                    yield f"{size} {base}"
 
     def _beside_marks(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return whether a quantity is the least or most, a rise or a fall."""
