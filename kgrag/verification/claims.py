@@ -31,7 +31,7 @@ _ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number 
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
-_COMPARED = frozenset(("quantity", "time", "day", "place", "agency", "level", "per", "code"))
+_COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
 _ASKED = frozenset(("time", "agency", "title", "code", "name"))
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))

@@ -34,7 +34,7 @@ from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import Name, agencies, codes, places, titles
 
 Kind = Literal[
-    "quantity", "time", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
+    "quantity", "time", "clock", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
 ]
 Size = tuple[str, Fraction]  # unit, size in it
 Date = tuple[int, int, int]  # year, month, day; 0 for what is not told
@@ -62,6 +62,12 @@ _FOCUS = 6  # characters behind a modal word that tell what is allowed; in Engli
 _BEHIND = 2  # characters between a number and the bound behind it
 _COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
+_CLOCK = re.compile(
+    r"(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))?\s*(?<![\d.:])(?P<hour>[01]?\d|2[0-4])\s*"
+    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>[点时])(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
+    r"(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?))?",
+    re.IGNORECASE,
+)
 _TAGGED: tuple[Kind, ...] = ("day", "level", "per")
 _LISTED_KINDS = frozenset(("quantity", "code", "name"))
 _BOUNDS = ("bound:", "behind:")
@@ -70,7 +76,7 @@ _ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, �
 _ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
 _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z$\d])")
+_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
 _SIZES = (
@@ -287,6 +293,7 @@ class _Sentence:
         plans = _plans(text, latin=self._latin)
         self._plans = [plan for plan in plans if not self._in_title(plan[0])]
         self._read = list(quantities(self._plain))
+        self._clocks = list(self._read_clock())
         self._times = sorted(self._read_times(), key=lambda t: t.start)
         self._quantities = self._ranged(list(self._read_quantities()))
         numbers = [*self._quantities, *self._times]
@@ -307,7 +314,7 @@ class _Sentence:
         """Yield the parts, with their marks and words."""
         for part in self._quantities:
             yield self._told(self._meant(part))
-        for part in self._times:
+        for part in (*self._clocks, *self._times):
             yield self._told(part)
         yield from self._names()
         yield from self._tagged()
@@ -361,13 +368,14 @@ class _Sentence:
     def _read_quantities(self) -> Iterator[Part]:
         dated = [(d.start, d.end) for d in dates(self._plain)]
         dated += [(start, end) for start, end, _ in self._plans]
+        dated += [(clock.start, clock.end) for clock in self._clocks]
         for q in self._read:
             if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
                 continue
             more = _further_unit().match(self._plain, q.end) if q.unit in ("", "个") else None
             if self._is_item(q) or q.values == {0} or (not more and says_nothing(self._plain, q)):
                 continue
-            if _year_of(q) or q.unit == "月":
+            if (_year_of(q) and not more) or q.unit == "月":
                 continue
             end, values = self._measured(q, more)
             about = any("about" in t.tags for t in self._beside(q.start, end))
@@ -479,6 +487,20 @@ class _Sentence:
 
     # Times
 
+    def _read_clock(self) -> Iterator[Part]:
+        """Yield times of day in minutes; without a half of the day both are meant."""
+        for match in _CLOCK.finditer(legible(self._text)):  # in digits 9am is 9
+            early, late = match["early"] or match["am"], match["late"] or match["pm"]
+            if not (early or late or match["minute"] or match["oclock"] == "时"):
+                continue
+            minutes = int(match["minute"] or match["more"] or (30 if match["half"] else 0))
+            own = int(match["hour"]) * 60 + minutes
+            hour = own % 720
+            forms = {hour} if early else {hour + 720} if late else {own, own % 1440, own + 720}
+            written = self._written(*match.span()).strip()
+            start = match.end() - len(match.group().lstrip())
+            yield Part("clock", written, start, forms=frozenset(map(str, forms)))
+
     def _read_times(self) -> Iterator[Part]:
         """Yield dates, years, months, and the last years of plans, outside of titles."""
         dated = [(d.start, d.end, {(d.year, d.month, d.day)}) for d in dates(self._plain)]
@@ -487,7 +509,7 @@ class _Sentence:
             for match in _MONTH.finditer(self._text)
         ]
         for q in self._read:
-            year = _year_of(q)
+            year = 0 if _further_unit().match(self._plain, q.end) else _year_of(q)
             if year and self._plain[q.start - 1 : q.start] != "〔":
                 ends = {(year, 12, 31)} if _YEAR_END.match(self._plain, q.start + 4) else set()
                 further.append((q.start, q.end, {(year, 0, 0)} | ends))
