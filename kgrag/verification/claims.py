@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -394,12 +395,35 @@ class _Compared:
         """Return how a part follows from what stands in the clause; empty if it does not."""
         if part.kind == "time":
             return self._reckoned(part)
-        if not part.marked("computed"):
+        if part.kind != "quantity":
             return ""
-        held = [p for p in self._whole.parts if p.kind == "quantity"]
-        mine = [p for p in self._block if any(self.is_same(p, its) for its in held)]
+        stated = (*self._whole.parts, *self._whole.over)
+        held = [p for p in stated if p.kind == "quantity"]
+        mine = self._operands(part, held)
+        found = _of_two(part, mine) or _of_all(part, mine) or self._spanned(part)
         # Some two of many numbers have nearly any ratio.
-        return _of_two(part, mine) or _of_two(part, held, signs="+−") or _of_all(part, mine)
+        return found or (_of_two(part, held, signs="+−") if part.marked("computed") else "")
+
+    def _operands(self, part: Part, held: Sequence[Part]) -> list[Part]:
+        """Return the numbers of the answer that stand in the clause, or follow from those that do."""
+        told = [p for p in self._block if p.kind == "quantity" and not self.is_same(part, p)]
+        found = [p for p in told if any(self.is_same(p, its) for its in held)]
+        for p in told:
+            if p not in found and (_of_two(p, found) or _of_all(p, found)):
+                found.append(p)
+        return found
+
+    def _spanned(self, part: Part) -> str:
+        """Return between which two dates of the answer a time lies, in days or months."""
+        told = [p for p in self._block if p.kind == "time"]
+        for begin, end in combinations(told, 2):
+            for one, other in product(begin.dates, end.dates):
+                spans = {"月": abs(12 * (one[0] - other[0]) + one[1] - other[1])}
+                if all((*one, *other)):
+                    spans["日"] = abs((date(*one) - date(*other)).days)
+                if any(spans.get(unit, -9) - size in (0, -1) for unit, size in part.sizes):
+                    return f"{end.written}−{begin.written}"
+        return ""
 
     def _counted(self, part: Part) -> str:
         """Return of how many items a number is, in the answer's block, its sentence, the clause."""
@@ -447,13 +471,14 @@ def _alike(part: Part, other: Part) -> float:
     return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
-def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−÷") -> str:
-    """Return of which two numbers a number is the sum, the difference or the ratio."""
+def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−×÷") -> str:
+    """Return of which two numbers a number is the sum, difference, product or ratio."""
     for one, other in combinations(terms, 2):
         for (unit, a), (its, b) in product(one.sizes, other.sizes):
             for sign, result, of in _results(unit, a, its, b):
-                off = _ROUNDED * abs(result) if sign == "÷" else 0
+                off = _ROUNDED * abs(result) if sign in "×÷" else 0
                 right = any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes)
+                right &= part.marked("bound") <= one.marked("bound") | other.marked("bound")
                 if right and sign in signs:
                     return f"{one.written}{sign}{other.written}"
     return ""
@@ -469,6 +494,9 @@ def _of_all(part: Part, terms: Sequence[Part]) -> str:
 
 def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[str, Fraction, str]]:
     """Yield (sign, result, its unit) of what may be computed from two numbers."""
+    for of, share in ((unit, its), (its, unit)):
+        if of and of not in ("%", share):
+            yield "×", a * b / (100 if share == "%" else 1), of
     if not agree(unit, its):
         return
     yield "+", a + b, unit
@@ -476,7 +504,7 @@ def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[st
     if unit == "%":
         yield "−", abs(a - b), "个百分点"
     for one, other in ((a, b), (b, a)):
-        if other:
+        if other and unit != "%":
             yield "÷", 100 * one / other, "%"
             yield "÷", 100 * abs(one - other) / other, "%"
             yield "÷", one / other, "倍"

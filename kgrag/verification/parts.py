@@ -76,6 +76,7 @@ _ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, �
 _ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
 _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_LATIN_WORD = re.compile(r"[A-Za-z]*")
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
@@ -177,7 +178,7 @@ class Part:
         far: Those of its sentence; of a modal word those right behind it.
         said: Its segment.
         raw: Of a number, its values without its unit.
-        is_word: Of a number in Chinese characters.
+        is_word: Of a number in words.
         is_about: Of a number that is no exact one.
     """
 
@@ -378,6 +379,8 @@ class _Sentence:
             if (_year_of(q) and not more) or q.unit == "月":
                 continue
             end, values = self._measured(q, more)
+            if self._text[q.start].isascii() and self._text[q.start].isalpha():  # three, not t
+                end = max(end, _LATIN_WORD.match(self._text, q.start).end())
             about = any("about" in t.tags for t in self._beside(q.start, end))
             yield Part(
                 "quantity",
@@ -385,7 +388,7 @@ class _Sentence:
                 q.start,
                 frozenset(values),
                 raw=frozenset(map(Fraction, q.values)),
-                is_word=q.is_word,
+                is_word=q.is_word or self._text[q.start].isalpha(),
                 is_about=about,
             )
 
@@ -531,7 +534,11 @@ class _Sentence:
             *(("code", name) for name in codes(self._text)),
             *(("name", name) for name in codes(self._text, capitalised=True)),
         ]
+        numbers = [*self._quantities, *self._times, *self._clocks]
+        apart = [(p.start, p.end) for p in numbers] + [(t.start, t.end) for t in self._terms]
         for kind, name in found:
+            if kind in ("code", "name") and any(a <= name.start < b for a, b in apart):
+                continue  # May, Friday, 9AM
             part = Part(kind, name.written, name.start, forms=frozenset(name.forms))
             if kind == "place":
                 around = frozenset(("within", form) for form in name.forms[1:])
