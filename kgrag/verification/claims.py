@@ -33,7 +33,6 @@ _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
 _COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
-_ASKED = frozenset(("time", "agency", "title", "code", "name"))
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))
 _MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
@@ -237,7 +236,7 @@ class _Compared:
 
     def _lacking(self, part: Part) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
-        if part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked):
+        if any(self.is_same(part, p) for p in self._asked):
             return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
@@ -288,7 +287,8 @@ class _Compared:
             if said & _MODAL and told & _MODAL:
                 said, told = said & _MODAL, told & _MODAL
             return any(frozenset(p) not in _UNLIKE for p in product(said, told))
-        return bool(part.forms & (other.forms | other.marked("within")))
+        back = part.kind == "agency" and part.marked("within") & other.forms  # 财政局 of 财政部门
+        return bool(part.forms & (other.forms | other.marked("within")) or back)
 
     def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
         """Return whether another part of the clause may stand in a part's place.
@@ -397,7 +397,7 @@ class _Compared:
             return self._reckoned(part)
         if part.kind != "quantity":
             return ""
-        stated = (*self._whole.parts, *self._whole.over)
+        stated = (*self._whole.parts, *self._whole.over, *self._asked)
         held = [p for p in stated if p.kind == "quantity"]
         mine = self._operands(part, held)
         found = _of_two(part, mine) or _of_all(part, mine) or self._spanned(part)
@@ -406,7 +406,8 @@ class _Compared:
 
     def _operands(self, part: Part, held: Sequence[Part]) -> list[Part]:
         """Return the numbers of the answer that stand in the clause, or follow from those that do."""
-        told = [p for p in self._block if p.kind == "quantity" and not self.is_same(part, p)]
+        own = (*self._block, *self._asked)
+        told = [p for p in own if p.kind == "quantity" and not self.is_same(part, p)]
         found = [p for p in told if any(self.is_same(p, its) for its in held)]
         for p in told:
             if p not in found and (_of_two(p, found) or _of_all(p, found)):
@@ -415,9 +416,10 @@ class _Compared:
 
     def _spanned(self, part: Part) -> str:
         """Return between which two dates of the answer a time lies, in days or months."""
-        told = [p for p in self._block if p.kind == "time"]
+        told = [p for p in (*self._asked, *self._block) if p.kind == "time"]
         for begin, end in combinations(told, 2):
-            for one, other in product(begin.dates, end.dates):
+            for (year, *one), (its, *other) in product(begin.dates, end.dates):
+                one, other = (year or its, *one), (its or year, *other)
                 spans = {"月": abs(12 * (one[0] - other[0]) + one[1] - other[1])}
                 if all((*one, *other)):
                     spans["日"] = abs((date(*one) - date(*other)).days)

@@ -33,7 +33,8 @@ _SHORT = (
     ("林业和草原", "林草"),
     ("文化和旅游", "文旅"),
     ("卫生健康", "卫健"),
-    ("环境保护", "环保"),
+    ("环境保护", "环境"),
+    ("环保", "环境"),
     ("金融监督管理", "金融监管"),
     ("中国人民银行", "央行"),
     ("人民银行", "央行"),
@@ -75,7 +76,8 @@ class Name(NamedTuple):
     Attributes:
         start: Offset in the text.
         written: As written.
-        forms: Normal forms; of a place itself, and those that it lies in.
+        forms: Normal forms; of a place those that it lies in behind its own, of an agency its name
+            without 局 or 委, as 财政部门 has it.
     """
 
     start: int
@@ -127,9 +129,10 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         stem = name.removesuffix(suffix)
         if len(stem) < _CORE or _COMMON.search(stem):
             continue
-        whole = stem == name or suffix == "部门"  # 人民银行 has become 央行; 林业部门 is no name
-        core = stem[-_CORE:] + ("" if whole else suffix)
-        found.append(Name(match.end() - len(shown), shown, (core,)))
+        whole = stem == name or suffix in ("部门", "机关")  # 人民银行 has become 央行; 林业部门 is no name
+        core = stem[-_CORE:]
+        forms = (core,) if whole else (core + suffix, core)
+        found.append(Name(match.end() - len(shown), shown, forms))
     return found
 
 
@@ -137,7 +140,7 @@ def _agencies_in_english(text: str) -> Iterator[Name]:
     read = in_chinese(text)
     for term in (*read.terms, *read.others) if read else ():
         for name in agencies(f"由{term}", latin=False):
-            yield Name(0, name.written, (name.forms[0][:_CORE],))
+            yield Name(0, name.written, (name.forms[0][:_CORE], name.written[:_CORE]))
 
 
 def places(text: str, known: Collection[str], *, latin: bool) -> list[Name]:

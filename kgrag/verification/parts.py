@@ -5,6 +5,7 @@ value (3 million yuan is 300万元), by what they are said of, and by how they a
 """
 
 import functools
+import operator
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -64,7 +65,7 @@ _COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
 _CLOCK = re.compile(
     r"(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))?\s*(?<![\d.:])(?P<hour>[01]?\d|2[0-4])\s*"
-    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>[点时])(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
+    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>时|点(?=[\d半整钟前后至到起之以]))(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
     r"(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?))?",
     re.IGNORECASE,
 )
@@ -96,7 +97,7 @@ _SIZES = (
     " square_kilometers|亩 2000/3 mu",
     "立方米 1 m3 cubic_metre cubic_metres cubic_meter cubic_meters",
     "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers"
-    "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles",
+    "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles|海里 1852 nautical_mile nautical_miles",
     "美元 1 dollar dollars usd|美分 1/100 cent cents",
     "% 1 percent per_cent",
     "个百分点 1 percentage_point percentage_points",
@@ -105,6 +106,8 @@ _SIZES = (
 )
 _CURRENCIES = {"$": "美元", "¥": "元", "￥": "元"}
 _JOINED = str.maketrans("；：", "、 ")
+_AND = frozenset(("、", "和", "及", "或", "and", "or", ","))
+_START = operator.attrgetter("start")
 _TO = frozenset(("-", "—", "–", "~", "～", "至", "到", "to", "and", "或"))
 
 
@@ -334,7 +337,18 @@ class _Sentence:
         values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
         near |= {value for at, value in values if low <= at < high}
         far = self._far | {value for _, value in values}
-        return replace(part, near=near, far=far, segment=start, said=self._written(low, high))
+        marks = part.marks | ({("each", "")} if self._is_each(part, low, high) else set())
+        said = self._written(low, high)
+        return replace(part, near=near, far=far, segment=start, said=said, marks=marks)
+
+    def _is_each(self, part: Part, low: int, high: int) -> bool:
+        """Return whether what a part is of stands in another list, item for item."""
+        beside = (p for p in self._quantities if p is not part and p.units == part.units)
+        pairs = ((min(p, part, key=_START), max(p, part, key=_START)) for p in beside)
+        between = (self._plain[one.end : last.start] for one, last in pairs)
+        listed = (_each_unit().sub("", words).strip() in _AND for words in between)
+        respective = (t for t in self._terms if "each" in t.tags and low <= t.start < high)
+        return any(respective) or (part.kind == "quantity" and any(listed))
 
     def _item(self, part: Part) -> tuple[int, int]:
         """Return the span of a part's item of a list, else of its segment; a time's is longer."""
@@ -410,7 +424,7 @@ class _Sentence:
         if _ORDINAL.search(self._plain, max(0, q.start - 3), q.start):
             return q.unit not in _ARTICLES
         opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
-        return opened is not None and self._plain[q.end : q.end + 1] in "）)"
+        return not q.unit and opened is not None and self._plain[q.end : q.end + 1] in "）)"
 
     def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[Size]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
@@ -444,7 +458,7 @@ class _Sentence:
         here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
         marks = self._beside_marks(part)
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
-        marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
+        marks |= {("computed", "") for tag in here if tag == "computed"}
         marks |= {("of", unit) for unit in self._for_each(part)}
         bases = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
         base = frozenset(date for t in bases for date in t.dates)
@@ -494,7 +508,7 @@ class _Sentence:
         """Yield times of day in minutes; without a half of the day both are meant."""
         for match in _CLOCK.finditer(legible(self._text)):  # in digits 9am is 9
             early, late = match["early"] or match["am"], match["late"] or match["pm"]
-            if not (early or late or match["minute"] or match["oclock"] == "时"):
+            if not (early or late or match["minute"] or match["oclock"]):
                 continue
             minutes = int(match["minute"] or match["more"] or (30 if match["half"] else 0))
             own = int(match["hour"]) * 60 + minutes
@@ -544,7 +558,8 @@ class _Sentence:
                 around = frozenset(("within", form) for form in name.forms[1:])
                 part = replace(part, forms=frozenset(name.forms[:1]), marks=around)
             if kind == "agency":
-                part = replace(part, marks=self._roles(part))
+                around = frozenset(("within", form) for form in name.forms[1:])
+                part = replace(part, forms=frozenset(name.forms[:1]), marks=around | self._roles(part))
             yield self._told(part)
 
     def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
