@@ -16,7 +16,7 @@ from kgrag.answer.support import wording
 from kgrag.text.quantities import agree
 from kgrag.text.words import has_han, is_latin
 from kgrag.verification.names import bare
-from kgrag.verification.parts import Date, Part, parts_of, plain
+from kgrag.verification.parts import Date, Part, denials, parts_of, plain
 
 T = TypeVar("T")
 Verdict = Literal["missing", "elsewhere", "contrary", "computed"]
@@ -29,6 +29,7 @@ _CLOSE = 0.1  # by which parts may be less like it than the best, to count as we
 _SOME = 0.35  # likeness of a further sentence that is not the next one
 _FAR = 0.4  # weight of the words of a sentence outside of a part's segment
 _ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number may be off
+_ANY_YEAR = 2001  # of two dates without one
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
@@ -143,7 +144,7 @@ def findings(
         clause: What it cites.
         asked: The question.
         around: All sentences of the block, including this one.
-        whole: What its operands may stand in, if it is computed; the clause for None.
+        whole: What all of the answer cites, where operands may stand; the clause for None.
     """
     compared = _Compared(said, clause, asked, around, whole or clause)
     found = (compared.finding(part) for part in compared.mine)
@@ -200,7 +201,8 @@ class _Compared:
         if part.kind == "modal":
             return self._otherwise(part)
         in_latin = is_latin(self._clause.own)
-        if (part.kind == "name" and not in_latin) or (
+        in_letters = part.kind == "code" and not _DIGITS.search(part.written)
+        if ((in_letters or part.kind == "name") and not in_latin) or (
             part.kind == "agency" and in_latin and has_han(self._said)
         ):
             return None  # called otherwise in another language
@@ -236,10 +238,17 @@ class _Compared:
 
     def _lacking(self, part: Part) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
-        if any(self.is_same(part, p) for p in self._asked):
-            return None
+        if part.kind != "place" and any(self.is_same(part, p) for p in self._asked):
+            if part.kind != "quantity" or self._sets_against(part):
+                return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
+
+    def _sets_against(self, part: Part) -> bool:
+        """Return whether a figure of the question stands beside one that the clause states."""
+        held = [p for p in (*self._clause.parts, *self._clause.over) if p.kind == "quantity"]
+        others = [p for p in self.mine if p.kind == "quantity" and not self.is_same(part, p)]
+        return any(self._computed(p) or any(self.is_same(p, its) for its in held) for p in others)
 
     def rivals(self, part: Part) -> list[float]:
         """Return how like a part those of the clause are that may stand in its place."""
@@ -287,8 +296,9 @@ class _Compared:
             if said & _MODAL and told & _MODAL:
                 said, told = said & _MODAL, told & _MODAL
             return any(frozenset(p) not in _UNLIKE for p in product(said, told))
-        back = part.kind == "agency" and part.marked("within") & other.forms  # 财政局 of 财政部门
-        return bool(part.forms & (other.forms | other.marked("within")) or back)
+        mine, its = part.marked("within"), other.marked("within")
+        back = part.kind == "agency" and mine & (other.forms | (its if self.across else set()))
+        return bool(part.forms & (other.forms | its) or back)  # 财政局 of 财政部门
 
     def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
         """Return whether another part of the clause may stand in a part's place.
@@ -300,6 +310,8 @@ class _Compared:
         """
         if part.kind != other.kind or part.kind not in _COMPARED or self.is_same(part, other):
             return False
+        if part.kind == "agency" and beside and self.across:
+            return False  # what each of them does is said in another language
         if part.kind == "quantity" and not part.units & other.units:
             return False
         return not any(
@@ -383,9 +395,11 @@ class _Compared:
             if share >= max(_ALIKE, best - _CLOSE)
             and share >= max(_alike(mine, p) for mine in said) - _CLOSE
         ]
-        if near and not any(self.is_same(part, p) for p in near):
-            return self._contrary(part, near[0])
-        return None
+        if not near or any(self.is_same(part, p) for p in near):
+            return None
+        if 0 < denials(part.said) == denials(near[0].said):
+            return None  # no is said by other words
+        return self._contrary(part, near[0])
 
     def _may_be_count(self, part: Part) -> bool:
         """Return whether a number in words may count what the reader sees: 三个方面."""
@@ -397,18 +411,21 @@ class _Compared:
             return self._reckoned(part)
         if part.kind != "quantity":
             return ""
+        mine = self._operands(part, self._block if part.marked("computed") else self.mine)
+        found = _of_one(part, mine) or _of_two(part, mine) or _of_all(part, mine)
+        found = found or self._spanned(part)
+        if found or not part.marked("computed"):
+            return found
+        # Some two of many numbers have nearly any ratio.
+        return _of_two(part, [p for p in self._clause.parts if p.kind == "quantity"], signs="+−")
+
+    def _operands(self, part: Part, own: Sequence[Part]) -> list[Part]:
+        """Return numbers of the answer that its clauses state, or that follow from these."""
         stated = (*self._whole.parts, *self._whole.over, *self._asked)
         held = [p for p in stated if p.kind == "quantity"]
-        mine = self._operands(part, held)
-        found = _of_two(part, mine) or _of_all(part, mine) or self._spanned(part)
-        # Some two of many numbers have nearly any ratio.
-        return found or (_of_two(part, held, signs="+−") if part.marked("computed") else "")
-
-    def _operands(self, part: Part, held: Sequence[Part]) -> list[Part]:
-        """Return the numbers of the answer that stand in the clause, or follow from those that do."""
-        own = (*self._block, *self._asked)
-        told = [p for p in own if p.kind == "quantity" and not self.is_same(part, p)]
+        told = [p for p in (*own, *self._asked) if p.kind == "quantity" and not self.is_same(part, p)]
         found = [p for p in told if any(self.is_same(p, its) for its in held)]
+        found += [p for p in self._clause.parts if p.marked("of") and p not in told]
         for p in told:
             if p not in found and (_of_two(p, found) or _of_all(p, found)):
                 found.append(p)
@@ -437,10 +454,18 @@ class _Compared:
         return ""
 
     def _reckoned(self, part: Part) -> str:
-        """Return from which time and how many months a time follows."""
+        """Return from which time and how many months or days a time follows."""
         own = self._clause.parts
         terms = [(int(size), p) for p in own for unit, size in p.sizes if unit == "月"]
-        begins = [p for p in (*self.mine, *own) if p.kind == "time" and p is not part]
+        begins = [p for p in (*self.mine, *self._asked, *own) if p.kind == "time" and p is not part]
+        passing = [(int(size), p) for p in own for unit, size in p.sizes if unit == "日"]
+        for begin, (days, term) in product(begins, passing):
+            for (y, *own_day), (year, *day) in product(part.dates, begin.dates):
+                years = y or year or _ANY_YEAR, year or y or _ANY_YEAR
+                if all(own_day) and all(day):
+                    passed = date(years[0], *own_day) - date(years[1], *day)
+                    if 0 <= days - passed.days <= 1:
+                        return f"{begin.written}+{term.written}"
         for begin, (months, term) in product(begins, terms):
             for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
                 passed = 12 * (y - year) + (m - month)
@@ -473,6 +498,15 @@ def _alike(part: Part, other: Part) -> float:
     return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
+def _of_one(part: Part, terms: Sequence[Part]) -> str:
+    """Return of which number a number is the double or the half."""
+    for term in terms:
+        for (unit, size), (its, value) in product(part.sizes, term.sizes):
+            if agree(unit, its) and size in (2 * value, value / 2):
+                return f"{term.written}{'×' if size > value else '÷'}2"
+    return ""
+
+
 def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−×÷") -> str:
     """Return of which two numbers a number is the sum, difference, product or ratio."""
     for one, other in combinations(terms, 2):
@@ -480,7 +514,9 @@ def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−×÷") -> str:
             for sign, result, of in _results(unit, a, its, b):
                 off = _ROUNDED * abs(result) if sign in "×÷" else 0
                 right = any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes)
-                right &= part.marked("bound") <= one.marked("bound") | other.marked("bound")
+                if sign != "×":  # no ratio of shares, unless it says that it is one
+                    right &= sign != "÷" or unit != "%" or bool(part.marked("computed"))
+                    right &= part.marked("bound") <= one.marked("bound") | other.marked("bound")
                 if right and sign in signs:
                     return f"{one.written}{sign}{other.written}"
     return ""
@@ -503,10 +539,11 @@ def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[st
         return
     yield "+", a + b, unit
     yield "−", abs(a - b), unit
+    yield "+", (a + b) / 2, unit
     if unit == "%":
         yield "−", abs(a - b), "个百分点"
     for one, other in ((a, b), (b, a)):
-        if other and unit != "%":
+        if other:
             yield "÷", 100 * one / other, "%"
             yield "÷", 100 * abs(one - other) / other, "%"
             yield "÷", one / other, "倍"

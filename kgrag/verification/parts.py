@@ -77,6 +77,7 @@ _ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, �
 _ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
 _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_DENIAL = re.compile("[不未无没非禁勿]")
 _LATIN_WORD = re.compile(r"[A-Za-z]*")
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
@@ -267,6 +268,14 @@ def plain(text: str) -> str:
 def is_modal(word: str) -> bool:
     """Return whether a word says what is allowed, asked for or not so, in `claims.toml`."""
     return any(tag.startswith("modal:") for term in _terms(plain(word)) for tag in term.tags)
+
+
+def denials(text: str) -> int:
+    """Return how often a text says no, by whatever words: 不会再, 暂无, never."""
+    tags = {"modal:not", "modal:forbid"}
+    if is_latin(text):
+        return sum(bool(term.tags & tags) for term in _terms(plain(text)))
+    return len(_DENIAL.findall(text))
 
 
 def claims_something(sentence: str) -> bool:
@@ -592,11 +601,17 @@ class _Sentence:
                 continue
             said, reach = self._written(low, high), _FOCUS * (3 if self._latin else 1)
             part = Part("modal", said, low, forms=frozenset({"plain"}), near=near, said=said)
-            for term, later in zip_longest(modal, modal[1:]):
-                end = min(high, term.end + reach, later.start if later else high)
-                focus = _words(self._bare[term.end : end]) & near
-                forms = _tagged("modal", [term])
-                yield replace(part, start=term.start, forms=forms, far=focus)
+            chains = [[modal[0]]] if modal else []  # 不得免于 is said of one thing
+            for before, term in pairwise(modal):
+                if term.start > before.end + 1:
+                    chains.append([])
+                chains[-1].append(term)
+            for chain, later in zip_longest(chains, chains[1:]):
+                last = chain[-1].end
+                end = min(high, last + reach, later[0].start if later else high)
+                forms = frozenset[str]().union(*(_tagged("modal", [term]) for term in chain))
+                focus = _words(self._bare[last:end]) & near
+                yield replace(part, start=chain[0].start, forms=forms, far=focus)
             if not modal:
                 yield part
 
