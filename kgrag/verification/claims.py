@@ -539,7 +539,6 @@ def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[st
         return
     yield "+", a + b, unit
     yield "−", abs(a - b), unit
-    yield "+", (a + b) / 2, unit
     if unit == "%":
         yield "−", abs(a - b), "个百分点"
     for one, other in ((a, b), (b, a)):
