@@ -271,7 +271,7 @@ class _Compared:
         """Return whether a rival shares clearly more words with a part than those of its value."""
         is_faint = not self.across and self.like(part, rival) < _SOME
         is_each = any(p.marked("each") for p in (part, rival, *same))
-        if is_faint or is_each or self._computed(part):
+        if is_faint or is_each or (part.marked("computed") and self._computed(part)):
             return False
         told = (mine.near for mine in self.mine if self.is_same(mine, rival))
         words = part.near.difference(*told) | {word for word in part.far if word[0] == "#"}
