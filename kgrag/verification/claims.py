@@ -26,12 +26,15 @@ _LIKE = 0.6  # share of a part's words that another one's must hold to be of the
 _ALIKE = 0.5  # of the words of two segments together that both have
 _MARGIN = 0.2  # by which another part must be more like it than its own
 _CLOSE = 0.1  # by which parts may be less like it than the best, to count as well
+_MIXED, _FRAME = 0.8, 1 / 3  # share of a segment's words in two others together, and in both
+_MOST_LIKE = 6  # segments of a clause that are compared with one
 _SOME = 0.35  # likeness of a further sentence that is not the next one
 _FAR = 0.4  # weight of the words of a sentence outside of a part's segment
 _ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number may be off
 _ANY_YEAR = 2001  # of two dates without one
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_JOINED = re.compile(r"[和与及或比]")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
 _COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
 # What may lack where nothing else stands in its place.
@@ -148,7 +151,7 @@ def findings(
     """
     compared = _Compared(said, clause, asked, around, whole or clause)
     found = (compared.finding(part) for part in compared.mine)
-    return sorted({f for f in found if f})
+    return sorted({*filter(None, found), *compared.mixed()})
 
 
 def completing(
@@ -249,6 +252,30 @@ class _Compared:
         held = [p for p in (*self._clause.parts, *self._clause.over) if p.kind == "quantity"]
         others = [p for p in self.mine if p.kind == "quantity" and not self.is_same(part, p)]
         return any(self._computed(p) or any(self.is_same(p, its) for its in held) for p in others)
+
+    def mixed(self) -> Iterator[Finding]:
+        """Yield segments that join what the clause tells apart in two segments of one frame.
+
+        甲区为重点管理区 has a half of each: 乙区为重点管理区，甲区为一般管理区.
+        """
+        if self.across:
+            return
+        for part in self.mine:
+            if part.kind != "modal" or _JOINED.search(part.said):
+                continue
+            told = {p.near: p.said for p in self._clause.parts if p.kind == "modal"}
+            best = sorted(told, key=lambda near: -len(near & part.near))[:_MOST_LIKE]
+            for one, other in combinations(best, 2):
+                here, there = one & part.near, other & part.near
+                both, frame = here | there, here & there
+                if (
+                    len(both) >= _MIXED * len(part.near)
+                    and len(frame) >= _FRAME * len(part.near)
+                    and min(len(here - frame), len(there - frame)) > 1
+                    and not any(both <= near for near in told)
+                ):
+                    yield Finding(part.start, "contrary", f"{part.said}≠{told[one]}/{told[other]}")
+                    break
 
     def rivals(self, part: Part) -> list[float]:
         """Return how like a part those of the clause are that may stand in its place."""
