@@ -413,6 +413,8 @@ class _Compared:
 
     def _otherwise(self, part: Part) -> Finding | None:
         """Return that a clause forbids what a segment allows, or the like."""
+        if self.across:
+            return self._turned(part)
         said = [p for p in (*self.mine, *self._block) if p.kind == "modal"]
         shares = [(_alike(part, p), p) for p in self._clause.parts if p.kind == "modal"]
         best = max((share for share, _ in shares), default=0.0)
@@ -427,6 +429,15 @@ class _Compared:
         if 0 < denials(part.said) == denials(near[0].said):
             return None  # no is said by other words
         return self._contrary(part, near[0])
+
+    def _turned(self, part: Part) -> Finding | None:
+        """Return that a clause in another language forbids what is allowed, and nothing else."""
+        told = [p for p in self._clause.parts if p.kind == "modal" and p.forms & _MODAL]
+        values = frozenset[str]().union(*(p.forms for p in told)) & _MODAL
+        mine = "forbid" if denials(part.said) else "permit"
+        if part.forms & {"permit", "forbid"} and values == {"forbid", "permit"} - {mine}:
+            return self._contrary(part, told[0])
+        return None
 
     def _may_be_count(self, part: Part) -> bool:
         """Return whether a number in words may count what the reader sees: 三个方面."""
