@@ -53,9 +53,10 @@ _CUT = re.compile(
 _CORE = 2  # characters before the suffix that make an agency's name
 # Words that end like an agency, and agencies that nobody names.
 _COMMON = re.compile(
-    r"(?:全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
+    r"(?P<word>全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
+_GENERAL = re.compile("(?:行政|主管|监督|管理|监管|执法)+$")  # before 部门: no part of the name
 _LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
 _COUNTED = re.compile(r"\d+[a-z]{1,2}")  # 3rd, 5m
@@ -126,8 +127,10 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         shown = next(filter(is_central_organ, whole_names), shown)
         name = bare(shown)
         suffix = bare(match.group())
-        stem = name.removesuffix(suffix)
-        if len(stem) < _CORE or _COMMON.search(stem):
+        long = name.removesuffix(suffix)
+        stem = _GENERAL.sub("", long)
+        common = _COMMON.search(stem)
+        if len(stem) < _CORE or (common and (stem == long or not common["word"])):
             continue
         whole = stem == name or suffix in ("部门", "机关")  # 人民银行 has become 央行; 林业部门 is no name
         core = stem[-_CORE:]
