@@ -1,5 +1,6 @@
 """Compare the parts of a sentence with the clause that it cites."""
 
+import functools
 import math
 import operator
 import re
@@ -34,6 +35,7 @@ _ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number 
 _ANY_YEAR = 2001  # of two dates without one
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+")
 _JOINED = re.compile(r"[和与及或比]")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
 _COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
@@ -205,6 +207,8 @@ class _Compared:
             return self._otherwise(part)
         in_latin = is_latin(self._clause.own)
         in_letters = part.kind == "code" and not _DIGITS.search(part.written)
+        if part.kind in ("name", "code") and self._is_short_for(part):
+            return None
         if ((in_letters or part.kind == "name") and not in_latin) or (
             part.kind == "agency" and in_latin and has_han(self._said)
         ):
@@ -439,6 +443,15 @@ class _Compared:
             return self._contrary(part, told[0])
         return None
 
+    def _is_short_for(self, part: Part) -> bool:
+        """Return whether a name is written in full where its clause has the letters, or inversely."""
+        whole = f"{self._clause.above}\n{self._clause.own}"
+        if part.kind == "code":
+            return part.written.casefold() in _initials(whole)
+        codes = (p.written.casefold() for p in self._clause.parts if p.kind == "code")
+        initial = part.written[0].casefold()
+        return any(initial in code and code in _initials(self._said) for code in codes)
+
     def _may_be_count(self, part: Part) -> bool:
         """Return whether a number in words may count what the reader sees: 三个方面."""
         return part.is_word and (part.units == {"个"} or max(part.raw) <= 1)
@@ -474,7 +487,8 @@ class _Compared:
         told = [p for p in (*self._asked, *self._block) if p.kind == "time"]
         for begin, end in combinations(told, 2):
             for (year, *one), (its, *other) in product(begin.dates, end.dates):
-                one, other = (year or its, *one), (its or year, *other)
+                one = (year or its or _ANY_YEAR, *one)
+                other = (its or year or _ANY_YEAR, *other)
                 spans = {"月": abs(12 * (one[0] - other[0]) + one[1] - other[1])}
                 if all((*one, *other)):
                     spans["日"] = abs((date(*one) - date(*other)).days)
@@ -510,6 +524,12 @@ class _Compared:
                 if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
                     return f"{begin.written}+{term.written}"
         return ""
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _initials(text: str) -> str:
+    """Return the first letters of the capitalised words of a text: those of a name are together."""
+    return "".join(word[0] for word in _CAPITALISED.findall(text)).casefold()
 
 
 def _is_as_much(part: Part, other: Part) -> bool:
@@ -563,7 +583,7 @@ def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−×÷") -> str:
 def _of_all(part: Part, terms: Sequence[Part]) -> str:
     """Return of which three or more numbers of its unit a number is the sum."""
     (unit, value), *_ = part.sizes
-    alike = [p for p in terms if unit in p.units]
+    alike = [p for p in terms if any(agree(unit, its) for its in p.units)]
     is_sum = len(alike) > 2 and value == sum(max(size for _, size in p.sizes) for p in alike)
     return "+".join(p.written for p in alike) if is_sum else ""
 

@@ -65,7 +65,7 @@ _COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
 _CLOCK = re.compile(
     r"(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))?\s*(?<![\d.:])(?P<hour>[01]?\d|2[0-4])\s*"
-    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>时|点(?=[\d半整钟前后至到起之以]))(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
+    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>时|点(?=[\d半整钟前后至到起之以]|[^一-鿿]|$))(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
     r"(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?))?",
     re.IGNORECASE,
 )
