@@ -47,7 +47,7 @@ _FULL = re.compile(
     r"(?:(?P<of>百分之|千分之|万分之)\s*+)?"
     r"(?:(?P<arabic>(?<![a-z\d.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)"
     r"|(?<![a-z\d.])0\.[ \t]{1,2}\d+|(?<![a-z\d.])\d+(?:\.\d+)?)"
-    rf"|(?P<han>[{HAN_WHOLE}万亿]+(?:点[{HAN_DIGITS}]+)?))"
+    rf"|(?P<han>(?:(?!千[瓦米克伏])[{HAN_WHOLE}万亿])+(?:点[{HAN_DIGITS}]+)?))"
     rf"(?:\s*[多余](?=[千万亿]))?(?:\s*(?P<scale>{_SCALES}))?(?:\s*[多余])?(?:\s*(?P<unit>{_UNIT}))?",
     re.IGNORECASE,
 )

@@ -29,7 +29,10 @@ _WORD = re.compile(r"[\w.%％℃°]+")
 _RANGE = re.compile(r"(?<=[\d%])[-—–~～]+(?=\d)")
 _SIGNED_NUMBER = re.compile(r"\d(?:[.%‰]|[-—–~～]+\d)|[<>≤≥±]=?\d")
 _NOT_KEPT = re.compile(r"(?:(?!(?<=\d)\.(?=\d)|(?<=\d)[%‰]|(?<=[\d%])-(?=\d)|[<>≤≥±]=?\d)[\W_])+")
-_SENTENCE_END = re.compile(r"[。！？!?；;]+[”’」』）)》\"]*|\.(?=\s|$)|\n")
+# No stop of an abbreviation ends one: behind a single letter, or before a small one (UAX 29, SB8).
+_SENTENCE_END = re.compile(
+    r"[。！？!?；;]+[”’」』）)》\"]*|(?<![\s.][A-Za-z])\.(?=\s|$)(?![^\S\n]+[a-z])|\n"
+)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]+(?:'s)?$")
 _LONGEST_CLAUSE = 64  # characters; longer ones are rare, and not remembered

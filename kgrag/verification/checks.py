@@ -73,6 +73,7 @@ class _Compared:
         self, answer: Answer, cited: Mapping[int, Clause], said: Iterable[Statement]
     ) -> None:
         self._cited, self._asked = cited, answer.question
+        self._whole = Clause.joined([*cited.values()]) if cited else Clause("")
         self._blocks: dict[int, list[str]] = {}
         for statement in said:
             if statement.form != "heading":
@@ -83,7 +84,6 @@ class _Compared:
         numbers = tuple(n for n in statement.rests_on if n in self._cited)
         found: dict[str, dict[str, None]] = defaultdict(dict)
         if numbers:
-            whole = Clause.joined([self._cited[n] for n in numbers])
             for text, own in _parts(statement, written, numbers):
                 told = without_denials(text)
                 clause = Clause.joined([self._cited[n] for n in own])
@@ -92,7 +92,7 @@ class _Compared:
                     clause,
                     asked=self._asked,
                     around=self._blocks[statement.block],
-                    whole=whole,
+                    whole=self._whole,
                 ):
                     found[finding.verdict][finding.words] = None
         bare = not numbers and statement.form == "claim" and claims_something(statement.text)

@@ -1,11 +1,13 @@
 """Compare the parts of a sentence with the clause that it cites."""
 
+import functools
 import math
 import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -15,7 +17,7 @@ from kgrag.answer.support import wording
 from kgrag.text.quantities import agree
 from kgrag.text.words import has_han, is_latin
 from kgrag.verification.names import bare
-from kgrag.verification.parts import Date, Part, parts_of, plain
+from kgrag.verification.parts import Date, Part, denials, parts_of, plain
 
 T = TypeVar("T")
 Verdict = Literal["missing", "elsewhere", "contrary", "computed"]
@@ -25,14 +27,18 @@ _LIKE = 0.6  # share of a part's words that another one's must hold to be of the
 _ALIKE = 0.5  # of the words of two segments together that both have
 _MARGIN = 0.2  # by which another part must be more like it than its own
 _CLOSE = 0.1  # by which parts may be less like it than the best, to count as well
+_MIXED, _FRAME = 0.8, 1 / 3  # share of a segment's words in two others together, and in both
+_MOST_LIKE = 6  # segments of a clause that are compared with one
 _SOME = 0.35  # likeness of a further sentence that is not the next one
 _FAR = 0.4  # weight of the words of a sentence outside of a part's segment
 _ROUNDED, _ABOUT = Fraction(1, 200), Fraction(1, 20)  # share by which a number may be off
+_ANY_YEAR = 2001  # of two dates without one
 _MOST_ITEMS = 30  # of a list whose items an answer counts
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+")
+_JOINED = re.compile(r"[和与及或比]")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
-_COMPARED = frozenset(("quantity", "time", "day", "place", "agency", "level", "per", "code"))
-_ASKED = frozenset(("time", "agency", "title", "code", "name"))
+_COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))
 _MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
@@ -143,11 +149,11 @@ def findings(
         clause: What it cites.
         asked: The question.
         around: All sentences of the block, including this one.
-        whole: What its operands may stand in, if it is computed; the clause for None.
+        whole: What all of the answer cites, where operands may stand; the clause for None.
     """
     compared = _Compared(said, clause, asked, around, whole or clause)
     found = (compared.finding(part) for part in compared.mine)
-    return sorted({f for f in found if f})
+    return sorted({*filter(None, found), *compared.mixed()})
 
 
 def completing(
@@ -200,7 +206,10 @@ class _Compared:
         if part.kind == "modal":
             return self._otherwise(part)
         in_latin = is_latin(self._clause.own)
-        if (part.kind == "name" and not in_latin) or (
+        in_letters = part.kind == "code" and not _DIGITS.search(part.written)
+        if part.kind in ("name", "code") and self._is_short_for(part):
+            return None
+        if ((in_letters or part.kind == "name") and not in_latin) or (
             part.kind == "agency" and in_latin and has_han(self._said)
         ):
             return None  # called otherwise in another language
@@ -236,10 +245,41 @@ class _Compared:
 
     def _lacking(self, part: Part) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
-        if part.kind in _ASKED and any(self.is_same(part, p) for p in self._asked):
-            return None
+        if part.kind != "place" and any(self.is_same(part, p) for p in self._asked):
+            if part.kind != "quantity" or self._sets_against(part):
+                return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
+
+    def _sets_against(self, part: Part) -> bool:
+        """Return whether a figure of the question stands beside one that the clause states."""
+        held = [p for p in (*self._clause.parts, *self._clause.over) if p.kind == "quantity"]
+        others = [p for p in self.mine if p.kind == "quantity" and not self.is_same(part, p)]
+        return any(self._computed(p) or any(self.is_same(p, its) for its in held) for p in others)
+
+    def mixed(self) -> Iterator[Finding]:
+        """Yield segments that join what the clause tells apart in two segments of one frame.
+
+        甲区为重点管理区 has a half of each: 乙区为重点管理区，甲区为一般管理区.
+        """
+        if self.across:
+            return
+        for part in self.mine:
+            if part.kind != "modal" or _JOINED.search(part.said):
+                continue
+            told = {p.near: p.said for p in self._clause.parts if p.kind == "modal"}
+            best = sorted(told, key=lambda near: -len(near & part.near))[:_MOST_LIKE]
+            for one, other in combinations(best, 2):
+                here, there = one & part.near, other & part.near
+                both, frame = here | there, here & there
+                if (
+                    len(both) >= _MIXED * len(part.near)
+                    and len(frame) >= _FRAME * len(part.near)
+                    and min(len(here - frame), len(there - frame)) > 1
+                    and not any(both <= near for near in told)
+                ):
+                    yield Finding(part.start, "contrary", f"{part.said}≠{told[one]}/{told[other]}")
+                    break
 
     def rivals(self, part: Part) -> list[float]:
         """Return how like a part those of the clause are that may stand in its place."""
@@ -262,7 +302,7 @@ class _Compared:
         """Return whether a rival shares clearly more words with a part than those of its value."""
         is_faint = not self.across and self.like(part, rival) < _SOME
         is_each = any(p.marked("each") for p in (part, rival, *same))
-        if is_faint or is_each or self._computed(part):
+        if is_faint or is_each or (part.marked("computed") and self._computed(part)):
             return False
         told = (mine.near for mine in self.mine if self.is_same(mine, rival))
         words = part.near.difference(*told) | {word for word in part.far if word[0] == "#"}
@@ -287,7 +327,9 @@ class _Compared:
             if said & _MODAL and told & _MODAL:
                 said, told = said & _MODAL, told & _MODAL
             return any(frozenset(p) not in _UNLIKE for p in product(said, told))
-        return bool(part.forms & (other.forms | other.marked("within")))
+        mine, its = part.marked("within"), other.marked("within")
+        back = part.kind == "agency" and mine & (other.forms | (its if self.across else set()))
+        return bool(part.forms & (other.forms | its) or back)  # 财政局 of 财政部门
 
     def _is_rival(self, part: Part, other: Part, *, beside: bool) -> bool:
         """Return whether another part of the clause may stand in a part's place.
@@ -299,6 +341,8 @@ class _Compared:
         """
         if part.kind != other.kind or part.kind not in _COMPARED or self.is_same(part, other):
             return False
+        if part.kind == "agency" and beside and self.across:
+            return False  # what each of them does is said in another language
         if part.kind == "quantity" and not part.units & other.units:
             return False
         return not any(
@@ -360,7 +404,7 @@ class _Compared:
 
     def _meant_otherwise(self, part: Part, near: Sequence[Part]) -> Finding | None:
         """Return that a part is meant otherwise wherever the clause states it: its bound, time."""
-        marks = ("bound", "move", "per", "role")
+        marks = ("bound", "move", "per", "of", "role")
         if any(_is_apart(part.marked(m), [p.marked(m) for p in near], operator.eq) for m in marks):
             return Finding(part.start, "contrary", f"{part.said}≠{near[0].said}")
         for mine, theirs in (
@@ -373,6 +417,8 @@ class _Compared:
 
     def _otherwise(self, part: Part) -> Finding | None:
         """Return that a clause forbids what a segment allows, or the like."""
+        if self.across:
+            return self._turned(part)
         said = [p for p in (*self.mine, *self._block) if p.kind == "modal"]
         shares = [(_alike(part, p), p) for p in self._clause.parts if p.kind == "modal"]
         best = max((share for share, _ in shares), default=0.0)
@@ -382,9 +428,29 @@ class _Compared:
             if share >= max(_ALIKE, best - _CLOSE)
             and share >= max(_alike(mine, p) for mine in said) - _CLOSE
         ]
-        if near and not any(self.is_same(part, p) for p in near):
-            return self._contrary(part, near[0])
+        if not near or any(self.is_same(part, p) for p in near):
+            return None
+        if 0 < denials(part.said) == denials(near[0].said):
+            return None  # no is said by other words
+        return self._contrary(part, near[0])
+
+    def _turned(self, part: Part) -> Finding | None:
+        """Return that a clause in another language forbids what is allowed, and nothing else."""
+        told = [p for p in self._clause.parts if p.kind == "modal" and p.forms & _MODAL]
+        values = frozenset[str]().union(*(p.forms for p in told)) & _MODAL
+        mine = "forbid" if denials(part.said) else "permit"
+        if part.forms & {"permit", "forbid"} and values == {"forbid", "permit"} - {mine}:
+            return self._contrary(part, told[0])
         return None
+
+    def _is_short_for(self, part: Part) -> bool:
+        """Return whether a name is written in full where its clause has the letters, or inversely."""
+        whole = f"{self._clause.above}\n{self._clause.own}"
+        if part.kind == "code":
+            return part.written.casefold() in _initials(whole)
+        codes = (p.written.casefold() for p in self._clause.parts if p.kind == "code")
+        initial = part.written[0].casefold()
+        return any(initial in code and code in _initials(self._said) for code in codes)
 
     def _may_be_count(self, part: Part) -> bool:
         """Return whether a number in words may count what the reader sees: 三个方面."""
@@ -394,12 +460,41 @@ class _Compared:
         """Return how a part follows from what stands in the clause; empty if it does not."""
         if part.kind == "time":
             return self._reckoned(part)
-        if not part.marked("computed"):
+        if part.kind != "quantity":
             return ""
-        held = [p for p in self._whole.parts if p.kind == "quantity"]
-        mine = [p for p in self._block if any(self.is_same(p, its) for its in held)]
+        mine = self._operands(part, self._block if part.marked("computed") else self.mine)
+        found = _of_one(part, mine) or _of_two(part, mine) or _of_all(part, mine)
+        found = found or self._spanned(part)
+        if found or not part.marked("computed"):
+            return found
         # Some two of many numbers have nearly any ratio.
-        return _of_two(part, mine) or _of_two(part, held, signs="+−") or _of_all(part, mine)
+        return _of_two(part, [p for p in self._clause.parts if p.kind == "quantity"], signs="+−")
+
+    def _operands(self, part: Part, own: Sequence[Part]) -> list[Part]:
+        """Return numbers of the answer that its clauses state, or that follow from these."""
+        stated = (*self._whole.parts, *self._whole.over, *self._asked)
+        held = [p for p in stated if p.kind == "quantity"]
+        told = [p for p in (*own, *self._asked) if p.kind == "quantity" and not self.is_same(part, p)]
+        found = [p for p in told if any(self.is_same(p, its) for its in held)]
+        found += [p for p in self._clause.parts if p.marked("of") and p not in told]
+        for p in told:
+            if p not in found and (_of_two(p, found) or _of_all(p, found)):
+                found.append(p)
+        return found
+
+    def _spanned(self, part: Part) -> str:
+        """Return between which two dates of the answer a time lies, in days or months."""
+        told = [p for p in (*self._asked, *self._block) if p.kind == "time"]
+        for begin, end in combinations(told, 2):
+            for (year, *one), (its, *other) in product(begin.dates, end.dates):
+                one = (year or its or _ANY_YEAR, *one)
+                other = (its or year or _ANY_YEAR, *other)
+                spans = {"月": abs(12 * (one[0] - other[0]) + one[1] - other[1])}
+                if all((*one, *other)):
+                    spans["日"] = abs((date(*one) - date(*other)).days)
+                if any(spans.get(unit, -9) - size in (0, -1) for unit, size in part.sizes):
+                    return f"{end.written}−{begin.written}"
+        return ""
 
     def _counted(self, part: Part) -> str:
         """Return of how many items a number is, in the answer's block, its sentence, the clause."""
@@ -411,16 +506,30 @@ class _Compared:
         return ""
 
     def _reckoned(self, part: Part) -> str:
-        """Return from which time and how many months a time follows."""
+        """Return from which time and how many months or days a time follows."""
         own = self._clause.parts
         terms = [(int(size), p) for p in own for unit, size in p.sizes if unit == "月"]
-        begins = [p for p in (*self.mine, *own) if p.kind == "time" and p is not part]
+        begins = [p for p in (*self.mine, *self._asked, *own) if p.kind == "time" and p is not part]
+        passing = [(int(size), p) for p in own for unit, size in p.sizes if unit == "日"]
+        for begin, (days, term) in product(begins, passing):
+            for (y, *own_day), (year, *day) in product(part.dates, begin.dates):
+                years = y or year or _ANY_YEAR, year or y or _ANY_YEAR
+                if all(own_day) and all(day):
+                    passed = date(years[0], *own_day) - date(years[1], *day)
+                    if 0 <= days - passed.days <= 1:
+                        return f"{begin.written}+{term.written}"
         for begin, (months, term) in product(begins, terms):
             for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
                 passed = 12 * (y - year) + (m - month)
                 if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
                     return f"{begin.written}+{term.written}"
         return ""
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _initials(text: str) -> str:
+    """Return the first letters of the capitalised words of a text: those of a name are together."""
+    return "".join(word[0] for word in _CAPITALISED.findall(text)).casefold()
 
 
 def _is_as_much(part: Part, other: Part) -> bool:
@@ -438,22 +547,34 @@ def _is_as_much(part: Part, other: Part) -> bool:
 
 
 def _alike(part: Part, other: Part) -> float:
-    """Return how alike two segments are, in all words and in those behind their modal words."""
+    """Return how alike two segments are, in all words and in what their modal words govern."""
     both = 2 * len(part.near & other.near) / (len(part.near) + len(other.near))
-    focus = part.far | other.far
-    if not focus:
+    if not part.far and not other.far:
         return both
-    share = len(focus & part.near & other.near) / len(focus)
+    mine, its = part.far or part.near, other.far or other.near
+    share = len(mine & its) / min(len(mine), len(its))
     return (both + share) / 2 if share >= _ALIKE else 0.0
 
 
-def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−÷") -> str:
-    """Return of which two numbers a number is the sum, the difference or the ratio."""
+def _of_one(part: Part, terms: Sequence[Part]) -> str:
+    """Return of which number a number is the double or the half."""
+    for term in terms:
+        for (unit, size), (its, value) in product(part.sizes, term.sizes):
+            if agree(unit, its) and size in (2 * value, value / 2):
+                return f"{term.written}{'×' if size > value else '÷'}2"
+    return ""
+
+
+def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−×÷") -> str:
+    """Return of which two numbers a number is the sum, difference, product or ratio."""
     for one, other in combinations(terms, 2):
         for (unit, a), (its, b) in product(one.sizes, other.sizes):
             for sign, result, of in _results(unit, a, its, b):
-                off = _ROUNDED * abs(result) if sign == "÷" else 0
+                off = _ROUNDED * abs(result) if sign in "×÷" else 0
                 right = any(agree(u, of) and abs(v - result) <= off for u, v in part.sizes)
+                if sign != "×":  # no ratio of shares, unless it says that it is one
+                    right &= sign != "÷" or unit != "%" or bool(part.marked("computed"))
+                    right &= part.marked("bound") <= one.marked("bound") | other.marked("bound")
                 if right and sign in signs:
                     return f"{one.written}{sign}{other.written}"
     return ""
@@ -462,13 +583,16 @@ def _of_two(part: Part, terms: Sequence[Part], signs: str = "+−÷") -> str:
 def _of_all(part: Part, terms: Sequence[Part]) -> str:
     """Return of which three or more numbers of its unit a number is the sum."""
     (unit, value), *_ = part.sizes
-    alike = [p for p in terms if unit in p.units]
+    alike = [p for p in terms if any(agree(unit, its) for its in p.units)]
     is_sum = len(alike) > 2 and value == sum(max(size for _, size in p.sizes) for p in alike)
     return "+".join(p.written for p in alike) if is_sum else ""
 
 
 def _results(unit: str, a: Fraction, its: str, b: Fraction) -> Iterator[tuple[str, Fraction, str]]:
     """Yield (sign, result, its unit) of what may be computed from two numbers."""
+    for of, share in ((unit, its), (its, unit)):
+        if of and of not in ("%", share):
+            yield "×", a * b / (100 if share == "%" else 1), of
     if not agree(unit, its):
         return
     yield "+", a + b, unit

@@ -33,7 +33,8 @@ _SHORT = (
     ("林业和草原", "林草"),
     ("文化和旅游", "文旅"),
     ("卫生健康", "卫健"),
-    ("环境保护", "环保"),
+    ("环境保护", "环境"),
+    ("环保", "环境"),
     ("金融监督管理", "金融监管"),
     ("中国人民银行", "央行"),
     ("人民银行", "央行"),
@@ -52,9 +53,10 @@ _CUT = re.compile(
 _CORE = 2  # characters before the suffix that make an agency's name
 # Words that end like an agency, and agencies that nobody names.
 _COMMON = re.compile(
-    r"(?:全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
+    r"(?P<word>全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
+_GENERAL = re.compile("(?:行政|主管|监督|管理|监管|执法)+$")  # before 部门: no part of the name
 _LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
 _COUNTED = re.compile(r"\d+[a-z]{1,2}")  # 3rd, 5m
@@ -75,7 +77,8 @@ class Name(NamedTuple):
     Attributes:
         start: Offset in the text.
         written: As written.
-        forms: Normal forms; of a place itself, and those that it lies in.
+        forms: Normal forms; of a place those that it lies in behind its own, of an agency its name
+            without 局 or 委, as 财政部门 has it.
     """
 
     start: int
@@ -124,12 +127,15 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         shown = next(filter(is_central_organ, whole_names), shown)
         name = bare(shown)
         suffix = bare(match.group())
-        stem = name.removesuffix(suffix)
-        if len(stem) < _CORE or _COMMON.search(stem):
+        long = name.removesuffix(suffix)
+        stem = _GENERAL.sub("", long)
+        common = _COMMON.search(stem)
+        if len(stem) < _CORE or (common and (stem == long or not common["word"])):
             continue
-        whole = stem == name or suffix == "部门"  # 人民银行 has become 央行; 林业部门 is no name
-        core = stem[-_CORE:] + ("" if whole else suffix)
-        found.append(Name(match.end() - len(shown), shown, (core,)))
+        whole = stem == name or suffix in ("部门", "机关")  # 人民银行 has become 央行; 林业部门 is no name
+        core = stem[-_CORE:]
+        forms = (core,) if whole else (core + suffix, core)
+        found.append(Name(match.end() - len(shown), shown, forms))
     return found
 
 
@@ -137,7 +143,7 @@ def _agencies_in_english(text: str) -> Iterator[Name]:
     read = in_chinese(text)
     for term in (*read.terms, *read.others) if read else ():
         for name in agencies(f"由{term}", latin=False):
-            yield Name(0, name.written, (name.forms[0][:_CORE],))
+            yield Name(0, name.written, (name.forms[0][:_CORE], name.written[:_CORE]))
 
 
 def places(text: str, known: Collection[str], *, latin: bool) -> list[Name]:

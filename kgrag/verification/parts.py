@@ -5,13 +5,14 @@ value (3 million yuan is 300万元), by what they are said of, and by how they a
 """
 
 import functools
+import operator
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 from kgrag.answer.support import wording
@@ -34,7 +35,7 @@ from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import Name, agencies, codes, places, titles
 
 Kind = Literal[
-    "quantity", "time", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
+    "quantity", "time", "clock", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
 ]
 Size = tuple[str, Fraction]  # unit, size in it
 Date = tuple[int, int, int]  # year, month, day; 0 for what is not told
@@ -60,7 +61,14 @@ _LONGEST = 800  # characters read as one sentence: each part is compared with al
 _FEWEST = 3  # words or pairs that say what a number is of; with less, what stands before says it
 _FOCUS = 6  # characters behind a modal word that tell what is allowed; in English three times that
 _BEHIND = 2  # characters between a number and the bound behind it
+_COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
+_CLOCK = re.compile(
+    r"(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))?\s*(?<![\d.:])(?P<hour>[01]?\d|2[0-4])\s*"
+    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>时|点(?=[\d半整钟前后至到起之以]|[^一-鿿]|$))(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
+    r"(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?))?",
+    re.IGNORECASE,
+)
 _TAGGED: tuple[Kind, ...] = ("day", "level", "per")
 _LISTED_KINDS = frozenset(("quantity", "code", "name"))
 _BOUNDS = ("bound:", "behind:")
@@ -69,7 +77,9 @@ _ARTICLES = frozenset("条章款号期批轮届")  # 第十二条 is a claim, �
 _ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
 _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z$\d])")
+_DENIAL = re.compile("[不未无没非禁勿]")
+_LATIN_WORD = re.compile(r"[A-Za-z]*")
+_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
 _SIZES = (
@@ -88,7 +98,7 @@ _SIZES = (
     " square_kilometers|亩 2000/3 mu",
     "立方米 1 m3 cubic_metre cubic_metres cubic_meter cubic_meters",
     "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers"
-    "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles",
+    "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles|海里 1852 nautical_mile nautical_miles",
     "美元 1 dollar dollars usd|美分 1/100 cent cents",
     "% 1 percent per_cent",
     "个百分点 1 percentage_point percentage_points",
@@ -97,6 +107,8 @@ _SIZES = (
 )
 _CURRENCIES = {"$": "美元", "¥": "元", "￥": "元"}
 _JOINED = str.maketrans("；：", "、 ")
+_AND = frozenset(("、", "和", "及", "或", "and", "or", ","))
+_START = operator.attrgetter("start")
 _TO = frozenset(("-", "—", "–", "~", "～", "至", "到", "to", "and", "或"))
 
 
@@ -119,6 +131,12 @@ def _further_unit() -> re.Pattern[str]:
     names = sorted(_units(), key=len, reverse=True)
     bounded = (re.escape(n) + ("(?![a-z])" if n[-1].isascii() else "") for n in names)
     return re.compile(rf"\s*[-+]?\s*(?:{'|'.join(bounded)})")
+
+
+@functools.cache
+def _each_unit() -> re.Pattern[str]:
+    """Return the pattern of what a quantity is for one of: 元/吨, per tonne, 每千瓦时."""
+    return re.compile(rf"(?:/|\bper|每)\s*({_further_unit().pattern})")
 
 
 @functools.cache
@@ -164,7 +182,7 @@ class Part:
         far: Those of its sentence; of a modal word those right behind it.
         said: Its segment.
         raw: Of a number, its values without its unit.
-        is_word: Of a number in Chinese characters.
+        is_word: Of a number in words.
         is_about: Of a number that is no exact one.
     """
 
@@ -252,6 +270,14 @@ def is_modal(word: str) -> bool:
     return any(tag.startswith("modal:") for term in _terms(plain(word)) for tag in term.tags)
 
 
+def denials(text: str) -> int:
+    """Return how often a text says no, by whatever words: 不会再, 暂无, never."""
+    tags = {"modal:not", "modal:forbid"}
+    if is_latin(text):
+        return sum(bool(term.tags & tags) for term in _terms(plain(text)))
+    return len(_DENIAL.findall(text))
+
+
 def claims_something(sentence: str) -> bool:
     """Return whether a sentence has a part that a text would have to state."""
     return any(part.kind not in ("modal", "per", "level") for part in parts_of(sentence))
@@ -280,6 +306,7 @@ class _Sentence:
         plans = _plans(text, latin=self._latin)
         self._plans = [plan for plan in plans if not self._in_title(plan[0])]
         self._read = list(quantities(self._plain))
+        self._clocks = list(self._read_clock())
         self._times = sorted(self._read_times(), key=lambda t: t.start)
         self._quantities = self._ranged(list(self._read_quantities()))
         numbers = [*self._quantities, *self._times]
@@ -300,7 +327,7 @@ class _Sentence:
         """Yield the parts, with their marks and words."""
         for part in self._quantities:
             yield self._told(self._meant(part))
-        for part in self._times:
+        for part in (*self._clocks, *self._times):
             yield self._told(part)
         yield from self._names()
         yield from self._tagged()
@@ -319,7 +346,18 @@ class _Sentence:
         values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
         near |= {value for at, value in values if low <= at < high}
         far = self._far | {value for _, value in values}
-        return replace(part, near=near, far=far, segment=start, said=self._written(low, high))
+        marks = part.marks | ({("each", "")} if self._is_each(part, low, high) else set())
+        said = self._written(low, high)
+        return replace(part, near=near, far=far, segment=start, said=said, marks=marks)
+
+    def _is_each(self, part: Part, low: int, high: int) -> bool:
+        """Return whether what a part is of stands in another list, item for item."""
+        beside = (p for p in self._quantities if p is not part and p.units == part.units)
+        pairs = ((min(p, part, key=_START), max(p, part, key=_START)) for p in beside)
+        between = (self._plain[one.end : last.start] for one, last in pairs)
+        listed = (_each_unit().sub("", words).strip() in _AND for words in between)
+        respective = (t for t in self._terms if "each" in t.tags and low <= t.start < high)
+        return any(respective) or (part.kind == "quantity" and any(listed))
 
     def _item(self, part: Part) -> tuple[int, int]:
         """Return the span of a part's item of a list, else of its segment; a time's is longer."""
@@ -354,15 +392,18 @@ class _Sentence:
     def _read_quantities(self) -> Iterator[Part]:
         dated = [(d.start, d.end) for d in dates(self._plain)]
         dated += [(start, end) for start, end, _ in self._plans]
+        dated += [(clock.start, clock.end) for clock in self._clocks]
         for q in self._read:
             if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
                 continue
-            more = None if q.unit else _further_unit().match(self._plain, q.end)
+            more = _further_unit().match(self._plain, q.end) if q.unit in ("", "个") else None
             if self._is_item(q) or q.values == {0} or (not more and says_nothing(self._plain, q)):
                 continue
-            if _year_of(q) or q.unit == "月":
+            if (_year_of(q) and not more) or q.unit == "月":
                 continue
             end, values = self._measured(q, more)
+            if self._text[q.start].isascii() and self._text[q.start].isalpha():  # three, not t
+                end = max(end, _LATIN_WORD.match(self._text, q.start).end())
             about = any("about" in t.tags for t in self._beside(q.start, end))
             yield Part(
                 "quantity",
@@ -370,7 +411,7 @@ class _Sentence:
                 q.start,
                 frozenset(values),
                 raw=frozenset(map(Fraction, q.values)),
-                is_word=q.is_word,
+                is_word=q.is_word or self._text[q.start].isalpha(),
                 is_about=about,
             )
 
@@ -392,7 +433,7 @@ class _Sentence:
         if _ORDINAL.search(self._plain, max(0, q.start - 3), q.start):
             return q.unit not in _ARTICLES
         opened = _ITEM.search(self._plain, max(0, q.start - 3), q.start)
-        return opened is not None and self._plain[q.end : q.end + 1] in "）)"
+        return not q.unit and opened is not None and self._plain[q.end : q.end + 1] in "）)"
 
     def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[Size]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
@@ -405,12 +446,18 @@ class _Sentence:
         return end, [(base, Fraction(value) * size) for value in q.values]
 
     def _beside(self, start: int, end: int) -> Iterator[Term]:
-        """Yield the words between the number before and this one, and right behind it."""
+        """Yield the words between the number before and this one, and behind it.
+
+        In 5000吨标准煤以上 a bound stands behind what is counted, before any other number.
+        """
         low, high = self._segment(start)
         low = max((q.end for q in self._read if low <= q.start and q.end <= start), default=low)
+        later = min((q.start for q in self._read if end <= q.start < high), default=high)
         for term in self._terms:
+            is_bound = term.end <= later and _tagged("behind", [term])
+            behind = end + (_COUNTED if is_bound and term.end - term.start > 1 else _BEHIND)
             if (low <= term.start and term.end <= start) or (
-                end <= term.start <= end + _BEHIND and term.end <= high + _BEHIND
+                end <= term.start <= behind and term.end <= high + _BEHIND
             ):
                 yield term
 
@@ -420,10 +467,22 @@ class _Sentence:
         here = [tag for t in self._terms if low <= t.start < high for tag in t.tags]
         marks = self._beside_marks(part)
         marks |= {("per", tag.partition(":")[2]) for tag in here if tag.startswith("per:")}
-        marks |= {(tag, "") for tag in here if tag in ("computed", "each")}
+        marks |= {("computed", "") for tag in here if tag == "computed"}
+        marks |= {("of", unit) for unit in self._for_each(part)}
         bases = [t for t in self._times if low <= t.start < part.start and self._is_base(t)]
         base = frozenset(date for t in bases for date in t.dates)
         return replace(part, marks=marks, base=base, when=self._when(part, high))
+
+    def _for_each(self, part: Part) -> Iterator[str]:
+        """Yield the units that a quantity is for one of, between the numbers around it."""
+        low, high = self._segment(part.start)
+        low = max((q.end for q in self._read if low <= q.start < part.start), default=low)
+        high = min((q.start for q in self._read if part.end <= q.start < high), default=high)
+        for begin, end in ((low, part.start), (part.end, high)):
+            for match in _each_unit().finditer(self._plain, begin, end):
+                base, size = _units()[match.group(1).strip(" -+")]
+                if base != "个":  # languages count persons and households by other words
+                    yield f"{size} {base}"
 
     def _beside_marks(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return whether a quantity is the least or most, a rise or a fall."""
@@ -454,6 +513,20 @@ class _Sentence:
 
     # Times
 
+    def _read_clock(self) -> Iterator[Part]:
+        """Yield times of day in minutes; without a half of the day both are meant."""
+        for match in _CLOCK.finditer(legible(self._text)):  # in digits 9am is 9
+            early, late = match["early"] or match["am"], match["late"] or match["pm"]
+            if not (early or late or match["minute"] or match["oclock"]):
+                continue
+            minutes = int(match["minute"] or match["more"] or (30 if match["half"] else 0))
+            own = int(match["hour"]) * 60 + minutes
+            hour = own % 720
+            forms = {hour} if early else {hour + 720} if late else {own, own % 1440, own + 720}
+            written = self._written(*match.span()).strip()
+            start = match.end() - len(match.group().lstrip())
+            yield Part("clock", written, start, forms=frozenset(map(str, forms)))
+
     def _read_times(self) -> Iterator[Part]:
         """Yield dates, years, months, and the last years of plans, outside of titles."""
         dated = [(d.start, d.end, {(d.year, d.month, d.day)}) for d in dates(self._plain)]
@@ -462,7 +535,7 @@ class _Sentence:
             for match in _MONTH.finditer(self._text)
         ]
         for q in self._read:
-            year = _year_of(q)
+            year = 0 if _further_unit().match(self._plain, q.end) else _year_of(q)
             if year and self._plain[q.start - 1 : q.start] != "〔":
                 ends = {(year, 12, 31)} if _YEAR_END.match(self._plain, q.start + 4) else set()
                 further.append((q.start, q.end, {(year, 0, 0)} | ends))
@@ -484,13 +557,18 @@ class _Sentence:
             *(("code", name) for name in codes(self._text)),
             *(("name", name) for name in codes(self._text, capitalised=True)),
         ]
+        numbers = [*self._quantities, *self._times, *self._clocks]
+        apart = [(p.start, p.end) for p in numbers] + [(t.start, t.end) for t in self._terms]
         for kind, name in found:
+            if kind in ("code", "name") and any(a <= name.start < b for a, b in apart):
+                continue  # May, Friday, 9AM
             part = Part(kind, name.written, name.start, forms=frozenset(name.forms))
             if kind == "place":
                 around = frozenset(("within", form) for form in name.forms[1:])
                 part = replace(part, forms=frozenset(name.forms[:1]), marks=around)
             if kind == "agency":
-                part = replace(part, marks=self._roles(part))
+                around = frozenset(("within", form) for form in name.forms[1:])
+                part = replace(part, forms=frozenset(name.forms[:1]), marks=around | self._roles(part))
             yield self._told(part)
 
     def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
@@ -518,21 +596,24 @@ class _Sentence:
         for low, high in self._segments:
             here = [t for t in self._terms if low <= t.start and t.end <= high]
             modal = [t for t in here if _tagged("modal", [t])]
-            values = frozenset[str]().union(*(_tagged("modal", [t]) for t in modal))
-            bare = _blanked(self._bare, modal, "0")
-            near = _words(bare[low:high])
-            if len(near) >= (1 if modal else _FEWEST):
-                reach = _FOCUS * (3 if self._latin else 1)
-                focus = (_words(bare[t.end : min(high, t.end + reach)]) for t in modal)
-                yield Part(
-                    "modal",
-                    self._written(low, high),
-                    modal[0].start if modal else low,
-                    forms=values or frozenset({"plain"}),
-                    near=near,
-                    far=frozenset[str]().union(*focus) & near,
-                    said=self._written(low, high),
-                )
+            near = _words(_blanked(self._bare, modal, "0")[low:high])
+            if len(near) < (1 if modal else _FEWEST):
+                continue
+            said, reach = self._written(low, high), _FOCUS * (3 if self._latin else 1)
+            part = Part("modal", said, low, forms=frozenset({"plain"}), near=near, said=said)
+            chains = [[modal[0]]] if modal else []  # 不得免于 is said of one thing
+            for before, term in pairwise(modal):
+                if term.start > before.end + 1:
+                    chains.append([])
+                chains[-1].append(term)
+            for chain, later in zip_longest(chains, chains[1:]):
+                last = chain[-1].end
+                end = min(high, last + reach, later[0].start if later else high)
+                forms = frozenset[str]().union(*(_tagged("modal", [term]) for term in chain))
+                focus = _words(self._bare[last:end]) & near
+                yield replace(part, start=chain[0].start, forms=forms, far=focus)
+            if not modal:
+                yield part
 
 
 def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[str]:
