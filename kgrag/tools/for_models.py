@@ -149,15 +149,7 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
     """Yield what a tool found: rows of a table that documents held state, passages, a text."""
     match found:
         case Table():
-            keys = [column.key for column in found.columns]
-            for row in found.rows:
-                head = ((str(row.cells[keys.index("doc_id")]), 0, 1),) if "doc_id" in keys else ()
-                stating = [(s.doc_id, s.start, s.end) for s in row.sources] or head
-                here = [s for s in stating if held is None or s[0] in held]
-                if here or held is None:
-                    cells = (row.cells[at] for at in _told(found))
-                    told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
-                    yield Item(told, tuple(here[:MOST_SOURCES]))
+            yield from _rows(found, held)
         case Found():
             for hit in found.hits:
                 chunk = hit.chunk
@@ -167,3 +159,16 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
             yield Item(cited.quote, ((cited.doc_id, cited.start, cited.end),), is_row=False)
             if found.next:
                 yield Item(f"{found.next} (next)")
+
+
+def _rows(table: Table, held: frozenset[str] | None) -> Iterator[Item]:
+    """Yield rows with their first sources; one of a document that states nothing is its title's."""
+    keys = [column.key for column in table.columns]
+    for row in table.rows:
+        head = ((str(row.cells[keys.index("doc_id")]), 0, 1),) if "doc_id" in keys else ()
+        stating = [(s.doc_id, s.start, s.end) for s in row.sources] or head
+        here = [s for s in stating if held is None or s[0] in held]
+        if here or held is None:
+            cells = (row.cells[at] for at in _told(table))
+            told = " | ".join("" if cell is None else str(shown(cell)) for cell in cells)
+            yield Item(told, tuple(here[:MOST_SOURCES]))

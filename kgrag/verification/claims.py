@@ -6,6 +6,7 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -38,7 +39,9 @@ _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+")
 _JOINED = re.compile(r"[和与及或比]")
 _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
-_COMPARED = frozenset(("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code"))
+_COMPARED = frozenset(
+    ("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code")
+)
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))
 _MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
@@ -205,17 +208,21 @@ class _Compared:
         """Return what is wrong with a part; None for nothing."""
         if part.kind == "modal":
             return self._otherwise(part)
-        in_latin = is_latin(self._clause.own)
-        in_letters = part.kind == "code" and not _DIGITS.search(part.written)
-        if part.kind in ("name", "code") and self._is_short_for(part):
+        if self._is_called_otherwise(part):
             return None
-        if ((in_letters or part.kind == "name") and not in_latin) or (
-            part.kind == "agency" and in_latin and has_han(self._said)
-        ):
-            return None  # called otherwise in another language
         same = [p for p in self._clause.parts if self.is_same(part, p)]
         rivals = [p for p in self._clause.parts if self._is_rival(part, p, beside=bool(same))]
         return self._stated(part, same, rivals) if same else self._unstated(part, rivals)
+
+    def _is_called_otherwise(self, part: Part) -> bool:
+        """Return whether a name may have another form in the clause: letters, another language."""
+        in_latin = is_latin(self._clause.own)
+        if part.kind == "agency":
+            return in_latin and has_han(self._said)
+        if part.kind not in ("name", "code"):
+            return False
+        in_letters = part.kind == "name" or not _DIGITS.search(part.written)
+        return (in_letters and not in_latin) or self._is_short_for(part)
 
     def _stated(self, part: Part, same: Sequence[Part], rivals: Sequence[Part]) -> Finding | None:
         """Return whether a part is stated of something else, or meant otherwise."""
@@ -245,16 +252,16 @@ class _Compared:
 
     def _lacking(self, part: Part) -> Finding | None:
         """Return that a part stands elsewhere or nowhere, unless it is that of the question."""
-        if part.kind != "place" and any(self.is_same(part, p) for p in self._asked):
-            if part.kind != "quantity" or self._sets_against(part):
-                return None
+        is_asked = part.kind != "place" and any(self.is_same(part, p) for p in self._asked)
+        if is_asked and (part.kind != "quantity" or self._sets_against(part)):
+            return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
 
     def _sets_against(self, part: Part) -> bool:
         """Return whether a figure of the question stands beside one that the clause states."""
-        held = [p for p in (*self._clause.parts, *self._clause.over) if p.kind == "quantity"]
-        others = [p for p in self.mine if p.kind == "quantity" and not self.is_same(part, p)]
+        held = _quantities((*self._clause.parts, *self._clause.over))
+        others = [p for p in _quantities(self.mine) if not self.is_same(part, p)]
         return any(self._computed(p) or any(self.is_same(p, its) for its in held) for p in others)
 
     def mixed(self) -> Iterator[Finding]:
@@ -444,7 +451,7 @@ class _Compared:
         return None
 
     def _is_short_for(self, part: Part) -> bool:
-        """Return whether a name is written in full where its clause has the letters, or inversely."""
+        """Return whether a name stands in full where the clause has its letters, or inversely."""
         whole = f"{self._clause.above}\n{self._clause.own}"
         if part.kind == "code":
             return part.written.casefold() in _initials(whole)
@@ -468,13 +475,12 @@ class _Compared:
         if found or not part.marked("computed"):
             return found
         # Some two of many numbers have nearly any ratio.
-        return _of_two(part, [p for p in self._clause.parts if p.kind == "quantity"], signs="+−")
+        return _of_two(part, _quantities(self._clause.parts), signs="+−")
 
     def _operands(self, part: Part, own: Sequence[Part]) -> list[Part]:
         """Return numbers of the answer that its clauses state, or that follow from these."""
-        stated = (*self._whole.parts, *self._whole.over, *self._asked)
-        held = [p for p in stated if p.kind == "quantity"]
-        told = [p for p in (*own, *self._asked) if p.kind == "quantity" and not self.is_same(part, p)]
+        held = _quantities((*self._whole.parts, *self._whole.over, *self._asked))
+        told = [p for p in _quantities((*own, *self._asked)) if not self.is_same(part, p)]
         found = [p for p in told if any(self.is_same(p, its) for its in held)]
         found += [p for p in self._clause.parts if p.marked("of") and p not in told]
         for p in told:
@@ -486,13 +492,9 @@ class _Compared:
         """Return between which two dates of the answer a time lies, in days or months."""
         told = [p for p in (*self._asked, *self._block) if p.kind == "time"]
         for begin, end in combinations(told, 2):
-            for (year, *one), (its, *other) in product(begin.dates, end.dates):
-                one = (year or its or _ANY_YEAR, *one)
-                other = (its or year or _ANY_YEAR, *other)
-                spans = {"月": abs(12 * (one[0] - other[0]) + one[1] - other[1])}
-                if all((*one, *other)):
-                    spans["日"] = abs((date(*one) - date(*other)).days)
-                if any(spans.get(unit, -9) - size in (0, -1) for unit, size in part.sizes):
+            for one, other in product(begin.dates, end.dates):
+                spans = _passed(one, other)
+                if any(abs(spans.get(unit, -9)) - size in (0, -1) for unit, size in part.sizes):
                     return f"{end.written}−{begin.written}"
         return ""
 
@@ -507,23 +509,30 @@ class _Compared:
 
     def _reckoned(self, part: Part) -> str:
         """Return from which time and how many months or days a time follows."""
-        own = self._clause.parts
-        terms = [(int(size), p) for p in own for unit, size in p.sizes if unit == "月"]
-        begins = [p for p in (*self.mine, *self._asked, *own) if p.kind == "time" and p is not part]
-        passing = [(int(size), p) for p in own for unit, size in p.sizes if unit == "日"]
-        for begin, (days, term) in product(begins, passing):
-            for (y, *own_day), (year, *day) in product(part.dates, begin.dates):
-                years = y or year or _ANY_YEAR, year or y or _ANY_YEAR
-                if all(own_day) and all(day):
-                    passed = date(years[0], *own_day) - date(years[1], *day)
-                    if 0 <= days - passed.days <= 1:
-                        return f"{begin.written}+{term.written}"
-        for begin, (months, term) in product(begins, terms):
-            for (y, m, _), (year, month, _) in product(part.dates, begin.dates):
-                passed = 12 * (y - year) + (m - month)
-                if year and y and bool(m) == bool(month) and 0 <= months - passed <= 1:
+        told = [p for p in (*self.mine, *self._asked, *self._clause.parts) if p.kind == "time"]
+        for begin, term in product(told, _quantities(self._clause.parts)):
+            for one, other in product(begin.dates, part.dates):
+                spans = _passed(one, other) if begin is not part else {}
+                if any(unit in spans and 0 <= size - spans[unit] <= 1 for unit, size in term.sizes):
                     return f"{begin.written}+{term.written}"
         return ""
+
+
+def _quantities(parts: Iterable[Part]) -> list[Part]:
+    return [p for p in parts if p.kind == "quantity"]
+
+
+def _passed(one: Date, other: Date) -> dict[str, int]:
+    """Return how many months and days lie between two dates, as far as both tell them."""
+    (year, *day), (its, *its_day) = one, other
+    spans = {}
+    if bool(year) == bool(its) and bool(day[0]) == bool(its_day[0]):
+        spans["月"] = 12 * (its - year) + its_day[0] - day[0]
+    if all(day) and all(its_day):
+        with suppress(ValueError):  # 2月30日
+            end = date(its or year or _ANY_YEAR, *its_day)
+            spans["日"] = (end - date(year or its or _ANY_YEAR, *day)).days
+    return spans
 
 
 @functools.lru_cache(maxsize=1 << 8)

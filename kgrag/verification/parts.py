@@ -35,7 +35,18 @@ from kgrag.text.words import is_latin, quoted_titles, sentence_spans
 from kgrag.verification.names import Name, agencies, codes, places, titles
 
 Kind = Literal[
-    "quantity", "time", "clock", "day", "place", "agency", "title", "code", "name", "modal", "level", "per"
+    "quantity",
+    "time",
+    "clock",
+    "day",
+    "place",
+    "agency",
+    "title",
+    "code",
+    "name",
+    "modal",
+    "level",
+    "per",
 ]
 Size = tuple[str, Fraction]  # unit, size in it
 Date = tuple[int, int, int]  # year, month, day; 0 for what is not told
@@ -78,7 +89,7 @@ _ITEM = re.compile(r"[（(]\s*$")  # before the number of an item: （一）
 _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind the role of those that follow
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _DENIAL = re.compile("[不未无没非禁勿]")
-_LATIN_WORD = re.compile(r"[A-Za-z]*")
+_LATIN_WORD = re.compile("[A-Za-z]+")
 _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
@@ -394,16 +405,11 @@ class _Sentence:
         dated += [(start, end) for start, end, _ in self._plans]
         dated += [(clock.start, clock.end) for clock in self._clocks]
         for q in self._read:
-            if self._in_title(q.start) or any(a <= q.start < b for a, b in dated):
-                continue
             more = _further_unit().match(self._plain, q.end) if q.unit in ("", "个") else None
-            if self._is_item(q) or q.values == {0} or (not more and says_nothing(self._plain, q)):
-                continue
-            if (_year_of(q) and not more) or q.unit == "月":
+            within = self._in_title(q.start) or any(a <= q.start < b for a, b in dated)
+            if within or not self._is_counted(q, is_measured=more is not None):
                 continue
             end, values = self._measured(q, more)
-            if self._text[q.start].isascii() and self._text[q.start].isalpha():  # three, not t
-                end = max(end, _LATIN_WORD.match(self._text, q.start).end())
             about = any("about" in t.tags for t in self._beside(q.start, end))
             yield Part(
                 "quantity",
@@ -414,6 +420,12 @@ class _Sentence:
                 is_word=q.is_word or self._text[q.start].isalpha(),
                 is_about=about,
             )
+
+    def _is_counted(self, q: Quantity, *, is_measured: bool) -> bool:
+        """Return whether a number is none of an item, a year, a month or a word."""
+        if self._is_item(q) or q.values == {0} or q.unit == "月":
+            return False
+        return is_measured or not (says_nothing(self._plain, q) or _year_of(q))
 
     def _ranged(self, found: list[Part]) -> list[Part]:
         """Return quantities, the first of a range in the unit of its last."""
@@ -438,6 +450,8 @@ class _Sentence:
     def _measured(self, q: Quantity, more: re.Match[str] | None) -> tuple[int, list[Size]]:
         """Return the end of a quantity and its values in the first unit of their kind."""
         unit, end = q.unit, q.end
+        if word := _LATIN_WORD.match(self._text, q.start):  # three, not t
+            end = max(end, word.end())
         if more:
             unit, end = more.group().lstrip("-+ \n\t"), more.end()
         if not unit and self._plain[q.start - 1 : q.start] in _CURRENCIES:
@@ -563,12 +577,10 @@ class _Sentence:
             if kind in ("code", "name") and any(a <= name.start < b for a, b in apart):
                 continue  # May, Friday, 9AM
             part = Part(kind, name.written, name.start, forms=frozenset(name.forms))
-            if kind == "place":
+            if kind in ("place", "agency"):
                 around = frozenset(("within", form) for form in name.forms[1:])
-                part = replace(part, forms=frozenset(name.forms[:1]), marks=around)
-            if kind == "agency":
-                around = frozenset(("within", form) for form in name.forms[1:])
-                part = replace(part, forms=frozenset(name.forms[:1]), marks=around | self._roles(part))
+                marks = around | self._roles(part) if kind == "agency" else around
+                part = replace(part, forms=frozenset(name.forms[:1]), marks=marks)
             yield self._told(part)
 
     def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
@@ -601,11 +613,7 @@ class _Sentence:
                 continue
             said, reach = self._written(low, high), _FOCUS * (3 if self._latin else 1)
             part = Part("modal", said, low, forms=frozenset({"plain"}), near=near, said=said)
-            chains = [[modal[0]]] if modal else []  # 不得免于 is said of one thing
-            for before, term in pairwise(modal):
-                if term.start > before.end + 1:
-                    chains.append([])
-                chains[-1].append(term)
+            chains = _chains(modal)
             for chain, later in zip_longest(chains, chains[1:]):
                 last = chain[-1].end
                 end = min(high, last + reach, later[0].start if later else high)
@@ -614,6 +622,16 @@ class _Sentence:
                 yield replace(part, start=chain[0].start, forms=forms, far=focus)
             if not modal:
                 yield part
+
+
+def _chains(terms: Iterable[Term]) -> list[list[Term]]:
+    """Return terms in order, those beside each other together: 不得免于 is said of one thing."""
+    chains: list[list[Term]] = []
+    for term in terms:
+        if not chains or term.start > chains[-1][-1].end + 1:
+            chains.append([])
+        chains[-1].append(term)
+    return chains
 
 
 def _tagged(kind: str, terms: Iterable[Term]) -> frozenset[str]:
