@@ -197,6 +197,8 @@ class _Compared:
     ) -> None:
         self.mine = parts_of(said, clause.known)
         self._said, self._clause, self._around, self._whole = said, clause, around, whole
+        whole_sentence = next((s for s in around if said.strip() in s), said)
+        self._sentence = parts_of(whole_sentence, clause.known)
         self._block = parts_of("\n".join(around), clause.known)
         self._asked, self._asked_words = parts_of(asked, clause.known), wording(asked)
         near = {part.near for part in clause.parts}
@@ -210,6 +212,8 @@ class _Compared:
             return self._otherwise(part)
         if self._is_called_otherwise(part):
             return None
+        if part.is_about and (operands := self._computed(part)):  # not what is nearly as much
+            return Finding(part.start, "computed", f"{part.written} = {operands}")
         same = [p for p in self._clause.parts if self.is_same(part, p)]
         rivals = [p for p in self._clause.parts if self._is_rival(part, p, beside=bool(same))]
         return self._stated(part, same, rivals) if same else self._unstated(part, rivals)
@@ -230,7 +234,8 @@ class _Compared:
         fits = {p: self._fits(part, p, told) for p in (*same, *rivals)}
         held = max(map(fits.__getitem__, same))
         best = max(rivals, key=fits.__getitem__, default=None)
-        if best and fits[best] >= max(_LIKE, held + _MARGIN) and self._is_clear(part, best, same):
+        is_better = best and fits[best] >= max(_LIKE, held + _MARGIN)
+        if best and is_better and self._is_clear(part, best, same):
             return self._contrary(part, best)
         near = [p for p in same if fits[p] >= held - _CLOSE]
         like = {p: self.like(part, p) for p in near}
@@ -256,6 +261,8 @@ class _Compared:
         if is_asked and (part.kind != "quantity" or self._sets_against(part)):
             return None
         away = any(self.is_same(part, p) for p in self._clause.elsewhere)
+        if away and self.across and part.kind in ("code", "name"):
+            return None  # whose it is goes without saying there
         return Finding(part.start, "elsewhere" if away else "missing", part.written)
 
     def _sets_against(self, part: Part) -> bool:
@@ -309,7 +316,11 @@ class _Compared:
         """Return whether a rival shares clearly more words with a part than those of its value."""
         is_faint = not self.across and self.like(part, rival) < _SOME
         is_each = any(p.marked("each") for p in (part, rival, *same))
-        if is_faint or is_each or (part.marked("computed") and self._computed(part)):
+        bounds = frozenset[str]().union(*(p.marked("bound") for p in same))
+        is_bound_alike = part.marked("bound") & bounds - rival.marked("bound")
+        if is_faint or is_each or is_bound_alike:
+            return False
+        if part.marked("computed") and self._computed(part):
             return False
         told = (mine.near for mine in self.mine if self.is_same(mine, rival))
         words = part.near.difference(*told) | {word for word in part.far if word[0] == "#"}
@@ -469,7 +480,11 @@ class _Compared:
             return self._reckoned(part)
         if part.kind != "quantity":
             return ""
-        mine = self._operands(part, self._block if part.marked("computed") else self.mine)
+        with_asked = any(
+            self.is_same(p, its) for p in _quantities(self.mine) for its in self._asked
+        )
+        is_told = part.marked("computed") or with_asked
+        mine = self._operands(part, self._block if is_told else self._sentence)
         found = _of_one(part, mine) or _of_two(part, mine) or _of_all(part, mine)
         found = found or self._spanned(part)
         if found or not part.marked("computed"):

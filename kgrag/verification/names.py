@@ -56,7 +56,7 @@ _COMMON = re.compile(
     r"(?P<word>全|内|干|各|局|外|总|[东西南北中]|俱乐|[一两本]|布|格|结|开|大|全|当|时|邮|餐|客|展|党|常|原)$"
     r"|(?:有关|相关|主管|各个|职能|业务|责任|牵头|配合|所属|上级|下级|市级|省级|县级|多个|[一-十]个|政府)$"
 )
-_GENERAL = re.compile("(?:行政|主管|监督|管理|监管|执法)+$")  # before 部门: no part of the name
+_GENERAL = ("主管", "行政", "监督", "管理", "监管", "执法")  # before 部门: no part of the name
 _LATIN_NAME = re.compile(r"(?<!\d)\d*+[A-Za-z][A-Za-z\d]*(?:[.\-&/+][A-Za-z\d]+)*")
 _MEASURED = re.compile(r"([A-Za-z]{3,})\d+\.\d+")
 _COUNTED = re.compile(r"\d+[a-z]{1,2}")  # 3rd, 5m
@@ -128,7 +128,7 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         name = bare(shown)
         suffix = bare(match.group())
         long = name.removesuffix(suffix)
-        stem = _GENERAL.sub("", long)
+        stem = _without_general(long)
         common = _COMMON.search(stem)
         if len(stem) < _CORE or (common and (stem == long or not common["word"])):
             continue
@@ -140,6 +140,12 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         forms = (core,) if whole else (core + suffix, core)
         found.append(Name(match.end() - len(shown), shown, forms))
     return found
+
+
+def _without_general(name: str) -> str:
+    while name.endswith(_GENERAL):
+        name = name[:-2]
+    return name
 
 
 def _agencies_in_english(text: str) -> Iterator[Name]:

@@ -5,9 +5,8 @@ value (3 million yuan is 300万元), by what they are said of, and by how they a
 """
 
 import functools
-import operator
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -75,9 +74,12 @@ _BEHIND = 2  # characters between a number and the bound behind it
 _COUNTED = 8  # the same with what is counted between them
 _YEARS = range(1900, 2100)
 _CLOCK = re.compile(
-    r"(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))?\s*(?<![\d.:])(?P<hour>[01]?\d|2[0-4])\s*"
-    r"(?::\s*(?P<minute>[0-5]\d)(?![\d:])|(?P<oclock>时|点(?=[\d半整钟前后至到起之以]|[^一-鿿]|$))(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)\s*"
-    r"(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?))?",
+    r"(?<![\d.:])(?:(?P<early>上午|凌晨|早上|早)|(?P<late>下午|晚上|晚|傍晚))? ?"
+    r"(?P<hour>2[0-4]|[01]?\d)(?!\d)"
+    r"(?: ?: ?(?P<minute>[0-5]\d)(?![\d:])"
+    r"| ?(?P<oclock>时|点(?=[\d半整钟前后至到起之以]|[^一-鿿]|$))"
+    r"(?:(?P<half>半)|(?P<more>[0-5]?\d)分?)?|)"
+    r"(?:\s?(?:(?P<am>a\.?m\b\.?)|(?P<pm>p\.?m\b\.?)))?",
     re.IGNORECASE,
 )
 _TAGGED: tuple[Kind, ...] = ("day", "level", "per")
@@ -119,7 +121,6 @@ _SIZES = (
 _CURRENCIES = {"$": "美元", "¥": "元", "￥": "元"}
 _JOINED = str.maketrans("；：", "、 ")
 _AND = frozenset(("、", "和", "及", "或", "and", "or", ","))
-_START = operator.attrgetter("start")
 _TO = frozenset(("-", "—", "–", "~", "～", "至", "到", "to", "and", "或"))
 
 
@@ -313,20 +314,22 @@ class _Sentence:
         self._latin = is_latin(text)
         self._titled = [(start, end) for start, end, _ in quoted_titles(text)]
         self._terms = [t for t in _terms(self._plain) if not self._in_title(t.start)]
-        self._segments = [m.span() for m in _SEGMENT.finditer(self._plain)] or [(0, len(text))]
+        self._segments = _segments(self._plain)
         plans = _plans(text, latin=self._latin)
         self._plans = [plan for plan in plans if not self._in_title(plan[0])]
         self._read = list(quantities(self._plain))
+        self._starts = [q.start for q in self._read]
         self._clocks = list(self._read_clock())
         self._times = sorted(self._read_times(), key=lambda t: t.start)
         self._quantities = self._ranged(list(self._read_quantities()))
+        self._listed = frozenset(self._joined())
         numbers = [*self._quantities, *self._times]
         bounds = [t for t in self._terms if any(tag.startswith(_BOUNDS) for tag in t.tags)]
         aims = () if self._latin else statement_terms().terms(text)  # say nothing of what it is
         self._bare = _blanked(text, [*numbers, *bounds], "0")
         at_number = [t for t in aims if self._bare[t.end : t.end + 1] == "0"]
         self._topics = _blanked(self._bare, at_number, "0")
-        self._agencies = agencies(text, latin=self._latin)
+        self._agencies = list(self._read_agencies())
         names = (_words(name.written) for name in self._agencies)
         self._agency_words = frozenset[str]().union(*names)
         self._far = _words(self._bare)
@@ -363,12 +366,15 @@ class _Sentence:
 
     def _is_each(self, part: Part, low: int, high: int) -> bool:
         """Return whether what a part is of stands in another list, item for item."""
-        beside = (p for p in self._quantities if p is not part and p.units == part.units)
-        pairs = ((min(p, part, key=_START), max(p, part, key=_START)) for p in beside)
-        between = (self._plain[one.end : last.start] for one, last in pairs)
-        listed = (_each_unit().sub("", words).strip() in _AND for words in between)
-        respective = (t for t in self._terms if "each" in t.tags and low <= t.start < high)
-        return any(respective) or (part.kind == "quantity" and any(listed))
+        respective = any("each" in t.tags and low <= t.start < high for t in self._terms)
+        return respective or (part.kind == "quantity" and part.start in self._listed)
+
+    def _joined(self) -> Iterator[int]:
+        """Yield where quantities of a list of one unit begin."""
+        for one, last in pairwise(self._quantities):
+            between = _each_unit().sub("", self._plain[one.end : last.start]).strip()
+            if one.units == last.units and between in _AND:
+                yield from (one.start, last.start)
 
     def _item(self, part: Part) -> tuple[int, int]:
         """Return the span of a part's item of a list, else of its segment; a time's is longer."""
@@ -464,9 +470,8 @@ class _Sentence:
 
         In 5000吨标准煤以上 a bound stands behind what is counted, before any other number.
         """
-        low, high = self._segment(start)
-        low = max((q.end for q in self._read if low <= q.start and q.end <= start), default=low)
-        later = min((q.start for q in self._read if end <= q.start < high), default=high)
+        high = self._segment(start)[1]
+        low, later = self._alone(start, end)
         for term in self._terms:
             is_bound = term.end <= later and _tagged("behind", [term])
             behind = end + (_COUNTED if is_bound and term.end - term.start > 1 else _BEHIND)
@@ -487,11 +492,17 @@ class _Sentence:
         base = frozenset(date for t in bases for date in t.dates)
         return replace(part, marks=marks, base=base, when=self._when(part, high))
 
+    def _alone(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the segment of a number that has no other one."""
+        low, high = self._segment(start)
+        before, behind = bisect_left(self._starts, start) - 1, bisect_left(self._starts, end)
+        if before >= 0 and self._starts[before] >= low:
+            low = self._read[before].end
+        return low, min((high, *self._starts[behind : behind + 1]))
+
     def _for_each(self, part: Part) -> Iterator[str]:
         """Yield the units that a quantity is for one of, between the numbers around it."""
-        low, high = self._segment(part.start)
-        low = max((q.end for q in self._read if low <= q.start < part.start), default=low)
-        high = min((q.start for q in self._read if part.end <= q.start < high), default=high)
+        low, high = self._alone(part.start, part.end)
         for begin, end in ((low, part.start), (part.end, high)):
             for match in _each_unit().finditer(self._plain, begin, end):
                 base, size = _units()[match.group(1).strip(" -+")]
@@ -530,16 +541,28 @@ class _Sentence:
     def _read_clock(self) -> Iterator[Part]:
         """Yield times of day in minutes; without a half of the day both are meant."""
         for match in _CLOCK.finditer(legible(self._text)):  # in digits 9am is 9
-            early, late = match["early"] or match["am"], match["late"] or match["pm"]
-            if not (early or late or match["minute"] or match["oclock"]):
+            told = match.groupdict("")
+            early, late = told["early"] + told["am"], told["late"] + told["pm"]
+            if not (early or late or told["minute"] or told["oclock"]):
                 continue
-            minutes = int(match["minute"] or match["more"] or (30 if match["half"] else 0))
-            own = int(match["hour"]) * 60 + minutes
-            hour = own % 720
-            forms = {hour} if early else {hour + 720} if late else {own, own % 1440, own + 720}
-            written = self._written(*match.span()).strip()
-            start = match.end() - len(match.group().lstrip())
-            yield Part("clock", written, start, forms=frozenset(map(str, forms)))
+            minutes = int(told["minute"] or told["more"] or 30 * bool(told["half"]))
+            halves = (0,) if early else (720,) if late else (0, 720)
+            yield from self._begun(match.start(), halves)
+            yield self._clock(*match.span(), int(told["hour"]) * 60 + minutes, halves)
+        for q in self._read:
+            if q.unit == "时" and q.is_word:  # 二十时
+                yield self._clock(q.start, q.end, int(max(q.values)) * 60, (0, 720))
+
+    def _begun(self, end: int, halves: Iterable[int]) -> Iterator[Part]:
+        """Yield the hour that a range begins with which ends in a time of day: 9 to 11 a.m."""
+        before = [q for q in self._read if q.end <= end]
+        if before and not before[-1].unit and self._plain[before[-1].end : end].strip() in _TO:
+            hour = before[-1]
+            yield self._clock(hour.start, hour.end, int(max(hour.values)) * 60, halves)
+
+    def _clock(self, start: int, end: int, minutes: int, halves: Iterable[int]) -> Part:
+        forms = {minutes % 720 + half for half in halves} if minutes <= 720 else {minutes % 1440}
+        return Part("clock", self._written(start, end), start, forms=frozenset(map(str, forms)))
 
     def _read_times(self) -> Iterator[Part]:
         """Yield dates, years, months, and the last years of plans, outside of titles."""
@@ -583,6 +606,13 @@ class _Sentence:
                 part = replace(part, forms=frozenset(name.forms[:1]), marks=marks)
             yield self._told(part)
 
+    def _read_agencies(self) -> Iterator[Name]:
+        """Yield the agencies that are named: 不允许主管部门 has no name."""
+        modal = [t.start for t in self._terms if _tagged("modal", [t])]
+        for name in agencies(self._text, latin=self._latin):
+            if not any(name.start <= at < name.start + len(name.written) for at in modal):
+                yield name
+
     def _roles(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return the role of an agency: behind it, else of the last label; 配合甲局: that leads."""
         roles = [t for t in self._terms if _tagged("role", [t])]
@@ -622,6 +652,10 @@ class _Sentence:
                 yield replace(part, start=chain[0].start, forms=forms, far=focus)
             if not modal:
                 yield part
+
+
+def _segments(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _SEGMENT.finditer(text)] or [(0, len(text))]
 
 
 def _chains(terms: Iterable[Term]) -> list[list[Term]]:
