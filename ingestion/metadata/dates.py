@@ -172,8 +172,7 @@ def _begin(document: DocumentLines, told: Mapping[str, str]) -> tuple[str, str, 
     if not written and not issued:
         of_page = bool(page) and not _is_older(document, page)
         issued = page if of_page else told.get("month", "")
-    if not (written or issued):
-        written = next(filter(None, map(_iso, map(_MONTH_ALONE.fullmatch, document.head))), "")
+    written = written or ("" if issued else _month(document.head))
     return written, issued, of_page
 
 
@@ -307,6 +306,10 @@ def _published(head: Sequence[str]) -> str:
         if len(line) < 80 and _of_a_page(line) and (value := _iso(_ALONE.match(line))):
             return value
     return ""
+
+
+def _month(head: Sequence[str]) -> str:
+    return next(filter(None, map(_iso, map(_MONTH_ALONE.fullmatch, head))), "")
 
 
 def _clauses(lines: Sequence[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgrag.ingestion.metadata.dates import DAY
+from kgrag.ingestion.metadata.dates import DAY, MONTH
 from kgrag.ingestion.metadata.issuing_organs import is_organ_name, split_organs
 from kgrag.ingestion.metadata.lines import HEAD, DocumentLines
 from kgrag.text.leading_region import leading_region
@@ -16,6 +16,7 @@ from kgrag.text.vocabulary import DOCUMENT_KINDS
 _MOST_LINES = 40  # that a signature fills
 _DATE_END = re.compile(rf"(?P<who>[^。；：《》]{{0,200}}?){DAY}")
 _DATED = re.compile(rf"[（(]?{DAY}[）)]?[。]?(?:[（(](?:此件|本文).*)?$")
+_DATED_MONTH = re.compile(rf"[（(]?(?P<who>[^。；：《》（(]{{4,160}}?){MONTH}[）)]?")
 _TITLE_HEAD = re.compile(r"^(?P<who>[^《》“”]{2,160}?)(?:关于|贯彻|落实|印发|转发|发布|公布)")
 _ETC = re.compile(rf"等(?:[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委))$")
 _AND_OTHERS = re.compile(rf"等[\d{HAN_SMALL}]{{0,3}}(?:个?部门|单位|部委|局|委).{{0,6}}关于")
@@ -86,7 +87,7 @@ def read_issuers(document: DocumentLines, title: str) -> Issuers:
     ('云岭省财政厅', '云岭省能源局')
     """
     lines = document.lines
-    signed = _signature(lines) or _undated(lines)
+    signed = _signature(lines) or _of_month(lines) or _undated(lines)
     named = _of_title(title) or _beside_title(document, title)
     red = _red_head(document)
     best = max(signed, red, named, key=_n_placed)
@@ -134,6 +135,15 @@ def _signature(lines: Sequence[str]) -> list[str]:
                 above = _above(lines, first) if line == whole else []
                 if found or above:
                     return [*above, *found]
+    return []
+
+
+def _of_month(lines: Sequence[str]) -> list[str]:
+    """Return the organs before a month below the title: （云岭省能源局2021年10月）."""
+    for line in lines[:10]:
+        match = _DATED_MONTH.fullmatch(line)
+        if match and (found := split_organs(match["who"])):
+            return found
     return []
 
 

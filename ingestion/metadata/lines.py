@@ -33,6 +33,9 @@ _HALF = re.compile(
 )
 _FULL = str.maketrans(",;()", "，；（）")
 _MARKDOWN = re.compile(r"^(?:#+|>|[*-])\s+|\*\*")
+_DAY_BEGUN = re.compile(r"(?:19|20)\d\d年(?:\d{1,2}(?:月\d{0,2})?)?$")
+_DAY_REST = re.compile(r"\d{0,2}月?\d{0,2}日")
+_WHOLE_DAY = re.compile(r"\d{4}年\d{1,2}月\d{1,2}日")
 _PAGE_MARK = re.compile(r"[-—–\s·.]*+\d{0,4}+[-—–\s·.]*+$")
 _ADDRESSEE = re.compile(
     r"(?:^|(?<=的通知)|(?<=的意见)|(?<=号)|(?<=号）))"
@@ -80,6 +83,7 @@ def read_lines(text: str) -> DocumentLines:
     raw = text.splitlines()[:_LINES]
     raw[:HEAD] = [row for line in raw[:HEAD] for row in label_row(line.strip())]
     told = [line for line in map(narrowed, raw) if line and not _PAGE_MARK.fullmatch(line)]
+    _mend_days(told)
     lines = (*with_labels(told[: 2 * HEAD]), *told[2 * HEAD :])
     for number, line in enumerate(lines[:HEAD]):
         if number and line.count("）") > line.count("（"):  # broken within a bracket
@@ -88,6 +92,18 @@ def read_lines(text: str) -> DocumentLines:
         if match and not _NO_ADDRESSEE.search(match["who"]) and _WHO.search(match["who"]):
             return DocumentLines(lines, number, match["who"].rpartition("的通知")[2])
     return DocumentLines(lines, -1, "")
+
+
+def _mend_days(lines: list[str]) -> None:
+    """Join dates that were broken at the end of a line, in place."""
+    for i in range(len(lines) - 1, 0, -1):
+        begun = _DAY_BEGUN.search(lines[i - 1])
+        rest = _DAY_REST.match(lines[i]) if begun else None
+        if begun and rest and _WHOLE_DAY.fullmatch(begun[0] + rest[0]):
+            lines[i - 1] += rest[0]
+            lines[i] = lines[i][rest.end() :]
+            if not lines[i]:
+                del lines[i]
 
 
 def narrowed(line: str) -> str:

@@ -72,7 +72,7 @@ def own_number(document: DocumentLines) -> str:
     """
     last = document.addressees + 1 if document.addressees >= 0 else HEAD
     head = document.lines[: min(last, HEAD)]
-    return next(_bracketed(head), "") or next(_orders(document.head), "")
+    return next(_bracketed(head), "") or next(_orders(document.head), "") or _alone(document)
 
 
 def numbers_in(text: str) -> Iterator[tuple[str, int]]:
@@ -93,9 +93,9 @@ def _bracketed(head: Sequence[str]) -> Iterator[str]:
             start = match.start() + (title.end() if title and title.end() < len(code) else 0)
             before = line[:start]
             sentence = "。" in line[: match.end()] or "，" in before or _CITED.match(match["code"])
-            behind_title = _BEFORE.search(before) and not _CITED.match(before)
-            alone = before in ("", "（", "(", "〔") or _LABEL.search(before) or behind_title
-            if alone and not sentence:
+            if not sentence and (
+                before in ("", "（", "(", "〔") or _LABEL.search(before) or _after_title(before)
+            ):
                 yield _without_organs(_normal(match))
 
 
@@ -105,6 +105,19 @@ def _without_organs(number: str) -> str:
     ends = range(len(code) - 2, 3, -1) if len(code) > _LONG_CODE else ()
     cut = next((end for end in ends if split_organs(code[:end])), 0)
     return number if code[cut:] in ("公告", "通告") else number[cut:]
+
+
+def _alone(document: DocumentLines) -> str:
+    """Return the number on its own line after the addressees: below the body's title."""
+    for title, line in zip(document.head, document.head[1:], strict=False):
+        match = _BRACKETED.fullmatch(line.strip("（()）"))
+        if match and _BEFORE.search(title):
+            return _normal(match)
+    return ""
+
+
+def _after_title(before: str) -> bool:
+    return bool(_BEFORE.search(before)) and not _CITED.match(before)
 
 
 def _normal(match: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from kgrag.text.organs import is_bare_organ, is_central_organ
 from kgrag.text.region_mentions import regions_in
 from kgrag.text.regions import (
     MUNICIPALITIES,
+    Region,
     level_of,
     listed_regions,
     path,
@@ -132,8 +133,7 @@ def read_region(
     local = is_bare_organ(issuer)
     regions = _suggested(document, title, number, local=local)
     if regions:
-        told = number[:1] in _ABBREVIATIONS or regions_in(title)
-        return Governed(regions, _level(regions), inferred=not told)
+        return Governed(regions, _level(regions), inferred=not _tells(title, number))
     text = "".join(document.lines)[:_READ]
     own = _own_words(text)
     levels: tuple[Level, ...] = ("省", "市", "县")
@@ -218,6 +218,10 @@ def _is_central(document: DocumentLines, title: str, number: str) -> bool:
     return bool(_NATIONAL_TITLE.match(title))
 
 
+def _tells(title: str, number: str) -> bool:
+    return bool(number[:1] in _ABBREVIATIONS or regions_in(title))
+
+
 def _suggested(document: DocumentLines, title: str, number: str, *, local: bool) -> tuple[str, ...]:
     """Return the place that fits the number, the title and 全省, 我市 in the text best."""
     text = "\n".join(document.lines)[:_READ]
@@ -279,6 +283,9 @@ def _allowed(number: str, mentions: Counter[tuple[str, ...]]) -> frozenset[str]:
         return frozenset()
     fits = {_ABBREVIATIONS.get(first), _CITY_ABBREVIATIONS.get(first)} - {None}
     named = {name for names in mentions for name in names}
-    cities = (r for r in listed_regions() if r.level == "市" and r.name in named)
-    fits |= {city.name for city in cities if city.short.startswith(first)}
+    fits |= {r.name for r in _cities() if r.short.startswith(first) and r.name in named}
     return frozenset(name for name in fits if name)
+
+
+def _cities() -> Iterator[Region]:
+    return (region for region in listed_regions() if region.level == "市")

@@ -122,7 +122,7 @@ def test_an_average_of_the_country_bounds_no_place(tmp_path, base, national, n):
 def test_what_is_not_in_force_is_marked(base, monkeypatch, day, told):
     """A pair with a document that expired is no conflict of today."""
     today = SimpleNamespace(today=lambda: date.fromisoformat(day))
-    monkeypatch.setattr("kgrag.statements.sources.date", today)
+    monkeypatch.setattr("kgrag.statements.selection.date", today)
     (pair,) = select(base.store, "conflicts", indicator="绿色工厂").rows
     status = pair.sources[0].status
     assert status
