@@ -92,7 +92,7 @@ _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind th
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _DENIAL = re.compile("[不未无没非禁勿]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
-_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])")
+_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])|(?<=\d)\n(?=[万亿千元吨克米亩])")
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
 _SIZES = (
@@ -112,7 +112,7 @@ _SIZES = (
     "立方米 1 m3 cubic_metre cubic_metres cubic_meter cubic_meters",
     "米 1 metre metres meter meters|公里 1000 km kilometre kilometres kilometer kilometers"
     "|厘米 1/100 cm|毫米 1/1000 mm|mile 1609 miles|海里 1852 nautical_mile nautical_miles",
-    "美元 1 dollar dollars usd|美分 1/100 cent cents",
+    "美元 1 dollar dollars usd us_dollar us_dollars|美分 1/100 cent cents",
     "% 1 percent per_cent",
     "个百分点 1 percentage_point percentage_points",
     "星级 1 star stars",
@@ -506,8 +506,7 @@ class _Sentence:
         for begin, end in ((low, part.start), (part.end, high)):
             for match in _each_unit().finditer(self._plain, begin, end):
                 base, size = _units()[match.group(1).strip(" -+")]
-                if base != "个":  # languages count persons and households by other words
-                    yield f"{size} {base}"
+                yield f"{size} {base}"
 
     def _beside_marks(self, part: Part) -> frozenset[tuple[str, str]]:
         """Return whether a quantity is the least or most, a rise or a fall."""
