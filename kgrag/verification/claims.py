@@ -42,6 +42,7 @@ _JOINT = re.compile(r"、|,\s+(?:and\s)?|\band\b")
 _COMPARED = frozenset(
     ("quantity", "time", "clock", "day", "place", "agency", "level", "per", "code")
 )
+_NAMED = frozenset(("title", "code", "name"))
 # What may lack where nothing else stands in its place.
 _OPTIONAL = frozenset(("modal", "level", "per"))
 _MODAL = frozenset(("forbid", "permit", "oblige"))  # count where a segment negates, too
@@ -398,11 +399,19 @@ class _Compared:
         if part.kind == "quantity":
             over = not rivals and any(self.is_same(part, p) for p in clause.over)
             return over or self._is_written(part)
-        if part.kind in ("agency", "title", "code", "name"):
-            return any(form in clause.letters for form in part.forms)
+        if part.kind in _NAMED:
+            return self._is_called(part)
+        if part.kind == "agency" and self._is_called(part):
+            return True
         before = clause.before if part.kind == "time" else clause.beside
         beside = () if rivals else before
         return any(self.is_same(part, p) for p in (*clause.over, *beside))
+
+    def _is_called(self, part: Part) -> bool:
+        """Return whether the letters of a name stand in the clause; of an agency all of them."""
+        in_full = part.kind == "agency" and not self.across
+        names = (bare(part.written),) if in_full else part.forms
+        return any(name in self._clause.letters for name in names)
 
     def _is_written(self, part: Part) -> bool:
         """Return whether a number stands in the clause as it is written, or without its unit."""

@@ -92,7 +92,9 @@ _LABEL = re.compile(r"(?:责任)?(?:单位|部门)|[：:]|\s+by\b")  # behind th
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _DENIAL = re.compile("[不未无没非禁勿]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
-_WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])|(?<=\d)\n(?=[万亿千元吨克米亩])")
+_WRAPPED = re.compile(
+    r"(?<=[a-z,])\n(?=[$\d])|(?<=[a-z,\d])\n(?=[a-z])|(?<=\d)\n(?=[万亿千元吨克米亩])"
+)
 _YEAR_END = re.compile(r"\s*年\s*(?:底|末|年底)")
 # Units by all their names, with what one of them is in the first of its line.
 _SIZES = (
