@@ -241,3 +241,56 @@ def test_bounds_forbid_nothing():
     """不得超过 is one word."""
     assert not is_modal("不得超过30%")
     assert is_modal("不得收费")
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("年综合能耗达5000吨标准煤以上的单位", "能耗在5000吨标准煤以上", "能耗在5000吨标准煤以下"),
+        ("期限为五个工作日。", "期限为5个工作日", "期限为五个星期"),
+        ("按10元/吨给予补贴。", "The subsidy is 10 yuan per tonne", "It is 10 yuan per kilogram"),
+        ("按3000元/台给予补贴。", "每台补贴3000元", "每千瓦补贴3000元"),
+        ("保证金为2000万元。", "The deposit is 20 million yuan", "It is 20 million US dollars"),
+        ("Open from 9 to 11:30 a.m. daily.", "每天上午9点至11点半开放", "每天上午9点至10点半开放"),
+        ("检修在二十时以后进行。", "检修在20:00以后进行", "检修在21:00以后进行"),
+        ("价格由物价部门审定。", "价格由物价局审定", "价格由能源主管部门审定"),
+        (
+            "街道辖区为重点管理区，乡镇辖区为一般管理区。",
+            "乡镇辖区为一般管理区",
+            "乡镇辖区为重点管理区",
+        ),
+        ("Visitors must not enter the hall.", "访客不可以进入大厅", "访客可以进入大厅"),
+        ("所需时间不计入期限。", "所需时间不会计入期限", "所需时间应当计入期限"),
+        ("It is approved by the Office of General Counsel.", "OGC approves it", "CFO approves it"),
+    ],
+)
+def test_what_is_meant_otherwise_is_told(text, right, wrong):
+    assert not [f for f in findings(right, Clause(text)) if f.verdict != "computed"]
+    assert [f for f in findings(wrong, Clause(text)) if f.verdict != "computed"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("1.2万吨比1万吨的门槛高出2000吨", ["computed"]),
+        ("1.2万吨比1万吨的门槛高出3000吨", ["missing"]),
+        ("1.2万吨就要报告", ["missing"]),  # nothing of the text is set against it
+    ],
+)
+def test_a_figure_of_the_question_may_be_set_against_one_of_the_text(sentence, expected):
+    clause = Clause("年能耗1万吨以上的单位应当报告。")
+    asked = "我单位年能耗1.2万吨，要报告吗？"
+    assert verdicts(sentence, clause, question=asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("3份，每份100元，是300元", "300元 = 3份×100元"),
+        ("7月4日至7月24日共21天", "21天 = 7月24日−7月4日"),
+        ("单侧15米，总宽30米", "30米 = 15米×2"),
+    ],
+)
+def test_products_spans_and_doubles_are_computed(sentence, words):
+    clause = Clause("共3份，每份100元；7月4日起，7月24日止；单侧15米。")
+    assert [f.words for f in findings(sentence, clause, around=[sentence])] == [words]
