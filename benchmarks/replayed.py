@@ -39,7 +39,7 @@ READ = [
 ]
 _FENCED = r"<{0} ([0-9a-f]{{8,}})>\n(.*?)\n</{0} \1>"
 _PASSAGE = re.compile(r"\[(\d+)\]\s*<passage ([0-9a-f]{8,})>\n(.*?)\n</passage \2>", re.DOTALL)
-_ROW = re.compile(r"^\[(\d+)\] (.+)$", re.MULTILINE)
+_ROW = re.compile(r"^((?:\[\d+\])+) (.+)$", re.MULTILINE)
 _PART = re.compile(r"⟦\d+⟧")
 Key = tuple[str, str, str]
 _USED = re.compile(r"(\d+) calls.*?; (\d+) tokens in, (\d+) out")
@@ -52,12 +52,21 @@ def fenced(text: str, label: str) -> list[str]:
 
 
 def shown(text: str) -> dict[int, str]:
-    """Return the passages, without title, and the rows of a prompt by their [n], first ones."""
+    """Return the passages, without title, and the rows of a prompt by their [n], first ones.
+
+    A row of several [n] is followed by the place of the one, from the second on.
+    """
     found = {int(n): inner.partition("\n")[2] for n, _, inner in _PASSAGE.findall(text)}
     for rows in fenced(text, "rows"):
-        for n, row in _ROW.findall(rows):
-            found.setdefault(int(n), row)
+        for n, row in _rows(rows):
+            found.setdefault(n, row)
     return found
+
+
+def _rows(text: str) -> Iterator[tuple[int, str]]:
+    for numbers, row in _ROW.findall(text):
+        for place, number in enumerate(re.findall(r"\d+", numbers), 1):
+            yield int(number), row if place == 1 else f"{row} ({place})"
 
 
 def key_of(messages: Sequence[Message], schema: str) -> Key:
@@ -165,7 +174,7 @@ def _led(recording: Recording, said: str) -> str:
     """Return an answer with each [n] led to where its evidence is shown; else LookupError."""
     text, there = recording.text, shown(said)
     held = "\n".join(row for m in recording.messages for row in fenced(m.content, "rows"))
-    rows = [(int(n), row) for n, row in _ROW.findall(held)]
+    rows = [*_rows(held)]
     for start, end, number in reversed([*marks(text)]):
         evidence = _evidence("\n".join(["", *(r for n, r in rows if n == number)]), text[:start])
         where = [n for n, t in there.items() if _compact(evidence) in _compact(t)]
@@ -214,8 +223,8 @@ def main() -> None:
             Path(folder, "asked"), config=config, embedder=HashEmbedder()
         ) as base:
             used = [used_by(base.ask(q)) for q in questions]
-            for one in base.calls.totals("stage"):
-                print(f"  {one.group:8} {one.sent} calls, {one.usage}")
+            for one in base.calls.totals():
+                print(f"  {one.stage:8} {one.sent} calls, {one.usage}")
     calls, tokens = median(u[0] for u in used), median(sum(u[1:]) for u in used)
     print(f"{len(used)} questions: median {calls:g} calls, {tokens:g} tokens")
     print("\n".join(model.lacking))

@@ -205,7 +205,7 @@ class LookUp:
                 start, end = sentence_around(document.text, start, end, longest=_SHOWN)
             same = (
                 p.number
-                for p in self.context.passages
+                for p in (*self.context.passages, *found.values())
                 if (p.doc_id, p.is_row) == (doc_id, item.is_row)
                 and (p.text == item.text or not item.is_row)
                 and p.start <= start
@@ -215,7 +215,7 @@ class LookUp:
             after += number == after
             path = HeadingTree(document.text, self.held.headings.get(doc_id, ())).path(start, end)
             made = Passage(number, *(doc_id, document.title, path, start, end), item.text, "")
-            found[number] = replace(made, is_row=item.is_row)
+            found.setdefault(number, replace(made, is_row=item.is_row))
         return self.knowledge.with_marks(Context((*found.values(),)), self.language).passages
 
     def _say(self, key: str, **values: object) -> str:

@@ -17,11 +17,8 @@ from tests.fixtures.kit import run
 
 LINES = (CASSETTES / "questions.jsonl").read_text("utf-8").splitlines()
 ASKED = {line["question"]: line for line in map(json.loads, LINES)}
-# Right, but marked: a part of a total is compared with the total, English with Chinese words.
-MARKED = {
-    "云岭省到2025年风电装机要做到多少？",
-    "What share of non-fossil energy does Yunling Province aim for by 2025?",
-}
+# Right, but marked: a part of a total is compared with the total.
+MARKED = {"云岭省到2025年风电装机要做到多少？"}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +48,7 @@ def test_right_answers_are_told_and_not_marked(asked):
         assert not [told for told in line["answers"] if told not in answer.written()]
         if not all(check.supported for check in answer.checks):
             marked.add(question)
-    assert marked <= MARKED
+    assert marked == MARKED
 
 
 def test_questions_take_few_calls_and_tokens(asked):
@@ -81,7 +78,11 @@ def test_what_tools_gave_leads_to_its_clause(asked):
 
 
 def test_reading_costs_what_was_predicted_and_gives_each_figure_once(tmp_path):
-    """Calls and tokens are within 15 % of the dry run; few known facts are paid for again."""
+    """Calls and prompts are as the dry run says; few known facts are paid for again.
+
+    Answers of the two documents that are read later: any two of these four, at their tokens for a
+    character, predict those of the other two within 25 %.
+    """
     model = Recorded.read("extraction.jsonl")
     files = [sample_folder() / name for name in READ]
     with FakeServer(model) as server:
@@ -95,7 +96,7 @@ def test_reading_costs_what_was_predicted_and_gives_each_figure_once(tmp_path):
     assert model.lacking == []
     assert told["calls"] == spent["calls"] == len(server.requests) - 2
     assert told["prompt_tokens"] == pytest.approx(spent["prompt_tokens"], rel=0.15)
-    assert told["completion_tokens"] == pytest.approx(spent["completion_tokens"], rel=0.15)
+    assert told["completion_tokens"] == pytest.approx(spent["completion_tokens"], rel=0.25)
 
     with KnowledgeBase.open(tmp_path / "kb", create=False, embedder=HashEmbedder()) as base:
         figures = base.rows(Selection(kind="targets"))

@@ -9,9 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from kgrag.answering.look_up import Given, Item, LookUp
+from kgrag.answering.search_context import ResultsWithDocuments
 from kgrag.api import KnowledgeBase
 from kgrag.config import AnswerConfig, Config, EmbeddingConfig, VerifyConfig
 from kgrag.errors import KgragError
+from kgrag.results import Context
 from kgrag.retrieval.filter import Filter
 from kgrag.testing.reply import Reply
 from kgrag.testing.scripted import ScriptedChat
@@ -172,6 +175,26 @@ def test_a_row_of_several_documents_has_a_number_for_each(opened, places):
     base, _ = opened(script)
     answer = base.ask("目标有几项？", within=Filter(regions=places))
     assert [c.title for c in answer.citations] == ["福建省国土绿化规划"]
+
+
+def test_a_row_that_one_clause_states_twice_has_one_number(opened):
+    """And the same one when it is given again; another row of that clause has its own."""
+    base, _ = opened([])
+    ((doc_id, start, end),) = (
+        (s.doc_id, s.start, s.end)
+        for row in TOOLS["targets"](base, region="四川").rows
+        for s in row.sources
+    )
+    places = ((doc_id, start, end), (doc_id, start + 1, end))
+    held = ResultsWithDocuments([], {}, {})
+    look = LookUp(None, base._knowledge, Context(()), held, "zh", 0, 0, lambda: 0, [])
+    marks = [
+        re.findall(r"\[\d+\]", look.add(Given([Item(text, places)]), 999)[0])
+        for text in ("甲 | 1", "甲 | 1", "乙 | 2")
+    ]
+    assert marks == [["[1]"], ["[1]"], ["[2]"]]
+    (passage, _) = look.context.passages
+    assert "41%以上" in base.document(doc_id).text[passage.start : passage.end]
 
 
 def test_endless_calls_end_with_a_call_without_tools(opened):
@@ -345,7 +368,7 @@ def test_an_answer_from_what_was_looked_up_can_be_mended(opened):
     def script(request):
         if request.stage == "verify":
             return json.dumps(verdict, ensure_ascii=False)
-        rows = re.findall(r"\[(\d+)\] 2023-05-06", "".join(m.content for m in request.messages))
+        rows = re.findall(r"\[(\d+)\] .* 2023-05-06", "".join(m.content for m in request.messages))
         return f"办法已于2024年失效[{rows[0]}]。" if rows else [call("documents", words="河南")]
 
     base, model = opened(script, replace(SETTINGS, verify=VerifyConfig()))
