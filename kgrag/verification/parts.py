@@ -394,7 +394,8 @@ class _Sentence:
         """Return the words of a span, and where these are few, those of its segment before it."""
         near, few = _words(self._bare[start:end]), 1 if self._latin else _FEWEST
         for begin in (low, self._segment(low - 1)[0]):
-            if len(_words(self._topics[start:end])) < few:
+            is_part = self._text.startswith("其中", start)  # of what stands before it
+            if is_part or len(_words(self._topics[start:end])) < few:
                 start = min(start, begin)
                 near |= _words(self._bare[start:end])
         return near
