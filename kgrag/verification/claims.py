@@ -279,10 +279,10 @@ class _Compared:
         """
         if self.across:
             return
+        told = {p.near: p.said for p in self._clause.parts if p.kind == "modal"}
         for part in self.mine:
             if part.kind != "modal" or _JOINED.search(part.said):
                 continue
-            told = {p.near: p.said for p in self._clause.parts if p.kind == "modal"}
             best = sorted(told, key=lambda near: -len(near & part.near))[:_MOST_LIKE]
             for one, other in combinations(best, 2):
                 here, there = one & part.near, other & part.near

@@ -132,10 +132,8 @@ def agencies(text: str, *, latin: bool) -> list[Name]:
         common = _COMMON.search(stem)
         if len(stem) < _CORE or (common and (stem == long or not common["word"])):
             continue
-        whole = stem == name or suffix in (
-            "部门",
-            "机关",
-        )  # 人民银行 has become 央行; 林业部门 is no name
+        # 人民银行 has become 央行; 林业部门 is no name
+        whole = stem == name or suffix in ("部门", "机关")
         core = stem[-_CORE:]
         forms = (core,) if whole else (core + suffix, core)
         found.append(Name(match.end() - len(shown), shown, forms))

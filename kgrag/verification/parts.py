@@ -508,7 +508,7 @@ class _Sentence:
         low, high = self._alone(part.start, part.end)
         for begin, end in ((low, part.start), (part.end, high)):
             for match in _each_unit().finditer(self._plain, begin, end):
-                base, size = _units()[match.group(1).strip(" -+")]
+                base, size = _units()[match.group(1).strip().lstrip("-+").lstrip()]
                 yield f"{size} {base}"
 
     def _beside_marks(self, part: Part) -> frozenset[tuple[str, str]]:

@@ -284,6 +284,14 @@ def test_a_figure_of_the_question_may_be_set_against_one_of_the_text(sentence, e
 
 
 @pytest.mark.parametrize(
+    "text", ["每\t吨10元", "每\xa0吨10元", "10元/ 吨", "10 yuan per tonne", "10 yuan per\ttonne"]
+)
+def test_blanks_before_what_a_figure_is_for_one_of_do_not_matter(text):
+    assert [p.marked("of") for p in parts_of(text) if p.kind == "quantity"] == [{"1 吨"}]
+    assert parts_of("10 yuan per  square metre, per\xa0working day")
+
+
+@pytest.mark.parametrize(
     ("sentence", "words"),
     [
         ("3份，每份100元，是300元", "300元 = 3份×100元"),
