@@ -354,11 +354,11 @@ class PlainKnowledgeBase:
         Between the counts and the rest is `missing`: what was not read, or is not known.
 
         Args:
-            language: Of what was not read.
+            language: Of words in cells.
         """
         from kgrag.statements.overview import FACETS, overview
 
-        made = overview(self.store, day=as_of_asked("", None).day)
+        made = overview(self.store, day=as_of_asked("", None).day, language=language)
         made.insert(len(FACETS), problem_table(card_problems(self.store), language))
         return made
 

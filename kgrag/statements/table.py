@@ -23,11 +23,13 @@ class Column(JsonReady):
         key: Name in JSON.
         zh: Chinese header.
         en: English header.
+        is_code: Whether its cells are for programs alone, and tables for people leave it out.
     """
 
     key: str
     zh: str
     en: str
+    is_code: bool = False
 
     def heading(self, language: Language) -> str:
         """Return its header in a language."""
@@ -77,11 +79,12 @@ class Table(JsonReady):
 
     @property
     def filled(self) -> list[int]:
-        """The positions of columns with a value in any row; all where there are no rows."""
+        """The positions of columns for people with a value in any row; all without rows."""
         return [
             at
-            for at in range(len(self.columns))
-            if not self.rows or any(row.cells[at] not in (None, "") for row in self.rows)
+            for at, column in enumerate(self.columns)
+            if not column.is_code
+            and (not self.rows or any(row.cells[at] not in (None, "") for row in self.rows))
         ]
 
     def records(self) -> list[dict[str, object]]:
