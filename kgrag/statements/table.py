@@ -69,6 +69,7 @@ class Table(JsonReady):
         rows: In order.
         notes: Coverage and omissions, in words; `worded` returns them in a language.
         heading: Its name in words, where it stands among others; None for a table alone.
+        total: Rows of the whole table; 0 if these are all.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Table(JsonReady):
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     heading: Column | None = None
+    total: int = 0
 
     @property
     def filled(self) -> list[int]:
