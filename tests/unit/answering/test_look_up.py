@@ -157,6 +157,21 @@ def test_rows_are_those_of_every_door(opened):
     assert told.count("\n[") == len(page.rows)
 
 
+def test_a_clause_that_a_passage_and_a_row_give_is_cited_once(opened):
+    def script(request):
+        told = "\n".join(message.content for message in request.messages)
+        passage = re.search(r"\[(\d+)\]\n<passage[^>]*>\n《四川省国土绿化规划》", told)
+        row = re.search(r"^\[(\d+)\] .*41.*（《四川", told, re.MULTILINE)
+        if not row:
+            return [call("targets", indicator="森林覆盖率")]
+        said = "四川省到2025年森林覆盖率达到41%以上"
+        return f"{said}，并建设绿化网络[{passage[1]}]。{said}[{row[1]}]。"
+
+    base, _ = opened(script)
+    (cited,) = base.ask(QUESTION).citations
+    assert "41%以上" in cited.quote
+
+
 def test_a_figure_of_a_comparison_stands_beside_the_number_of_its_own_clause(tmp_path):
     """In a row of several sources the [k] of its cells are none of the answer's."""
     title = "四川省国土绿化规划"
