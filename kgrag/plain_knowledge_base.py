@@ -491,7 +491,7 @@ class PlainKnowledgeBase:
             top_k: Number of chunks for the answer.
             writer: `model`, or `quotes` by rule; for None the model if one is configured.
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
-            verify: Verification: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
+            verify: Verification: `cov`, `cov-paper`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.
