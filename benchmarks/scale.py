@@ -6,7 +6,7 @@ its memory is its own. Before the cold open the files are dropped from the page 
 (`posix_fadvise(DONTNEED)` on each, after a sync). Needs Linux.
 
 usage: python benchmarks/scale.py [--chunks 15000,100000] [--folder FOLDER] [--queries 200]
-       [--systems bm25,grim] [--fact-vectors off] [--stages measure,profile]
+       [--systems bm25,grim] [--stages measure,profile]
 
 With --folder what was built stays, and is measured again by the next run without being built.
 """
@@ -54,14 +54,12 @@ class Job:
     Attributes:
         n_chunks: Leaf chunks, about.
         folder: Of corpus and knowledge base.
-        fact_vectors: `on` or `off`.
         systems: Presets.
         n_queries: Asked of each.
     """
 
     n_chunks: int
     folder: Path
-    fact_vectors: str
     systems: tuple[str, ...]
     n_queries: int
 
@@ -97,9 +95,7 @@ class IntakeWithFacts(Intake):
 
 def opened(job: Job, embedder: MadeUpEmbedder) -> KnowledgeBase:
     """Return the knowledge base of a job."""
-    config = Config()
-    config = replace(config, embedding=replace(config.embedding, facts=job.fact_vectors == "on"))
-    return KnowledgeBase.open(job.kb, config=config, embedder=embedder)
+    return KnowledgeBase.open(job.kb, config=Config(), embedder=embedder)
 
 
 def take_in(
@@ -386,14 +382,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keeps what is built, in a folder for each")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--systems", default=",".join(_SYSTEMS))
-    parser.add_argument("--fact-vectors", choices=("on", "off"), default="on")
     parser.add_argument("--stages", default="measure", help="of measure, profile; none: builds")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         for n_chunks in map(int, args.chunks.split(",")):
             folder = (args.folder or Path(scratch)) / str(n_chunks)
             systems = tuple(args.systems.split(","))
-            job = Job(n_chunks, folder, args.fact_vectors, systems, args.queries)
+            job = Job(n_chunks, folder, systems, args.queries)
             run(job, args.stages.split(","))
 
 

@@ -27,7 +27,7 @@ ExtractFacts = Literal["free", "schema", "both"]
 Ocr = Literal["auto", "off"]
 LocalCopy = Literal["auto", "on", "off"]
 Template = Literal["normal", "focused", "markdown", "steps"]
-VerifyMethod = Literal["cov", "cov-paper", "cov-two-stage", "chats-grid", "none"]
+VerifyMethod = Literal["cov", "cov-paper", "chats-grid", "none"]
 Writer = Literal["model", "quotes"]
 QuestionKind = Literal[
     "number", "responsible", "reference", "list", "compare", "time", "several", "unanswerable"

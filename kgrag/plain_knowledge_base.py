@@ -354,11 +354,11 @@ class PlainKnowledgeBase:
         Between the counts and the rest is `missing`: what was not read, or is not known.
 
         Args:
-            language: Of what was not read.
+            language: Of words in cells.
         """
         from kgrag.statements.overview import FACETS, overview
 
-        made = overview(self.store, day=as_of_asked("", None).day)
+        made = overview(self.store, day=as_of_asked("", None).day, language=language)
         made.insert(len(FACETS), problem_table(card_problems(self.store), language))
         return made
 
@@ -491,7 +491,7 @@ class PlainKnowledgeBase:
             top_k: Number of chunks for the answer.
             writer: `model`, or `quotes` by rule; for None the model if one is configured.
             template: Form of a model's answer: `normal`, `focused`, `markdown`, `steps`.
-            verify: Verification: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid`, `none`.
+            verify: Verification: `cov`, `cov-paper`, `chats-grid`, `none`.
             history: Earlier turns, oldest first.
             within: Which documents are searched; all for None.
             as_of: As for `search`.

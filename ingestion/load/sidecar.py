@@ -13,7 +13,7 @@ from kgrag.files.encoding import decode
 from kgrag.files.foreign_json import read_foreign
 from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source, open_regular
 from kgrag.ingestion.load.statement import field_of, statement
-from kgrag.text.messages import message, without_start
+from kgrag.text.messages import message, said_by, without_start
 from kgrag.text.visible import shown_path
 
 _DELIMITERS = ",;\t"
@@ -260,7 +260,7 @@ class Sidecars:
                     )
                 )
         except ValueError as exc:
-            table.broken.append(Failure(place, str(exc)))
+            table.broken.append(Failure(place, said_by(exc)))
             return
         properties, problems = statement(row.values)
         table.stated[file] = _Statement(place, properties, tuple(problems))

@@ -70,7 +70,7 @@ class Verdict(JsonReady):
     """Result of verification.
 
     Attributes:
-        method: `cov`, `cov-paper`, `cov-two-stage`, `chats-grid` or `none`.
+        method: `cov`, `cov-paper`, `chats-grid` or `none`.
         status: `passed`, `failed`, or `unverified` if it could not be checked.
         scores: By measure, each in [0, 1].
         reason: In words.

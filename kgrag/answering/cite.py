@@ -88,9 +88,24 @@ def resolve(
         return Answer(question, (Missing(),), draft.model, draft.notes)
     book = _Book(question, context, documents, headings, results)
     cited = any(marks(text))
-    answer = Answer(question, tuple(_claims(text, book, cited=cited)), draft.model)
+    claims = _cited_once([*_claims(text, book, cited=cited)], context)
+    answer = Answer(question, claims, draft.model)
     found = _notes(answer, book, astray, cited=cited)
     return replace(answer, notes=(*draft.notes, *found))
+
+
+def _cited_once(claims: Sequence[Claim], context: Context) -> tuple[Claim, ...]:
+    """Return claims that cite a clause which a row states as well as a passage by the longer."""
+    rows = {(p.doc_id, p.start, p.end) for p in context.passages if p.is_row}
+    every = {(c.doc_id, c.start, c.end): c for claim in claims for c in claim.citations}
+
+    def longest(cited: Citation) -> Citation:
+        doc_id, start, end = own = (cited.doc_id, cited.start, cited.end)
+        around = (p for p in every if p[0] == doc_id and p[1] <= start and end <= p[2])
+        same = [p for p in around if not rows.isdisjoint((p, own))]
+        return every[max(same, key=lambda p: p[2] - p[1])] if same else cited
+
+    return tuple(claim.citing(longest) for claim in claims)
 
 
 def _notes(answer: Answer, book: "_Book", astray: Sequence[int], *, cited: bool) -> Iterator[str]:

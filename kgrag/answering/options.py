@@ -19,11 +19,11 @@ from kgrag.errors import ConfigError
 from kgrag.limits import MOST_CHARS, checked_count, checked_results
 from kgrag.text.messages import message
 from kgrag.verification.chats_grid import CHATS_GRID
-from kgrag.verification.cov import COV, COV_PAPER, COV_TWO_STAGE
+from kgrag.verification.cov import COV, COV_PAPER
 from kgrag.verification.loop import Method
 
 METHODS: Mapping[str, Method[Any]] = MappingProxyType(
-    {method.name: method for method in (COV, COV_PAPER, COV_TWO_STAGE, CHATS_GRID)}
+    {method.name: method for method in (COV, COV_PAPER, CHATS_GRID)}
 )
 # A model reads more results than are shown without one.
 _TOP_K: Mapping[Writer, int] = MappingProxyType({"model": 30, "quotes": 10})

@@ -16,7 +16,7 @@ from kgrag.tools import TOOLS
 
 if TYPE_CHECKING:
     from kgrag.answer.citation import Citation
-    from kgrag.statements.table import Table
+    from kgrag.statements.table import Cell, Row, Table
     from kgrag.tools.results import Found, Overview, Page, Reading
     from kgrag.tools.tool import Tool
     from kgrag.types import Language
@@ -144,15 +144,23 @@ def _print_page(found: "Page") -> None:
 
 
 def _aligned(found: "Table", language: "Language") -> str:
-    from kgrag.statements.table import shown
-
     heads = {at: found.columns[at].heading(language) for at in found.filled}
     return table(
         [
-            {"#": number, **{head: shown(row.cells[at]) for at, head in heads.items()}}
+            {"#": number, **{h: _cell(found, row, at, number) for at, h in heads.items()}}
             for number, row in enumerate(found.rows, start=getattr(found, "offset", 0) + 1)
         ]
     )
+
+
+def _cell(found: "Table", row: "Row", at: int, number: int) -> "Cell":
+    """Return a cell; the [k] of a comparison's row is [row.k], as its sources are listed below."""
+    from kgrag.statements.table import shown
+
+    cell = shown(row.cells[at])
+    for n in range(1, len(row.sources) + 1) if found.name == "compare" and at else ():
+        cell = str(cell).replace(f"[{n}]", f"[{number}.{n}]") if cell else cell
+    return cell
 
 
 def _print_notes(found: "Table", language: "Language") -> None:

@@ -32,7 +32,7 @@ _DOCUMENTS = (
     Column("replaced_by", "由何文件废止、修订或替代", "ended or replaced by"),
     Column("regions", "地区", "regions"),
     _DOC_ID,
-    Column("status", "状态", "status"),
+    Column("status", "状态", "status", is_code=True),
     Column("file", "文件路径", "file"),
 )
 

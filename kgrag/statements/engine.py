@@ -84,6 +84,8 @@ def rows(store: Store, selection: Selection) -> Table:
     """
     function, zh, en = _TABLES[selection.kind]
     stated = function(store, selection)
-    made = sourced(store, stated.rows, stated.tasks, day=selection.day)
+    every = list(stated.rows)
+    some = every[selection.offset :][: selection.limit or None]
+    made = sourced(store, some, stated.tasks, day=selection.day)
     heading = Column(selection.kind, zh, en)
-    return Table(selection.kind, stated.columns, made, stated.notes, heading)
+    return Table(selection.kind, stated.columns, made, stated.notes, heading, len(every))

@@ -21,7 +21,7 @@ from kgrag.text.facets import NATIONAL, called, place_rank
 from kgrag.text.regions import level_of
 from kgrag.text.title_keys import same_work, title_keys, without_edition
 from kgrag.text.titles import document_kinds, kind_endings, title_subject
-from kgrag.types import Document
+from kgrag.types import Document, Language
 
 Facet = Literal["status", "year", "region", "level", "kind", "issuer"]
 
@@ -67,6 +67,11 @@ _MOST_SOURCES = 5  # of a row
 _MOST_ROWS = 50  # of cited documents
 _LEAST_CITING = 2
 _ENDED: Collection[StatusKind] = ("repealed", "expired", "superseded")
+# Whether it is held itself, only another edition, neither.
+_HELD: Mapping[Language, tuple[str, str, str]] = {
+    "zh": ("在库", "同名在库", "不在库"),
+    "en": ("held", "another edition", "not held"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ def facets(
     }
 
 
-def overview(store: Store, *, day: str) -> list[Table]:
+def overview(store: Store, *, day: str, language: Language = "zh") -> list[Table]:
     """Return what an archive holds and lacks, the most important first.
 
     Counts by status, year, region, level, kind and issuer (`facets`); `gaps`: subjects on which
@@ -140,24 +145,27 @@ def overview(store: Store, *, day: str) -> list[Table]:
     Args:
         store: The knowledge base.
         day: At which documents are in force, ISO 8601.
+        language: Of words in cells: status, whether it is held.
     """
     cards = sorted(store.document_cards(), key=lambda card: (card.metadata.issue_date, card.title))
     in_force = InForce.read(store, cards)
     statuses = {card.doc_id: in_force.status(card.doc_id, day) for card in cards}
     found = _cited(store, cards, in_force, day)
     return [
-        *_counts(cards, statuses, day),
+        *_counts(cards, statuses, day, language),
         _gaps(store, cards),
-        *_most_cited(store, found),
-        _outdated(store, found, cards, statuses),
+        *_most_cited(store, found, language),
+        _outdated(store, found, cards, statuses, language),
     ]
 
 
-def _counts(cards: Sequence[Document], statuses: Mapping[str, Status], day: str) -> Iterator[Table]:
+def _counts(
+    cards: Sequence[Document], statuses: Mapping[str, Status], day: str, language: Language
+) -> Iterator[Table]:
     years = [card.metadata.year for card in cards if card.metadata.year]
     span = {"first": min(years, default="?"), "last": max(years, default="?")}
     counted = note("overview-documents", "zh", n=len(cards), day=day, **span)
-    words: dict[str, Cell] = {kind: kind_in_words(kind) for kind in get_args(StatusKind)}
+    words: dict[str, Cell] = {kind: kind_in_words(kind, language) for kind in get_args(StatusKind)}
     words |= {str(year): year for year in years}
     for facet, values in facets(cards, statuses).items():
         column, notes = FACETS[facet], (counted,) if facet == "status" else ()
@@ -237,10 +245,10 @@ class _Cited(NamedTuple):
         others = [s for s in self.statements if s.doc_id not in own]
         return list({s.doc_id: s for s in reversed(others)}.values())[::-1]
 
-    def row(self) -> tuple[tuple[Cell, ...], list[Spot]]:
+    def row(self, language: Language) -> tuple[tuple[Cell, ...], list[Spot]]:
         """Return its cells, and where the first documents cite it."""
-        held = "在库" if self.is_held else "同名在库" if self.held else "不在库"
-        status = kind_in_words(self.status.kind) if self.status else None
+        held = _HELD[language][0 if self.is_held else 1 if self.held else 2]
+        status = kind_in_words(self.status.kind, language) if self.status else None
         ids = "、".join(card.doc_id for card in self.held) or None
         spots = [spot_of(s) for s in self.citing[:_MOST_SOURCES]]
         return (self.title, len(self.citing), held, status, ids), spots
@@ -275,7 +283,7 @@ def _by_title(cards: Iterable[Document]) -> dict[str, list[Document]]:
     return found
 
 
-def _most_cited(store: Store, found: Sequence[_Cited]) -> Iterator[Table]:
+def _most_cited(store: Store, found: Sequence[_Cited], language: Language) -> Iterator[Table]:
     """Yield what is cited most, and of that what is not held."""
     ranked = [cited for cited in found if len(cited.citing) >= _LEAST_CITING]
     ranked.sort(key=lambda cited: (-len(cited.citing), cited.title))
@@ -284,7 +292,7 @@ def _most_cited(store: Store, found: Sequence[_Cited]) -> Iterator[Table]:
     counted = note("overview-cited", "zh", n=len(ranked), held=n_held, most=_MOST_SOURCES)
     cut = note("first-rows", "zh", shown=_MOST_ROWS)
     for heading, several in ((_MOST_CITED, ranked), (_MOST_LACKING, lacking)):
-        rows = (cited.row() for cited in several[:_MOST_ROWS])
+        rows = (cited.row(language) for cited in several[:_MOST_ROWS])
         notes = (counted, cut) if len(several) > _MOST_ROWS else (counted,)
         yield Table(heading.key, _CITED_COLUMNS, sourced(store, rows), notes, heading)
 
@@ -294,6 +302,7 @@ def _outdated(
     found: Sequence[_Cited],
     cards: Sequence[Document],
     statuses: Mapping[str, Status],
+    language: Language,
 ) -> Table:
     """Return the documents in force that cite what was ended, or rest on a plan that is over."""
     by_id = {card.doc_id: card for card in cards}
@@ -308,7 +317,7 @@ def _outdated(
         for doc_id, several in by_document.items():
             card, roles = by_id[doc_id], dict.fromkeys(map(role_of, several))
             rank = (is_over, roles.keys().isdisjoint(BASIS), card.title)
-            issued, told = day_of_issue(card), status.told()
+            issued, told = day_of_issue(card), status.told(language)
             cells = (f"《{card.title}》", issued, "、".join(roles), cited.title, told, doc_id)
             rows.append((rank, cells, list(map(spot_of, several[:_MOST_SOURCES]))))
     rows.sort(key=lambda row: row[0])

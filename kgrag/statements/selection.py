@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgrag.qualifiers import Standing
 from kgrag.retrieval.filter import Filter
@@ -55,6 +55,8 @@ class Selection(BaseModel):
         order: Of listed figures from the largest or the smallest on; only those of the usual unit.
         as_of: Day at which documents are in force, 2022, 2022-06 or 2022-06-30; today if empty.
         within: Which documents are looked at.
+        offset: Rows left out before; sources are read of the others only.
+        limit: Rows at most; 0 for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,6 +82,8 @@ class Selection(BaseModel):
     order: Literal["", "most", "least"] = ""
     as_of: str = ""
     within: Filter | None = None
+    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=0, ge=0)
 
     @property
     def day(self) -> str:

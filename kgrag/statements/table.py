@@ -23,11 +23,13 @@ class Column(JsonReady):
         key: Name in JSON.
         zh: Chinese header.
         en: English header.
+        is_code: Whether its cells are for programs alone, and tables for people leave it out.
     """
 
     key: str
     zh: str
     en: str
+    is_code: bool = False
 
     def heading(self, language: Language) -> str:
         """Return its header in a language."""
@@ -67,6 +69,7 @@ class Table(JsonReady):
         rows: In order.
         notes: Coverage and omissions, in words; `worded` returns them in a language.
         heading: Its name in words, where it stands among others; None for a table alone.
+        total: Rows of the whole table; 0 if these are all.
     """
 
     name: str
@@ -74,14 +77,16 @@ class Table(JsonReady):
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     heading: Column | None = None
+    total: int = 0
 
     @property
     def filled(self) -> list[int]:
-        """The positions of columns with a value in any row; all where there are no rows."""
+        """The positions of columns for people with a value in any row; all without rows."""
         return [
             at
-            for at in range(len(self.columns))
-            if not self.rows or any(row.cells[at] not in (None, "") for row in self.rows)
+            for at, column in enumerate(self.columns)
+            if not column.is_code
+            and (not self.rows or any(row.cells[at] not in (None, "") for row in self.rows))
         ]
 
     def records(self) -> list[dict[str, object]]:

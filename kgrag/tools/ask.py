@@ -61,7 +61,7 @@ class Asking(Dated):
         "模型作答的格式；默认为 normal。",
         default="",
     )
-    verify: Literal["", "cov", "cov-paper", "cov-two-stage", "chats-grid", "none"] = argument(
+    verify: Literal["", "cov", "cov-paper", "chats-grid", "none"] = argument(
         "How a model's answer is verified; cov by default.",
         "核验模型回答的方法；默认为 cov。",
         default="",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from kgrag.answering.look_up import MOST_SOURCES, Given, Item
@@ -11,7 +12,8 @@ from kgrag.llm.tools import Function
 from kgrag.plain_knowledge_base import PlainKnowledgeBase
 from kgrag.retrieval.filter import Filter
 from kgrag.statements.selection import Selection
-from kgrag.statements.table import Table, shown, worded
+from kgrag.statements.table import Row, Table, shown, worded
+from kgrag.text.answer_text import marks
 from kgrag.tools.arguments import Dated, Within
 from kgrag.tools.results import Found, Reading
 from kgrag.tools.tool import TOOLS, Tool
@@ -161,10 +163,26 @@ def _items(found: object, held: frozenset[str] | None) -> Iterator[Item]:
                 yield Item(f"{found.next} (next)")
 
 
+def _figures(table: Table, row: Row) -> Iterator[Row]:
+    """Yield a row; of a comparison one for each figure, with what states that in place of its [k].
+
+    A model is given each source under an [n] of the answer, which the [k] of a row are not.
+    """
+    if table.name != "compare" or len(row.sources) < 2:
+        yield row
+        return
+    for at, cell in enumerate(row.cells[1:], start=1):
+        for line in str(cell or "").splitlines():
+            found = [*marks(line)]
+            cells = (row.cells[0], *[None] * (at - 1), line[: found[0][0]])
+            told = (*cells, *[None] * (len(row.cells) - len(cells)))
+            yield Row(told, tuple(row.sources[n - 1] for _, _, n in found))
+
+
 def _rows(table: Table, held: frozenset[str] | None) -> Iterator[Item]:
     """Yield rows with their first sources; one of a document that states nothing is its title's."""
     keys = [column.key for column in table.columns]
-    for row in table.rows:
+    for row in chain.from_iterable(_figures(table, row) for row in table.rows):
         head = ((str(row.cells[keys.index("doc_id")]), 0, 1),) if "doc_id" in keys else ()
         stating = [(s.doc_id, s.start, s.end) for s in row.sources] or head
         here = [s for s in stating if held is None or s[0] in held]

@@ -22,12 +22,10 @@ class Page(Table):
     """Some rows of a table.
 
     Attributes:
-        total: Rows of the whole table.
         offset: Rows of it before these.
         language: Of headings and notes.
     """
 
-    total: int = 0
     offset: int = 0
     language: Language = "zh"
 

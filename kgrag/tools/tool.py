@@ -85,8 +85,9 @@ class Tool:
         offset, limit = getattr(given, "offset", 0), getattr(given, "limit", 0)
         some = slice(offset, offset + limit if limit else None)
         told = {field.name: getattr(found, field.name) for field in fields(found)}
-        told["rows"] = found.rows[some]
-        return Page(**told, total=len(found.rows), offset=offset, language=given.lang)
+        if not found.total:
+            told |= {"rows": found.rows[some], "total": len(found.rows)}
+        return Page(**told, offset=offset, language=given.lang)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of its arguments, short enough for a model."""

@@ -7,13 +7,11 @@ from typing import Literal, get_args
 
 from kgrag.answer.answer import Problem, ProblemKind, Step
 from kgrag.answer.notes import note
-from kgrag.errors import ModelError
 from kgrag.llm.chat import Request, Schema
-from kgrag.llm.middleware import Counted
-from kgrag.llm.prompts import fence, prompt
+from kgrag.llm.prompts import prompt
 from kgrag.llm.structured import Json, ask, one_question
 from kgrag.types import Language
-from kgrag.verification.attempt import Attempt, cited_material, material
+from kgrag.verification.attempt import Attempt, cited_material
 from kgrag.verification.loop import Assessment, Case, Failed, Method, Revision
 from kgrag.verification.rating import as_object, in_words, read_scores, scores_schema
 
@@ -48,66 +46,40 @@ class Verification:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Scores for another retrieval: CoV-RAG, footnote 2.
-
-    Attributes:
-        reference_correctness: At most this.
-        correctness: Less than this.
-        bias: More than this.
-        truthfulness: At most this.
-    """
-
-    reference_correctness: float = 0.27
-    correctness: float = 0.26
-    bias: float = 0.7
-    truthfulness: float = 0.92
+# Scores for another retrieval: CoV-RAG, footnote 2.
+_REFERENCES, _CORRECT, _BIASED, _TRUE = 0.27, 0.26, 0.7, 0.92
 
 
-FOOTNOTE_2 = Thresholds()
-
-
-def unmet(
-    verification: Verification, thresholds: Thresholds = FOOTNOTE_2, *, found: bool = True
-) -> list[str]:
+def unmet(verification: Verification, *, found: bool = True) -> list[str]:
     """Return the conditions of σ on scores and judgement that do not hold, in words.
 
     Args:
         verification: Of an answer.
-        thresholds: Those of the paper by default.
         found: False for an answer that nothing was found: without content to score, only the
             references must be bad and the judgement not true. Answers in the paper always answer.
     """
-    scores, least = verification.scores, thresholds
-    conditions = {
-        f"reference correctness at most {least.reference_correctness}": (
-            scores["reference_correctness"] <= least.reference_correctness
-        )
-    }
+    scores, judgement = verification.scores, verification.judgement
+    bad = scores["reference_correctness"] <= _REFERENCES
+    conditions = {f"reference correctness at most {_REFERENCES}": bad}
     if found:
         conditions |= {
-            "judged false": verification.judgement == "false",
-            f"correctness below {least.correctness}": scores["correctness"] < least.correctness,
-            f"bias above {least.bias}": scores["bias"] > least.bias,
-            f"truthfulness at most {least.truthfulness}": (
-                scores["truthfulness"] <= least.truthfulness
-            ),
+            "judged false": judgement == "false",
+            f"correctness below {_CORRECT}": scores["correctness"] < _CORRECT,
+            f"bias above {_BIASED}": scores["bias"] > _BIASED,
+            f"truthfulness at most {_TRUE}": scores["truthfulness"] <= _TRUE,
         }
     else:
-        conditions["not judged true"] = verification.judgement != "true"
+        conditions["not judged true"] = judgement != "true"
     return [condition for condition, holds in conditions.items() if not holds]
 
 
-def sigma(
-    verification: Verification, thresholds: Thresholds = FOOTNOTE_2, *, found: bool = True
-) -> bool:
+def sigma(verification: Verification, *, found: bool = True) -> bool:
     """Return σ(s_k, s_y, n, x'): whether to retrieve with the revised question.
 
     CoV-RAG, Algorithm 1 line 5 and footnote 2: all scores and the judgement are bad, and there
     is a revised question. See `unmet`.
     """
-    return bool(verification.revised_question) and not unmet(verification, thresholds, found=found)
+    return bool(verification.revised_question) and not unmet(verification, found=found)
 
 
 _ORDER: Mapping[str, float] = {"true": 3.0, "unclear": 2.0, "false": 0.0}
@@ -213,7 +185,6 @@ _COV_PAPER = _Form(
     _read_cov,
 )
 _COV_SCORES = _Form("cov_scores", scores_schema(MEASURES, judgement=_JUDGEMENT), _read_scores)
-_REVISION_SCHEMA = scores_schema((), revised_question=_QUESTION)
 
 
 def _asked(form: _Form, case: Case, attempt: Attempt) -> Verification:
@@ -248,35 +219,20 @@ def _by_problem(case: Case, failed: Failed[Verification]) -> Revision:
 
 
 def _by_sigma(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the question of the verification if σ holds."""
-    return _where_sigma(case, failed, Revision(failed.scored.revised_question))
-
-
-def _by_second_call(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the question of a second call if σ holds except for its question."""
-    verification, found = failed.scored, failed.attempt.answer.found
-    if unmet(verification, found=found):
-        return Revision("", _why_not_again(verification, case.language) if found else "")
-    revision = _rewritten(case, failed)
-    revised = replace(verification, revised_question=revision.question)
-    return _where_sigma(case, replace(failed, scored=revised), revision)
-
-
-def _where_sigma(case: Case, failed: Failed[Verification], revision: Revision) -> Revision:
-    """Return a revision if σ holds, else the reason against it."""
+    """Return the question of the verification if σ holds, else the reason against it."""
     verification, found = failed.scored, failed.attempt.answer.found
     if unmet(verification, found=found):
         return Revision("", _why_not_again(verification, case.language) if found else "")
     if sigma(verification, found=found):
-        return revision
-    return replace(revision, reason=revision.reason or note("no-question", case.language))
+        return Revision(verification.revised_question)
+    return Revision("", note("no-question", case.language))
 
 
 def _why_not_again(verification: Verification, language: Language) -> str:
     """Return the conditions of σ that do not hold, as text: see `unmet`."""
     if verification.judgement != "false":
         return note("not-false", language)
-    if verification.scores["reference_correctness"] > FOOTNOTE_2.reference_correctness:
+    if verification.scores["reference_correctness"] > _REFERENCES:
         return note("references-bear", language)
     return note("not-all-bad", language)
 
@@ -312,28 +268,6 @@ def _judge(verification: Verification, attempt: Attempt, language: Language) -> 
     )
 
 
-def _rewritten(case: Case, failed: Failed[Verification]) -> Revision:
-    """Return the revised question of a separate call, given the verdict."""
-    attempt, verification = failed.attempt, failed.scored
-    shown = material(case.question, attempt)
-    titles = dict.fromkeys(f"《{passage.title}》" for passage in attempt.context.passages)
-    messages = prompt("revision", case.language).fill(
-        question=shown["question"],
-        answer=shown["answer"],
-        verdict=f"{verification.judgement}; {in_words(verification.scores)}",
-        titles=fence("\n".join(titles), label="titles"),
-        tried=fence("\n".join(failed.tried), label="tried"),
-    )
-    request = Request(messages, "verify", schema=_REVISION_SCHEMA, schema_name="revision")
-    counted = Counted(case.model)
-    try:
-        revised = ask(counted, request, _read_revised)
-    except ModelError as exc:
-        told = note("not-rewritten", case.language, error=exc)
-        return Revision("", told, Step("rewrite", told, counted.calls))
-    return Revision(revised, step=Step("rewrite", f"revised question: {revised}", counted.calls))
-
-
 # An answer that nobody judged may be better than one that was found false, and worse than others.
 _method: Callable[..., Method[Verification]] = partial(
     Method, judge=_judge, max_rounds=2, unjudged=(_UNJUDGED, 0.0)
@@ -354,11 +288,3 @@ COV = _method("cov", score=partial(_asked, _COV), act=_by_problem)
 # while the budget lasts, and the best one stands. Where the budget forbids to check the second
 # answer, it replaces one that was found false, as in the paper.
 COV_PAPER = _method("cov-paper", score=partial(_asked, _COV_PAPER), act=_by_sigma)
-
-# The first call gives scores and judgement; only where they call for retrieving anew does a second
-# one word the question, told the verdict but not the references again: cheaper as long as most
-# answers pass. CoV-RAG has no such form: its model gives all in one chain (section 2.3, Table 13),
-# and its stages are those of training (section 2.2). What carries over is its Table 4: revised
-# questions are better after scores and judgement than without them (win rate 54.2 to 45.8), so the
-# second call is told both.
-COV_TWO_STAGE = _method("cov-two-stage", score=score, act=_by_second_call)

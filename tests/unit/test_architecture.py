@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kgrag.plain_knowledge_base",),
     ("kgrag.tools",),
     ("kgrag.api",),
-    ("kgrag.async_api", "kgrag.extending", "kgrag.integrations", "kgrag.testing"),
+    ("kgrag.extending", "kgrag.integrations", "kgrag.testing"),
     ("kgrag.serve",),
     ("kgrag.cli",),
 )  # fmt: skip

@@ -1,6 +1,5 @@
 """A day or a filter limits an answer; the status of documents at a day."""
 
-import asyncio
 import json
 from datetime import date
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import get_args
 import pytest
 
 from kgrag.api import KnowledgeBase
-from kgrag.async_api import AsyncKnowledgeBase
 from kgrag.errors import NotFoundError
 from kgrag.ids import document_node_id, fact_id
 from kgrag.metadata import Metadata
@@ -171,16 +169,6 @@ def test_a_bad_day_is_a_usage_error(folder):
     for command in (["search", QUESTION], ["ask", QUESTION], ["chat"], ["documents"]):
         done = run(folder, *command, "--as-of", "2022-13", code=2, typed="")
         assert "a date is given as 2022, 2022-03, 2022-03-05 or 2022年3月" in done.stderr
-
-
-def test_the_day_is_for_programs_on_asyncio_too(folder):
-    async def asked():
-        async with await AsyncKnowledgeBase.open(folder / "kb", create=False) as base:
-            return await base.search(QUESTION, as_of="2020"), await base.ask(QUESTION, as_of="2020")
-
-    found, answer = asyncio.run(asked())
-    assert files(found) == [OLD]
-    assert files(answer.citations) == [OLD]
 
 
 def test_a_model_is_told_what_is_not_in_force(base):

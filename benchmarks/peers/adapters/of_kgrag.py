@@ -1,8 +1,7 @@
-"""kgrag: its presets without a model, and `grim` with facts and questions read by one."""
+"""kgrag: its presets without a model, and `grim` with facts read by one."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal
 
 from benchmarks.peers.peer import TOP_K, Found, Local, Parts, Search
 from kgrag.api import KnowledgeBase
@@ -32,18 +31,13 @@ class Kgrag(Local):
             raise RuntimeError(f"{len(report.failed)} documents failed: {report.failed[0]}")
 
     def searches(self) -> Mapping[str, Search]:
-        """Return presets; with a model `grim`, where rules or the model read the question."""
+        """Return presets; over a model's facts `grim` alone."""
         if self._by_model:
-            return {
-                "grim, facts": partial(self._search, "grim", "rules"),
-                "grim, facts and questions": partial(self._search, "grim", "model"),
-            }
-        return {name: partial(self._search, name, "rules") for name in ("bm25", "hybrid", "grim")}
+            return {"grim, facts": partial(self._search, "grim")}
+        return {name: partial(self._search, name) for name in ("bm25", "hybrid", "grim")}
 
-    def _search(
-        self, system: str, analysis: Literal["rules", "model"], question: str
-    ) -> list[Found]:
-        hits = self._base.search(question, system=system, top_k=TOP_K, analysis=analysis)
+    def _search(self, system: str, question: str) -> list[Found]:
+        hits = self._base.search(question, system=system, top_k=TOP_K)
         return [
             Found(_stem(hit.file), hit.chunk.text, hit.chunk.start, hit.chunk.end) for hit in hits
         ]

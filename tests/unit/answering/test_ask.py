@@ -406,9 +406,9 @@ def test_each_method_has_its_own_rounds_unless_settings_say():
     """CoV-RAG asks once more, Chats-Grid four times."""
     rounds = {
         name: AskOptions.from_config(Config(), has_model=True, verify=name).verify.max_rounds
-        for name in ("cov", "cov-paper", "cov-two-stage", "chats-grid", "none")
+        for name in ("cov", "cov-paper", "chats-grid", "none")
     }
-    assert rounds == {"cov": 2, "cov-paper": 2, "cov-two-stage": 2, "chats-grid": 5, "none": 1}
+    assert rounds == {"cov": 2, "cov-paper": 2, "chats-grid": 5, "none": 1}
     config = Config(verify=VerifyConfig(max_rounds=3))
     assert AskOptions.from_config(config, has_model=True, verify="cov").verify.max_rounds == 3
 

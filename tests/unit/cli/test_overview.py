@@ -106,6 +106,16 @@ def test_counts_are_those_of_the_cards(told, cards):
     assert counts(told["status"], "status") == {words[kind]: n for kind, n in kinds.items()}
 
 
+def test_words_of_the_system_are_in_the_language_asked_for_and_codes_are_not_printed(folder):
+    printed = run(folder, "overview", "--english").stdout
+    assert "not held" in printed
+    assert "in force" in printed
+    assert not re.search("现行有效|不在库|已废止", printed)
+    assert "in_force" not in run(folder, "documents").stdout
+    rows = json.loads(run(folder, "documents", "--json").stdout)["rows"]
+    assert "in_force" in {row["status"] for row in rows}
+
+
 def test_provinces_without_what_others_have_are_named(told):
     """By the subject of titles, in any order of their words; cities do not stand for provinces."""
     (gap,) = told["gaps"]

@@ -142,6 +142,6 @@ def test_a_title_that_is_repealed_and_not_held_is_found_by_its_words(base):
 
 def test_a_selection_refuses_what_it_does_not_know():
     """A misspelt field would select everything."""
-    for wrong in ({"place": "四川"}, {"limit": 1}, {"order": "first"}):
+    for wrong in ({"place": "四川"}, {"limit": -1}, {"order": "first"}):
         with pytest.raises(ValidationError):
             Selection(kind="targets", **wrong)

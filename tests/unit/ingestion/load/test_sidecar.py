@@ -21,6 +21,7 @@ from kgrag.ingestion.load.statement import (
     with_stated,
 )
 from kgrag.metadata import Metadata
+from kgrag.text.messages import in_language
 
 
 def write(folder, **texts):
@@ -88,6 +89,8 @@ def test_what_is_wrong_is_told_with_line_and_remedy(tmp_path):
         "no file of this folder",
     )  # fmt: skip
     assert all(remedy in told for remedy, told in zip(remedies, reasons.values(), strict=True))
+    chinese = "".join(in_language(reason, "zh") for reason in reasons.values())
+    assert "没有这个文件；请改正文件名，或删去该行" in chinese
 
 
 def test_outside_the_folders_given_only_rows_about_files_to_be_read_count(tmp_path):
