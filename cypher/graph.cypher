@@ -65,6 +65,7 @@ MATCH (c)-[m:MENTIONS]->(s:KgragEntity)
 UNWIND m.fact_ids AS id
 WITH DISTINCT id
 MATCH (s:KgragEntity)-[r:RELATED {id: id}]->(o:KgragEntity)
+USING INDEX SEEK r:RELATED(id)
 RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
   r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
@@ -73,6 +74,7 @@ RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type
 // name: facts
 UNWIND $ids AS fact_id
 MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
+USING INDEX SEEK r:RELATED(id)
 RETURN r.id AS id, s.id AS subject_id, s.name AS subject, s.type AS subject_type,
   r.predicate AS predicate, o.id AS object_id, o.name AS object, o.type AS object_type,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
@@ -83,6 +85,7 @@ MATCH (c:KgragChunk {doc_id: $id})-[m:MENTIONS]->(:KgragEntity)
 UNWIND m.fact_ids AS fact_id
 WITH DISTINCT fact_id
 MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
+USING INDEX SEEK r:RELATED(id)
 RETURN r.id AS id, s.id AS subject_id, o.id AS object_id, r.predicate AS predicate,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
   r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates,
@@ -91,6 +94,7 @@ RETURN r.id AS id, s.id AS subject_id, o.id AS object_id, r.predicate AS predica
 // name: facts_by_id
 UNWIND $ids AS fact_id
 MATCH (s:KgragEntity)-[r:RELATED {id: fact_id}]->(o:KgragEntity)
+USING INDEX SEEK r:RELATED(id)
 RETURN r.id AS id, s.id AS subject_id, o.id AS object_id, r.predicate AS predicate,
   r.doc_ids AS doc_ids, r.chunk_ids AS chunk_ids, r.starts AS starts, r.ends AS ends,
   r.extractors AS extractors, r.confidences AS confidences, r.predicates AS predicates,

@@ -116,7 +116,7 @@ def _write_facts(
     ends = known.ends | wanted.ends
     rows = tx.run("facts_by_id", ids=sorted(ends))
     held = {row["id"]: evidence_in(row) for row in rows}
-    put, gone = [], []
+    new, changed, gone = [], [], []
     for fact_id in sorted(ends):
         before = held.get(fact_id, [])
         after = [s for s in before if s.doc_id != doc_id] + own.get(fact_id, [])
@@ -124,9 +124,11 @@ def _write_facts(
             gone.append(fact_id)
         elif sorted(after) != before:
             subject_id, object_id = ends[fact_id]
-            row = {"id": fact_id, "subject_id": subject_id, "object_id": object_id}
-            put.append({**row, "properties": fact_properties(fact_id, after)})
-    tx.run_rows("put_facts", put)
+            row: Properties = {"id": fact_id, "subject_id": subject_id, "object_id": object_id}
+            row["properties"] = fact_properties(fact_id, after)
+            (changed if fact_id in held else new).append(row)
+    tx.run_rows("create_facts", new)
+    tx.run_rows("change_facts", changed)
     if gone:
         tx.run("delete_facts", ids=gone)
 
