@@ -47,6 +47,8 @@ _POOL: Mapping[Pooling, Callable[[Vectors], Vectors]] = {
 }
 # Maximum tokens of a batch of short texts of equal length (benchmarks/decisions.md).
 _BATCH_TOKENS = 256
+_CPU = "CPUExecutionProvider"
+_GPU = "CUDAExecutionProvider"
 
 # The fields read from an ONNX file, with their numbers and kinds;
 # https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
@@ -77,7 +79,7 @@ _MOST_BYTES = 1 << 31  # of a protocol buffer; larger models have external weigh
 
 
 class OnnxNetwork:
-    """A loaded graph; any thread may run it, and each run uses one thread.
+    """A loaded graph; any thread may run it, and each run uses one thread, or the GPU.
 
     Texts of a quantised model are encoded one by one: a batch would be scaled together, so that a
     text's vector would depend on its neighbours (cosine down to 0.99); alone, the same text gives
@@ -97,7 +99,7 @@ class OnnxNetwork:
 
     @classmethod
     def from_folder(cls, folder: Path, card: ModelCard) -> "OnnxNetwork":
-        """Load a folder's `model.onnx`.
+        """Load a folder's `model.onnx`, on a GPU if there is one for it.
 
         Raises:
             ModelError: If it cannot be loaded, or is not a text encoder.
@@ -106,7 +108,7 @@ class OnnxNetwork:
         options.intra_op_num_threads = 1  # the callers' threads use the cores
         options.inter_op_num_threads = 1
         options.log_severity_level = 4  # errors arrive as exceptions
-        file, providers = str(folder / MODEL_FILE), ["CPUExecutionProvider"]
+        file, providers = str(folder / MODEL_FILE), _providers(card.precision)
         try:
             session = onnxruntime.InferenceSession(file, options, providers=providers)
         except Exception as exc:  # the library raises subclasses of Exception only
@@ -129,6 +131,17 @@ class OnnxNetwork:
             raise ModelError(
                 f"the model failed on a text of {len(ids[0])} tokens: {_on_a_line(exc)}"
             ) from exc
+
+
+def _providers(precision: str) -> list[str | tuple[str, dict[str, str]]]:
+    """Return what runs a model: the GPU, if onnxruntime offers one, and else the processor.
+
+    Models of integers stay on the processor: CUDA has no kernel for `DynamicQuantizeLinear`, so
+    that each layer would travel there and back. Without TF32, float32 is float32.
+    """
+    if precision.startswith("int") or _GPU not in onnxruntime.get_available_providers():
+        return [_CPU]
+    return [(_GPU, {"use_tf32": "0"}), _CPU]
 
 
 def _inputs_of(session: onnxruntime.InferenceSession) -> _Inputs:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from kgrag.embedding.catalog import ModelCard, Pooling, find_entry
@@ -664,3 +665,30 @@ def test_a_file_beyond_what_a_protocol_buffer_holds_is_refused(tmp_path):
         file.truncate(1 << 31)
     with pytest.raises(ModelError, match="less than 2 GB"):
         read_onnx_file(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("offered", "precision", "first"),
+    [
+        (["CUDAExecutionProvider", "CPUExecutionProvider"], "float32", "CUDAExecutionProvider"),
+        (["CUDAExecutionProvider", "CPUExecutionProvider"], "int8", "CPUExecutionProvider"),
+        (["AzureExecutionProvider", "CPUExecutionProvider"], "float32", "CPUExecutionProvider"),
+    ],
+)
+def test_gpu_runs_models_of_floats_where_there_is_one(
+    monkeypatch, tiny_files, offered, precision, first
+):
+    """Models of integers stay on the processor, which stands behind the GPU for the rest."""
+    asked: list[Any] = []
+    session = onnxruntime.InferenceSession
+
+    def recorded(file, options, providers):
+        asked.extend(providers)
+        return session(file, options, providers=["CPUExecutionProvider"])
+
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: offered)
+    monkeypatch.setattr(onnxruntime, "InferenceSession", recorded)
+    card = ModelCard(name="m", dimension=3, precision=precision)
+    OnnxNetwork.from_folder(tiny_files, card)
+    names = [one if isinstance(one, str) else one[0] for one in asked]
+    assert names == list(dict.fromkeys([first, "CPUExecutionProvider"]))
