@@ -16,8 +16,9 @@ from kgrag.ingestion.load import Failure, Source
 from kgrag.ingestion.pipeline import survey
 from kgrag.ingestion.report import Outcome
 from kgrag.ingestion.target import IngestTarget
-from kgrag.ingestion.workers.pool import Pool, is_small, n_workers
+from kgrag.ingestion.workers.pool import Pool, is_small
 from kgrag.ingestion.workers.task import Setting, Task
+from kgrag.ingestion.workers.worker import n_workers
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.types import Document
 from tests.fixtures.packages import put_package
