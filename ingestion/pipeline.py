@@ -137,7 +137,7 @@ def _store_all(
             progress(f"{name}, {enricher.calls} calls", number, n_files)
 
     read = enricher.enrich(items, waiting=tell) if enricher else items
-    with closing(read):  # cancels pending calls on errors
+    with closing(items), closing(read):  # cancels pending calls on errors, then ends the readers
         for item in read:
             tell(item)
             if isinstance(item[1], Outcome):

@@ -59,7 +59,9 @@ class RayExecutor:
         nodes = [n for n in ray.nodes() if n["Alive"] and n["Resources"].get("CPU")]
         if not nodes:
             self._end()
-            raise IngestionError("the Ray cluster has no processors; add a machine: ray start")
+            raise IngestionError(
+                message("the Ray cluster has no processors; add a machine: ray start")
+            )
         self.n_readers = limits.workers or int(sum(n["Resources"]["CPU"] for n in nodes))
         self._embedder = embedder
         is_found = is_here(embedder.name.partition("@")[0])
@@ -189,7 +191,8 @@ class _Encoder:
                 self._embedder = open_embedder(self._name, threads=self._threads)
             except ModelNotFoundError as exc:
                 node = ray.util.get_node_ip_address()
-                raise ModelNotFoundError(f"{exc} (on {node} of the Ray cluster)") from exc
+                said = "{error} (on {node} of the Ray cluster)"
+                raise ModelNotFoundError(said, error=exc, node=node) from exc
         return self._embedder.embed(texts, "passage")
 
 
@@ -264,8 +267,8 @@ def _connect(limits: IngestConfig) -> Callable[[], object]:
         if not isinstance(exc, Exception):
             raise
         raise IngestionError(
-            "Ray cannot be used ({where}): {error}; ray start --head starts a cluster, without "
-            "--address one of this machine is started",
+            "Ray cannot be used ({where}): {error}; start it (ray start --head), set "
+            "RAY_AUTH_MODE=token where it asks for one, or leave --address out",
             where=limits.address or "local",
             error=_first_line(exc),
         ) from exc
