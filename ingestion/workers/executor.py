@@ -9,7 +9,6 @@ from typing import Protocol
 
 from kgrag.config import IngestConfig
 from kgrag.embedding.embedder import Embedder, Vectors
-from kgrag.errors import needs_extra
 from kgrag.ingestion.load.context import Pages
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.ingestion.workers.worker import Worker, n_workers
@@ -97,8 +96,8 @@ def executor_of(limits: IngestConfig, embedder: Embedder, *, is_small: bool) -> 
     """
     if limits.executor == "ray":
         _before_ray(limits.address)
-        with needs_extra("ray", "ingestion on Ray"):
-            from kgrag.ingestion.workers.ray_executor import RayExecutor
+        from kgrag.ingestion.workers.ray_executor import RayExecutor
+
         return RayExecutor(limits, embedder)
     is_alone = limits.executor == "local" or (limits.executor == "auto" and is_small)
     return LocalExecutor(embedder, 0 if is_alone else n_workers(limits))

@@ -17,20 +17,22 @@ from queue import SimpleQueue
 from typing import Any, cast
 
 import numpy as np
-import ray
-from ray import exceptions
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from kgrag.config import IngestConfig
 from kgrag.embedding.choose import is_here, open_embedder
 from kgrag.embedding.embedder import Embedder, Vectors
-from kgrag.errors import IngestionError, KgragError, ModelError, ModelNotFoundError
+from kgrag.errors import IngestionError, KgragError, ModelError, ModelNotFoundError, needs_extra
 from kgrag.ingestion.load import Failure, Source, file_bytes
 from kgrag.ingestion.load.context import Pages
 from kgrag.ingestion.load.ocr.engine import is_installed
 from kgrag.ingestion.workers.task import RULES_VERSION, Made, Setting, Task
 from kgrag.ingestion.workers.worker import Worker, n_workers
 from kgrag.text.messages import message, without_start
+
+with needs_extra("ray", "ingestion on Ray"):
+    import ray
+    from ray import exceptions
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 _RETRIES = 3  # where a process or machine is lost: a file or text may be what kills it
 _STORE_BYTES = 256 << 20  # shared memory of a Ray of our own; more goes to the disk
