@@ -17,6 +17,7 @@ from kgrag.ingestion.load import Failure, Sidecars, Source, fingerprint, load_al
 from kgrag.ingestion.load.statement import stated_digest
 from kgrag.ingestion.prepare import completed
 from kgrag.ingestion.report import Outcome, Status
+from kgrag.ingestion.workers.executor import Executor
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
@@ -104,11 +105,16 @@ class ChangeDetector:
                 yield self._settled(*asked.popleft(), pool)
 
     def pool(
-        self, limits: IngestConfig, *, alone: bool, told: Callable[[Message], object] = bool
+        self,
+        limits: IngestConfig,
+        *,
+        alone: bool,
+        told: Callable[[Message], object] = bool,
+        executor: Executor | None = None,
     ) -> Pool:
         """Return the pool that reads files for this run; for the arguments see `Pool`."""
         setting = Setting(limits.max_bytes, self._sizes, self._curation, limits.ocr)
-        return Pool(setting, limits, alone=alone, vision=self._vision, told=told)
+        return Pool(setting, limits, alone=alone, vision=self._vision, told=told, executor=executor)
 
     def _asked(self, sources: Iterable[Source], max_bytes: int) -> Iterator[_Asked]:
         """Yield files and records, with a task where reading seems necessary so far."""

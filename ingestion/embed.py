@@ -1,12 +1,12 @@
 """Compute the vectors of chunks, summaries and facts; equal texts are encoded once."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
-from kgrag.embedding.embedder import Embedder
+from kgrag.embedding.embedder import Embedder, Vectors
 from kgrag.ids import embedding_key
 from kgrag.ingestion.facts import BY_RULE
 from kgrag.ingestion.self_names import self_names
@@ -16,6 +16,8 @@ from kgrag.text.table_rows import header_before
 from kgrag.text.titles import CITING_PREDICATES
 from kgrag.types import Chunk, Evidence, Fact, NodeKind
 from kgrag.vectors.vector import Vector
+
+_Row = tuple[Future[Vectors], int]  # of the vectors of a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +77,78 @@ def embed(
 
     New texts take one call of the encoder.
     """
-    keys = [vector_key(text, embedder.name) for text in texts]
-    vectors = store.vectors(list(dict.fromkeys(keys)))
-    new = {key: text.text for key, text in zip(keys, texts, strict=True) if key not in vectors}
-    if new:
-        encoded = embedder.embed(list(new.values()), "passage")
-        vectors.update(zip(new, encoded, strict=True))
-    return [
-        NodeVector(text.node_id, text.kind, key, vectors[key])
-        for key, text in zip(keys, texts, strict=True)
-    ]
+    (nodes,) = embed_groups([texts], embedder=embedder, store=store)
+    return nodes
 
 
 def embed_groups(
     groups: Sequence[Sequence[NodeText]], *, embedder: Embedder, store: KnownVectors
 ) -> list[list[NodeVector]]:
-    """Return the vectors of several groups of texts, all encoded together by `embed`."""
-    nodes = iter(embed([text for g in groups for text in g], embedder=embedder, store=store))
-    return [list(islice(nodes, len(group))) for group in groups]
+    """Return the vectors of several groups of texts, all encoded together as by `embed`."""
+
+    def encode(texts: Sequence[str]) -> "Future[Vectors]":
+        done: Future[Vectors] = Future()
+        done.set_result(embedder.embed(texts, "passage"))
+        return done
+
+    return Encoding(encode, embedder.name, store).begin(groups).result()
+
+
+class Encoding:
+    """Encodes batches of texts ahead; a text is encoded once, whether or not it is stored yet.
+
+    Batches are the same whatever encodes them, so that vectors are, too.
+    """
+
+    def __init__(
+        self, encode: Callable[[Sequence[str]], "Future[Vectors]"], name: str, store: KnownVectors
+    ) -> None:
+        """Initialise; `encode` begins a batch, `name` is the encoder's identity."""
+        self._encode, self._name, self._store = encode, name, store
+        self._coming: dict[str, _Row] = {}  # by key, of batches whose result was not taken
+
+    def begin(self, groups: Sequence[Sequence[NodeText]]) -> "Batch":
+        """Begin to encode what is new in several groups of texts."""
+        keyed = [[(vector_key(text, self._name), text) for text in group] for group in groups]
+        texts = {key: text.text for group in keyed for key, text in group}
+        known = self._store.vectors([*texts])
+        rows = {key: self._coming[key] for key in texts if key in self._coming}
+        new = [key for key in texts if key not in known and key not in rows]
+        if new:
+            encoded = self._encode([texts[key] for key in new])
+            self._coming |= {key: (encoded, number) for number, key in enumerate(new)}
+            rows |= {key: self._coming[key] for key in new}
+
+        def taken() -> None:
+            for key in new:
+                del self._coming[key]
+
+        return Batch(keyed, known, rows, taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Groups of texts that are being encoded."""
+
+    _groups: Sequence[Sequence[tuple[str, NodeText]]]  # with the keys of their vectors
+    _known: Mapping[str, Vector]
+    _rows: Mapping[str, _Row]
+    _taken: Callable[[], None]
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether `result` need not wait."""
+        return all(encoded.done() for encoded, _ in self._rows.values())
+
+    def result(self) -> list[list[NodeVector]]:
+        """Wait for the vectors; return those of each group. The caller stores them next."""
+        vectors = {key: encoded.result()[row] for key, (encoded, row) in self._rows.items()}
+        vectors |= self._known
+        self._taken()
+        return [
+            [NodeVector(text.node_id, text.kind, key, vectors[key]) for key, text in group]
+            for group in self._groups
+        ]
 
 
 def _chunk_texts(bundle: DocumentBundle, leaf: int) -> Iterator[NodeText]:

@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,15 @@ from kgrag.ids import digest
 from kgrag.ingestion.change_detection import ChangeDetector, PreparedDocument
 from kgrag.ingestion.chunk import ChunkSizes
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.embed import embed_groups, texts_to_embed
+from kgrag.ingestion.embed import Batch, Encoding, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.load import Discovery, Sidecars, Source, discover
 from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan, Status
 from kgrag.ingestion.target import IngestTarget
+from kgrag.ingestion.workers.executor import Executor, LocalExecutor, executor_of
 from kgrag.ingestion.workers.pool import is_small
-from kgrag.store.contents import DocumentBundle, SourceState
+from kgrag.ingestion.workers.task import RULES_VERSION
+from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message
@@ -28,7 +31,6 @@ from kgrag.text.visible import parted, shown_path
 if TYPE_CHECKING:
     from kgrag.ingestion.enrich import Enricher, Numbered
 
-RULES_VERSION = "32"  # raise it when results of loading, structure, chunks or rules change
 _BATCH_TEXTS = 256  # texts encoded together; the most that a kill loses
 
 Progress = Callable[[str, int, int], None]
@@ -62,13 +64,16 @@ def ingest(
     sidecars = Sidecars(found.sidecars)
     detector = _detector(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
-    outcomes += _store_all(
-        _read_all(found, detector, progress, limits, told=not enricher),
-        target,
-        n_files=len(found.sources),
-        enricher=enricher,
-        progress=progress,
-    )
+    executor = executor_of(limits, target.embedder, is_small=is_small(found.sources))
+    with closing(executor):
+        outcomes += _store_all(
+            _read_all(found, detector, progress, limits, executor, told=not enricher),
+            target,
+            executor,
+            n_files=len(found.sources),
+            enricher=enricher,
+            progress=progress,
+        )
     connect(target.store)
     report = enricher.report() if enricher else ModelReport() if target.vision else None
     if report and target.vision:
@@ -110,6 +115,7 @@ def chunks_to_embed(ready: PreparedDocument, leaf: int) -> int:
 def _store_all(
     items: "Generator[Numbered, None, None]",
     target: IngestTarget,
+    executor: Executor,
     *,
     n_files: int,
     enricher: "Enricher | None",
@@ -122,6 +128,7 @@ def _store_all(
     """
     outcomes: list[Outcome] = []
     waiting: list[PreparedDocument] = []
+    batches = _Batches(target, executor)
 
     def tell(item: "Numbered") -> None:
         if progress and enricher:
@@ -130,7 +137,7 @@ def _store_all(
             progress(f"{name}, {enricher.calls} calls", number, n_files)
 
     read = enricher.enrich(items, waiting=tell) if enricher else items
-    with closing(read):  # cancels pending calls on errors
+    with closing(items), closing(read):  # cancels pending calls on errors, then ends the readers
         for item in read:
             tell(item)
             if isinstance(item[1], Outcome):
@@ -138,9 +145,11 @@ def _store_all(
                 continue
             waiting.append(item[1])
             if sum(chunks_to_embed(ready, target.sizes.leaf) for ready in waiting) >= _BATCH_TEXTS:
-                outcomes += _store(waiting, target)
+                batches.begin(waiting)
                 waiting = []
-    outcomes += _store(waiting, target)
+            outcomes += batches.stored(executor.ahead)
+    batches.begin(waiting)
+    outcomes += batches.stored(0)
     if progress:
         progress("", n_files, n_files)
     return outcomes
@@ -161,6 +170,7 @@ def _read_all(
     detector: ChangeDetector,
     progress: Progress | None,
     limits: IngestConfig,
+    executor: Executor | None = None,
     *,
     told: bool = False,
 ) -> "Generator[Numbered, None, None]":
@@ -170,7 +180,8 @@ def _read_all(
         if progress:
             progress(said, number, len(found.sources))
 
-    pool = detector.pool(limits, alone=is_small(found.sources), told=page)
+    is_alone = not executor.n_readers if executor else is_small(found.sources)
+    pool = detector.pool(limits, alone=is_alone, told=page, executor=executor)
     sources = _told(found.sources, progress if told else None)
     with closing(detector.read_all(sources, pool)) as read:
         for number, item in read:  # of the last file, for pages of the next
@@ -196,24 +207,42 @@ def _detector(target: IngestTarget, *, model: str, sidecars: Sidecars) -> Change
     )
 
 
-def _store(waiting: Sequence[PreparedDocument], target: IngestTarget) -> list[Outcome]:
-    """Encode the texts of several documents together, then store each."""
-    store, embedder, leaf = target.store, target.embedder, target.sizes.leaf
-    texts = [texts_to_embed(ready.bundle, leaf) if ready.bundle else [] for ready in waiting]
-    nodes = embed_groups(texts, embedder=embedder, store=store)
-    outcomes: list[Outcome] = []
-    for ready, own in zip(waiting, nodes, strict=True):
-        outcome = ready.outcome
-        if ready.bundle is None:
-            store.attach_source(ready.source, outcome.doc_id)
-        else:
-            bundle = replace(ready.bundle, vectors=own, embedder=embedder.name)
-            was = store.upsert_document(bundle, source=ready.source)
-            if outcome.status == "added" and was is not None:  # by another process, meanwhile
-                status: Status = "unchanged" if was == bundle.fingerprint else "replaced"
-                outcome = replace(outcome, status=status)
-        outcomes.append(outcome)
-    return outcomes
+class _Batches:
+    """Documents whose texts are encoded together, batch by batch, and then stored in order."""
+
+    def __init__(self, target: IngestTarget, executor: Executor) -> None:
+        self._target = target
+        self._encoding = Encoding(executor.encode, target.embedder.name, target.store)
+        self._begun: deque[tuple[Sequence[PreparedDocument], Batch]] = deque()
+
+    def begin(self, documents: Sequence[PreparedDocument]) -> None:
+        """Begin to encode the texts of documents."""
+        leaf = self._target.sizes.leaf
+        texts = [texts_to_embed(d.bundle, leaf) if d.bundle else [] for d in documents]
+        self._begun.append((documents, self._encoding.begin(texts)))
+
+    def stored(self, ahead: int) -> list[Outcome]:
+        """Store the batches that are encoded; wait for all but the last `ahead`."""
+        outcomes: list[Outcome] = []
+        while self._begun and (len(self._begun) > ahead or self._begun[0][1].is_done):
+            documents, batch = self._begun.popleft()
+            pairs = zip(documents, batch.result(), strict=True)
+            outcomes += [_store(ready, own, self._target) for ready, own in pairs]
+        return outcomes
+
+
+def _store(ready: PreparedDocument, vectors: Sequence[NodeVector], target: IngestTarget) -> Outcome:
+    """Store a document, and return what became of it."""
+    outcome = ready.outcome
+    if ready.bundle is None:
+        target.store.attach_source(ready.source, outcome.doc_id)
+        return outcome
+    bundle = replace(ready.bundle, vectors=vectors, embedder=target.embedder.name)
+    was = target.store.upsert_document(bundle, source=ready.source)
+    if outcome.status == "added" and was is not None:  # by another process, meanwhile
+        status: Status = "unchanged" if was == bundle.fingerprint else "replaced"
+        outcome = replace(outcome, status=status)
+    return outcome
 
 
 @dataclass(kw_only=True)
@@ -286,6 +315,7 @@ def retry_failed(
     outcomes = _store_all(
         _items(random.sample(list(states.values()), len(states)), target.store, enricher),
         target,
+        LocalExecutor(target.embedder, 0),
         n_files=len(states),
         enricher=enricher,
         progress=progress,

@@ -25,6 +25,7 @@ JsonMode = Literal["schema", "object", "none"]
 ExtractCalls = Literal["combined", "separate", "facts", "summaries"]
 ExtractFacts = Literal["free", "schema", "both"]
 Ocr = Literal["auto", "off"]
+IngestExecutor = Literal["auto", "local", "processes", "ray"]
 LocalCopy = Literal["auto", "on", "off"]
 Template = Literal["normal", "focused", "markdown", "steps"]
 VerifyMethod = Literal["cov", "cov-paper", "chats-grid", "none"]
@@ -65,13 +66,20 @@ class IngestConfig:
     """Table `[ingest]`: limits of the processes that read files.
 
     Attributes:
-        workers: Number of processes; 0 for as many as processors.
+        executor: Where files are read and texts encoded: `local` in this process, without limits;
+            `processes` of this machine; `ray`, a cluster; `auto` is `local` for a few short texts,
+            else `processes`.
+        address: Of the Ray cluster: `auto`, `HOST:PORT` or `ray://HOST:PORT`; empty to start Ray on
+            this machine for the run.
+        workers: Number of processes; 0 for as many as processors, of the cluster for `ray`.
         parse_seconds: Seconds to read a file, and again for the rules; for scans, per page.
         parse_memory_mb: Memory in MB (2^20 bytes) of a process; enforced on Linux.
         max_file_mb: Largest file in MB (10^6 bytes).
         ocr: `auto` recognises scans if the extra `ocr` is installed; or `off`.
     """
 
+    executor: IngestExecutor = "auto"
+    address: str = ""
     workers: Annotated[Count, Le(1000)] = 0
     parse_seconds: Annotated[Positive, Le(86_400)] = 120
     parse_memory_mb: Annotated[int, Ge(128), Le(1 << 20), "a whole number of 128 or more"] = 768

@@ -43,6 +43,7 @@ def load(
     *,
     stated: Mapping[str, str] = MappingProxyType({}),
     max_bytes: int = DEFAULT_MAX_BYTES,
+    data: bytes | None = None,
 ) -> Document:
     """Return the document in a file.
 
@@ -52,6 +53,7 @@ def load(
         source: A file of a supported format other than `.jsonl`.
         stated: Metadata from `Sidecars`, preferred to what is read.
         max_bytes: The largest file that is read.
+        data: From `file_bytes`; None to read them here.
 
     Raises:
         UnsupportedFormatError: No loader reads such files.
@@ -65,7 +67,7 @@ def load(
         )
     if media_type == "jsonl":
         raise IngestionError("{source}: holds many documents; use load_all", source=source.name)
-    data = b"".join(_blocks(source, max_bytes))
+    data = file_bytes(source, max_bytes=max_bytes) if data is None else data
     read = plugin_reader(media_type) or _reader(media_type)
     parsed = read(data, name=source.name, stem=shown_path(source.path.stem))
     if not parsed.text.strip():
@@ -123,6 +125,15 @@ def fingerprint(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> tuple[
         hashed.update(block)
     content_hash = hashed.hexdigest()
     return document_id(shown_path(source.path.name), content_hash), content_hash
+
+
+def file_bytes(source: Source, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        IngestionError: The file cannot be read, is empty or too large.
+    """
+    return b"".join(_blocks(source, max_bytes))
 
 
 def _reader(media_type: str) -> Reader:

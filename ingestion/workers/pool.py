@@ -1,6 +1,5 @@
 """A pool of processes that read files, or none for a few small ones."""
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING
 from kgrag.config import IngestConfig
 from kgrag.ingestion.load import Failure, Source, load_all
 from kgrag.ingestion.load.context import Seeing
+from kgrag.ingestion.workers.executor import Executor, Reader
 from kgrag.ingestion.workers.task import Made, Setting, Task, made_of
-from kgrag.ingestion.workers.worker import Worker
+from kgrag.ingestion.workers.worker import Worker, n_workers
 from kgrag.text.messages import Message, message
 from kgrag.types import Document
 
@@ -38,6 +38,7 @@ class Pool:
         alone: bool = False,
         vision: "Vision | None" = None,
         told: Callable[[Message], object] = bool,
+        executor: Executor | None = None,
     ) -> None:
         """Initialise; no process is started yet.
 
@@ -47,17 +48,21 @@ class Pool:
             alone: Read in this process, without limits of time and memory.
             vision: Reads pictures of pages, in this process: its limits are for all files.
             told: Hears regularly of the page that is read of a file that is waited for.
+            executor: Where the processes are; None for this machine.
         """
         self._setting = setting
         self._limits = limits
         self._alone = alone
         self._vision = vision
         self._told = told
-        self._n = n_workers(limits)
-        self._executor = ThreadPoolExecutor(self._n, "read") if not alone else None
+        self._n = executor.n_readers if executor else n_workers(limits)
+        self._begin: Callable[[Setting, IngestConfig], Reader] = (
+            executor.reader if executor else Worker
+        )
+        self._threads = None if alone else ThreadPoolExecutor(self._n, "read")
         self._own = threading.local()  # each thread has a process of its own
         self._lock = threading.Lock()
-        self._workers: set[Worker] = set()
+        self._workers: set[Reader] = set()
         self._is_closed = False
         self._pages: dict[str, Message] = {}  # the last one that was read, by file
 
@@ -73,8 +78,8 @@ class Pool:
 
     def submit(self, task: Task) -> "Future[Made]":
         """Submit a file; files are started in order."""
-        if self._executor is not None:
-            return self._executor.submit(self._made, task, self._read)
+        if self._threads is not None:
+            return self._threads.submit(self._made, task, self._read)
         done: Future[Made] = Future()
         try:
             done.set_result(self._made(task, lambda one: made_of(one, self._setting)))
@@ -100,8 +105,8 @@ class Pool:
                 self._vision.models.stop()
             for worker in self._workers:
                 worker.kill()
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
         for worker in self._workers:
             worker.end()
 
@@ -112,7 +117,7 @@ class Pool:
             self._pages[task.name] = said
 
     def _read(self, task: Task) -> Made:
-        worker: Worker | None = getattr(self._own, "worker", None)
+        worker: Reader | None = getattr(self._own, "worker", None)
         if worker is None:
             worker = self._begun()
         made = worker.read(task, partial(self._page_of, task))
@@ -130,25 +135,16 @@ class Pool:
             made = read(replace(task, sight=sight))
         return made
 
-    def _begun(self) -> Worker:
+    def _begun(self) -> Reader:
         if self._is_closed:
             raise CancelledError
-        worker = Worker(self._setting, self._limits)
+        worker = self._begin(self._setting, self._limits)
         with self._lock:
             self._workers.add(worker)
             if self._is_closed:
                 worker.kill()
         self._own.worker = worker
         return worker
-
-
-def n_workers(limits: IngestConfig) -> int:
-    """Return the number of processes: as configured, else one for each processor."""
-    if limits.workers:
-        return limits.workers
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def is_small(sources: Sequence[Source]) -> bool:

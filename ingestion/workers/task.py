@@ -17,6 +17,7 @@ from kgrag.text.messages import message, without_start
 from kgrag.text.visible import shown_path
 from kgrag.types import Document
 
+RULES_VERSION = "32"  # raise it when results of loading, structure, chunks or rules change
 _log = logging.getLogger(__name__)
 
 
@@ -31,6 +32,7 @@ class Task:
         document: The record; None for a file.
         formerly: Id of the file's previous document; empty for none.
         sight: What vision models read of the file, or are to read.
+        data: The file's bytes, where it is read on another machine; None to open it.
     """
 
     path: Path | None = None
@@ -39,6 +41,7 @@ class Task:
     document: Document | None = None
     formerly: str = ""
     sight: Seeing = field(default_factory=Seeing)
+    data: bytes | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -104,7 +107,7 @@ def made_of(task: Task, setting: Setting) -> Made:
 def _loaded(task: Task, setting: Setting) -> Document:
     source = Source(task.path or Path(), within=task.within)
     with ocr_is(setting.ocr, task.sight):
-        document = load(source, stated=task.stated, max_bytes=setting.max_bytes)
+        document = load(source, stated=task.stated, max_bytes=setting.max_bytes, data=task.data)
     warnings = (*task.sight.remarks, *document.warnings)
     properties = dict(document.properties)  # of a kind that travels
     return replace(document, properties=properties, warnings=warnings)

@@ -199,5 +199,14 @@ def _started() -> tuple["subprocess.Popen[bytes]", int | None]:
     return process, ours
 
 
+def n_workers(limits: IngestConfig) -> int:
+    """Return the number of processes: as configured, else one for each processor."""
+    if limits.workers:
+        return limits.workers
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _log_level() -> int:
     return logging.getLogger().getEffectiveLevel()

@@ -14,6 +14,7 @@ from kgrag.cli.chinese import amount, counted, language, said, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
 from kgrag.cli.printing import echo_text, print_json, print_record, progress_bar, say
+from kgrag.config import IngestExecutor
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
@@ -46,6 +47,13 @@ def ingest(
         envvar="KGRAG_WORKERS",
         show_envvar=True,
     ),
+    executor: IngestExecutor | None = option(
+        "Read and encode in this process, in others of this machine, or on a Ray cluster."
+    ),
+    address: str | None = option(
+        "The Ray cluster: auto, HOST:PORT or ray://HOST:PORT; without it one is started.",
+        metavar="ADDRESS",
+    ),
     as_json: bool = JSON,
 ) -> int:
     """Take files and folders in; running it again does what is missing or changed.
@@ -54,8 +62,7 @@ def ingest(
     model in [llm], it reads facts and summaries out of them.
     """
     _check(paths, dry_run, sample, no_model, retry_failed)
-    if workers is not None:
-        ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, workers=workers))
+    _choose(ctx, workers=workers, executor=executor, address=address)
     model: Use = "none" if no_model else "auto"
     if dry_run:
         plan = partial(_plan, paths=paths, model=model, sample=sample, follow_links=follow_links)
@@ -89,6 +96,14 @@ def _check(
         )
     if sample and (not dry_run or no_model):
         raise click.UsageError(told("--sample goes with --dry-run and a model."))
+
+
+def _choose(ctx: click.Context, **asked: Any) -> None:
+    """Have options that are given replace settings of `[ingest]`."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    ctx.obj = replace(ctx.obj, ingest=replace(ctx.obj.ingest, **given))
+    if asked["address"] and ctx.obj.ingest.executor != "ray":
+        raise click.UsageError(told("--address goes with --executor ray."))
 
 
 def _plan(base: "KnowledgeBase", **asked: Any) -> "Plan":

@@ -81,6 +81,7 @@ THIRD_PARTY = {
                   "kgrag.serve.originals"),
     "python_multipart": ("kgrag.serve.writing",),  # which starlette's forms need
     "rapidocr": ("kgrag.ingestion.load.ocr.engine",),
+    "ray": ("kgrag.ingestion.workers.ray_executor",),
     "rouge_score": ("kgrag.evaluation.wording",),
     "safetensors": ("kgrag.embedding.add",),
     # not third-party, but as much of an adapter's concern
@@ -97,8 +98,8 @@ THIRD_PARTY = {
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
          "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft",
-         "pydantic", "pypdfium2", "rapidocr", "rouge_score", "starlette", "tantivy", "tokenizers",
-         "torch", "transformers"}  # fmt: skip
+         "pydantic", "pypdfium2", "rapidocr", "ray", "rouge_score", "starlette", "tantivy",
+         "tokenizers", "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)

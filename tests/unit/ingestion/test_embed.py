@@ -1,9 +1,11 @@
 """Vectors of chunks, summaries and facts: which, in which order, and by another model."""
 
 import json
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from kgrag.embedding.hashing import HashEmbedder
 from kgrag.errors import ModelError
 from kgrag.ids import embedding_key, entity_id, fact_id
 from kgrag.ingestion.chunk import ChunkSizes
-from kgrag.ingestion.embed import NodeText, embed, texts_to_embed
+from kgrag.ingestion.embed import Encoding, NodeText, embed, texts_to_embed
 from kgrag.ingestion.reembed import Reembedding
 from kgrag.qualifiers import Qualifiers
 from kgrag.store.contents import DocumentBundle
@@ -136,6 +138,31 @@ class Known:
     def vectors(self, keys):
         """Return those that are there."""
         return {v.key: v.vector for v in self.nodes if v.key in keys}
+
+
+def test_begin_when_a_text_of_an_earlier_batch_is_still_being_encoded():
+    """It is not encoded again: batches are those of a run that waits for each."""
+    batches: list[tuple[list[str], Future[Any]]] = []
+
+    def encode(texts):
+        batches.append((list(texts), Future()))
+        return batches[-1][1]
+
+    a, b, c = (NodeText(f"d:{text}", "chunk", text) for text in ("甲", "乙乙", "丙丙丙"))
+    encoding = Encoding(encode, "test", Known())
+    first, second = encoding.begin([[a, b]]), encoding.begin([[b], [c]])
+    assert [texts for texts, _ in batches] == [["甲", "乙乙"], ["丙丙丙"]]
+    batches[1][1].set_result(Encoder().embed(["丙丙丙"], "passage"))
+    assert not first.is_done
+    assert not second.is_done
+    batches[0][1].set_result(Encoder().embed(["甲", "乙乙"], "passage"))
+    assert [[int(np.asarray(n.vector).argmax()) for n in group] for group in first.result()] == [
+        [1, 2]
+    ]
+    assert [[int(np.asarray(n.vector).argmax()) for n in group] for group in second.result()] == [
+        [2],
+        [3],
+    ]
 
 
 def test_texts_to_embed_when_a_chunk_begins_within_a_table():

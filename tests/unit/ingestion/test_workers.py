@@ -16,11 +16,13 @@ from kgrag.ingestion.load import Failure, Source
 from kgrag.ingestion.pipeline import survey
 from kgrag.ingestion.report import Outcome
 from kgrag.ingestion.target import IngestTarget
-from kgrag.ingestion.workers.pool import Pool, is_small, n_workers
+from kgrag.ingestion.workers.pool import Pool, is_small
 from kgrag.ingestion.workers.task import Setting, Task
+from kgrag.ingestion.workers.worker import n_workers
 from kgrag.store.sqlite.store import SQLiteStore
 from kgrag.types import Document
 from tests.fixtures.packages import put_package
+from tests.fixtures.processes import descendants, is_alive
 from tests.fixtures.readable import SIZES
 
 LIMITS = IngestConfig(workers=2, parse_seconds=2, parse_memory_mb=256)
@@ -233,24 +235,3 @@ def test_no_process_outlives_one_that_was_killed(site, tmp_path):
     while time.monotonic() < until and any(map(is_alive, born)):
         time.sleep(0.05)
     assert not list(filter(is_alive, born))
-
-
-def descendants(pid):
-    """Return the processes that a process has started, and theirs."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found += [int(folder.name), *descendants(int(folder.name))]
-    return found
-
-
-def is_alive(pid):
-    """Return whether a process is there and no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
