@@ -116,7 +116,9 @@ def _write_facts(
     ends = known.ends | wanted.ends
     rows = tx.run("facts_by_id", ids=sorted(ends))
     held = {row["id"]: evidence_in(row) for row in rows}
-    new, changed, gone = [], [], []
+    new: list[Properties] = []
+    changed: list[Properties] = []
+    gone: list[str] = []
     for fact_id in sorted(ends):
         before = held.get(fact_id, [])
         after = [s for s in before if s.doc_id != doc_id] + own.get(fact_id, [])
