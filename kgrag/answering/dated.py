@@ -70,6 +70,8 @@ def in_force_first(
 ) -> list[ScoredChunk]:
     """Return results, those of documents of which another edition is asked for last.
 
+    Earlier versions of one title are left out where the one in force is there, too.
+
     If a day is asked for, so are those not in force then.
 
     Args:
@@ -89,6 +91,8 @@ def in_force_first(
     behind: list[ScoredChunk] = []
     for hit, doc_id in zip(found, doc_ids, strict=True):
         status = in_force.status(doc_id, as_of.day)
+        if led.get(doc_id) == hit.title:
+            continue  # an earlier version of one that is here
         if doc_id in led:
             reason = Reason("edition", what=led[doc_id])
         elif preferred and not status.counts and doc_id not in titled:
@@ -102,11 +106,11 @@ def in_force_first(
     return [*before, *lowered][:top_k]
 
 
-def _is_edition_asked(card: Document, query: Query) -> bool:
-    """Return whether a question names a year of an edition, or its title."""
+def _is_edition_asked(card: Document, query: Query) -> int:
+    """Return whether a question names a year of an edition (2), or its title (1)."""
     years = question_of(query).years_named
     named = any(first <= year <= last for year in years for first, last in _edition(card))
-    return named or normalize_name(card.title) in normalize_name(query.text)
+    return 2 if named else int(normalize_name(card.title) in normalize_name(query.text))
 
 
 def _edition(card: Document) -> list[_Period]:
@@ -220,6 +224,13 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         for c in answer.citations
         if c.status and c.status.told() and (as_of.preferred or c.status.kind != "over")
     }
+    cited = {c.doc_id: c.title for c in answer.citations}
+    for doc_id, title in cited.items():
+        earlier = [
+            card for card in in_force.replaced(doc_id, as_of.day) if card.doc_id not in cited
+        ]
+        if earlier:
+            notes[note("earlier-versions", title=title, n=len(earlier))] = None
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[note("status-of-title", title=title, status=status)] = None

@@ -8,7 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
-from kgrag.store.folders import absolute
+from kgrag.store.folders import ARCHIVE, ARCHIVES_BETWEEN, absolute
 from kgrag.store.likeness import not_called
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.messages import message
@@ -41,6 +41,7 @@ class Filter:
             matches.
         in_force: Only what may be relied on at the day of the question, today without one; see
             `Status.counts`. Documents whose date is unknown match.
+        archives: Names that `kgrag sync` gave archives; any of them matches.
 
     Raises:
         ValueError: If a condition is a string instead of a collection, or years are no pair.
@@ -53,9 +54,10 @@ class Filter:
     without: tuple[str, ...] = ()
     issuers: tuple[str, ...] = ()
     in_force: bool = False
+    archives: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("documents", "regions", "kinds", "without", "issuers"):
+        for name in ("documents", "regions", "kinds", "without", "issuers", "archives"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
                 raise ValueError(
                     message(
@@ -98,6 +100,7 @@ def documents_within(
         ("region", wanted.regions, _about),
         ("kind", wanted.kinds, _of_kind),
         ("issuer", wanted.issuers, _issued_by),
+        ("archive", wanted.archives, _in_archive),
     ):
         if values:
             together = frozenset[str]().union(*(matching(value, cards) for value in values))
@@ -276,6 +279,16 @@ def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
         remedy = message("issuers: {known}", known=_listed(issuers))
         raise not_called(message("issuer"), name, issuers, remedy=remedy)
     return frozenset(card.doc_id for card in found)
+
+
+def _in_archive(name: str, cards: Sequence[Document]) -> frozenset[str]:
+    archives = {c.doc_id: c.properties.get(ARCHIVE, "").split(ARCHIVES_BETWEEN) for c in cards}
+    found = frozenset(doc_id for doc_id, names in archives.items() if name in names)
+    if not found:
+        known = filter(None, {one for names in archives.values() for one in names})
+        remedy = message("archives: {known}", known=_listed(known))
+        raise not_called(message("archive"), name, [], remedy=remedy)
+    return found
 
 
 def _has_issuer_with(words: Sequence[str], card: Document) -> bool:

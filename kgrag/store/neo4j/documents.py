@@ -8,7 +8,7 @@ from typing import TypeVar
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.folders import shown_from
 from kgrag.store.neo4j import write
-from kgrag.store.neo4j.base import read_base
+from kgrag.store.neo4j.base import begin, read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
@@ -35,6 +35,9 @@ class Documents:
 
     def attach_source(self, source: str, doc_id: str) -> None:
         self._write(lambda tx: write.attach_source(tx, source, doc_id))
+
+    def detach_source(self, source: str) -> None:
+        self._write(lambda tx: _detach(tx, source))
 
     def delete_document(self, doc_id: str) -> bool:
         return self._write(lambda tx: write.delete_document(tx, doc_id))
@@ -175,6 +178,19 @@ class Documents:
             )
             for doc_id, card in cards.items()
         }
+
+
+def _detach(tx: Transaction, source: str) -> None:
+    doc_id = tx.run("source", source=source)[0]["doc_id"]
+    if doc_id is None:
+        return
+    others = {row["source"] for row in tx.run("sources_of", id=doc_id)} - {source}
+    if not others:
+        write.delete_document(tx, doc_id)
+        return
+    begin(tx)
+    tx.run("delete_source", source=source)
+    tx.run("show_file", id=doc_id, file=min(others))
 
 
 def summaries_of(database: Database, doc_id: str) -> list[Summary]:
