@@ -224,13 +224,7 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         for c in answer.citations
         if c.status and c.status.told() and (as_of.preferred or c.status.kind != "over")
     }
-    cited = {c.doc_id: c.title for c in answer.citations}
-    for doc_id, title in cited.items():
-        earlier = [
-            card for card in in_force.replaced(doc_id, as_of.day) if card.doc_id not in cited
-        ]
-        if earlier:
-            notes[note("earlier-versions", title=title, n=len(earlier))] = None
+    notes.update(_earlier_versions(answer, as_of, in_force))
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[note("status-of-title", title=title, status=status)] = None
@@ -240,6 +234,17 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     if titles:  # cited, and perhaps issued after the day
         every.append(note("undated-cited", titles=tuple(titles)))
     return replace(answer, notes=tuple(filter(None, every)))
+
+
+def _earlier_versions(answer: Answer, as_of: AsOf, in_force: InForce) -> dict[Note, None]:
+    """Return a note for each cited document of which earlier versions are held and not cited."""
+    cited = {c.doc_id: c.title for c in answer.citations}
+    notes: dict[Note, None] = {}
+    for doc_id, title in cited.items():
+        earlier = {card.doc_id for card in in_force.replaced(doc_id, as_of.day)} - cited.keys()
+        if earlier:
+            notes[note("earlier-versions", title=title, n=len(earlier))] = None
+    return notes
 
 
 def what_a_day_leaves_out(as_of: AsOf, in_force: InForce) -> str:

@@ -25,8 +25,6 @@ from kgrag.ingestion.target import IngestTarget, other_sizes
 from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels, Models
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
-from kgrag.statements.digest import versions
-from kgrag.statements.journal import Recorder, record
 from kgrag.store.checks import check_encoder
 from kgrag.store.folders import FOLDERS, absolute, with_folders
 from kgrag.store.store import Store
@@ -101,6 +99,9 @@ class Intake:
             follow_links: Follow links that lead out of a folder.
             only: Absolute paths of the files to read; all for None.
         """
+        from kgrag.statements.digest import versions
+        from kgrag.statements.journal import Recorder, record
+
         began = time.monotonic()
         known = KbMeta(self.store.all_meta())
         check_encoder(self.embedder.name, known.embedder)

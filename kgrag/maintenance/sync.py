@@ -13,7 +13,7 @@ from typing import Literal
 from kgrag.errors import IngestionError, NotFoundError, needs_extra
 from kgrag.ingestion.change_detection import Seen
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.load import discover
+from kgrag.ingestion.load import Discovery, Failure, discover
 from kgrag.ingestion.load.source import SIDECARS
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.report import IngestReport
@@ -98,6 +98,30 @@ class SyncPlan:
         return [change for change in self.changes if change.kind == kind]
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was looked at of a folder.
+
+    Attributes:
+        there: Files that are there.
+        looked: Those of them that were looked at.
+        unread: Files, lines of files and folders that could not be.
+    """
+
+    there: Collection[str]
+    looked: set[str]
+    unread: set[str]
+
+    def lacks(self, source: str) -> bool:
+        """Return whether a stored source that was not seen is there no more."""
+        file = parted(source)[0]
+        if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in self.unread):
+            return False
+        if file in self.there:  # but the record is not
+            return file in self.looked
+        return "://" in file or not os.path.lexists(place_shown(file))
+
+
 @dataclass(frozen=True)
 class Sync:
     """A knowledge base and a folder that it follows.
@@ -129,38 +153,52 @@ class Sync:
         Raises:
             IngestionError: If there is no such folder, and nothing is stored of it.
         """
-        store = self.intake.store
         found = discover([self.folder], follow_links=self.follow_links)
-        sources = {absolute(s.name): s for s in found.sources if self._is_ours(absolute(s.name))}
-        held = {s.source: s.doc_id for s in store.sources() if self._is_ours(s.source)}
-        failed = [f for f in found.failures if f.file == shown_path(self.folder)]
-        if failed and (not held or os.path.lexists(self.folder)):
-            raise IngestionError(f"{failed[0].file}: {failed[0].reason}")
-        looked = set(sources)
-        if touched is not None:
-            known = {parted(source)[0] for source in held}
-            looked = {file for file in sources if file not in known or _is_in(file, touched)}
-        chosen = replace(found, sources=tuple(sources[file] for file in sorted(looked)))
+        held = {s.source: s.doc_id for s in self.intake.store.sources() if self._is_ours(s.source)}
+        is_lost = self._is_lost(found, is_held=bool(held))
+        files = {absolute(s.name): s for s in found.sources if self._is_ours(absolute(s.name))}
+        known = {parted(source)[0] for source in held}
+        looked = {
+            file for file in files if touched is None or file not in known or _is_in(file, touched)
+        }
+        chosen = replace(found, sources=tuple(files[file] for file in sorted(looked)))
         with self.intake.look(chosen, model=self.model, archives=self._archives) as seeing:
             seen = [*seeing]
-        failures = [*found.failures, *(s.failure for s in seen if s.failure)]
-        unread = {absolute(failure.file) for failure in failures if failure not in failed}
-        here = {s.source for s in seen}
-        gone = {
-            source
-            for source in held.keys() - here
-            if _is_gone(source, there=sources, looked=looked, unread=unread)
-        }
-        cards = {card.doc_id: card for card in store.document_cards(sorted({*held.values()}))}
-        changes = _changes([s for s in seen if not s.failure], held, gone, cards)
+        failures = [*(() if is_lost else found.failures), *(s.failure for s in seen if s.failure)]
+        look = _Look(files, looked, {absolute(failure.file) for failure in failures})
+        return self._planned([s for s in seen if not s.failure], held, look, failures, is_lost)
+
+    def _planned(
+        self,
+        seen: Sequence[Seen],
+        held: Mapping[str, str],
+        look: "_Look",
+        failures: Sequence[Failure],
+        is_lost: bool,
+    ) -> SyncPlan:
+        here = {one.source for one in seen}
+        gone = {source for source in held.keys() - here if look.lacks(source)}
+        cards = self.intake.store.document_cards(sorted({*held.values()}))
+        changes = _changes(seen, held, gone, {card.doc_id: card for card in cards})
         wanted = {parted(c.source)[0] for c in changes if c.kind != "withdrawn"}
         return SyncPlan(
             changes,
             len(held),
-            frozenset(wanted | (looked - {parted(source)[0] for source in here})),
-            tuple((f.file, f.reason) for f in failures if f not in failed),
-            bool(failed),
+            frozenset(wanted | (look.looked - {parted(source)[0] for source in here})),
+            tuple((failure.file, failure.reason) for failure in failures),
+            is_lost,
         )
+
+    def _is_lost(self, found: Discovery, *, is_held: bool) -> bool:
+        """Return whether there is no such folder.
+
+        Raises:
+            IngestionError: If so, and nothing is stored of it; or if it cannot be looked at.
+        """
+        failed = [f for f in found.failures if f.file == shown_path(self.folder)]
+        if failed and (not is_held or os.path.lexists(self.folder)):
+            raise IngestionError(f"{failed[0].file}: {failed[0].reason}")
+        return bool(failed)
 
     def run(
         self, plan: SyncPlan, *, allow_emptying: bool = False, progress: Progress | None = None
@@ -287,25 +325,6 @@ def _is_in(source: str, places: Collection[str]) -> bool:
         source == place or source.startswith((f"{place}/", f"{place}{os.sep}", f"{place}#"))
         for place in (place.rstrip("/\\") for place in places)
     )
-
-
-def _is_gone(
-    source: str, *, there: Collection[str], looked: Collection[str], unread: Collection[str]
-) -> bool:
-    """Return whether a stored source that was not seen is there no more.
-
-    Args:
-        source: It.
-        there: Files that are there.
-        looked: Those of them that were looked at.
-        unread: Files, lines of files and folders that could not be.
-    """
-    file = parted(source)[0]
-    if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
-        return False
-    if file in there:  # but the record is not
-        return file in looked
-    return "://" in file or not os.path.lexists(place_shown(file))
 
 
 def _changes(

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -164,14 +165,21 @@ def versions(store: Store, doc_ids: Collection[str]) -> list[Version]:
     groups: defaultdict[object, list[Document]] = defaultdict(list)
     for card in store.document_cards():
         groups[work_of(card)].append(card)
-    found: list[Version] = []
-    for group in (g for g in groups.values() if 1 < len(g) <= MOST_EDITIONS):
-        for new in (card for card in group if card.doc_id in doc_ids):
-            others = (c for c in group if c.doc_id not in doc_ids or age_of(c) < age_of(new))
-            old = max((c for c in others if c is not new), key=age_of, default=None)
-            if old and len(found) < _MOST_VERSIONS and old.content_hash != new.content_hash:
-                found += _version(store, old, new)
-    return found
+    few = (group for group in groups.values() if 1 < len(group) <= MOST_EDITIONS)
+    pairs = (
+        (old, new)
+        for group in few
+        for new in group
+        if new.doc_id in doc_ids and (old := _before(new, group, doc_ids))
+    )
+    return [v for old, new in islice(pairs, _MOST_VERSIONS) for v in _version(store, old, new)]
+
+
+def _before(new: Document, group: Sequence[Document], doc_ids: Collection[str]) -> Document | None:
+    """Return the newest document of a group that was there before, or is older."""
+    others = (c for c in group if c.content_hash != new.content_hash)
+    older = (c for c in others if c.doc_id not in doc_ids or age_of(c) < age_of(new))
+    return max(older, key=age_of, default=None)
 
 
 def _version(store: Store, old: Document, new: Document) -> Iterator[Version]:

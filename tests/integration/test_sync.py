@@ -4,9 +4,9 @@ The life of an archive is that of benchmarks/archive_life.py, in short.
 """
 
 import json
+import runpy
 import shutil
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from kgrag.api import KnowledgeBase
 from kgrag.cli.main import main
 from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import IngestionError
+from kgrag.ingestion.load import Failure, discover
 from kgrag.retrieval.filter import Filter
 from kgrag.tools import TOOLS
 from tests.fixtures.kit import write
@@ -65,11 +66,9 @@ def rows(base, since="1d"):
 def test_a_life_with_kills_leaves_what_a_fresh_ingest_gives(tmp_path):
     """Days of changes by sync and watch, some of them ended by kill -9."""
     file = Path(__file__).parents[2] / "benchmarks" / "archive_life.py"
-    spec = spec_from_file_location("archive_life", file)
-    life = module_from_spec(spec)
-    spec.loader.exec_module(life)
+    live = runpy.run_path(str(file))["live"]
 
-    differ, done = life.live(tmp_path / "life", days=8, seed=3, files=6)
+    differ, done = live(tmp_path / "life", days=8, seed=3, files=6)
 
     assert differ == 0
     assert done["kill -9"] >= 2
@@ -126,24 +125,17 @@ def test_a_lost_mount_empties_no_archive(base, archive, tmp_path):
     assert base.documents() == []
 
 
-def test_a_folder_that_cannot_be_listed_withdraws_nothing(base, archive, monkeypatch):
-    """What cannot be looked at is not gone."""
-    from kgrag.maintenance import sync
-
+def test_what_cannot_be_looked_at_is_not_withdrawn(base, archive, monkeypatch):
+    """A drive that fails for a file, or a folder, says nothing of what is in it."""
     (archive / "d.txt").unlink()
-    found = sync.discover([archive])
-    failure = sync_failure(archive)
-    monkeypatch.setattr(sync, "discover", lambda *_, **__: replace(found, failures=(failure,)))
+    found = discover([archive])
+    failure = Failure(str(archive / "d.txt"), "cannot be looked at: Input/output error")
+    failing = replace(found, failures=(failure,))
+    monkeypatch.setattr("kgrag.maintenance.sync.discover", lambda *_, **__: failing)
 
     plan = base.sync(archive).plan()
     assert plan.changes == ()
     assert plan.failures == ((failure.file, failure.reason),)
-
-
-def sync_failure(archive):
-    from kgrag.ingestion.load import Failure
-
-    return Failure(str(archive / "d.txt"), "cannot be looked at: Input/output error")
 
 
 def test_archives_are_told_apart_and_searched_apart(base, archive, tmp_path):

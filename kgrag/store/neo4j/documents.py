@@ -8,8 +8,9 @@ from typing import TypeVar
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
 from kgrag.store.folders import shown_from
 from kgrag.store.neo4j import write
-from kgrag.store.neo4j.base import begin, read_base
+from kgrag.store.neo4j.base import read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.graph_write import release
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
 from kgrag.store.texts import metadata_of
@@ -181,16 +182,8 @@ class Documents:
 
 
 def _detach(tx: Transaction, source: str) -> None:
-    doc_id = tx.run("source", source=source)[0]["doc_id"]
-    if doc_id is None:
-        return
-    others = {row["source"] for row in tx.run("sources_of", id=doc_id)} - {source}
-    if not others:
+    if doc_id := release(tx, source):
         write.delete_document(tx, doc_id)
-        return
-    begin(tx)
-    tx.run("delete_source", source=source)
-    tx.run("show_file", id=doc_id, file=min(others))
 
 
 def summaries_of(database: Database, doc_id: str) -> list[Summary]:
