@@ -215,10 +215,10 @@ def print_changes(plan: "SyncPlan") -> None:
     for change in plan.changes:
         what = f"{change.was} → {change.source}" if change.was else change.source
         title = f" 《{change.title}》" if change.kind == "withdrawn" else ""
-        echo(f"{said('outcomes', change.kind)}: {what}{title}")
+        echo(f"{said('changes', change.kind)}: {what}{title}")
     for file, reason in plan.failures:
         _print_of("failed", file, reason)
-    shown = counted(plan.counts.items(), "outcomes") or told("nothing to do")
+    shown = counted(plan.counts.items(), "changes") or told("nothing to do")
     say("{shown}; {held} stored", shown=shown, held=plan.held)
 
 

@@ -184,6 +184,11 @@ class Changed(Selected):
         "Only these.", "只列所选的，可重复。"
     )
 
+    def __post_init__(self) -> None:
+        """Raise OutOfRangeError unless two documents are given, or `since` alone."""
+        if len([*filter(None, (self.old, self.new))]) != (0 if self.since else 2):
+            raise OutOfRangeError("give two documents to compare, OLD and NEW, or since")
+
 
 @tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
 def documents(base: "PlainKnowledgeBase", given: Listed) -> "Table":
@@ -248,10 +253,8 @@ def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
 
     With `since`, list what documents came, changed and went instead.
     """
-    if given.since and not (given.old or given.new):
+    if given.since:
         from kgrag.statements.journal import changes_since
 
         return changes_since(base.store, given.since, base.doc_ids())
-    if given.since or not (given.old and given.new):
-        raise OutOfRangeError("give two documents to compare, or since")
     return base.rows(given.selection("digest"))
