@@ -106,9 +106,9 @@ class Life:
         if kill:
             self._kill(process, after_s=_NOTICED_S)
             return
-        time.sleep(_NOTICED_S + self._longest_s)
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        with process:
+            time.sleep(_NOTICED_S + self._longest_s)
+            process.send_signal(signal.SIGTERM)
 
     def differences(self) -> int:
         """Return how many lines the export differs in from that of a new knowledge base."""
@@ -129,13 +129,13 @@ class Life:
         )
 
     def _kill(self, process: "subprocess.Popen[str]", after_s: float = 0.0) -> None:
-        try:
-            process.wait(after_s + self.random.uniform(0, self._longest_s))
-            self.done["(ended before)"] += 1
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            self.done["kill -9"] += 1
+        with process:  # closes its pipe
+            try:
+                process.wait(after_s + self.random.uniform(0, self._longest_s))
+                self.done["(ended before)"] += 1
+            except subprocess.TimeoutExpired:
+                process.kill()
+                self.done["kill -9"] += 1
 
     def _start(self, *words: str) -> "subprocess.Popen[str]":
         """Return a command in a process of its own that has imported what it needs."""

@@ -70,7 +70,8 @@ def in_force_first(
 ) -> list[ScoredChunk]:
     """Return results, those of documents of which another edition is asked for last.
 
-    Earlier versions of one title are left out where the one in force is there, too.
+    Versions of one title of which another is there that is asked for, or in force, have the reason
+    `version`: answers leave them out.
 
     If a day is asked for, so are those not in force then.
 
@@ -91,10 +92,9 @@ def in_force_first(
     behind: list[ScoredChunk] = []
     for hit, doc_id in zip(found, doc_ids, strict=True):
         status = in_force.status(doc_id, as_of.day)
-        if led.get(doc_id) == hit.title:
-            continue  # an earlier version of one that is here
         if doc_id in led:
-            reason = Reason("edition", what=led[doc_id])
+            is_version = led[doc_id] == in_force.title(doc_id)
+            reason = Reason("version" if is_version else "edition", what=led[doc_id])
         elif preferred and not status.counts and doc_id not in titled:
             reason = Reason("outdated", what=status.told("en"))
         else:
@@ -106,11 +106,20 @@ def in_force_first(
     return [*before, *lowered][:top_k]
 
 
+def is_version(reason: str) -> bool:
+    """Return whether a reason says that another version of the document answers."""
+    return isinstance(reason, Reason) and reason.kind == "version"
+
+
 def _is_edition_asked(card: Document, query: Query) -> int:
-    """Return whether a question names a year of an edition (2), or its title (1)."""
+    """Return whether a question names a year of an edition (2), or its title (1).
+
+    With the title, the year of issue is one.
+    """
     years = question_of(query).years_named
+    titled = normalize_name(card.title) in normalize_name(query.text)
     named = any(first <= year <= last for year in years for first, last in _edition(card))
-    return 2 if named else int(normalize_name(card.title) in normalize_name(query.text))
+    return 2 if named or (titled and card.metadata.sure_year in years) else int(titled)
 
 
 def _edition(card: Document) -> list[_Period]:

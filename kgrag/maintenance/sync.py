@@ -105,17 +105,22 @@ class _Look:
     Attributes:
         there: Files that are there.
         looked: Those of them that were looked at.
-        unread: Files, lines of files and folders that could not be.
+        failures: What could not be found.
     """
 
     there: Collection[str]
     looked: set[str]
-    unread: set[str]
+    failures: Sequence[Failure]
 
-    def lacks(self, source: str) -> bool:
-        """Return whether a stored source that was not seen is there no more."""
+    def lacks(self, source: str, unread: Collection[str]) -> bool:
+        """Return whether a stored source that was not seen is there no more.
+
+        Args:
+            source: It.
+            unread: Files, lines of files and folders that could not be read.
+        """
         file = parted(source)[0]
-        if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in self.unread):
+        if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
             return False
         if file in self.there:  # but the record is not
             return file in self.looked
@@ -157,27 +162,28 @@ class Sync:
         held = {s.source: s.doc_id for s in self.intake.store.sources() if self._is_ours(s.source)}
         is_lost = self._is_lost(found, is_held=bool(held))
         files = {absolute(s.name): s for s in found.sources if self._is_ours(absolute(s.name))}
-        known = {parted(source)[0] for source in held}
-        looked = {
-            file for file in files if touched is None or file not in known or _is_in(file, touched)
-        }
+        looked = set(files)
+        if touched is not None:
+            known = {parted(source)[0] for source in held}
+            looked = {file for file in files if file not in known or _is_in(file, touched)}
         chosen = replace(found, sources=tuple(files[file] for file in sorted(looked)))
         with self.intake.look(chosen, model=self.model, archives=self._archives) as seeing:
             seen = [*seeing]
-        failures = [*(() if is_lost else found.failures), *(s.failure for s in seen if s.failure)]
-        look = _Look(files, looked, {absolute(failure.file) for failure in failures})
-        return self._planned([s for s in seen if not s.failure], held, look, failures, is_lost)
+        failures = () if is_lost else found.failures
+        return self._planned(seen, held, _Look(files, looked, failures), is_lost)
 
     def _planned(
         self,
         seen: Sequence[Seen],
         held: Mapping[str, str],
         look: "_Look",
-        failures: Sequence[Failure],
         is_lost: bool,
     ) -> SyncPlan:
+        failures = (*look.failures, *(one.failure for one in seen if one.failure))
+        unread = {absolute(failure.file) for failure in failures}
+        seen = [one for one in seen if not one.failure]
         here = {one.source for one in seen}
-        gone = {source for source in held.keys() - here if look.lacks(source)}
+        gone = {source for source in held.keys() - here if look.lacks(source, unread)}
         cards = self.intake.store.document_cards(sorted({*held.values()}))
         changes = _changes(seen, held, gone, {card.doc_id: card for card in cards})
         wanted = {parted(c.source)[0] for c in changes if c.kind != "withdrawn"}

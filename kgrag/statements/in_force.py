@@ -126,7 +126,8 @@ class InForce:
 
         Editions are documents of a place whose titles differ in years and （征求意见稿） only. The
         first is that asked for, else one that may be relied on at the day, else the newest. Of
-        versions of one title only those give way that may not be relied on, as the first may.
+        versions of one title those give way that are not asked for by year as the first is, or may
+        not be relied on as the first may.
 
         Args:
             doc_ids: Documents.
@@ -142,14 +143,19 @@ class InForce:
             if len(group) <= MOST_EDITIONS:
                 others = (c for c in group if c.title != first.title and not is_asked(c))
                 led.update((card.doc_id, first.title) for card in others)
-                led.update((card.doc_id, card.title) for card in self._behind(first, group, day))
+                others = (c for c in group if is_asked(c) < is_asked(first) == 2)
+                versions = (*others, *self._behind(first, group, day))
+                led.update((c.doc_id, c.title) for c in versions if c.title == first.title)
         return led
+
+    def title(self, doc_id: str) -> str:
+        """Return the title of a document."""
+        return self._cards[doc_id].title
 
     def _behind(self, first: Document, group: Iterable[Document], day: str) -> Iterator[Document]:
         """Yield the versions with the first one's title that it has taken the place of by a day."""
         for card in group if self._status(first, day).counts else ():
-            status = self._status(card, day)
-            if card.title == first.title and not status.counts and card is not first:
+            if card.title == first.title and not self._status(card, day).counts:
                 yield card
 
     def replaced(self, doc_id: str, day: str) -> list[Document]:

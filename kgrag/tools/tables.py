@@ -174,10 +174,8 @@ class Changed(Selected):
         "The other document, named so, too.", "另一份文件，写法相同。", default="", placed=True
     )
     since: str = argument(
-        "Instead of two documents: what came, changed and went since 7d (days), 2022, 2022-06 or "
-        "2022-06-30.",
-        "不比较两份文件，而列出此后新增、替换、改名和撤下的文件：7d（七天）、2022、2022-06 "
-        "或 2022-06-30。",
+        "Instead: what came, changed and went since 7d (days), 2022, 2022-06 or 2022-06-30.",
+        "改为列出此后新增、替换、改名和撤下的文件：7d（七天）、2022、2022-06 或 2022-06-30。",
         default="",
     )
     parts: tuple[Literal["targets", "duties", "references", "clauses"], ...] = names(

@@ -182,6 +182,28 @@ def test_a_new_version_is_told_at_once(base, archive):
     assert report.versions == (("archive/a2.txt", "节能降碳实施方案", 1),)
 
 
+def test_of_versions_of_a_title_the_one_in_force_answers(base, archive):
+    """A note says that another is held; asked for by year or day, it answers."""
+    ends = "\n云岭省人民政府\n{year}年3月1日\n"
+    for name, n, year in (("旧", 600, 2019), ("新", 800, 2024)):
+        text = plan_of("a", n).replace("实施方案", "管理办法") + ends.format(year=year)
+        write(archive, {name: text})
+    run(base, archive)
+
+    def cited(question, **options):
+        answer = base.ask(question, **options)
+        kinds = {getattr(note, "kind", "") for note in answer.notes}
+        return {Path(c.file).name for c in answer.citations}, "earlier-versions" in kinds
+
+    asked = "《节能降碳管理办法》：到2025年建成多少家绿色工厂？"
+    files, is_told = cited(asked)
+    assert ("新.txt" in files, "旧.txt" in files, is_told) == (True, False, True)
+    files, _ = cited(f"2019年印发的{asked}")
+    assert ("新.txt" in files, "旧.txt" in files) == (False, True)
+    files, _ = cited(asked, as_of="2020-01-01")
+    assert ("新.txt" in files, "旧.txt" in files) == (False, True)
+
+
 def test_without_yes_nothing_is_done(archive, tmp_path, monkeypatch):
     """Changes are shown and the exit code says that there are some."""
     monkeypatch.chdir(tmp_path)
