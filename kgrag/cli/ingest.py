@@ -153,7 +153,7 @@ class Followed:
     exclude: tuple[str, ...] = option(
         "Leave out what this matches: drafts/*, *.tmp.", metavar="GLOB"
     )
-    archive: str = option("Name of the archive, to tell several apart.", metavar="NAME")
+    archive: str = option("Name of the archive: --document NAME is all of it.", metavar="NAME")
     allow_emptying: bool = option(
         "Also withdraw more than half of what is stored, as after a folder is emptied."
     )

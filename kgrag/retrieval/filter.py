@@ -27,7 +27,8 @@ class Filter:
     """A conjunction of conditions on documents.
 
     Attributes:
-        documents: Named as for `document_meant`; any of them matches.
+        documents: Named as for `document_meant`, or all of an archive by its name; any of them
+            matches.
         regions: Places that a document is about, such as 四川 or 四川省; any of them matches. A
             province includes its prefecture-level cities. 全国 and 国家 match documents about no
             place.
@@ -41,7 +42,6 @@ class Filter:
             matches.
         in_force: Only what may be relied on at the day of the question, today without one; see
             `Status.counts`. Documents whose date is unknown match.
-        archives: Names that `kgrag sync` gave archives; any of them matches.
 
     Raises:
         ValueError: If a condition is a string instead of a collection, or years are no pair.
@@ -54,10 +54,9 @@ class Filter:
     without: tuple[str, ...] = ()
     issuers: tuple[str, ...] = ()
     in_force: bool = False
-    archives: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("documents", "regions", "kinds", "without", "issuers", "archives"):
+        for name in ("documents", "regions", "kinds", "without", "issuers"):
             if isinstance(value := getattr(self, name), str):  # would be taken for its letters
                 raise ValueError(
                     message(
@@ -100,7 +99,6 @@ def documents_within(
         ("region", wanted.regions, _about),
         ("kind", wanted.kinds, _of_kind),
         ("issuer", wanted.issuers, _issued_by),
-        ("archive", wanted.archives, _in_archive),
     ):
         if values:
             together = frozenset[str]().union(*(matching(value, cards) for value in values))
@@ -232,7 +230,9 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 
 
 def _meant(name: str, cards: Sequence[Document]) -> frozenset[str]:
-    return frozenset((document_meant(name, cards).doc_id,))
+    archives = {c.doc_id: c.properties.get(ARCHIVE, "").split(ARCHIVES_BETWEEN) for c in cards}
+    of_archive = frozenset(doc_id for doc_id, names in archives.items() if name in names)
+    return of_archive or frozenset((document_meant(name, cards).doc_id,))
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:
@@ -279,16 +279,6 @@ def _issued_by(name: str, cards: Sequence[Document]) -> frozenset[str]:
         remedy = message("issuers: {known}", known=_listed(issuers))
         raise not_called(message("issuer"), name, issuers, remedy=remedy)
     return frozenset(card.doc_id for card in found)
-
-
-def _in_archive(name: str, cards: Sequence[Document]) -> frozenset[str]:
-    archives = {c.doc_id: c.properties.get(ARCHIVE, "").split(ARCHIVES_BETWEEN) for c in cards}
-    found = frozenset(doc_id for doc_id, names in archives.items() if name in names)
-    if not found:
-        known = filter(None, {one for names in archives.values() for one in names})
-        remedy = message("archives: {known}", known=_listed(known))
-        raise not_called(message("archive"), name, [], remedy=remedy)
-    return found
 
 
 def _has_issuer_with(words: Sequence[str], card: Document) -> bool:

@@ -112,11 +112,6 @@ class Within(Arguments):
         default=False,
     )
 
-    archive: tuple[str, ...] = names(
-        "Only documents of the archive that `kgrag sync --archive` gave this name.",
-        "只限该文库的文件；名称由 kgrag sync --archive 给出。",
-    )
-
     def __post_init__(self) -> None:
         """Raise OutOfRangeError if years or a day are none."""
         from kgrag.retrieval.filter import parse_years
@@ -138,7 +133,6 @@ class Within(Arguments):
             years=parse_years(self.year) if self.year else None,
             issuers=self.issuer,
             in_force=self.in_force,
-            archives=self.archive,
         )
         return wanted or None
 

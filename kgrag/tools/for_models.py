@@ -21,7 +21,7 @@ from kgrag.types import Document, Language
 # `fetch` is `read` by another name.
 _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
 # What a model is not told of: results are cut where there is no room, and are in its language.
-_UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters", "archive"}
+_UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
 _LOG = ("digest", "since")  # questions are about documents, not about what a folder went through
 _UNSAID |= {"kind", "issuer", "in_force"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document

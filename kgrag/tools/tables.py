@@ -174,7 +174,7 @@ class Changed(Selected):
         "The other document, named so, too.", "另一份文件，写法相同。", default="", placed=True
     )
     since: str = argument(
-        "Instead: what came, changed and went since 7d (days), 2022, 2022-06 or 2022-06-30.",
+        "Instead: what changed since 7d, 2022-06.",
         "改为列出此后新增、替换、改名和撤下的文件：7d（七天）、2022、2022-06 或 2022-06-30。",
         default="",
     )
@@ -247,10 +247,7 @@ def conflicts(base: "PlainKnowledgeBase", given: Conflicting) -> "Table":
 
 @tool("列出新文件相对旧文件的变化；或自某日起文件的增、换、撤。", is_kept=False)
 def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
-    """List what a document changes of another: figures, duties, citations, clauses.
-
-    With `since`, list what documents came, changed and went instead.
-    """
+    """List what a document changes of another: figures, duties, citations, clauses."""
     if given.since:
         from kgrag.statements.journal import changes_since
 

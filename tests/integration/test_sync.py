@@ -145,11 +145,11 @@ def test_archives_are_told_apart_and_searched_apart(base, archive, tmp_path):
     assert run(base, tmp_path / "other", archive="二库", exclude=["y*"]) == {"added": 1}
     assert run(base, archive, archive="一库") == {"changed": 4}
 
-    one, two = (base.doc_ids(Filter(archives=(name,))) for name in ("一库", "二库"))
+    one, two = (base.doc_ids(Filter(documents=(name,))) for name in ("一库", "二库"))
     assert (len(one), len(two), one & two) == (4, 1, frozenset())
-    hits = TOOLS["search"](base, question="绿色工厂", archive="二库").hits
+    hits = TOOLS["search"](base, question="绿色工厂", document="二库").hits
     assert {hit.chunk.doc_id for hit in hits} == two
-    assert len(TOOLS["documents"](base, archive="一库").rows) == 4
+    assert len(TOOLS["documents"](base, document="一库").rows) == 4
 
 
 def test_the_log_says_what_came_changed_and_went(base, archive):
