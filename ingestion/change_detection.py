@@ -21,7 +21,7 @@ from kgrag.ingestion.workers.executor import Executor
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
-from kgrag.store.folders import absolute
+from kgrag.store.folders import ARCHIVE, ARCHIVES_BETWEEN, absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import Message, message, without_start
 from kgrag.text.visible import place_shown
@@ -51,6 +51,25 @@ class _Asked:
     record: Document | None = None
     failure: Failure | None = None  # why neither a file nor a record could be read
     task: Task | None = None  # how it is being read; None where reading seemed unnecessary
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file or record that was looked at, and not read.
+
+    Attributes:
+        source: Its absolute path, `#id` appended for a record.
+        doc_id: That its document has, or would have.
+        content_hash: Of its bytes.
+        is_current: Whether the document is stored as that of this source, and up to date.
+        failure: Why it could not be looked at; then the rest is empty.
+    """
+
+    source: str = ""
+    doc_id: str = ""
+    content_hash: str = ""
+    is_current: bool = False
+    failure: Failure | None = None
 
 
 class ChangeDetector:
@@ -104,6 +123,19 @@ class ChangeDetector:
             while asked:
                 yield self._settled(*asked.popleft(), pool)
 
+    def look(self, sources: Iterable[Source], max_bytes: int) -> Iterator[Seen]:
+        """Yield files and records with their ids; only the bytes are read, but for records."""
+        for ask in self._asked(sources, max_bytes):
+            if ask.failure:
+                yield Seen(failure=ask.failure)
+                continue
+            record = ask.record
+            source = absolute(record.file if record else (ask.source or Source(Path())).name)
+            doc_id = record.doc_id if record else ask.doc_id
+            sha = record.content_hash if record else ask.content_hash
+            is_current = ask.task is None and self._doc_of.get(source) == doc_id
+            yield Seen(source, doc_id, sha, is_current)
+
     def pool(
         self,
         limits: IngestConfig,
@@ -136,6 +168,8 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
+        if archive := self._sidecars.archive(absolute(record.file)):
+            record = replace(record, properties={**record.properties, ARCHIVE: archive})
         task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
@@ -182,16 +216,17 @@ class ChangeDetector:
         if self._vision:
             wanted = replace(wanted, seen=self._vision.mark(document.media_type, document.file))
         source = absolute(document.file)
-        held = self._held.get(document.doc_id)
-        status: Status = "added" if held is None and source not in self._doc_of else "replaced"
+        held, formerly = self._held.get(document.doc_id), self._doc_of.get(source, "")
+        status: Status = "added" if held is None and not formerly else "replaced"
         bundle = completed(
             made,
             fingerprint=wanted,
-            held=held,
+            held=held or self._held.get(formerly),
             sizes=self._sizes,
             store=self._store,
             curation=self._curation,
             is_read=bool(self._model),
+            formerly="" if held else formerly,
         )
         self._note(source, document.doc_id, wanted)
         outcome = Outcome(document.file, status, document.doc_id, "", document.warnings)
@@ -250,7 +285,9 @@ class ChangeDetector:
         own = absolute(source.path)
         places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}
         stated = (self._sidecars.stated(places[name]) for name in sorted(places))
-        return next(filter(None, stated), {})
+        archives = dict.fromkeys(filter(None, map(self._sidecars.archive, sorted(places))))
+        told = {ARCHIVE: ARCHIVES_BETWEEN.join(archives)} if archives else {}
+        return {**next(filter(None, stated), {}), **told}
 
     def _wanted_of(self, document: Document) -> Fingerprint:
         return self._wanted(document.content_hash, document.media_type, document.properties)

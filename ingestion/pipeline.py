@@ -3,7 +3,7 @@
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from kgrag.ingestion.workers.executor import Executor, LocalExecutor, executor_o
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.ingestion.workers.task import RULES_VERSION
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
-from kgrag.store.folders import absolute
+from kgrag.store.folders import ARCHIVES, absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message
 from kgrag.text.visible import parted, shown_path
@@ -43,6 +43,7 @@ def ingest(
     enricher: "Enricher | None" = None,
     progress: Progress | None = None,
     follow_links: bool = False,
+    only: Collection[str] | None = None,
     limits: IngestConfig = IngestConfig(),  # noqa: B008 - frozen
 ) -> IngestReport:
     """Ingest files and folders; return the outcome of each file.
@@ -52,7 +53,8 @@ def ingest(
     transaction, so a killed run is simply run again. Without an enricher, rules alone are used.
     `progress` is called with (file, files done, files in all): without models before each file,
     with them as documents are done or waited for; regularly with pages that are recognised or seen
-    (file: page of pages) of a file that is waited for; and at the end.
+    (file: page of pages) of a file that is waited for; and at the end. `only` are the absolute
+    paths of the files to read; all for None.
 
     Raises:
         StoreError: If the store itself fails; earlier documents stay.
@@ -60,8 +62,11 @@ def ingest(
     """
     started = time.monotonic()
     found = discover(paths, follow_links=follow_links)
+    if only is not None:
+        named = tuple(source for source in found.sources if absolute(source.name) in only)
+        found = replace(found, sources=named)
     model = enricher.identity if enricher else ""
-    sidecars = Sidecars(found.sidecars)
+    sidecars = Sidecars(found.sidecars, target.store.get_meta(ARCHIVES))
     detector = _detector(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     executor = executor_of(limits, target.embedder, is_small=is_small(found.sources))
@@ -95,7 +100,7 @@ def survey(
     `Enricher.identity`, empty for a run without models; for the rest see `ingest`.
     """
     found = discover(paths, follow_links=follow_links)
-    sidecars = Sidecars(found.sidecars)
+    sidecars = Sidecars(found.sidecars, target.store.get_meta(ARCHIVES))
     yield from _not_read(found, sidecars)
     detector = _detector(target, model=model, sidecars=sidecars)
     for _, item in _read_all(found, detector, None, limits):
@@ -238,7 +243,7 @@ def _store(ready: PreparedDocument, vectors: Sequence[NodeVector], target: Inges
         target.store.attach_source(ready.source, outcome.doc_id)
         return outcome
     bundle = replace(ready.bundle, vectors=vectors, embedder=target.embedder.name)
-    was = target.store.upsert_document(bundle, source=ready.source)
+    was = target.upsert(bundle, ready.source)
     if outcome.status == "added" and was is not None:  # by another process, meanwhile
         status: Status = "unchanged" if was == bundle.fingerprint else "replaced"
         outcome = replace(outcome, status=status)

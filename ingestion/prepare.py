@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kgrag.ids import summary_id
 from kgrag.ingestion.agreement import agreed
 from kgrag.ingestion.anchor import evidence_for
 from kgrag.ingestion.chunk import ChunkSizes, chunk
@@ -81,17 +82,19 @@ def completed(
     store: Store,
     curation: Curation,
     is_read: bool = False,
+    formerly: str = "",
 ) -> DocumentBundle:
     """Add the fingerprint and the knowledge that is kept to a result of `derive`.
 
     For the arguments see `prepare`. Facts of rules and others stay apart where a model `is_read`
-    next: it is told what rules alone know.
+    next: it is told what rules alone know. `formerly` is the id that a stored document has which
+    becomes this one, if that is another: its file was renamed.
     """
-    document = made.document
+    document, before = made.document, formerly or made.document.doc_id
     kept: Extraction = ([], [], [])
-    stored = store.documents([document.doc_id]) if held else []
+    stored = store.documents([before]) if held else []
     if held and [d.text for d in stored] == [document.text]:
-        kept = kept_knowledge(made, sizes=sizes, store=store, curation=curation)
+        kept = kept_knowledge(made, before, sizes=sizes, store=store, curation=curation)
         # Model results are kept, and so is their fingerprint; except where passages failed: their
         # positions referred to the old chunks, and the next run with a model reads all again.
         if not fingerprint.model and not held.failed:
@@ -116,10 +119,12 @@ def resolver_of(document: Document, curation: Curation) -> NameResolver:
 
 
 def kept_knowledge(
-    made: DocumentBundle, *, sizes: ChunkSizes, store: Store, curation: Curation
+    made: DocumentBundle, doc_id: str, *, sizes: ChunkSizes, store: Store, curation: Curation
 ) -> Extraction:
-    """Return imported and model-made knowledge of the same text, mapped to the new chunks."""
-    doc_id = made.document.doc_id
+    """Return imported and model-made knowledge of the same text, mapped to the new chunks.
+
+    `doc_id` is that of the stored document.
+    """
     facts, mentions, summaries = store.knowledge_of(doc_id)
     resolver = resolver_of(made.document, curation)
     region = next((name_resolver(card).region for card in store.document_cards([doc_id])), "")
@@ -128,7 +133,18 @@ def kept_knowledge(
     return (
         facts_of(stated_before(facts, leaves, region=region), resolver),
         mentions_before(mentions, leaves, resolver),
-        [replace(s, target_ids=target_ids(parents, s.start, s.end)) for s in summaries],
+        [_summary(s, made.document.doc_id, parents) for s in summaries],
+    )
+
+
+def _summary(summary: Summary, doc_id: str, parents: Sequence[Chunk]) -> Summary:
+    """Return a summary as that of a document with these parents."""
+    start, end = summary.start, summary.end
+    return replace(
+        summary,
+        summary_id=summary_id(doc_id, start, end, summary.text),
+        doc_id=doc_id,
+        target_ids=target_ids(parents, start, end),
     )
 
 

@@ -94,7 +94,9 @@ def rebuilt(
     held = Fingerprint.parse(fingerprint) if fingerprint else wanted
     wanted = replace(wanted, model="" if held.failed else held.model, seen=seen)
     made = prepare(document, fingerprint=wanted, sizes=sizes, store=store, curation=curation)
-    facts, mentions, summaries = kept_knowledge(made, sizes=sizes, store=store, curation=curation)
+    facts, mentions, summaries = kept_knowledge(
+        made, made.document.doc_id, sizes=sizes, store=store, curation=curation
+    )
     names = resolver_of(made.document, curation)
     return replace(
         made,

@@ -84,6 +84,8 @@ class IngestReport:
     seconds: float  # wall-clock time in all
     model: ModelReport | None = None  # results of chat models; None where none was used
     index_seconds: float = 0.0  # part of `seconds` spent on search indexes
+    # New documents that seem to be versions of others: file, the other's title, clauses that differ
+    versions: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def counts(self) -> dict[Status, int]:
@@ -103,6 +105,9 @@ class IngestReport:
             "index_seconds": self.index_seconds,
             "waiting": sum(o.failed_passages for o in self.outcomes if o.status == "unchanged"),
             "files": [outcome.to_dict() for outcome in self.outcomes],
+            "versions": [
+                {"file": file, "replaces": title, "clauses": n} for file, title, n in self.versions
+            ],
         }
         return told if self.model is None else told | {"model": self.model.to_dict()}
 

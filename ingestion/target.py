@@ -1,12 +1,13 @@
 """A knowledge base that documents are ingested into."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kgrag.config import ChunkConfig
 from kgrag.embedding.embedder import Embedder
 from kgrag.ingestion.chunk import ChunkSizes
+from kgrag.store.contents import DocumentBundle
 from kgrag.store.store import Store
 from kgrag.text.messages import message
 
@@ -23,12 +24,21 @@ class IngestTarget:
         embedder: Its encoder.
         sizes: Its chunk sizes.
         vision: Reads pictures of pages; None for no vision model.
+        replacing: Stores a document of a source in place of `upsert_document`, and records what it
+            changes; None for no record.
     """
 
     store: Store
     embedder: Embedder
     sizes: ChunkSizes
     vision: "Vision | None" = None
+    replacing: Callable[[DocumentBundle, str], str | None] | None = None
+
+    def upsert(self, bundle: DocumentBundle, source: str) -> str | None:
+        """Store a document; see `kgrag.store.documents.DocumentStore.upsert_document`."""
+        if self.replacing:
+            return self.replacing(bundle, source)
+        return self.store.upsert_document(bundle, source=source)
 
 
 def other_sizes(config: ChunkConfig, sizes: ChunkSizes) -> str:

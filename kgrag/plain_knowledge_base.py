@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from kgrag.llm.ledger import Calls
     from kgrag.llm.models import Models
     from kgrag.maintenance.corrections import Curator, Named
+    from kgrag.maintenance.sync import Sync
     from kgrag.statements.overview import Facet, FacetValue
     from kgrag.statements.selection import Selection
     from kgrag.statements.table import Table
@@ -228,6 +229,29 @@ class PlainKnowledgeBase:
         return self._intake().plan(
             paths_of(paths), model=model, sample=sample, follow_links=follow_links
         )
+
+    def sync(
+        self,
+        folder: str | Path,
+        *,
+        exclude: Sequence[str] = (),
+        archive: str = "",
+        model: Use = "auto",
+        follow_links: bool = False,
+    ) -> "Sync":
+        """Return what keeps the knowledge base in step with a folder, by `plan` and `run`.
+
+        Args:
+            folder: Its documents are those of an archive: what is not there is withdrawn.
+            exclude: Patterns of files that are not looked at.
+            archive: Name of the archive; for an empty one that which it has.
+            model: As for `ingest`.
+            follow_links: As for `ingest`.
+        """
+        from kgrag.maintenance.sync import Sync
+
+        (path,) = paths_of(folder)
+        return Sync(self._intake(), path, exclude, archive, model, follow_links)
 
     def _intake(self) -> Intake:
         return Intake(self.store, self.embedder, self.sizes, self.config, self.chat)
@@ -416,9 +440,12 @@ class PlainKnowledgeBase:
         """
         card = document_called(name, self.store.document_cards())
         from kgrag.ingestion.connect import connect
+        from kgrag.statements.journal import record
 
+        record(self.store)
         self.store.delete_document(card.doc_id)
         connect(self.store)
+        record(self.store)
         return card
 
     def entities(

@@ -33,6 +33,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "official": "{word} read as {what}",
         "outdated": "behind what is in force: {what}",
         "edition": "behind another edition: {what}",
+        "version": "another version of {what} is in force, or asked for",
     }
 )
 

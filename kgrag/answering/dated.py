@@ -70,6 +70,9 @@ def in_force_first(
 ) -> list[ScoredChunk]:
     """Return results, those of documents of which another edition is asked for last.
 
+    Versions of one title of which another is there that is asked for, or in force, have the reason
+    `version`: answers leave them out.
+
     If a day is asked for, so are those not in force then.
 
     Args:
@@ -90,7 +93,8 @@ def in_force_first(
     for hit, doc_id in zip(found, doc_ids, strict=True):
         status = in_force.status(doc_id, as_of.day)
         if doc_id in led:
-            reason = Reason("edition", what=led[doc_id])
+            is_version = led[doc_id] == in_force.title(doc_id)
+            reason = Reason("version" if is_version else "edition", what=led[doc_id])
         elif preferred and not status.counts and doc_id not in titled:
             reason = Reason("outdated", what=status.told("en"))
         else:
@@ -102,11 +106,20 @@ def in_force_first(
     return [*before, *lowered][:top_k]
 
 
-def _is_edition_asked(card: Document, query: Query) -> bool:
-    """Return whether a question names a year of an edition, or its title."""
+def is_version(reason: str) -> bool:
+    """Return whether a reason says that another version of the document answers."""
+    return isinstance(reason, Reason) and reason.kind == "version"
+
+
+def _is_edition_asked(card: Document, query: Query) -> int:
+    """Return whether a question names a year of an edition (2), or its title (1).
+
+    With the title, the year of issue is one.
+    """
     years = question_of(query).years_named
+    titled = normalize_name(card.title) in normalize_name(query.text)
     named = any(first <= year <= last for year in years for first, last in _edition(card))
-    return named or normalize_name(card.title) in normalize_name(query.text)
+    return 2 if named or (titled and card.metadata.sure_year in years) else int(titled)
 
 
 def _edition(card: Document) -> list[_Period]:
@@ -220,6 +233,7 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
         for c in answer.citations
         if c.status and c.status.told() and (as_of.preferred or c.status.kind != "over")
     }
+    notes.update(_earlier_versions(answer, as_of, in_force))
     for _, _, title in quoted_titles(answer.question):
         if status := in_force.status_of_title(title, as_of.day):
             notes[note("status-of-title", title=title, status=status)] = None
@@ -229,6 +243,17 @@ def with_status(answer: Answer, as_of: AsOf, in_force: InForce) -> Answer:
     if titles:  # cited, and perhaps issued after the day
         every.append(note("undated-cited", titles=tuple(titles)))
     return replace(answer, notes=tuple(filter(None, every)))
+
+
+def _earlier_versions(answer: Answer, as_of: AsOf, in_force: InForce) -> dict[Note, None]:
+    """Return a note for each cited document of which earlier versions are held and not cited."""
+    cited = {c.doc_id: c.title for c in answer.citations}
+    notes: dict[Note, None] = {}
+    for doc_id, title in cited.items():
+        earlier = {card.doc_id for card in in_force.replaced(doc_id, as_of.day)} - cited.keys()
+        if earlier:
+            notes[note("earlier-versions", title=title, n=len(earlier))] = None
+    return notes
 
 
 def what_a_day_leaves_out(as_of: AsOf, in_force: InForce) -> str:

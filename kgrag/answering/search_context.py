@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 
 from kgrag.answering.copies import each_once
-from kgrag.answering.dated import AsOf, as_of_asked, in_force_first
+from kgrag.answering.dated import AsOf, as_of_asked, in_force_first, is_version
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import NotFoundError
 from kgrag.results import Context, ScoredChunk
@@ -161,7 +161,11 @@ class ResultsWithDocuments:
 
     @classmethod
     def of(cls, results: Sequence[ScoredChunk], store: Store) -> "ResultsWithDocuments":
-        """Read the documents of results; some may have been deleted meanwhile."""
+        """Read the documents of results; some may have been deleted meanwhile.
+
+        Versions of which another answers are left out.
+        """
+        results = [hit for hit in results if not any(map(is_version, hit.via))]
         held = cls([], {}, {})
         held.read((r.chunk.doc_id for r in results), store)
         return replace(held, results=[r for r in results if r.chunk.doc_id in held.documents])

@@ -16,6 +16,8 @@ from kgrag.text.messages import Message, message
 
 _GO_ON: Mapping[str, str] = {
     "ingest": message("what models answered is kept: run it again to go on"),
+    "sync": message("what was stored is whole: run it again to go on"),
+    "watch": message("what was stored is whole: run it again to go on"),
     "reembed": message("the old vectors answer, what is encoded is kept: run it again to go on"),
     "copy": message("each document that was copied is whole: run it again to go on"),
     "import-facts": message("what was imported is whole: run it again to go on"),

@@ -1,19 +1,20 @@
-"""Commands that add content: ingest, convert, import-facts, import-summaries."""
+"""Commands that add content: ingest, sync, watch, convert, import-facts, import-summaries."""
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kgrag.cli.chinese import amount, counted, language, said, told
+from kgrag.cli.chinese import amount, counted, in_words, language, said, told
 from kgrag.cli.opened import opened
 from kgrag.cli.options import EXISTING, JSON, KB, argument, command, option
-from kgrag.cli.printing import echo_text, print_json, print_record, progress_bar, say
+from kgrag.cli.printing import echo, echo_text, print_json, print_record, progress_bar, say
 from kgrag.config import IngestExecutor
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from kgrag.ingestion.imports import ImportReport
     from kgrag.ingestion.report import IngestReport, ModelReport, Outcome, Plan
     from kgrag.maintenance.intake import Use
+    from kgrag.maintenance.sync import Sync, SyncPlan
+
+
+_P = TypeVar("_P")
 
 
 @command()
@@ -110,9 +115,7 @@ def _plan(base: "KnowledgeBase", **asked: Any) -> "Plan":
     return base.plan(**asked)
 
 
-def _planned(
-    ctx: click.Context, kb: str, plan: "Callable[[KnowledgeBase], Plan]", sample: int
-) -> "Plan":
+def _planned(ctx: click.Context, kb: str, plan: "Callable[[KnowledgeBase], _P]", sample: int) -> _P:
     """Return what would be done, without creating a missing knowledge base."""
     from tempfile import TemporaryDirectory
 
@@ -157,6 +160,125 @@ def _import(kb: str, take_in: "Callable[[KnowledgeBase], ImportReport]") -> int:
     return int(bool(report.errors))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """Options of the commands that keep a knowledge base in step with a folder."""
+
+    kb: str = KB
+    exclude: tuple[str, ...] = option(
+        "Leave out what this matches: drafts/*, *.tmp.", metavar="GLOB"
+    )
+    archive: str = option("Name of the archive: --document NAME is all of it.", metavar="NAME")
+    allow_emptying: bool = option(
+        "Also withdraw more than half of what is stored, as after a folder is emptied."
+    )
+    no_model: bool = option("Take in by rules alone, though a model is set.")
+    follow_links: bool = option("Follow links that lead out of a folder.")
+
+    def of(self, base: "KnowledgeBase", folder: Path) -> "Sync":
+        """Return what keeps a knowledge base in step with a folder."""
+        return base.sync(
+            folder,
+            exclude=self.exclude,
+            archive=self.archive,
+            model="none" if self.no_model else "auto",
+            follow_links=self.follow_links,
+        )
+
+
+@command()
+def sync(
+    ctx: click.Context,
+    *,
+    folder: Path = argument(type=click.Path(path_type=Path)),
+    given: Followed,
+    yes: bool = option("Do it without asking."),
+    as_json: bool = JSON,
+) -> int:
+    """Bring a knowledge base in step with a folder: added, changed, renamed, withdrawn files.
+
+    What would be done is shown first. Nothing is done without --yes, or a yes at a terminal; then
+    the exit code is 3 if there is something to do.
+    """
+    plan = _planned(ctx, given.kb, lambda base: given.of(base, folder).plan(), 0)
+    if not as_json:
+        print_changes(plan)
+    report = None
+    if done := yes or (bool(plan.changes) and not as_json and _agreed()):
+        with opened(given.kb, create=True) as base, progress_bar("sync") as progress:
+            report = given.of(base, folder).run(
+                plan, allow_emptying=given.allow_emptying, progress=progress
+            )
+    elif plan.changes:
+        say("nothing was done; --yes does it", err=True)
+    if as_json:
+        print_json(plan.to_dict() | {"done": done, "report": report and report.to_dict()})
+    elif report:
+        print_report(report, as_json=False)
+    if report is None:
+        return 3 if plan.changes else int(bool(plan.failures))
+    return int(bool(report.failed))
+
+
+def _agreed() -> bool:
+    """Return whether someone at a terminal says yes."""
+    return sys.stdin.isatty() and click.confirm(told("Do this?"), err=True)
+
+
+def print_changes(plan: "SyncPlan") -> None:
+    """Print the changes of an archive, a line each, and what could not be looked at."""
+    for change in plan.changes:
+        what = f"{change.was} → {change.source}" if change.was else change.source
+        title = f" 《{change.title}》" if change.kind == "withdrawn" else ""
+        echo(f"{said('changes', change.kind)}: {what}{title}")
+    for file, reason in plan.failures:
+        _print_of("failed", file, reason)
+    shown = counted(plan.counts.items(), "changes") or told("nothing to do")
+    say("{shown}; {held} stored", shown=shown, held=plan.held)
+
+
+@command()
+def watch(
+    *,
+    folder: Path = argument(type=click.Path(path_type=Path)),
+    given: Followed,
+    every: int = option(
+        "Look at everything every N seconds: not every change is reported.",
+        type=click.IntRange(1, 86_400),
+        default=600,
+        metavar="N",
+    ),
+    polling: bool = option("Look for changes again and again: for drives of other machines."),
+) -> None:
+    """Keep a knowledge base in step with a folder until stopped; see `kgrag sync`.
+
+    Each change is a line. It may be stopped, or killed, at any time: the next run goes on.
+    """
+    from kgrag.errors import KgragError
+    from kgrag.maintenance.sync import watched
+
+    with opened(given.kb, create=True) as base:
+        follows, last = given.of(base, folder), ""
+        for touched in watched(folder, every_s=every, polling=polling):
+            try:
+                plan = follows.plan(touched)
+                if plan.changes or touched is None:
+                    print_outcome(plan, follows.run(plan, allow_emptying=given.allow_emptying))
+                last = ""
+            except KgragError as exc:  # a lost mount, a server that is away: later
+                if (text := in_words(exc)) != last:
+                    echo(f"kgrag: {text}", err=True)
+                last = text
+
+
+def print_outcome(plan: "SyncPlan", report: "IngestReport") -> None:
+    """Print what was done, a line for each change, and what failed."""
+    if plan.changes:
+        print_changes(plan)
+    _print_outcomes([o for o in report.outcomes if o.status == "failed" or o.warnings])
+    _print_versions(report)
+
+
 @command()
 def convert(
     ctx: click.Context,
@@ -196,7 +318,7 @@ def convert(
     return int(failed)
 
 
-COMMANDS = (ingest, import_facts, import_summaries, convert)
+COMMANDS = (ingest, sync, watch, import_facts, import_summaries, convert)
 
 
 def print_plan(plan: "Plan", as_json: bool) -> int:
@@ -232,8 +354,14 @@ def print_report(report: "IngestReport", as_json: bool) -> None:
         took=f"{report.seconds:.1f} s",
         counts=counted(report.counts.items(), "outcomes") or told("nothing to do"),
     )
+    _print_versions(report)
     if report.model:
         _print_model(report.model)
+
+
+def _print_versions(report: "IngestReport") -> None:
+    for file, title, n in report.versions:
+        say("{file}: replaces 《{title}》? differs in {n} clause(s)", file=file, title=title, n=n)
 
 
 def _print_outcomes(outcomes: "Sequence[Outcome]") -> None:

@@ -123,6 +123,8 @@ def parameters_of(kind: type[Arguments]) -> Iterator[click.Parameter]:
             yield click.Option(["--english", "lang"], flag_value="en", help=told)
         elif is_required and kind_ is str:
             yield click.Argument([name])
+        elif about.get("placed"):
+            yield click.Argument([name], required=False, default="")
         elif not is_dataclass(of := next(iter(get_args(kind_)), None)) or hasattr(of, "of_text"):
             shown: dict[str, Any] = {"required": is_required} if is_required else {}
             if isinstance(field.default, int) and field.default and kind_ is not bool:

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 
 from kgrag.errors import StoreError
 from kgrag.json_ready import JsonReady
+from kgrag.statements.journal import LOG
 from kgrag.store.bundles import content_records
 from kgrag.store.contents import Counts, DocumentBundle
 from kgrag.store.decisions import Correction
-from kgrag.store.folders import FOLDERS
+from kgrag.store.folders import ARCHIVES, FOLDERS
 from kgrag.store.store import Store
 
 _BOLT_PORT = 7687
@@ -97,8 +98,8 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
 
 
 def _folders(source: Store) -> dict[str, str]:
-    note = source.get_meta(FOLDERS)
-    return {FOLDERS: note} if note else {}
+    notes = {key: source.get_meta(key) for key in (FOLDERS, ARCHIVES, LOG)}
+    return {key: note for key, note in notes.items() if note}
 
 
 def compare(source: Store, target: Store) -> Comparison:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,10 +14,12 @@ from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError, IngestionError
+from kgrag.ingestion.change_detection import ChangeDetector, Seen
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
-from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest
+from kgrag.ingestion.load import Discovery, Sidecars
+from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest, rules_digest
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.target import IngestTarget, other_sizes
 from kgrag.kb_meta import KbMeta
@@ -86,6 +88,7 @@ class Intake:
         model: Use,
         progress: Progress | None,
         follow_links: bool = False,
+        only: Collection[str] | None = None,
     ) -> IngestReport:
         """Ingest files and folders; see `kgrag.ingestion.pipeline.ingest`.
 
@@ -94,7 +97,11 @@ class Intake:
             model: `auto` extracts with the configured models, too; `none` by rules only.
             progress: Called with (file, files done, files in all).
             follow_links: Follow links that lead out of a folder.
+            only: Absolute paths of the files to read; all for None.
         """
+        from kgrag.statements.digest import versions
+        from kgrag.statements.journal import Recorder, record
+
         began = time.monotonic()
         known = KbMeta(self.store.all_meta())
         check_encoder(self.embedder.name, known.embedder)
@@ -103,17 +110,46 @@ class Intake:
         wanted = encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
+        record(self.store)
+        replacing = Recorder(self.store).upsert
         with self._enricher(model) as enricher, self._vision(model) as vision:
             report = ingest(
                 paths,
-                replace(target, vision=vision),
+                replace(target, vision=vision, replacing=replacing),
                 enricher=enricher,
                 progress=progress,
                 follow_links=follow_links,
+                only=only,
                 limits=self.config.ingest,
             )
         self._note_unread(report, paths)
+        record(self.store)
+        new = {outcome.doc_id for outcome in report.outcomes if outcome.status == "added"}
+        found = versions(self.store, new)
+        report = replace(report, versions=tuple((v.file, v.title, v.clauses) for v in found))
         return self._finished(report, progress, began)
+
+    @contextmanager
+    def look(
+        self, found: Discovery, *, model: Use, archives: str | None
+    ) -> "Iterator[Iterator[Seen]]":
+        """Yield what is seen of files without reading them; see `ChangeDetector.look`.
+
+        Args:
+            found: The files.
+            model: As for `ingest`.
+            archives: The note of the folders that are archives, as it will be.
+        """
+        with self._enricher(model) as enricher, self._vision(model, "plan") as vision:
+            detector = ChangeDetector(
+                self.store,
+                settings=rules_digest(self.sizes),
+                model=enricher.identity if enricher else "",
+                sizes=self.sizes,
+                sidecars=Sidecars(found.sidecars, archives),
+                vision=vision,
+            )
+            yield detector.look(found.sources, self.config.ingest.max_bytes)
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
         """Ask the model again for failed passages; see `kgrag.ingestion.pipeline.retry_failed`.

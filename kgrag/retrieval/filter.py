@@ -8,7 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
-from kgrag.store.folders import absolute
+from kgrag.store.folders import ARCHIVE, ARCHIVES_BETWEEN, absolute
 from kgrag.store.likeness import not_called
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.messages import message
@@ -27,7 +27,8 @@ class Filter:
     """A conjunction of conditions on documents.
 
     Attributes:
-        documents: Named as for `document_meant`; any of them matches.
+        documents: Named as for `document_meant`, or all of an archive by its name; any of them
+            matches.
         regions: Places that a document is about, such as 四川 or 四川省; any of them matches. A
             province includes its prefecture-level cities. 全国 and 国家 match documents about no
             place.
@@ -229,7 +230,9 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
 
 
 def _meant(name: str, cards: Sequence[Document]) -> frozenset[str]:
-    return frozenset((document_meant(name, cards).doc_id,))
+    archives = {c.doc_id: c.properties.get(ARCHIVE, "").split(ARCHIVES_BETWEEN) for c in cards}
+    of_archive = frozenset(doc_id for doc_id, names in archives.items() if name in names)
+    return of_archive or frozenset((document_meant(name, cards).doc_id,))
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:

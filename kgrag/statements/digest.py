@@ -1,7 +1,8 @@
 """Compare two documents: their targets, duties, references and clauses."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from kgrag.answer.notes import Note, note
@@ -10,6 +11,7 @@ from kgrag.qualifiers import StatementKind
 from kgrag.retrieval.filter import document_meant
 from kgrag.statements.choose import stated_place
 from kgrag.statements.figures import figure_words, measured_of
+from kgrag.statements.in_force import MOST_EDITIONS, age_of, work_of
 from kgrag.statements.naming import day_of_issue
 from kgrag.statements.selection import Part, Selection
 from kgrag.statements.sources import Spot, Stated, object_of, role_of, role_rank, spot_of
@@ -28,6 +30,8 @@ _OPENING = "开头"  # what stands before the first heading
 _LONGEST = 300  # characters of a cell
 _LIKE_HEADINGS = 0.6  # share of character pairs from which headings count as alike
 _OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
+_NEAR = 80  # % of likeness from which a clause is nearly the same
+_MOST_VERSIONS = 50  # that are looked for at once: each pair takes a tenth of a second
 # Whether one document replaces the other is not known: nothing is called added or removed.
 _ONLY_NEW, _ONLY_OLD, _DIFFERENT, _KEPT = "仅后者有", "仅前者有", "不同", "相同"
 _KINDS = {_ONLY_NEW: "added", _ONLY_OLD: "removed", _DIFFERENT: "changed", _KEPT: "kept"}
@@ -39,6 +43,27 @@ _COLUMNS = (
     Column("new", "后者", "second"),
     Column("alike", "相似度%", "alike %"),
 )
+
+
+Difference = tuple[str, str, str | None, str | None]  # part, item, words in the old, in the new
+
+
+class Version(NamedTuple):
+    """A document that seems to be another version of one that is held.
+
+    Attributes:
+        doc_id: The document.
+        file: Its file, as shown.
+        old: The other one.
+        title: Its title.
+        clauses: Number of clauses that differ.
+    """
+
+    doc_id: str
+    file: str
+    old: str
+    title: str
+    clauses: int
 
 
 class _Item(NamedTuple):
@@ -90,11 +115,8 @@ def digest(store: Store, selection: Selection) -> Stated:
         OutOfRangeError: If both names denote one document.
     """
     old, new = _documents(store, selection)
-    changes = {
-        part: list(_changes(of(store, old), of(store, new), least))
-        for part, (_, of, least) in _PARTS.items()
-        if part in (selection.parts or _PARTS)
-    }
+    parts = selection.parts or tuple(_PARTS)
+    changes = _compared(items_of(store, old, parts), items_of(store, new, parts))
     rows = []
     for part, change in ((part, c) for part, of in changes.items() for c in of):
         if change.kind != _KEPT:
@@ -102,6 +124,79 @@ def digest(store: Store, selection: Selection) -> Stated:
             cells = (_PARTS[part][0], change.kind, _cut(change.item), *told, change.alike)
             rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
     return Stated(_COLUMNS, rows, tuple(_notes(old, new, changes)))
+
+
+def items_of(
+    store: Store, document: Document, parts: Collection[Part] | None = None
+) -> dict[Part, list[_Item]]:
+    """Return what a stored document states, by part, for `differences`; all parts for None."""
+    return {
+        part: of(store, document)
+        for part, (_, of, _) in _PARTS.items()
+        if parts is None or part in parts
+    }
+
+
+def differences(
+    old: Mapping[Part, Sequence[_Item]], new: Mapping[Part, Sequence[_Item]]
+) -> tuple[int, tuple[Difference, ...]]:
+    """Return how many clauses of two documents differ, and what else of them does.
+
+    Args:
+        old: Items of one document, which need not be stored any more.
+        new: Of the other, the same parts.
+    """
+    clauses, rows = 0, list[Difference]()
+    for part, changes in _compared(old, new).items():
+        for change in (one for one in changes if one.kind != _KEPT):
+            if part == "clauses":
+                clauses += 1
+                continue
+            before, after = (_cut(s[0]) if s else None for s in (change.old, change.new))
+            rows.append((_PARTS[part][0], shortened(change.item, _LONGEST), before, after))
+    return clauses, tuple(rows)
+
+
+def versions(store: Store, doc_ids: Collection[str]) -> list[Version]:
+    """Return which documents seem to be versions of others, the nearest by date of each.
+
+    These have the same title but for years, the same place, and mostly the same clauses.
+    """
+    groups: defaultdict[object, list[Document]] = defaultdict(list)
+    for card in store.document_cards():
+        groups[work_of(card)].append(card)
+    few = (group for group in groups.values() if 1 < len(group) <= MOST_EDITIONS)
+    pairs = (
+        (old, new)
+        for group in few
+        for new in group
+        if new.doc_id in doc_ids and (old := _before(new, group, doc_ids))
+    )
+    return [v for old, new in islice(pairs, _MOST_VERSIONS) for v in _version(store, old, new)]
+
+
+def _before(new: Document, group: Sequence[Document], doc_ids: Collection[str]) -> Document | None:
+    """Return the newest document of a group that was there before, or is older."""
+    others = (c for c in group if c.content_hash != new.content_hash)
+    older = (c for c in others if c.doc_id not in doc_ids or age_of(c) < age_of(new))
+    return max(older, key=age_of, default=None)
+
+
+def _version(store: Store, old: Document, new: Document) -> Iterator[Version]:
+    texts = {d.doc_id: d for d in store.documents([old.doc_id, new.doc_id])}
+    if len(texts) == 2:
+        before, after = (items_of(store, texts[c.doc_id], ["clauses"]) for c in (old, new))
+        changes = _compared(before, after)["clauses"]
+        near = sum(c.kind == _KEPT or (c.alike or 0) >= _NEAR for c in changes)
+        if changes and near >= len(changes) / 2:
+            differ = sum(c.kind != _KEPT for c in changes)
+            yield Version(new.doc_id, new.file, old.doc_id, old.title, differ)
+
+
+def _compared(
+    old: Mapping[Part, Sequence[_Item]], new: Mapping[Part, Sequence[_Item]]
+) -> dict[Part, list[_Change]]:
+    return {part: list(_changes(old[part], new[part], _PARTS[part][2])) for part in new}
 
 
 def _documents(store: Store, selection: Selection) -> tuple[Document, Document]:

@@ -30,7 +30,7 @@ _AGAIN = (
 )
 _YEARS = re.compile(r"(?:(?:19|20)\d\d年?度?)+")
 _SHORTEST = 8  # characters of a title that tells what it is about
-_MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
+MOST_EDITIONS = 12  # documents of one title and issuer; more are a form, such as 处罚决定书
 _APART = 31  # days between two editions; fewer lie between a signature and a page of one
 _REVISED = 366  # days from its beginning after which a text is a revised one
 
@@ -120,28 +120,50 @@ class InForce:
         return frozenset(d for d, c in self._cards.items() if not c.metadata.told_date)
 
     def led(
-        self, doc_ids: Iterable[str], day: str, is_asked: Callable[[Document], bool]
+        self, doc_ids: Iterable[str], day: str, is_asked: Callable[[Document], int]
     ) -> dict[str, str]:
         """Return the documents of which another edition is read first, with its title.
 
         Editions are documents of a place whose titles differ in years and （征求意见稿） only. The
-        first is that asked for, else one that may be relied on at the day, else the newest.
+        first is that asked for, else one that may be relied on at the day, else the newest. Of
+        versions of one title those give way that are not asked for by year as the first is, or may
+        not be relied on as the first may.
 
         Args:
             doc_ids: Documents.
             day: ISO 8601, with month and day.
-            is_asked: Whether a question asks for a document.
+            is_asked: Whether a question asks for a document: 2 if it names its year, 1 its title.
         """
         groups: defaultdict[tuple[object, ...], list[Document]] = defaultdict(list)
         for card in filter(None, map(self._cards.get, dict.fromkeys(doc_ids))):
-            groups[_work(card)].append(card)
+            groups[work_of(card)].append(card)
         led: dict[str, str] = {}
         for group in groups.values():
-            first = max(group, key=lambda c: (is_asked(c), self._status(c, day).counts, _age(c)))
-            if len(group) <= _MOST_EDITIONS:
+            first = max(group, key=lambda c: (is_asked(c), self._status(c, day).counts, age_of(c)))
+            if len(group) <= MOST_EDITIONS:
                 others = (c for c in group if c.title != first.title and not is_asked(c))
                 led.update((card.doc_id, first.title) for card in others)
+                others = (c for c in group if is_asked(c) < is_asked(first) == 2)
+                versions = (*others, *self._behind(first, group, day))
+                led.update((c.doc_id, c.title) for c in versions if c.title == first.title)
         return led
+
+    def title(self, doc_id: str) -> str:
+        """Return the title of a document."""
+        return self._cards[doc_id].title
+
+    def _behind(self, first: Document, group: Iterable[Document], day: str) -> Iterator[Document]:
+        """Yield the versions with the first one's title that it has taken the place of by a day."""
+        for card in group if self._status(first, day).counts else ():
+            if card.title == first.title and not self._status(card, day).counts:
+                yield card
+
+    def replaced(self, doc_id: str, day: str) -> list[Document]:
+        """Return the versions of its title that a document has taken the place of by a day."""
+        card = self._cards.get(doc_id)
+        same = (c for c in self._cards.values() if card and c.title == card.title)
+        group = [c for c in same if card and work_of(c) == work_of(card)]
+        return [*self._behind(card, group, day)] if card and len(group) <= MOST_EDITIONS else []
 
     def _status(self, card: Document, day: str) -> Status:
         told = card.metadata
@@ -263,7 +285,7 @@ def _later_editions(cards: Sequence[Document]) -> Iterator[tuple[str, _Event]]:
         if key and card.metadata.owner and card.metadata.told_date:
             groups[key, card.metadata.owner].append(card)
     for group in groups.values():
-        for earlier, later in permutations(group, 2) if len(group) <= _MOST_EDITIONS else ():
+        for earlier, later in permutations(group, 2) if len(group) <= MOST_EDITIONS else ():
             if _is_later_edition(later, earlier):
                 since = later.metadata.effective or later.metadata.told_date
                 yield earlier.doc_id, _Event("superseded", since, later.doc_id, later.title)
@@ -276,13 +298,14 @@ def _edition_key(card: Document) -> str:
     return "" if len(key) < _SHORTEST or key.endswith(_AGAIN) else key
 
 
-def _work(card: Document) -> tuple[object, ...]:
+def work_of(card: Document) -> tuple[object, ...]:
     """Return what all editions of a document have: the title without years, the place."""
     key = _YEARS.sub("", title_key(without_edition(node_name(card.title))).removeprefix("关于"))
     return key if len(key) >= _SHORTEST else card.doc_id, card.metadata.regions
 
 
-def _age(card: Document) -> tuple[int, str]:
+def age_of(card: Document) -> tuple[int, str]:
+    """Return the last year that a title names, or the year of issue, and the date of issue."""
     years = (last for _, last in periods_in(card.title))
     return max(years, default=card.metadata.year or 0), card.metadata.issue_date
 

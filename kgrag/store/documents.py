@@ -72,6 +72,13 @@ class DocumentStore(SearchedDocuments, Protocol):
         """
         ...
 
+    def detach_source(self, source: str) -> None:
+        """Forget a source, and delete its document if no other source has it.
+
+        Does nothing if the source is not known.
+        """
+        ...
+
     def delete_document(self, doc_id: str) -> bool:
         """Delete a document and exactly what nothing else supports; False if not stored."""
         ...

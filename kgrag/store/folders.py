@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgrag.errors import OutOfRangeError
 from kgrag.kb_meta import NOTE
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
@@ -17,6 +18,10 @@ if TYPE_CHECKING:  # numpy takes long to import, and filters need none
     from kgrag.store.contents import SourceState
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
+ARCHIVES = f"{NOTE}archives"  # key of the note of folders that are archives: {folder: name}
+ARCHIVE = "stated.archive"  # property of a document: the names of the archives that have it
+ARCHIVES_BETWEEN = "；"
+_LONGEST = 80  # characters of an archive's name
 _PART = re.compile(r"[/\\]+[^/\\]*")
 
 
@@ -77,6 +82,34 @@ def shown_from(note: str | None) -> Callable[[str], str]:
         return _tail(base, n_parts) + source[len(base) :]
 
     return shown if n_parts else str
+
+
+def archive_of(note: str | None, source: str) -> str:
+    """Return the name of the archive that a source is in, given the note; empty for none.
+
+    >>> archive_of('{"/data": "甲", "/data/gd": "乙"}', "/data/gd/a.docx")
+    '乙'
+    """
+    try:
+        folders: dict[str, str] = json.loads(note or "{}")
+    except ValueError:
+        return ""
+    around = reversed(_parents(parted(source)[0]))
+    return next((str(folders[folder]) for folder in around if folder in folders), "")
+
+
+def with_archive(note: str | None, folder: str, name: str) -> str:
+    """Return the note with a folder as an archive of a name.
+
+    Raises:
+        OutOfRangeError: If the name is blank, too long, or has ； or line breaks in it.
+    """
+    if not name.strip() or len(name) > _LONGEST or {*name} & {*ARCHIVES_BETWEEN, "\n", "\r"}:
+        raise OutOfRangeError(
+            "an archive's name has 1 to 80 characters, no ；, got {name!r}", name=name
+        )
+    folders = json.loads(note or "{}") | {folder.rstrip("/\\"): name.strip()}
+    return json.dumps(folders, ensure_ascii=False, sort_keys=True)
 
 
 def without_folders(rows: list[dict[str, object]], note: str | None) -> list[dict[str, object]]:

@@ -24,6 +24,7 @@ from kgrag.types import Document, Language
 _NOT_GIVEN = frozenset(["ask", "entities", "fetch", "graph", "overview", "problems"])
 # What a model is not told of: results are cut where there is no room, and are in its language.
 _UNSAID = {"lang", "limit", "offset", "system", "top_k", "paragraphs", "characters"}
+_LOG = ("digest", "since")  # questions are about documents, not about what a folder went through
 _UNSAID |= {"kind", "issuer", "in_force"}
 _OF_ONE = frozenset(["document", "old"])  # arguments that bind a tool to a document
 _WITHIN = frozenset(field.name for field in fields(Dated))
@@ -116,7 +117,7 @@ def _function(tool: Tool) -> Function:
     schema["properties"] = {
         name: _brief(field, is_filter=name in _WITHIN and issubclass(tool.arguments, Within))
         for name, field in schema["properties"].items()
-        if name not in _UNSAID
+        if name not in _UNSAID and (tool.name, name) != _LOG
     }
     told = tool.summary.partition(". ")[0]
     return {

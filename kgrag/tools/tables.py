@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from kgrag.errors import OutOfRangeError
 from kgrag.tools.arguments import Dated, Rows, Within, argument, names
 from kgrag.tools.tool import tool
 
@@ -165,11 +166,26 @@ class Timed(Within, Selected):
 class Changed(Selected):
     """Which documents are compared."""
 
-    old: str = _document()
-    new: str = argument("The other document, named so, too.", "另一份文件，写法相同。")
+    old: str = argument(
+        "Id, file, number, title or words of it.", "文件的编号、路径、文号、标题或标题中的词。",
+        default="", placed=True,
+    )  # fmt: skip
+    new: str = argument(
+        "The other document, named so, too.", "另一份文件，写法相同。", default="", placed=True
+    )
+    since: str = argument(
+        "Instead: what changed since 7d, 2022-06.",
+        "改为列出此后新增、替换、改名和撤下的文件：7d（七天）、2022、2022-06 或 2022-06-30。",
+        default="",
+    )
     parts: tuple[Literal["targets", "duties", "references", "clauses"], ...] = names(
         "Only these.", "只列所选的，可重复。"
     )
+
+    def __post_init__(self) -> None:
+        """Raise OutOfRangeError unless two documents are given, or `since` alone."""
+        if len([*filter(None, (self.old, self.new))]) != (0 if self.since else 2):
+            raise OutOfRangeError("give two documents to compare, OLD and NEW, or since")
 
 
 @tool("列出文件及其效力：是否有效、自何日起、由何文件废止、修订或替代；逐份注明条款。")
@@ -229,7 +245,11 @@ def conflicts(base: "PlainKnowledgeBase", given: Conflicting) -> "Table":
     return base.rows(given.selection("conflicts"))
 
 
-@tool("列出新文件相对旧文件的变化。")
+@tool("列出新文件相对旧文件的变化；或自某日起文件的增、换、撤。", is_kept=False)
 def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
     """List what a document changes of another: figures, duties, citations, clauses."""
+    if given.since:
+        from kgrag.statements.journal import changes_since
+
+        return changes_since(base.store, given.since, base.doc_ids())
     return base.rows(given.selection("digest"))

@@ -235,6 +235,20 @@ def test_attach_source_refuses_a_document_that_is_not_held(store):
     assert store.sources() == []
 
 
+def test_detach_source_deletes_a_document_with_its_last_source(store, make):
+    """A copy that is gone leaves the document to the other, which it then shows."""
+    put(store, make.bundle("a", TEXT), source="/1.txt")
+    store.attach_source("/2.txt", "d-a")
+    store.detach_source("/1.txt")
+    store.detach_source("/1.txt")
+
+    assert [s.source for s in store.sources()] == ["/2.txt"]
+    assert store.document_cards()[0].file == "/2.txt"
+    assert store.verify() == []
+    store.detach_source("/2.txt")
+    assert store.sources() == store.document_cards() == store.verify() == []
+
+
 def test_delete_tells_whether_the_document_was_held(store, make):
     """Deleting twice is no error; its sources go, too."""
     put(store, make.bundle("a", TEXT))

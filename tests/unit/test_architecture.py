@@ -94,6 +94,7 @@ THIRD_PARTY = {
     "torch": ("kgrag.embedding.transformers_model",),
     "tqdm": ("kgrag.cli.*",),
     "transformers": ("kgrag.embedding.transformers_model",),
+    "watchfiles": ("kgrag.maintenance.sync",),
     "uvicorn": ("kgrag.serve.app",),
 }  # fmt: skip
 HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",

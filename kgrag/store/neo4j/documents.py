@@ -10,6 +10,7 @@ from kgrag.store.folders import shown_from
 from kgrag.store.neo4j import write
 from kgrag.store.neo4j.base import read_base
 from kgrag.store.neo4j.connection import Database, Row, Transaction
+from kgrag.store.neo4j.graph_write import release
 from kgrag.store.neo4j.labels import write_despite_constraints
 from kgrag.store.neo4j.nodes import chunk_of
 from kgrag.store.texts import metadata_of
@@ -35,6 +36,9 @@ class Documents:
 
     def attach_source(self, source: str, doc_id: str) -> None:
         self._write(lambda tx: write.attach_source(tx, source, doc_id))
+
+    def detach_source(self, source: str) -> None:
+        self._write(lambda tx: _detach(tx, source))
 
     def delete_document(self, doc_id: str) -> bool:
         return self._write(lambda tx: write.delete_document(tx, doc_id))
@@ -175,6 +179,11 @@ class Documents:
             )
             for doc_id, card in cards.items()
         }
+
+
+def _detach(tx: Transaction, source: str) -> None:
+    if doc_id := release(tx, source):
+        write.delete_document(tx, doc_id)
 
 
 def summaries_of(database: Database, doc_id: str) -> list[Summary]:

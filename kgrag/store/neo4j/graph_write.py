@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
-from kgrag.store.neo4j.base import Base
+from kgrag.store.neo4j.base import Base, begin
 from kgrag.store.neo4j.caption import caption
 from kgrag.store.neo4j.connection import Transaction
 from kgrag.store.neo4j.document_knowledge import (
@@ -146,3 +146,17 @@ def _write_mentions(
     changed = [p for p in sorted(wanted) if linked.get(p) != wanted[p]]
     tx.run_rows("put_mentions", [row(p, wanted[p]) for p in changed])
     tx.run_rows("delete_mentions", [row(p) for p in sorted(linked.keys() - wanted.keys())])
+
+
+def release(tx: Transaction, source: str) -> str:
+    """Forget a source of several; return the document of one that is its last, which stays."""
+    doc_id = tx.run("source", source=source)[0]["doc_id"]
+    if doc_id is None:
+        return ""
+    others = {row["source"] for row in tx.run("sources_of", id=doc_id)} - {source}
+    if not others:
+        return str(doc_id)
+    begin(tx)
+    tx.run("delete_source", source=source)
+    tx.run("show_file", id=doc_id, file=min(others))
+    return ""

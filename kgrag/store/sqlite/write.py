@@ -132,6 +132,17 @@ class Writing(Role):
             seal_documents(connection, [doc_id], ["sources"])
             seal_settings(connection)
 
+    def detach_source(self, source: str) -> None:
+        with self._database.write() as connection:
+            refuse_damaged_settings(connection, "meta")
+            affected = Affected()
+            removed = _release_source(connection, source, affected, keep="")
+            if removed:
+                reconcile(connection, affected)
+                record_change(connection, removed)
+            seal_documents(connection, removed)
+            seal_settings(connection)
+
     def delete_document(self, doc_id: str) -> bool:
         with self._database.write() as connection:
             refuse_damaged_settings(connection, "meta")
