@@ -1,16 +1,34 @@
 """Commands that serve knowledge bases: pages in a browser and an HTTP API; to assistants by MCP."""
 
+import logging
 import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from typing import Literal
+from socket import socket
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from kgrag.cli.chinese import told
+from kgrag.cli.failures import ended_by_signals
 from kgrag.cli.opened import opened
 from kgrag.cli.options import KB, command, option
-from kgrag.cli.printing import say
-from kgrag.errors import needs_extra
+from kgrag.cli.printing import log_to_stderr, say
+from kgrag.errors import KgragError, needs_extra
+from kgrag.text.messages import said_by
+
+if TYPE_CHECKING:
+    from kgrag.api import KnowledgeBase
+    from kgrag.config import Config
+    from kgrag.types import Language
 
 _EVERY = ("0.0.0.0", "::")
 
@@ -35,6 +53,11 @@ def serve(
     ),
     lang: Literal["zh", "en"] = option("Language of the pages.", default="zh"),
     open_: bool = option("Open the page in the browser.", "--open"),
+    workers: int = option(
+        "Processes that answer, each with its own memory; one that dies is replaced.",
+        type=click.IntRange(1, 64),
+        default=1,
+    ),
 ) -> None:
     """Serve a knowledge base: a page to ask and check, an HTTP API, for one or many users.
 
@@ -42,8 +65,7 @@ def serve(
     that key is required.
     """
     with needs_extra("serve", "kgrag serve"):
-        from kgrag.serve.app import application, listen, serve
-        from kgrag.serve.desk import Desk
+        from kgrag.serve.app import listen, supervise
     keys = [key for key in (os.environ.get("KGRAG_TOKEN"),) if key]
     hosts = [*allow_host, *([] if host in _EVERY else [host])]
     if allow_host and not keys:
@@ -58,15 +80,105 @@ def serve(
                 told("a knowledge base on a server has no folder: name one by --uploads")
             )
         uploads = Path(kb) / "uploads"
-    with listen(host, port, has_keys=bool(keys)) as (listening, address), opened(kb) as base:
+    uploads = uploads and uploads.absolute()
+    with listen(host, port, has_keys=bool(keys)) as (listening, url):
 
-        def ready() -> None:
-            say("{address} (Ctrl-C ends it)", address=address, err=True)
-            if open_ and click.launch(address):
+        def ready(_base: object = None) -> None:
+            say("{address} (Ctrl-C ends it)", address=url, err=True)
+            if open_ and click.launch(url):
                 say("no browser of this machine opens it", err=True)
 
-        desk = Desk(base, language=lang, uploads=uploads and uploads.absolute())
-        serve(application(desk, keys=keys, hosts=hosts, url=address), listening, ready=ready)
+        config = click.get_current_context().obj
+        served = partial(
+            _serve,
+            listening,
+            kb,
+            config,
+            lang=lang,
+            uploads=uploads,
+            keys=keys,
+            hosts=hosts,
+            url=url,
+        )
+        if workers == 1:
+            served(ready)
+            return
+        with opened(kb):  # what is wrong with it is said once
+            ready()
+        supervise(workers, partial(_work, served), _print_worker)
+
+
+def _serve(
+    listening: socket,
+    kb: str,
+    config: "Config",
+    ready: "Callable[[KnowledgeBase], None]",
+    *,
+    lang: "Language",
+    uploads: Path | None,
+    keys: list[str],
+    hosts: list[str],
+    url: str,
+) -> None:
+    """Serve a knowledge base at a socket until this process is stopped."""
+    from kgrag.serve.app import application, serve
+    from kgrag.serve.desk import Desk
+
+    with opened(kb, config=config) as base:
+        app = application(
+            Desk(base, language=lang, uploads=uploads), keys=keys, hosts=hosts, url=url
+        )
+        serve(app, listening, ready=partial(ready, base))
+
+
+def _work(served: "Callable[[Callable[[KnowledgeBase], None]], None]", sending: Connection) -> None:
+    """Serve in a process that another one started, and end with that one, however it ends."""
+
+    def ready(base: "KnowledgeBase") -> None:
+        with suppress(KgragError):  # whoever asks is told
+            base.search("目标", top_k=1)  # loads the encoder and the indexes
+        sending.send(_memory_mb())
+
+    def end_with_parent() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    log_to_stderr(logging.WARNING)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    try:
+        with ended_by_signals():
+            served(ready)
+    except KeyboardInterrupt:
+        pass
+    except KgragError as exc:
+        sending.send(said_by(exc))
+
+
+def _memory_mb() -> int:
+    """Return the resident memory of this process, in MB; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+    except (OSError, AttributeError):  # no Linux
+        return 0
+
+
+def _print_worker(number: int, said: object) -> None:
+    if isinstance(said, int):
+        say("process {number} is ready: {mb} MB of memory", number=number, mb=said, err=True)
+    elif said is None:
+        say("process {number} ended: another one is started", number=number, err=True)
+    else:
+        say("process {number}: {error}", number=number, error=said, err=True)
+
+
+def _proxy(of: Mapping[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(of)
+
+
+ForkingPickler.register(MappingProxyType, lambda of: (_proxy, (dict(of),)))  # stands in settings
 
 
 @command()

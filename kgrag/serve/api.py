@@ -1,17 +1,20 @@
 """The HTTP API: every tool at `/api/NAME`, described as OpenAPI."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, Literal
 
+import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from kgrag.errors import BusyError, ConfigError, ModelError, NotFoundError, StoreUnavailableError
 from kgrag.serve.desk import Desk, Emit, EventStream
+from kgrag.serve.guard import PROBES
 from kgrag.serve.inputs import read
 from kgrag.statements.export import FORMS
 from kgrag.statements.table import Table
@@ -231,6 +234,16 @@ def _description(_desk: Desk, request: Request, _given: None) -> Response:
     return Json({"openapi": "3.1.0", "info": about, "paths": paths})
 
 
+async def _alive(_desk: Desk, _request: Request, _given: None) -> Response:
+    return Json({"status": "ok", "process": os.getpid()})
+
+
+async def _ready(desk: Desk, _request: Request, _given: None) -> Response:
+    """Read the store, beside all other work: whoever waits for that is ready."""
+    await anyio.to_thread.run_sync(desk.base.store.change_counter, abandon_on_cancel=True)
+    return Json({"status": "ok", "process": os.getpid()})
+
+
 def described(request: Request) -> list[Endpoint]:
     """Return the endpoints of the server that the description of its API has."""
     return [end for end in request.app.state.endpoints if end.summary]
@@ -244,4 +257,6 @@ ENDPOINTS = (
         for method in ("GET", "POST")
     ),
     Endpoint("/openapi.json", None, _description),
+    Endpoint(PROBES[0], None, _alive),
+    Endpoint(PROBES[1], None, _ready),
 )

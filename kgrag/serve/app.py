@@ -1,6 +1,7 @@
 """The server: knowledge bases as one ASGI application."""
 
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -10,6 +11,7 @@ from contextlib import (
 )
 from functools import partial
 from importlib.util import find_spec
+from multiprocessing import connection, get_context
 from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Any
 
@@ -29,6 +31,9 @@ from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.inputs import body_of
 
 _GRACE_S = 2  # for requests under way at the end
+_QUEUE = 2048  # connections that wait to be accepted
+_AGAIN_S = 1  # before a process that ended is replaced
+_ENDED_S = 15  # until one that does not end is killed: it may be storing a document
 _Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
@@ -122,6 +127,8 @@ def serve(app: ASGIApp, listening: socket, *, ready: Callable[[], None]) -> None
         log_config=None,
         access_log=False,
         server_header=False,
+        # Accepted one by one: a process that is woken would else take all that wait, of others too.
+        backlog=1,
         timeout_graceful_shutdown=_GRACE_S,
         ws="none",
     )
@@ -138,12 +145,54 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begin to listen."""
         await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(_QUEUE)
         self._ready()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End; what is not finished after `_GRACE_S` is cut off, which is no error to be logged."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
+
+
+def supervise(
+    n: int,
+    work: Callable[[connection.Connection], None],
+    told: Callable[[int, object], None],
+) -> None:
+    """Keep so many processes at work until this one is stopped; they end with it.
+
+    Args:
+        n: Their number.
+        work: What each does, from a module's function; it sends once that it is ready.
+        told: Called with the number of a process and what it sent; with None when it has ended,
+            before another one is started.
+    """
+    context = get_context("spawn")  # threads, sessions and open files are not to be shared
+    processes: dict[connection.Connection, Any] = {}
+    try:
+        while True:
+            while len(processes) < n:
+                receiving, sending = context.Pipe(duplex=False)
+                process = context.Process(target=work, args=(sending,))
+                processes[receiving] = process
+                process.start()
+                sending.close()  # so that its end is seen here
+            for one in connection.wait(list(processes)):
+                assert isinstance(one, connection.Connection)
+                try:
+                    told(processes[one].pid, one.recv())
+                except EOFError:
+                    told(processes.pop(one).pid, None)
+                    time.sleep(_AGAIN_S)
+    finally:
+        for process in processes.values():
+            process.terminate()
+        until = time.monotonic() + _ENDED_S
+        for process in processes.values():
+            process.join(max(0, until - time.monotonic()))
+            process.kill()
+            process.join()
 
 
 @contextmanager

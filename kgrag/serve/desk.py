@@ -1,11 +1,12 @@
 """A knowledge base that many ask at once: work runs in threads, so much at a time."""
 
 import hashlib
+import json
 import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
@@ -15,6 +16,7 @@ from typing import Any, Literal, TypeVar
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+from filelock import FileLock, Timeout
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import NotModifiedResponse
@@ -22,11 +24,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.api import KnowledgeBase
 from kgrag.errors import BusyError, KgragError
+from kgrag.files.whole_file import write_whole
 from kgrag.ingestion.report import Outcome
-from kgrag.json_ready import JsonReady
+from kgrag.json_ready import JsonReady, as_dict
 from kgrag.statements.overview import Facet, FacetValue, facets
 from kgrag.status import Status
-from kgrag.text.messages import in_language, message, replaced, said_by
+from kgrag.text.messages import in_language, message, packed, replaced, said_by, unpacked
 from kgrag.text.visible import json_line
 from kgrag.types import Document, Language
 
@@ -36,6 +39,7 @@ AT_ONCE, WAITING = 4, 60
 _TABLES_AT_ONCE = 2  # more in one process end no sooner, and leave the others no processor
 _MOST_KEPT, _LEAST_KEPT = 32_000_000, 1_000  # bytes of all responses, of each at least
 _ENDING_S = 10  # for an ingest under way at the end
+_STOPPED = message("the server was stopped: add again what is not in the list of documents")
 _log = logging.getLogger(__name__)
 
 
@@ -189,41 +193,74 @@ class IngestState(JsonReady):
 class Ingesting:
     """The ingest of files that readers add: one at a time, in a thread of its own.
 
-    Attributes:
-        state: Of the one under way, or of the last.
+    Its state stands in the folder, where every process that serves the same one reads it, and is
+    true while the lock there is held: that of a process that was killed is free.
     """
 
     def __init__(self, base: KnowledgeBase, folder: Path) -> None:
         """Initialise; paths below `folder` are told relative to it."""
-        self.state = IngestState()
         self._base = base
         self._folder = f"{folder}{os.sep}"
-        self._lock = threading.Lock()
+        self._file = folder / ".ingest.json"
+        self._lock = FileLock(folder / ".ingest.lock", timeout=0, thread_local=False)
+        self._reserving = threading.Lock()
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
+
+    @property
+    def state(self) -> IngestState:
+        """The state of the one under way, or of the last, in whichever process."""
+        try:
+            told = _each_text(json.loads(self._file.read_text("utf-8")), unpacked)
+            files = tuple(Outcome(**one) for one in told.pop("files"))
+            state = IngestState(**told, files=files)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or not ours
+            return IngestState()
+        if state.is_busy and not self._is_locked():
+            return replace(state, state="failed", file="", error=_STOPPED)
+        return state
+
+    def _tell(self, state: IngestState) -> None:
+        write_whole(self._file, [json_line(_each_text(as_dict(state), packed))])
+
+    def _is_locked(self) -> bool:
+        with self._reserving, suppress(Timeout):
+            if not self._lock.is_locked:
+                with self._lock:
+                    return False
+        return True
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
         """Keep others waiting while files are received; `begin` is called inside.
 
         Raises:
-            BusyError: If an ingest is under way.
+            BusyError: If an ingest is under way, in this process or another one.
+            OSError: If the folder cannot be written.
         """
-        with self._lock:
-            if self.state.is_busy:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        before = self.state
+        with self._reserving:
+            try:
+                if self._lock.is_locked:
+                    raise Timeout(self._lock.lock_file)
+                self._lock.acquire()
+            except Timeout as exc:
                 raise BusyError(
                     message("documents are being added already: add yours when that has ended")
-                )
-            before, self.state = self.state, IngestState("receiving")
+                ) from exc
+        begun = self._thread
         try:
+            self._tell(IngestState("receiving"))
             yield
         finally:
-            if self.state.state == "receiving":  # nothing was begun
-                self.state = before
+            if self._thread is begun:  # nothing was begun
+                self._tell(before)
+                self._lock.release()
 
     def begin(self, files: Sequence[Path], refused: Sequence[Outcome] = ()) -> None:
         """Ingest files in a thread; `refused` are outcomes of others, told at the end."""
-        self.state = IngestState("running", of=len(files))
+        self._tell(IngestState("running", of=len(files)))
         self._thread = threading.Thread(
             target=self._run, args=(files, refused), name="ingest", daemon=True
         )
@@ -241,27 +278,31 @@ class Ingesting:
             self._thread.join(_ENDING_S)
 
     def _run(self, files: Sequence[Path], refused: Sequence[Outcome]) -> None:
+        n = len(files)
         try:
             outcomes = self._base.ingest(files, progress=self._told).outcomes if files else ()
             told = tuple(map(self._shown, (*refused, *outcomes)))
-            self.state = replace(self.state, state="done", done=len(files), file="", files=told)
+            ended = IngestState("done", done=n, of=n, files=told)
         except _GoneError:
-            self._fail(
-                message("the server was stopped: add again what is not in the list of documents")
-            )
+            ended = IngestState("failed", of=n, error=_STOPPED)
         except KgragError as exc:
-            self._fail(self._bare(said_by(exc)))
+            ended = IngestState("failed", of=n, error=self._bare(said_by(exc)))
         except Exception as exc:
             _log.exception("an ingest failed")
-            self._fail(message("{error}: see the log of the server", error=type(exc).__name__))
-
-    def _fail(self, error: str) -> None:
-        self.state = replace(self.state, state="failed", file="", error=error)
+            error = message("{error}: see the log of the server", error=type(exc).__name__)
+            ended = IngestState("failed", of=n, error=error)
+        try:
+            self._tell(ended)
+        except OSError:  # a full disk: whoever asks hears that it was stopped
+            _log.exception("the outcome of an ingest cannot be kept")
+        finally:
+            self._lock.release()
 
     def _told(self, file: str, done: int, n_files: int) -> None:
         if self._ending.is_set():
             raise _GoneError
-        self.state = replace(self.state, file=self._bare(file), done=done, of=n_files)
+        with suppress(OSError):  # it goes on; only how far it is cannot be told
+            self._tell(IngestState("running", done=done, of=n_files, file=self._bare(file)))
 
     def _shown(self, outcome: Outcome) -> Outcome:
         return replace(
@@ -273,6 +314,15 @@ class Ingesting:
 
     def _bare(self, text: str) -> str:
         return replaced(text, self._folder, "")
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a tree of JSON with each of its texts changed; names of fields are none."""
+    if isinstance(value, dict):
+        return {name: _each_text(one, change) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_each_text(one, change) for one in value)
+    return change(value) if isinstance(value, str) else value
 
 
 class _GoneError(Exception):

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import secrets
 from collections.abc import Sequence
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, urlsplit
@@ -16,6 +15,7 @@ COOKIE = "kgrag-session"
 LOGIN = "/login"
 _STATIC = "/static/"
 _OPEN = (LOGIN, _STATIC)  # what is served without a key
+PROBES = ("/healthz", "/readyz")  # asked without a key, by whatever name; they tell nothing else
 _WRONG_S = 0.5  # until a wrong key is answered, one after the other
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEADERS = {
@@ -54,7 +54,7 @@ class Guard:
         self._app = app
         self._hosts = frozenset((*LOOPBACK, *(host.strip("[]").lower() for host in hosts)))
         self._keys = tuple(keys)
-        self._secret = secrets.token_bytes(32)
+        self._sessions = {key: _session(key) for key in keys}
         self._guesses: anyio.Lock | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,16 +71,15 @@ class Guard:
         """Return the value of the cookie for a key; empty, after a while, if it is not ours."""
         given = key.encode("utf-8", "replace")
         if any(hmac.compare_digest(given, own.encode()) for own in self._keys):
-            return self._session(key)
+            return self._sessions[key]
         self._guesses = self._guesses or anyio.Lock()
         async with self._guesses:
             await anyio.sleep(_WRONG_S)
         return ""
 
-    def _session(self, key: str) -> str:
-        return hmac.new(self._secret, key.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
-
     async def _refusal(self, scope: Scope) -> Response | None:
+        if scope["path"] in PROBES:
+            return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
@@ -102,7 +101,7 @@ class Guard:
 
     def _has_session(self, headers: Headers) -> bool:
         session = _cookie(headers, COOKIE).encode()
-        return any(hmac.compare_digest(session, self._session(k).encode()) for k in self._keys)
+        return any(hmac.compare_digest(session, s.encode()) for s in self._sessions.values())
 
     @staticmethod
     def _without_key(scope: Scope, headers: Headers, path: str) -> Response:
@@ -116,6 +115,16 @@ class Guard:
             has_form = headers.get("authorization", "").lower().startswith("bearer ")
             told |= {"error_code": 1002 if has_form else 1001, "error_msg": said}
         return JSONResponse(told, 401, {"www-authenticate": "Bearer"})
+
+
+def _session(key: str) -> str:
+    """Return the value of the cookie for a key: the same in every process that has the key.
+
+    It is slow to compute (RFC 7914), so that a cookie is no way to guess a key.
+    """
+    return hashlib.scrypt(
+        key.encode("utf-8", "replace"), salt=b"kgrag-session", n=1 << 14, r=8, p=1, dklen=32
+    ).hex()
 
 
 def _name(host: str) -> str:

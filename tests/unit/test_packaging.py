@@ -84,7 +84,7 @@ def settings_of(text: str) -> dict[str, str]:
 def test_ports_are_open_to_this_machine_only():
     """Neo4j Community knows no roles: whoever reaches it and has the password may do all."""
     ports = re.findall(r'- "?([\d.:]*\d+:\d+)"?', COMPOSE)
-    assert len(ports) == 2
+    assert len(ports) == 3
     assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from kgrag.errors import StoreUnavailableError
 from kgrag.serve import guard
 from kgrag.serve.desk import Desk
+from kgrag.store.sqlite.store import SQLiteStore
 from tests.fixtures.served import client
 
 KEYS = ("一把钥匙", "second")
@@ -157,3 +159,16 @@ def test_no_path_leads_out(open_desk, path):
     assert answered.status_code in (400, 404)
     assert "root:" not in answered.text
     assert "import" not in answered.text
+
+
+def test_probes_need_no_key_and_no_name_and_tell_nothing(locked, monkeypatch):
+    """A process that lives is not ready while its store cannot be read."""
+    for path in ("/healthz", "/readyz"):
+        told = locked.get(path, headers={"host": "10.1.2.3:8080"})
+        assert (told.status_code, {*told.json()}) == (200, {"status", "process"})
+
+    def broken(_store):
+        raise StoreUnavailableError("the disk is gone")
+
+    monkeypatch.setattr(SQLiteStore, "change_counter", broken)
+    assert [locked.get(path).status_code for path in ("/healthz", "/readyz")] == [200, 503]

@@ -7,6 +7,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import httpx2 as httpx
@@ -99,6 +102,61 @@ def test_it_ends_in_order_and_finishes_what_is_under_way(sample_kb):
     assert all(text == "refused" or "38%" in text for text in told)
 
 
+def until(holds, *, seconds=120):
+    """Wait until a function returns something true, and return it."""
+    for _ in range(seconds * 10):
+        if found := holds():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+def process_of(address):
+    return httpx.get(f"{address}readyz", headers={"host": "10.1.2.3"}, timeout=60).json()["process"]
+
+
+def refuses(address):
+    """Return whether nobody listens at an address any more."""
+    try:
+        httpx.get(f"{address}healthz", timeout=60)
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:
+        pass
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_many_processes_answer_alike_and_one_that_is_killed_is_replaced(sample_kb, ending):
+    """A cookie of one opens all. With the first process, however it ends, all end."""
+    with serving(sample_kb, "--workers", 3, token=TOKEN) as (address, parent):
+        ask = partial(httpx.get, f"{address}api/ask", params={"question": QUESTION}, timeout=60)
+
+        def answered(_n):
+            told = ask(cookies=cookies)  # each by a connection of its own
+            return told.status_code, told.text.replace(address, "")
+
+        lines = [parent.stderr.readline().decode() for _ in range(3)]
+        ready = {int(line.split()[1]) for line in lines if " is ready: " in line}
+        cookies = httpx.post(f"{address}login", data={"key": TOKEN}, timeout=60).cookies
+        with ThreadPoolExecutor(6) as threads:
+            told = set(threads.map(answered, range(60)))
+            until(lambda: {*threads.map(process_of, [address] * 12)} == ready)
+        assert (len(ready), len(told), {status for status, _ in told}) == (3, 1, {200})
+        killed = min(ready)
+        os.kill(killed, signal.SIGKILL)
+        assert {answered(0) for _ in range(5)} == told
+        assert f"process {killed} ended" in parent.stderr.readline().decode()
+        assert " is ready: " in parent.stderr.readline().decode()
+        until(lambda: process_of(address) not in ready)
+        parent.send_signal(ending)
+        assert parent.wait(timeout=60) in (128 + ending, -ending)
+        until(partial(refuses, address))
+        assert b"Traceback" not in parent.stderr.read()
+
+
 @pytest.mark.parametrize(
     ("options", "code"), [(("--host", "0.0.0.0"), 1), (("--allow-host", "kb.example"), 2)]
 )
@@ -124,7 +182,7 @@ def test_an_upload_that_is_too_large_is_refused_before_it_is_sent(sample_kb, tmp
                 "content-length: 9000000000\r\n\r\n".encode()
             )
             assert asked.recv(100).startswith(b"HTTP/1.1 400")
-    assert not (tmp_path / "up").exists()
+    assert not [*(tmp_path / "up").glob("[!.]*")]
 
 
 @pytest.mark.parametrize(

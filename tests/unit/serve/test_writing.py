@@ -54,7 +54,7 @@ def add(client_, desk, *files):
 
 
 def kept(desk):
-    return sorted(path.name for path in desk.uploads.iterdir())
+    return sorted(path.name for path in desk.uploads.glob("[!.]*"))
 
 
 def answer(client_, question=QUESTION):
@@ -222,6 +222,30 @@ def test_an_upload_waits_for_one_that_is_received(site):
     assert codes.count(202) == len(kept(desk)) == len(desk.base.documents()) - len(POLICIES) > 0
 
 
+def test_processes_of_one_folder_know_of_each_others_ingest(tmp_path, monkeypatch):
+    """Each tells how far it is, and none begins another; one that was killed is no ingest."""
+    with writable(tmp_path, POLICIES) as (one, desk):
+        other_desk = Desk(desk.base, uploads=desk.uploads)
+        with client(other_desk) as other, held_back(monkeypatch, desk.base) as (began, go_on):
+            one.post("/api/ingest", files=sent(("a.txt", NEW)))
+            assert began.wait(20)
+            state = other.get("/api/ingest").json()
+            assert (state["state"], state["file"]) == ("running", "a.txt")
+            assert other.post("/api/ingest", files=sent(("b.txt", NEW))).status_code == 503
+            go_on.set()
+            desk.ingesting.wait()
+            told = one.get("/api/ingest").json()
+            assert told["state"] == "done"
+            assert other.get("/api/ingest").json() == told
+            assert other.get("/upload?panel=1").text == one.get("/upload?panel=1").text
+            with desk.ingesting.reserved():
+                left = (desk.uploads / ".ingest.json").read_bytes()
+            (desk.uploads / ".ingest.json").write_bytes(left)  # as by kill -9
+            assert other.get("/api/ingest").json()["state"] == "failed"
+            assert "服务已停止" in other.get("/upload").text
+            assert add(other, other_desk, ("b.txt", NEW))["state"] == "done"
+
+
 def test_a_server_that_ends_stops_the_ingest(tmp_path, monkeypatch):
     """What was not taken in is taken in when it is uploaded again."""
     with writable(tmp_path, POLICIES) as (asked, desk):
@@ -267,7 +291,7 @@ def test_too_much_ends_early_and_leaves_nothing(site, monkeypatch):
         told = asked.post("/api/ingest", content=body, headers=MULTIPART)
         assert told.status_code == 400
         assert "at most 1 MB" in told.json()["error"]["message"]
-    assert not desk.uploads.exists()
+    assert kept(desk) == []
     assert asked.get("/api/ingest").json()["state"] == "none"
     monkeypatch.setattr(writing, "_MOST_BYTES", 9_000_000)
     state = add(asked, desk, ("big.txt", NEW * 20_000), ("a.txt", NEW))
@@ -297,7 +321,7 @@ def test_what_is_no_upload_is_refused(shared, body, headers):
         told = asked.post(path, content=body, headers=headers)
         assert told.status_code == 400, told.text
     assert not desk.ingesting.state.is_busy
-    assert not desk.uploads.exists()
+    assert kept(desk) == []
 
 
 def test_other_requests_are_as_small_as_before(shared):
