@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -74,13 +75,7 @@ def serve(
             )
         uploads = Path(kb) / "uploads"
     with listen(host, port, has_keys=bool(keys)) as (listening, address):
-
-        def ready() -> None:
-            say("{address} (Ctrl-C ends it)", address=address, err=True)
-            if open_ and click.launch(address):
-                say("no browser of this machine opens it", err=True)
-
-        is_worker = WORKER in os.environ
+        ready, is_worker = partial(_print_ready, address, open_), WORKER in os.environ
         if workers > 1 and not is_worker:
             with opened(kb):  # what is wrong with it is said once
                 ready()
@@ -92,12 +87,18 @@ def serve(
                 serve(app, listening, ready=told_ready)
 
 
+def _print_ready(address: str, is_shown: bool) -> None:
+    say("{address} (Ctrl-C ends it)", address=address, err=True)
+    if is_shown and click.launch(address):
+        say("no browser of this machine opens it", err=True)
+
+
 @contextmanager
 def _warm(base: "KnowledgeBase") -> Iterator[Callable[[], None]]:
     """Load encoder and indexes, and yield what says so; end with the process that started this."""
 
     def end() -> None:
-        sys.stdin.buffer.read()  # a pipe, which the system closes
+        os.read(0, 1)  # standard input is a pipe, which the system closes
         os.kill(os.getpid(), signal.SIGTERM)
 
     def ready() -> None:
