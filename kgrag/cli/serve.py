@@ -1,36 +1,29 @@
 """Commands that serve knowledge bases: pages in a browser and an HTTP API; to assistants by MCP."""
 
-import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from multiprocessing import parent_process
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from socket import socket
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from kgrag.cli.chinese import told
-from kgrag.cli.failures import ended_by_signals
 from kgrag.cli.opened import opened
 from kgrag.cli.options import KB, command, option
-from kgrag.cli.printing import log_to_stderr, say
+from kgrag.cli.printing import say
 from kgrag.errors import KgragError, needs_extra
-from kgrag.text.messages import said_by
 
 if TYPE_CHECKING:
     from kgrag.api import KnowledgeBase
-    from kgrag.config import Config
-    from kgrag.types import Language
 
 _EVERY = ("0.0.0.0", "::")
+_ENDED = "process {number} ended: another one is started"
+_IS_LINUX = sys.platform == "linux"
 
 
 @command()
@@ -55,7 +48,7 @@ def serve(
     open_: bool = option("Open the page in the browser.", "--open"),
     workers: int = option(
         "Processes that answer, each with its own memory; one that dies is replaced.",
-        type=click.IntRange(1, 64),
+        type=click.IntRange(1, 64 if os.name == "posix" else 1),  # which inherits sockets
         default=1,
     ),
 ) -> None:
@@ -65,7 +58,8 @@ def serve(
     that key is required.
     """
     with needs_extra("serve", "kgrag serve"):
-        from kgrag.serve.app import listen, supervise
+        from kgrag.serve.app import WORKER, application, listen, serve, supervise
+        from kgrag.serve.desk import Desk
     keys = [key for key in (os.environ.get("KGRAG_TOKEN"),) if key]
     hosts = [*allow_host, *([] if host in _EVERY else [host])]
     if allow_host and not keys:
@@ -80,105 +74,43 @@ def serve(
                 told("a knowledge base on a server has no folder: name one by --uploads")
             )
         uploads = Path(kb) / "uploads"
-    uploads = uploads and uploads.absolute()
-    with listen(host, port, has_keys=bool(keys)) as (listening, url):
-
-        def ready(_base: object = None) -> None:
-            say("{address} (Ctrl-C ends it)", address=url, err=True)
-            if open_ and click.launch(url):
-                say("no browser of this machine opens it", err=True)
-
-        config = click.get_current_context().obj
-        served = partial(
-            _serve,
-            listening,
-            kb,
-            config,
-            lang=lang,
-            uploads=uploads,
-            keys=keys,
-            hosts=hosts,
-            url=url,
-        )
-        if workers == 1:
-            served(ready)
-            return
-        with opened(kb):  # what is wrong with it is said once
-            ready()
-        supervise(workers, partial(_work, served), _print_worker)
+    with listen(host, port, has_keys=bool(keys)) as (listening, address):
+        ready, is_worker = partial(_print_ready, address, open_), WORKER in os.environ
+        if workers > 1 and not is_worker:
+            with opened(kb):  # what is wrong with it is said once
+                ready()
+            supervise(workers, listening, ended=lambda n: say(_ENDED, number=n, err=True))
+        with opened(kb) as base:
+            desk = Desk(base, language=lang, uploads=uploads and uploads.absolute())
+            app = application(desk, keys=keys, hosts=hosts, url=address)
+            with _warm(base) if is_worker else nullcontext(ready) as told_ready:
+                serve(app, listening, ready=told_ready)
 
 
-def _serve(
-    listening: socket,
-    kb: str,
-    config: "Config",
-    ready: "Callable[[KnowledgeBase], None]",
-    *,
-    lang: "Language",
-    uploads: Path | None,
-    keys: list[str],
-    hosts: list[str],
-    url: str,
-) -> None:
-    """Serve a knowledge base at a socket until this process is stopped."""
-    from kgrag.serve.app import application, serve
-    from kgrag.serve.desk import Desk
-
-    with opened(kb, config=config) as base:
-        app = application(
-            Desk(base, language=lang, uploads=uploads), keys=keys, hosts=hosts, url=url
-        )
-        serve(app, listening, ready=partial(ready, base))
+def _print_ready(address: str, is_shown: bool) -> None:
+    say("{address} (Ctrl-C ends it)", address=address, err=True)
+    if is_shown and click.launch(address):
+        say("no browser of this machine opens it", err=True)
 
 
-def _work(served: "Callable[[Callable[[KnowledgeBase], None]], None]", sending: Connection) -> None:
-    """Serve in a process that another one started, and end with that one, however it ends."""
+@contextmanager
+def _warm(base: "KnowledgeBase") -> Iterator[Callable[[], None]]:
+    """Load encoder and indexes, and yield what says so; end with the process that started this."""
 
-    def ready(base: "KnowledgeBase") -> None:
-        with suppress(KgragError):  # whoever asks is told
-            base.search("目标", top_k=1)  # loads the encoder and the indexes
-        sending.send(_memory_mb())
+    def end() -> None:
+        os.read(0, 1)  # standard input is a pipe, which the system closes
+        os.kill(os.getpid(), signal.SIGTERM)
 
-    def end_with_parent() -> None:
-        parent = parent_process()
-        if parent is not None:
-            parent.join()
-            os.kill(os.getpid(), signal.SIGTERM)
+    def ready() -> None:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1]) if _IS_LINUX else 0
+        mb = pages * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+        say("process {number} is ready: {mb} MB of memory", number=os.getpid(), mb=mb, err=True)
 
-    log_to_stderr(logging.WARNING)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    try:
-        with ended_by_signals():
-            served(ready)
-    except KeyboardInterrupt:
-        pass
-    except KgragError as exc:
-        sending.send(said_by(exc))
-
-
-def _memory_mb() -> int:
-    """Return the resident memory of this process, in MB; 0 where the system does not tell."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") // 1_000_000
-    except (OSError, AttributeError):  # no Linux
-        return 0
-
-
-def _print_worker(number: int, said: object) -> None:
-    if isinstance(said, int):
-        say("process {number} is ready: {mb} MB of memory", number=number, mb=said, err=True)
-    elif said is None:
-        say("process {number} ended: another one is started", number=number, err=True)
-    else:
-        say("process {number}: {error}", number=number, error=said, err=True)
-
-
-def _proxy(of: Mapping[str, Any]) -> MappingProxyType[str, Any]:
-    return MappingProxyType(of)
-
-
-ForkingPickler.register(MappingProxyType, lambda of: (_proxy, (dict(of),)))  # stands in settings
+    threading.Thread(target=end, daemon=True).start()
+    with suppress(KgragError):  # whoever asks is told
+        base.search("目标", top_k=1)
+    with suppress(KeyboardInterrupt):  # the one that started this says so
+        yield ready
 
 
 @command()

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from kgrag.errors import BusyError, ConfigError, ModelError, NotFoundError, StoreUnavailableError
 from kgrag.serve.desk import Desk, Emit, EventStream
-from kgrag.serve.guard import PROBES
+from kgrag.serve.guard import ALIVE, READY
 from kgrag.serve.inputs import read
 from kgrag.statements.export import FORMS
 from kgrag.statements.table import Table
@@ -234,13 +234,9 @@ def _description(_desk: Desk, request: Request, _given: None) -> Response:
     return Json({"openapi": "3.1.0", "info": about, "paths": paths})
 
 
-async def _alive(_desk: Desk, _request: Request, _given: None) -> Response:
-    return Json({"status": "ok", "process": os.getpid()})
-
-
-async def _ready(desk: Desk, _request: Request, _given: None) -> Response:
-    """Read the store, beside all other work: whoever waits for that is ready."""
-    await anyio.to_thread.run_sync(desk.base.store.change_counter, abandon_on_cancel=True)
+async def _probed(desk: Desk, request: Request, _given: None) -> Response:
+    if request.url.path == READY:  # beside all other work: whoever waits for that is ready
+        await anyio.to_thread.run_sync(desk.base.store.change_counter, abandon_on_cancel=True)
     return Json({"status": "ok", "process": os.getpid()})
 
 
@@ -257,6 +253,5 @@ ENDPOINTS = (
         for method in ("GET", "POST")
     ),
     Endpoint("/openapi.json", None, _description),
-    Endpoint(PROBES[0], None, _alive),
-    Endpoint(PROBES[1], None, _ready),
+    *(Endpoint(path, None, _probed) for path in (ALIVE, READY)),
 )

@@ -1,6 +1,9 @@
 """The server: knowledge bases as one ASGI application."""
 
 import logging
+import os
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
@@ -8,12 +11,12 @@ from contextlib import (
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
 from functools import partial
 from importlib.util import find_spec
-from multiprocessing import connection, get_context
 from socket import AF_INET, AF_INET6, create_server, socket
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio.to_thread
 import uvicorn
@@ -31,6 +34,7 @@ from kgrag.serve.guard import LOOPBACK, Guard
 from kgrag.serve.inputs import body_of
 
 _GRACE_S = 2  # for requests under way at the end
+WORKER = "KGRAG_SOCKET"  # of a process that `supervise` started: the socket's number
 _QUEUE = 2048  # connections that wait to be accepted
 _AGAIN_S = 1  # before a process that ended is replaced
 _ENDED_S = 15  # until one that does not end is killed: it may be storing a document
@@ -155,44 +159,39 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def supervise(
-    n: int,
-    work: Callable[[connection.Connection], None],
-    told: Callable[[int, object], None],
-) -> None:
-    """Keep so many processes at work until this one is stopped; they end with it.
+def supervise(n: int, listening: socket, *, ended: Callable[[int], None]) -> NoReturn:
+    """Run this command as so many processes that serve at a socket, until this one is stopped.
 
     Args:
-        n: Their number.
-        work: What each does, from a module's function; it sends once that it is ready.
-        told: Called with the number of a process and what it sent; with None when it has ended,
-            before another one is started.
+        n: Their number; one that ends is replaced. They end with this process, however it ends.
+        listening: From `listen`, which returns it there, too.
+        ended: Called with the number of one.
     """
-    context = get_context("spawn")  # threads, sessions and open files are not to be shared
-    processes: dict[connection.Connection, Any] = {}
+    processes: list[subprocess.Popen[bytes]] = []
     try:
         while True:
-            while len(processes) < n:
-                receiving, sending = context.Pipe(duplex=False)
-                process = context.Process(target=work, args=(sending,))
-                processes[receiving] = process
-                process.start()
-                sending.close()  # so that its end is seen here
-            for one in connection.wait(list(processes)):
-                assert isinstance(one, connection.Connection)
-                try:
-                    told(processes[one].pid, one.recv())
-                except EOFError:
-                    told(processes.pop(one).pid, None)
-                    time.sleep(_AGAIN_S)
+            for process in [one for one in processes if one.poll() is not None]:
+                processes.remove(process)
+                ended(process.pid)
+            processes += [
+                subprocess.Popen(
+                    [sys.executable, *sys.orig_argv[1:]],
+                    env={**os.environ, WORKER: str(listening.fileno())},
+                    pass_fds=[listening.fileno()],
+                    stdin=subprocess.PIPE,  # closed by the system when this process has ended
+                    start_new_session=True,  # Ctrl-C is for this one
+                )
+                for _ in range(n - len(processes))
+            ]
+            time.sleep(_AGAIN_S)
     finally:
-        for process in processes.values():
+        for process in processes:
             process.terminate()
         until = time.monotonic() + _ENDED_S
-        for process in processes.values():
-            process.join(max(0, until - time.monotonic()))
+        for process in processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0, until - time.monotonic()))
             process.kill()
-            process.join()
 
 
 @contextmanager
@@ -214,7 +213,8 @@ def listen(host: str, port: int, *, has_keys: bool) -> Iterator[tuple[socket, st
             host=host,
         )
     try:
-        made = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
+        family, held = AF_INET6 if ":" in host else AF_INET, os.environ.get(WORKER)
+        made = socket(fileno=int(held)) if held else create_server((host, port), family=family)
     except (OSError, OverflowError) as exc:
         raise ConfigError(
             "cannot listen at {host}, port {port}: {error}; name another --host or --port",

@@ -202,8 +202,7 @@ class Ingesting:
         self._base = base
         self._folder = f"{folder}{os.sep}"
         self._file = folder / ".ingest.json"
-        self._lock = FileLock(folder / ".ingest.lock", timeout=0, thread_local=False)
-        self._reserving = threading.Lock()
+        self._lock = self._new_lock()
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -212,23 +211,21 @@ class Ingesting:
         """The state of the one under way, or of the last, in whichever process."""
         try:
             told = _each_text(json.loads(self._file.read_text("utf-8")), unpacked)
-            files = tuple(Outcome(**one) for one in told.pop("files"))
-            state = IngestState(**told, files=files)
+            state = IngestState(**told | {"files": tuple(Outcome(**f) for f in told["files"])})
         except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or not ours
             return IngestState()
-        if state.is_busy and not self._is_locked():
-            return replace(state, state="failed", file="", error=_STOPPED)
+        with suppress(Timeout):
+            if state.is_busy:
+                with self._new_lock():
+                    return replace(state, state="failed", file="", error=_STOPPED)
         return state
 
     def _tell(self, state: IngestState) -> None:
         write_whole(self._file, [json_line(_each_text(as_dict(state), packed))])
 
-    def _is_locked(self) -> bool:
-        with self._reserving, suppress(Timeout):
-            if not self._lock.is_locked:
-                with self._lock:
-                    return False
-        return True
+    def _new_lock(self) -> FileLock:
+        # Each time another one: the same could be acquired twice within this process.
+        return FileLock(self._file.with_suffix(".lock"), timeout=0, thread_local=False)
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
@@ -239,24 +236,21 @@ class Ingesting:
             OSError: If the folder cannot be written.
         """
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        before = self.state
-        with self._reserving:
-            try:
-                if self._lock.is_locked:
-                    raise Timeout(self._lock.lock_file)
-                self._lock.acquire()
-            except Timeout as exc:
-                raise BusyError(
-                    message("documents are being added already: add yours when that has ended")
-                ) from exc
-        begun = self._thread
+        before, begun, lock = self.state, self._thread, self._new_lock()
+        try:
+            lock.acquire()
+        except Timeout as exc:
+            raise BusyError(
+                message("documents are being added already: add yours when that has ended")
+            ) from exc
+        self._lock = lock
         try:
             self._tell(IngestState("receiving"))
             yield
         finally:
             if self._thread is begun:  # nothing was begun
                 self._tell(before)
-                self._lock.release()
+                lock.release()
 
     def begin(self, files: Sequence[Path], refused: Sequence[Outcome] = ()) -> None:
         """Ingest files in a thread; `refused` are outcomes of others, told at the end."""
@@ -291,12 +285,9 @@ class Ingesting:
             _log.exception("an ingest failed")
             error = message("{error}: see the log of the server", error=type(exc).__name__)
             ended = IngestState("failed", of=n, error=error)
-        try:
+        with suppress(OSError):  # a full disk: whoever asks hears that it was stopped
             self._tell(ended)
-        except OSError:  # a full disk: whoever asks hears that it was stopped
-            _log.exception("the outcome of an ingest cannot be kept")
-        finally:
-            self._lock.release()
+        self._lock.release()
 
     def _told(self, file: str, done: int, n_files: int) -> None:
         if self._ending.is_set():

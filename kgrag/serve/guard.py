@@ -15,7 +15,7 @@ COOKIE = "kgrag-session"
 LOGIN = "/login"
 _STATIC = "/static/"
 _OPEN = (LOGIN, _STATIC)  # what is served without a key
-PROBES = ("/healthz", "/readyz")  # asked without a key, by whatever name; they tell nothing else
+ALIVE, READY = "/healthz", "/readyz"  # asked without a key, by any name; they tell nothing else
 _WRONG_S = 0.5  # until a wrong key is answered, one after the other
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HEADERS = {
@@ -78,7 +78,7 @@ class Guard:
         return ""
 
     async def _refusal(self, scope: Scope) -> Response | None:
-        if scope["path"] in PROBES:
+        if scope["path"] in (ALIVE, READY):
             return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -118,10 +118,7 @@ class Guard:
 
 
 def _session(key: str) -> str:
-    """Return the value of the cookie for a key: the same in every process that has the key.
-
-    It is slow to compute (RFC 7914), so that a cookie is no way to guess a key.
-    """
+    """Return a key's cookie: in every process the same; slow (RFC 7914), so that none guesses."""
     return hashlib.scrypt(
         key.encode("utf-8", "replace"), salt=b"kgrag-session", n=1 << 14, r=8, p=1, dklen=32
     ).hex()

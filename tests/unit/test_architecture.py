@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "cv2": ("kgrag.ingestion.load.ocr.*",),
     "docx": ("kgrag.answer.word",),
     "faiss": ("kgrag.vectors.codes",),
-    "filelock": ("kgrag.embedding.*", "kgrag.store.*"),
+    "filelock": ("kgrag.embedding.*", "kgrag.serve.desk", "kgrag.store.*"),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
     "jinja2": ("kgrag.serve.rendering",),
     # which jinja2 needs anyway

@@ -21,9 +21,9 @@ MANIFESTS = [
 ]
 (RAY_JOB,) = (one for one in MANIFESTS if one["kind"] == "RayJob")
 CLUSTER = RAY_JOB["spec"]["rayClusterSpec"]
-TEMPLATES = [one["spec"]["template"] for one in MANIFESTS if one["kind"] == "Deployment"] + [
-    group["template"] for group in (CLUSTER["headGroupSpec"], *CLUSTER["workerGroupSpecs"])
-]
+TEMPLATES = [
+    one["spec"]["template"] for one in MANIFESTS if one["kind"] in ("Deployment", "Job")
+] + [group["template"] for group in (CLUSTER["headGroupSpec"], *CLUSTER["workerGroupSpecs"])]
 CONTAINERS = [one for template in TEMPLATES for one in template["spec"]["containers"]]
 COMMANDS = [
     *(one["command"] for one in COMPOSE["services"].values() if "kgrag" in one.get("image", "")

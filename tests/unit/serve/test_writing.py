@@ -238,9 +238,10 @@ def test_processes_of_one_folder_know_of_each_others_ingest(tmp_path, monkeypatc
             assert told["state"] == "done"
             assert other.get("/api/ingest").json() == told
             assert other.get("/upload?panel=1").text == one.get("/upload?panel=1").text
+            state_file = tmp_path / "uploads/.ingest.json"
             with desk.ingesting.reserved():
-                left = (desk.uploads / ".ingest.json").read_bytes()
-            (desk.uploads / ".ingest.json").write_bytes(left)  # as by kill -9
+                left = state_file.read_bytes()
+            state_file.write_bytes(left)  # as by kill -9
             assert other.get("/api/ingest").json()["state"] == "failed"
             assert "服务已停止" in other.get("/upload").text
             assert add(other, other_desk, ("b.txt", NEW))["state"] == "done"
