@@ -335,6 +335,7 @@ class _Sentence:
         names = (_words(name.written) for name in self._agencies)
         self._agency_words = frozenset[str]().union(*names)
         self._far = _words(self._bare)
+        self._values: dict[frozenset[str], list[tuple[int, str]]] = {}  # of others, by units
 
     def _in_title(self, at: int) -> bool:
         return any(start <= at < end for start, end in self._titled)
@@ -358,8 +359,11 @@ class _Sentence:
             near -= self._agency_words
         elif part.kind != "quantity":
             near -= _words(part.written)
-        others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
-        values = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
+        if part.units not in self._values:  # most figures of a sentence have few units
+            others = [p for p in (*self._quantities, *self._times) if not part.units & p.units]
+            told = [(p.start, f"#{value}") for p in others for value in p.sizes or p.dates]
+            self._values[part.units] = told
+        values = self._values[part.units]
         near |= {value for at, value in values if low <= at < high}
         far = self._far | {value for _, value in values}
         marks = part.marks | ({("each", "")} if self._is_each(part, low, high) else set())

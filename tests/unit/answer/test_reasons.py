@@ -66,6 +66,11 @@ EXPLAINED = [
     (Reason("official", word="翻新", what="再制造"), "翻新 read as 再制造", "“翻新”按“再制造”检索"),
     (Reason("outdated", what="draft"), "behind what is in force", "非现行有效，排在后面"),
     (Reason("edition", what="甲"), "behind another edition: 甲", "排在另一版《甲》之后"),
+    (
+        Reason("version", what="甲"),
+        "another version of 甲 is in force, or asked for",
+        "《甲》的另一版本为现行或所问",
+    ),
     ("vector of mine", "vector of mine", "vector of mine"),
     (merged(1, 1), "", ""),
 ]
