@@ -277,4 +277,5 @@ def _connect(limits: IngestConfig) -> Callable[[], object]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
-    return ray.shutdown
+    end: Callable[[], object] = ray.shutdown
+    return end
