@@ -250,9 +250,9 @@ class _Book:
         return self._searched[passage.number]
 
     def best_of_all(self, sentence: str) -> _Supports:
-        """Return the passage that supports a sentence best, if well enough."""
+        """Return the passage that supports a sentence best; none where there is no passage."""
         found = [(p.number, self.support(p.number, sentence)) for p in self.context.passages]
-        return [max(found, key=lambda pair: (pair[1].share, -pair[0]))]
+        return sorted(found, key=lambda pair: (-pair[1].share, pair[0]))[:1]
 
     def bears_out(self, number: int, support: Support, sentence: str) -> bool:
         """Return whether a quote states a sentence: its words, and all of its parts.

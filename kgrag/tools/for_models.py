@@ -174,10 +174,11 @@ def _figures(table: Table, row: Row) -> Iterator[Row]:
         return
     for at, cell in enumerate(row.cells[1:], start=1):
         for line in str(cell or "").splitlines():
-            found = [*marks(line)]
-            cells = (row.cells[0], *[None] * (at - 1), line[: found[0][0]])
-            told = (*cells, *[None] * (len(row.cells) - len(cells)))
-            yield Row(told, tuple(row.sources[n - 1] for _, _, n in found))
+            found = [(start, n) for start, _, n in marks(line) if 0 < n <= len(row.sources)]
+            text = line[: found[0][0]] if found else line
+            told = [row.cells[0], *[None] * (len(row.cells) - 1)]
+            told[at] = text
+            yield Row(tuple(told), tuple(row.sources[n - 1] for _, n in found) or row.sources)
 
 
 def _rows(table: Table, held: frozenset[str] | None) -> Iterator[Item]:
