@@ -351,5 +351,5 @@ def _is_in(source: str, paths: Sequence[Path]) -> bool:
     """Return whether a source is one of some files, a record of one, or below a folder."""
     source = absolute(source)
     file = Path(parted(source)[0])
-    places = {source, *map(str, (file, *file.parents))}
+    places = {source, *map(absolute, (file, *file.parents))}
     return not paths or any(absolute(path) in places for path in paths)

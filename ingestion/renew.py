@@ -18,6 +18,7 @@ from kgrag.ingestion.prepare import kept_knowledge, prepare, resolver_of
 from kgrag.ingestion.target import IngestTarget
 from kgrag.ingestion.workers.pool import read_within
 from kgrag.store.contents import DocumentBundle
+from kgrag.store.folders import is_remote
 from kgrag.store.store import Store
 from kgrag.text.visible import parted, place_shown
 from kgrag.types import Document
@@ -62,7 +63,8 @@ def reread(
     """
     for name in sources:
         source = Source(place_shown(parted(name)[0]))
-        if source.media_type is None or not source.path.is_file():
+        is_there = is_remote(source.path) or source.path.is_file()
+        if source.media_type is None or not is_there:
             continue
         for item in read_within([(source, Sidecars().stated(source.path))], limits, vision):
             if not isinstance(item, Failure) and item.doc_id == doc_id:

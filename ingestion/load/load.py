@@ -146,7 +146,7 @@ def _blocks(source: Source, max_bytes: int) -> Iterator[bytes]:
     """Yield a file's bytes; no more than are allowed, even if it grows meanwhile."""
     size = 0
     try:
-        with open_regular(source.path, within=source.within) as file:
+        with open_regular(source.path, within=source.within, max_bytes=max_bytes) as file:
             told = os.fstat(file.fileno()).st_size
             while told <= max_bytes and size <= max_bytes and (block := file.read(_BLOCK)):
                 size += len(block)

@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from kgrag.errors import IngestionError
 from kgrag.files.encoding import decode
 from kgrag.files.foreign_json import read_foreign
+from kgrag.ingestion.load.remote import names_in
 from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source, open_regular
 from kgrag.ingestion.load.statement import field_of, statement
-from kgrag.store.folders import archive_of
+from kgrag.store.folders import archive_of, is_remote
 from kgrag.text.messages import message, said_by, without_start
 from kgrag.text.visible import shown_path
 
@@ -235,7 +236,7 @@ class Sidecars:
         name = source.name if source else shown_path(path)
         table = _Table()
         try:
-            with open_regular(path, within=within) as file:
+            with open_regular(path, within=within, max_bytes=_MOST_BYTES) as file:
                 data = file.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
                 raise IngestionError(
@@ -319,7 +320,7 @@ class Sidecars:
         if folder not in self._names:
             found = self._names[folder] = _Names()
             try:
-                paths = sorted(folder.iterdir())
+                paths = names_in(folder) if is_remote(folder) else sorted(folder.iterdir())
             except (OSError, ValueError):  # gone, no folder, or no name that a system has
                 paths = []
             for path in paths:
@@ -338,4 +339,6 @@ def _key(name: str) -> str:
 
 
 def _absolute(path: Path) -> Path:
+    if is_remote(path):
+        return path
     return Path(os.path.abspath(path))  # noqa: PTH100 - links stay as they are

@@ -10,7 +10,9 @@ from pathlib import Path
 from kgrag.errors import IngestionError
 from kgrag.ingestion.load.formats import media_type_of, plugin_reader, suffixes
 from kgrag.ingestion.load.ocr.engine import NOT_INSTALLED
-from kgrag.text.messages import message
+from kgrag.ingestion.load.remote import delete_old_copies, files_below, open_remote
+from kgrag.store.folders import is_remote
+from kgrag.text.messages import message, without_start
 from kgrag.text.visible import parted, shown_path
 
 _REMEDIES = {
@@ -112,7 +114,7 @@ def discover(paths: Sequence[Path], *, follow_links: bool = False) -> Discovery:
     a folder is followed, once, if its target is in that folder; a given path may be a link.
 
     Args:
-        paths: Files and folders.
+        paths: Files, folders, and URLs of both (`s3://bucket/prefix`).
         follow_links: Follow links out of folders as well.
 
     Raises:
@@ -146,6 +148,9 @@ class _Walk:
 
     def begin(self, path: Path) -> None:
         """Add a file or folder that was given."""
+        if is_remote(path):
+            self._begin_remote(path)
+            return
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -159,6 +164,23 @@ class _Walk:
                 self._fail(path, _A_SIDECAR)
             elif reason := self._add(Source(path), mode, _real(path)):
                 self._fail(path, reason)
+
+    def _begin_remote(self, url: Path) -> None:
+        """Add the file of a URL, or the files below it."""
+        delete_old_copies()
+        try:
+            for path, why in files_below(url):
+                if why or (path == url and _is_sidecar(path)):
+                    self._fail(path, why or _A_SIDECAR)
+                elif _is_sidecar(path):
+                    self.sidecars.append(Source(path))
+                elif reason := self._add(Source(path), stat.S_IFREG, _real(path)):
+                    if path == url:
+                        self._fail(path, reason)
+                    else:
+                        self.skipped.append(Skipped(path, reason))
+        except IngestionError as exc:
+            self._fail(url, without_start(exc, shown_path(url)))
 
     def _enter(self, folder: Path) -> None:
         root = _real(folder)
@@ -246,17 +268,22 @@ def _said(exc: Exception) -> str:
     return getattr(exc, "strerror", None) or str(exc)
 
 
-def open_regular(path: Path, *, within: Path | None = None) -> BufferedReader:
+def open_regular(
+    path: Path, *, within: Path | None = None, max_bytes: int | None = None
+) -> BufferedReader:
     """Return an open file after checks on the open file itself, which may have been replaced.
 
     Args:
         path: The file.
         within: Real path of the folder that must contain it; None for any place.
+        max_bytes: The largest remote file that is copied to this machine; None for any.
 
     Raises:
         IngestionError: If it is no regular file, or a link now leads out of the folder.
         OSError: If it cannot be opened.
     """
+    if is_remote(path):
+        return open_remote(path, max_bytes)
     file = open(os.open(path, _FLAGS), "rb")  # noqa: PTH123, SIM115 - opened with flags
     try:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

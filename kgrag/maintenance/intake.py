@@ -9,6 +9,7 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.request import url2pathname
 
 from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
@@ -26,7 +27,7 @@ from kgrag.kb_meta import KbMeta
 from kgrag.llm.models import ChatModels, Models
 from kgrag.maintenance.problems import UNREAD, Unread, renewed_unread, unread_from, unread_text
 from kgrag.store.checks import check_encoder
-from kgrag.store.folders import FOLDERS, absolute, with_folders
+from kgrag.store.folders import FOLDERS, absolute, is_remote, with_folders
 from kgrag.store.store import Store
 from kgrag.text.messages import message
 
@@ -48,8 +49,14 @@ def paths_of(paths: Paths) -> list[Path]:
     ['2022']
     >>> [path.name for path in paths_of(["a.md", Path("b.md")])]
     ['a.md', 'b.md']
+    >>> paths_of("file:///a/%E4%BD%A0.md")[0].as_posix()
+    '/a/你.md'
     """
-    return [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    given = (Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths))
+    return [
+        Path(url2pathname(path.as_posix()[5:])) if path.parts[:1] == ("file:",) else path
+        for path in given
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +259,11 @@ class Intake:
 
     def _new_folders(self, paths: Sequence[Path]) -> dict[str, str]:
         """Return the note of the folders that paths are shown from, if it changes."""
-        given = {absolute(path): path.is_dir() for path in paths}
+        given = {
+            # a URL without an ending is a prefix, most likely
+            absolute(path): path.is_dir() or (is_remote(path) and not path.suffix)
+            for path in paths
+        }
         known = self.store.get_meta(FOLDERS)
         files = (path for path, is_folder in given.items() if not is_folder)
         sources = (*(state.source for state in self.store.sources()), *files)

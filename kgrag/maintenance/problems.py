@@ -16,7 +16,7 @@ from kgrag.json_ready import JsonReady
 from kgrag.kb_meta import NOTE
 from kgrag.metadata import Metadata
 from kgrag.statements.table import Column, Row, Table
-from kgrag.store.folders import FOLDERS, shown_from
+from kgrag.store.folders import FOLDERS, is_remote, shown_from
 from kgrag.store.store import Store
 from kgrag.text.document_nodes import node_id
 from kgrag.text.messages import Message, in_language, message, packed, replaced, unpacked
@@ -188,7 +188,7 @@ def renewed_unread(
     now = {
         one.source: Unread(one.source, _shortened(one.reason), one.skipped)
         for one in (*kept, *found)
-        if os.path.exists(_file(one))  # noqa: PTH110 - names may be none that a system has
+        if is_remote(one.source) or os.path.exists(_file(one))  # noqa: PTH110 - names may be none that a system has
     }
     return sorted(now.values(), key=lambda one: not one.skipped)[-MOST_UNREAD:]
 

@@ -26,6 +26,7 @@ from kgrag.store.folders import (
     ARCHIVES_BETWEEN,
     absolute,
     archive_of,
+    is_remote,
     with_archive,
 )
 from kgrag.text.visible import parted, place_shown, shown_path
@@ -202,7 +203,8 @@ class Sync:
             IngestionError: If so, and nothing is stored of it; or if it cannot be looked at.
         """
         failed = [f for f in found.failures if f.file == shown_path(self.folder)]
-        if failed and (not is_held or os.path.lexists(self.folder)):
+        is_there = is_remote(self.folder) or os.path.lexists(self.folder)  # or does not answer
+        if failed and (not is_held or is_there):
             raise IngestionError(f"{failed[0].file}: {failed[0].reason}")
         return bool(failed)
 

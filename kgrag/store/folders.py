@@ -25,6 +25,11 @@ _LONGEST = 80  # characters of an archive's name
 _PART = re.compile(r"[/\\]+[^/\\]*")
 
 
+def is_remote(path: Path | str) -> bool:
+    """Return whether a path is the URL of a file in an object store."""
+    return "://" in shown_path(path)
+
+
 def absolute(path: Path | str) -> str:
     """Return the absolute path as displayed, without `..` where no link is in front of it.
 
@@ -32,6 +37,8 @@ def absolute(path: Path | str) -> str:
     ('/b.txt', '/b.jsonl#../c')
     """
     file, record = parted(str(path))
+    if is_remote(file):
+        return shown_path(f"{file}{record}")
     whole = Path(file).absolute()
     if ".." in whole.parts and "\0" not in file:  # which is in no name
         plain = os.path.abspath(whole)  # noqa: PTH100 - links stay
@@ -139,6 +146,8 @@ def originals(
         expected = f"#{document.doc_id}" if document.media_type == "jsonl" else ""
         if state.doc_id != document.doc_id or record != expected:
             continue
+        if is_remote(file):  # else it would be a path below the working directory
+            continue
         path, folder = place_shown(file), place_shown(_base(file, folders) or os.sep)
         is_file = os.path.isfile(path)  # noqa: PTH113 - names may be none that a system has
         if is_file and path.resolve().is_relative_to(folder.resolve()):
@@ -176,4 +185,4 @@ def _tail(folder: str, n_parts: int) -> str:
     ('policies', '/data/policies')
     """
     parts = _PART.findall(folder)
-    return "".join(parts[-n_parts:])[1:] if n_parts <= len(parts) else folder
+    return "".join(parts[-n_parts:]).lstrip("/\\") if n_parts <= len(parts) else folder

@@ -33,6 +33,7 @@ _SHAPELESS = re.compile(
 _HAN_TO_COME = range(0x20000, 0x3FFFE)
 _HALF = re.compile("[\ud800-\udfff]")  # half a character, or a byte that was not decoded
 _NAMES = re.compile("[^/]+")
+_REMOTE = re.compile("^(s3|memory):/+")  # of a URL, or of the path that it becomes
 _RECORD = re.compile(r"(?<=\.jsonl)#", re.IGNORECASE)
 _CHINESE_MARK = re.compile(r"[\u2014\u2018-\u201d\u2026\u3001-\u3017\uff01-\uff5e]")
 _LIKENESS: Mapping[str, str] = MappingProxyType(
@@ -173,8 +174,10 @@ def shown_path(path: str | PurePath) -> str:
     'a/你.txt'
     >>> shown_path("a/\udcff.txt")
     'a/\\xff.txt'
+    >>> shown_path(Path("s3://bucket/a.txt"))
+    's3://bucket/a.txt'
     """
-    text = str(path)
+    text = _REMOTE.sub(r"\1://", str(path))
     if not _HALF.search(text):
         return text
     return _NAMES.sub(lambda part: _shown_name(part[0]), text)
@@ -239,6 +242,8 @@ def _is_chinese(name: str) -> bool:
 def place_shown(shown: str) -> Path:
     """Return the existing path that `shown_path` shows so; else the text as a path."""
     whole = Path(shown)
+    if "://" in shown_path(shown):
+        return whole
     if os.path.exists(whole):  # noqa: PTH110 - names may be none that a system has
         return whole
     at = Path(whole.anchor)

@@ -49,6 +49,7 @@ THIRD_PARTY = {
     "docx": ("kgrag.answer.word",),
     "faiss": ("kgrag.vectors.codes",),
     "filelock": ("kgrag.embedding.*", "kgrag.serve.desk", "kgrag.store.*"),
+    "fsspec": ("kgrag.ingestion.load.remote",),
     "google": ("kgrag.embedding.onnx",),  # protobuf, which comes with onnxruntime
     "jinja2": ("kgrag.serve.rendering",),
     # which jinja2 needs anyway
@@ -97,10 +98,10 @@ THIRD_PARTY = {
     "watchfiles": ("kgrag.maintenance.sync",),
     "uvicorn": ("kgrag.serve.app",),
 }  # fmt: skip
-HEAVY = {"PIL", "cv2", "docx", "faiss", "google", "huggingface_hub", "jieba", "json_repair", "lxml",
-         "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai", "openpyxl", "peft",
-         "pydantic", "pypdfium2", "rapidocr", "ray", "rouge_score", "starlette", "tantivy",
-         "tokenizers", "torch", "transformers"}  # fmt: skip
+HEAVY = {"PIL", "cv2", "docx", "faiss", "fsspec", "google", "huggingface_hub", "jieba",
+         "json_repair", "lxml", "mcp", "networkx", "nltk", "numpy", "onnxruntime", "openai",
+         "openpyxl", "peft", "pydantic", "pypdfium2", "rapidocr", "ray", "rouge_score",
+         "starlette", "tantivy", "tokenizers", "torch", "transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True)
