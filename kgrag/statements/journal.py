@@ -19,6 +19,7 @@ from kgrag.text.as_of import parse_as_of
 from kgrag.types import Document
 
 LOG = f"{NOTE}changes"  # key of the note: entries as lists, the oldest first
+_NEW = f"{NOTE}changes.new"  # of those of this run: the log is long, and written as a whole
 _KEPT_DAYS = 400  # after which what is not held any more is forgotten
 _MOST_ROWS = 40  # of one document
 _TO_THE_SECOND = "seconds"
@@ -73,12 +74,14 @@ def entries(store: Store) -> list[Entry]:
     What a run did that was killed is found by comparing the log with what is stored.
     """
     text = store.get_meta(LOG)
-    told = [_entry(row) for row in json.loads(text or "[]")]
-    states = store.sources()
-    cards = {card.doc_id: card for card in store.document_cards()}
-    now = {s.source: cards[s.doc_id] for s in states if s.doc_id in cards}
+    told = [_entry(row) for row in (*json.loads(text or "[]"), *_new(store))]
+    held, states = _held(told), store.sources()
+    other = [s for s in states if s.source not in held or held[s.source].doc_id != s.doc_id]
+    cards = {card.doc_id: card for card in store.document_cards(sorted({s.doc_id for s in other}))}
+    now = {s.source: cards[s.doc_id] for s in other if s.doc_id in cards}
     at = "" if text is None else datetime.now().isoformat(timespec=_TO_THE_SECOND)
-    return told + _unrecorded(_held(told), now, at)
+    gone = held.keys() - {s.source for s in states}
+    return told + _unrecorded(held, gone, now, at)
 
 
 def record(store: Store) -> None:
@@ -86,10 +89,15 @@ def record(store: Store) -> None:
 
     def work() -> None:
         if (text := _text(store)) != store.get_meta(LOG):
-            store.set_meta({LOG: text})
+            store.set_meta({LOG: text, _NEW: ""})
 
     if _text(store) != store.get_meta(LOG):
         store.in_one(work)
+
+
+def _new(store: Store) -> list[Any]:
+    rows: list[Any] = json.loads(store.get_meta(_NEW) or "[]")
+    return rows
 
 
 def _text(store: Store) -> str:
@@ -130,8 +138,7 @@ class Recorder:
                     at, "replaced", source, document.doc_id, document.content_hash, document.title,
                     old[0].title, clauses, rows[:_MOST_ROWS],
                 )  # fmt: skip
-                known = json.loads(store.get_meta(LOG) or "[]")
-                store.set_meta({LOG: json.dumps([*known, told], ensure_ascii=False)})
+                store.set_meta({_NEW: json.dumps([*_new(store), told], ensure_ascii=False)})
             return fingerprint
 
         self._doc_of[source] = document.doc_id
@@ -191,31 +198,33 @@ def _held(told: Sequence[Entry]) -> dict[str, Entry]:
     return held
 
 
-def _unrecorded(held: Mapping[str, Entry], now: Mapping[str, Document], at: str) -> list[Entry]:
+def _unrecorded(
+    held: Mapping[str, Entry], gone: Collection[str], now: Mapping[str, Document], at: str
+) -> list[Entry]:
     """Return what the log lacks: a gone source whose content is found under a new one is renamed.
 
     Args:
         held: The last entry of each source, by the log.
-        now: What is stored, by source.
+        gone: Those of them that are stored no more.
+        now: Documents of stored sources that the log does not have, or has as others.
         at: When; empty if there was no log, and all of it may have been there for long.
     """
-    gone: defaultdict[str, list[Entry]] = defaultdict(list)
-    for source, e in held.items():
-        if source not in now:
-            gone[e.content_hash].append(e)
+    by_content: defaultdict[str, list[Entry]] = defaultdict(list)
+    for source in sorted(gone):
+        by_content[held[source].content_hash].append(held[source])
     found: list[Entry] = []
     for source, card in sorted(now.items()):
         was, told = held.get(source), (source, card.doc_id, card.content_hash, card.title)
-        if was and was.content_hash == card.content_hash:
-            if was.doc_id != card.doc_id:  # the rest of a rename
-                found.append(Entry(at, "held", *told))
+        if was and was.content_hash == card.content_hash:  # the rest of a rename
+            found.append(Entry(at, "held", *told))
         elif was:
             found.append(Entry(at, "replaced", *told, was.title))
-        elif gone[card.content_hash]:
-            found.append(Entry(at, "renamed", *told, gone[card.content_hash].pop().source))
+        elif by_content[card.content_hash]:
+            former = by_content[card.content_hash].pop().source
+            found.append(Entry(at, "renamed", *told, former))
         else:
             found.append(Entry(at, "added" if at else "held", *told))
-    left = (e for several in gone.values() for e in several)
+    left = (e for several in by_content.values() for e in several)
     return found + [
         Entry(at, "withdrawn", e.source, e.doc_id, e.content_hash, e.title) for e in left
     ]
