@@ -105,14 +105,17 @@ WHERE none(l IN labels(n) WHERE l STARTS WITH 'Kgrag')
 RETURN count(n) AS n;
 
 // name: settings
-MATCH (s:KgragSetting) WHERE NOT s.id STARTS WITH 'note.'
+MATCH (s:KgragSetting) WHERE s.id < 'note.' OR s.id >= 'note/'
 RETURN s.id AS key, s.value AS value;
+
+// name: notes
+MATCH (s:KgragSetting) WHERE s.id STARTS WITH $prefix RETURN s.id AS key, s.value AS value;
 
 // name: state
 MATCH (k:KgragKnowledgeBase {id: 'kgrag'})
 RETURN coalesce(k.mark, '') AS mark, coalesce(k.switching, false) AS switching,
   COLLECT {
-    MATCH (s:KgragSetting) WHERE NOT s.id STARTS WITH 'note.' RETURN [s.id, s.value]
+    MATCH (s:KgragSetting) WHERE s.id < 'note.' OR s.id >= 'note/' RETURN [s.id, s.value]
   } AS settings;
 
 // name: revisions

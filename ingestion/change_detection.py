@@ -21,7 +21,7 @@ from kgrag.ingestion.workers.executor import Executor
 from kgrag.ingestion.workers.pool import Pool
 from kgrag.ingestion.workers.task import Made, Setting, Task
 from kgrag.store.contents import DocumentBundle
-from kgrag.store.folders import ARCHIVE, ARCHIVES_BETWEEN, absolute
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import Message, message, without_start
 from kgrag.text.visible import place_shown
@@ -168,8 +168,6 @@ class ChangeDetector:
     def _asked_record(self, number: int, record: Document | Failure) -> _Asked:
         if isinstance(record, Failure):
             return _Asked(number, failure=record)
-        if archive := self._sidecars.archive(absolute(record.file)):
-            record = replace(record, properties={**record.properties, ARCHIVE: archive})
         task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
         return _Asked(number, record=record, task=None if held else task)
@@ -285,9 +283,7 @@ class ChangeDetector:
         own = absolute(source.path)
         places = {name: place_shown(name) for name in self._sources_of[doc_id]} | {own: source.path}
         stated = (self._sidecars.stated(places[name]) for name in sorted(places))
-        archives = dict.fromkeys(filter(None, map(self._sidecars.archive, sorted(places))))
-        told = {ARCHIVE: ARCHIVES_BETWEEN.join(archives)} if archives else {}
-        return {**next(filter(None, stated), {}), **told}
+        return next(filter(None, stated), {})
 
     def _wanted_of(self, document: Document) -> Fingerprint:
         return self._wanted(document.content_hash, document.media_type, document.properties)

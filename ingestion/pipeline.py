@@ -23,7 +23,7 @@ from kgrag.ingestion.workers.executor import Executor, LocalExecutor, executor_o
 from kgrag.ingestion.workers.pool import is_small
 from kgrag.ingestion.workers.task import RULES_VERSION
 from kgrag.store.contents import DocumentBundle, NodeVector, SourceState
-from kgrag.store.folders import ARCHIVES, absolute
+from kgrag.store.folders import absolute
 from kgrag.store.store import Store
 from kgrag.text.messages import message
 from kgrag.text.visible import parted, shown_path
@@ -66,7 +66,7 @@ def ingest(
         named = tuple(source for source in found.sources if absolute(source.name) in only)
         found = replace(found, sources=named)
     model = enricher.identity if enricher else ""
-    sidecars = Sidecars(found.sidecars, target.store.get_meta(ARCHIVES))
+    sidecars = Sidecars(found.sidecars)
     detector = _detector(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     executor = executor_of(limits, target.embedder, is_small=is_small(found.sources))
@@ -100,7 +100,7 @@ def survey(
     `Enricher.identity`, empty for a run without models; for the rest see `ingest`.
     """
     found = discover(paths, follow_links=follow_links)
-    sidecars = Sidecars(found.sidecars, target.store.get_meta(ARCHIVES))
+    sidecars = Sidecars(found.sidecars)
     yield from _not_read(found, sidecars)
     detector = _detector(target, model=model, sidecars=sidecars)
     for _, item in _read_all(found, detector, None, limits):
@@ -238,12 +238,12 @@ class _Batches:
 
 def _store(ready: PreparedDocument, vectors: Sequence[NodeVector], target: IngestTarget) -> Outcome:
     """Store a document, and return what became of it."""
-    outcome = ready.outcome
+    outcome, writer = ready.outcome, target.writer or target.store
     if ready.bundle is None:
-        target.store.attach_source(ready.source, outcome.doc_id)
+        writer.attach_source(ready.source, outcome.doc_id)
         return outcome
     bundle = replace(ready.bundle, vectors=vectors, embedder=target.embedder.name)
-    was = target.upsert(bundle, ready.source)
+    was = writer.upsert_document(bundle, source=ready.source)
     if outcome.status == "added" and was is not None:  # by another process, meanwhile
         status: Status = "unchanged" if was == bundle.fingerprint else "replaced"
         outcome = replace(outcome, status=status)

@@ -1,8 +1,8 @@
 """A knowledge base that documents are ingested into."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kgrag.config import ChunkConfig
 from kgrag.embedding.embedder import Embedder
@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from kgrag.ingestion.vision import Vision
 
 
+class Writer(Protocol):
+    """Stores documents, as `kgrag.store.documents.DocumentStore` does."""
+
+    def upsert_document(self, bundle: DocumentBundle, *, source: str) -> str | None:
+        """Store a document."""
+        ...
+
+    def attach_source(self, source: str, doc_id: str) -> None:
+        """Record another source of a document."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class IngestTarget:
     """A knowledge base that is written to.
@@ -24,21 +36,14 @@ class IngestTarget:
         embedder: Its encoder.
         sizes: Its chunk sizes.
         vision: Reads pictures of pages; None for no vision model.
-        replacing: Stores a document of a source in place of `upsert_document`, and records what it
-            changes; None for no record.
+        writer: Stores documents; None for the knowledge base itself.
     """
 
     store: Store
     embedder: Embedder
     sizes: ChunkSizes
     vision: "Vision | None" = None
-    replacing: Callable[[DocumentBundle, str], str | None] | None = None
-
-    def upsert(self, bundle: DocumentBundle, source: str) -> str | None:
-        """Store a document; see `kgrag.store.documents.DocumentStore.upsert_document`."""
-        if self.replacing:
-            return self.replacing(bundle, source)
-        return self.store.upsert_document(bundle, source=source)
+    writer: Writer | None = None
 
 
 def other_sizes(config: ChunkConfig, sizes: ChunkSizes) -> str:

@@ -38,7 +38,7 @@ from kgrag.maintenance.problems import (
 )
 from kgrag.maintenance.repairing import repair
 from kgrag.results import ScoredChunk
-from kgrag.retrieval.filter import Filter, document_called, document_meant, documents_within
+from kgrag.retrieval.filter import Filter, document_called, document_meant
 from kgrag.retrieval.grim import Pipeline
 from kgrag.retrieval.systems import NO_SYSTEMS, Systems, checked_systems, preset
 from kgrag.statements.in_force import InForce
@@ -296,14 +296,7 @@ class PlainKnowledgeBase:
         Raises:
             NotFoundError: If no document matches.
         """
-        if within is None:
-            return None
-        known = self._knowledge
-
-        def in_force() -> frozenset[str]:
-            return known.in_force().in_force(known.as_of.day)
-
-        return documents_within(within, self._cards(), in_force=in_force)
+        return self._knowledge.within(within).doc_ids
 
     def find_document(self, name: str) -> Document:
         """Return the card of a document by id, file, number (文号), title or words of its title.
@@ -440,12 +433,13 @@ class PlainKnowledgeBase:
         """
         card = document_called(name, self.store.document_cards())
         from kgrag.ingestion.connect import connect
-        from kgrag.statements.journal import record
+        from kgrag.statements.journal import Recorder
 
-        record(self.store)
-        self.store.delete_document(card.doc_id)
+        recorder = Recorder(self.store)
+        for state in self.store.sources():
+            if state.doc_id == card.doc_id:
+                recorder.withdraw(state.source)
         connect(self.store)
-        record(self.store)
         return card
 
     def entities(

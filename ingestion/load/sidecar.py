@@ -14,7 +14,7 @@ from kgrag.files.foreign_json import read_foreign
 from kgrag.ingestion.load.remote import names_in
 from kgrag.ingestion.load.source import SIDECARS, Discovery, Failure, Source, open_regular
 from kgrag.ingestion.load.statement import field_of, statement
-from kgrag.store.folders import archive_of, is_remote
+from kgrag.store.folders import is_remote
 from kgrag.text.messages import message, said_by, without_start
 from kgrag.text.visible import shown_path
 
@@ -154,15 +154,13 @@ class Sidecars:
     in one folder `metadata.csv`.
     """
 
-    def __init__(self, walked: Iterable[Source] = (), archives: str | None = None) -> None:
+    def __init__(self, walked: Iterable[Source] = ()) -> None:
         """Create it for the sidecar files found in folders.
 
         Args:
             walked: With the folder that must contain each when it is opened; those of other
                 folders must be in their own.
-            archives: The note of the folders that are archives.
         """
-        self._archives = archives
         self._walked = {_absolute(source.path): source for source in walked}
         self._tables: dict[Path, _Table] = {}
         self._names: dict[Path, _Names] = {}
@@ -171,10 +169,6 @@ class Sidecars:
         """Return the stated properties of a file, which need not exist any more, or none."""
         found = self._statement(_absolute(path))
         return found.properties if found else {}
-
-    def archive(self, source: str) -> str:
-        """Return the archive that a source (absolute path) is in; empty for none."""
-        return archive_of(self._archives, source)
 
     def failures(self, found: Discovery) -> Iterator[Failure]:
         """Yield the problems of the sidecar files found in folders.

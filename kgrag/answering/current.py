@@ -19,6 +19,7 @@ from kgrag.kb_meta import KbMeta
 from kgrag.retrieval.cross_encoding import ByCrossEncoder, CrossEncoder
 from kgrag.retrieval.settings import Settings, settings_of
 from kgrag.statements.in_force import InForce
+from kgrag.store.folders import documents_of_archive
 from kgrag.store.store import Store
 from kgrag.store.whole import CopiedStore
 
@@ -90,6 +91,7 @@ class Current:
             cache(partial(self.embedder, store)),
             lambda: read()[0],
             in_force=lambda: read()[1](),
+            archive=partial(documents_of_archive, self.store),  # a copy has no notes
             as_of=as_of_asked("", None),
             rerank=None if model is None else ByCrossEncoder(model, n_best=n_best),
         )

@@ -33,6 +33,7 @@ class SearchContext:
         embedder: Returns the encoder; not called by systems that need none.
         settings: Returns the search settings for questions in a language that the encoder reads.
         in_force: Returns the validity of documents.
+        archive: Returns the documents of an archive by its name.
         as_of: The day that is asked for.
         doc_ids: Documents to search; all for None.
         rerank: Reranker of the best results for every preset; None for none.
@@ -42,6 +43,7 @@ class SearchContext:
     embedder: Callable[[], Embedder]
     settings: Callable[[], Settings]
     in_force: Callable[[], InForce]
+    archive: Callable[[str], frozenset[str]]
     as_of: AsOf
     doc_ids: frozenset[str] | None = None
     rerank: Reranker | None = None
@@ -75,13 +77,16 @@ class SearchContext:
         """
         if not wanted:
             return self
-        day = self.as_of.day
-        cards = self.settings().cards
-        left = documents_within(wanted, cards, in_force=lambda: self.in_force().in_force(day))
+        left = documents_within(
+            wanted,
+            self.settings().cards,
+            in_force=lambda: self.in_force().in_force(self.as_of.day),
+            archive=self.archive,
+        )
         if self.doc_ids is not None:
             left &= self.doc_ids
         if not left:
-            raise NotFoundError(_ALL_LATER.format(day))
+            raise NotFoundError(_ALL_LATER.format(self.as_of.day))
         return replace(self, doc_ids=left)
 
     def at(self, question: str, as_of: str | date | None) -> "SearchContext":

@@ -52,23 +52,28 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Raise Stopped for the first SIGINT or SIGTERM inside; the second ends the process at once."""
+def ended_by_signals() -> Iterator[list[int]]:
+    """Raise Stopped for the first SIGINT or SIGTERM inside; the second ends the process at once.
+
+    Yields a list that gets its number: a library may raise another KeyboardInterrupt instead.
+    """
+    came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread handles signals
+        yield came  # only the main thread handles signals
         return
-    before = {number: signal.signal(number, _stop) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for again in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(again, lambda number, _: os._exit(128 + number))
+        came.append(number)
+        raise Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    for again in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(again, lambda number, _: os._exit(128 + number))
-    raise Stopped(number)
 
 
 def leave(code: object) -> None:

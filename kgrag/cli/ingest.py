@@ -203,13 +203,13 @@ def sync(
     plan = _planned(ctx, given.kb, lambda base: given.of(base, folder).plan(), 0)
     if not as_json:
         print_changes(plan)
-    report = None
-    if done := yes or (bool(plan.changes) and not as_json and _agreed()):
+    report, is_due = None, bool(plan.changes or given.archive)
+    if done := yes or (is_due and not as_json and _agreed()):
         with opened(given.kb, create=True) as base, progress_bar("sync") as progress:
             report = given.of(base, folder).run(
                 plan, allow_emptying=given.allow_emptying, progress=progress
             )
-    elif plan.changes:
+    elif is_due:
         say("nothing was done; --yes does it", err=True)
     if as_json:
         print_json(plan.to_dict() | {"done": done, "report": report and report.to_dict()})
@@ -263,20 +263,18 @@ def watch(
             try:
                 plan = follows.plan(touched)
                 if plan.changes or touched is None:
-                    print_outcome(plan, follows.run(plan, allow_emptying=given.allow_emptying))
+                    report = follows.run(plan, allow_emptying=given.allow_emptying)
+                    if plan.changes:
+                        print_changes(plan)
+                    _print_outcomes(
+                        [o for o in report.outcomes if o.status == "failed" or o.warnings]
+                    )
+                    _print_versions(report)
                 last = ""
             except KgragError as exc:  # a lost mount, a server that is away: later
                 if (text := in_words(exc)) != last:
                     echo(f"kgrag: {text}", err=True)
                 last = text
-
-
-def print_outcome(plan: "SyncPlan", report: "IngestReport") -> None:
-    """Print what was done, a line for each change, and what failed."""
-    if plan.changes:
-        print_changes(plan)
-    _print_outcomes([o for o in report.outcomes if o.status == "failed" or o.warnings])
-    _print_versions(report)
 
 
 @command()

@@ -38,8 +38,9 @@ class _Commands(click.Group):
         if not standalone_mode:
             return run()
         try:
-            with ended_by_signals():
+            with ended_by_signals() as came:
                 code: Any = run()
+            code = 128 + came[0] if came else code
         except click.ClickException as exc:
             _print_usage_error(exc)
             code = exc.exit_code

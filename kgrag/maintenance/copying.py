@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from kgrag.errors import StoreError
 from kgrag.json_ready import JsonReady
-from kgrag.statements.journal import LOG
+from kgrag.statements.journal import CHANGES
 from kgrag.store.bundles import content_records
 from kgrag.store.contents import Counts, DocumentBundle
 from kgrag.store.decisions import Correction
@@ -98,8 +98,8 @@ def copy(source: Store, target: Store, *, progress: Progress | None = None) -> C
 
 
 def _folders(source: Store) -> dict[str, str]:
-    notes = {key: source.get_meta(key) for key in (FOLDERS, ARCHIVES, LOG)}
-    return {key: note for key, note in notes.items() if note}
+    notes = {key: source.get_meta(key) for key in (FOLDERS, ARCHIVES)}
+    return source.notes(CHANGES) | {key: note for key, note in notes.items() if note}
 
 
 def compare(source: Store, target: Store) -> Comparison:

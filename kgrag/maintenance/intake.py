@@ -107,7 +107,7 @@ class Intake:
             only: Absolute paths of the files to read; all for None.
         """
         from kgrag.statements.digest import versions
-        from kgrag.statements.journal import Recorder, record
+        from kgrag.statements.journal import Recorder
 
         began = time.monotonic()
         known = KbMeta(self.store.all_meta())
@@ -117,12 +117,10 @@ class Intake:
         wanted = encoder_meta(self.embedder) | sizes
         # Never the recorded encoder again: another process may be changing it (`kgrag reembed`).
         self.store.set_meta(wanted.changes(known) | self._new_folders(paths))
-        record(self.store)
-        replacing = Recorder(self.store).upsert
         with self._enricher(model) as enricher, self._vision(model) as vision:
             report = ingest(
                 paths,
-                replace(target, vision=vision, replacing=replacing),
+                replace(target, vision=vision, writer=Recorder(self.store)),
                 enricher=enricher,
                 progress=progress,
                 follow_links=follow_links,
@@ -130,33 +128,23 @@ class Intake:
                 limits=self.config.ingest,
             )
         self._note_unread(report, paths)
-        record(self.store)
         new = {outcome.doc_id for outcome in report.outcomes if outcome.status == "added"}
         found = versions(self.store, new)
         report = replace(report, versions=tuple((v.file, v.title, v.clauses) for v in found))
         return self._finished(report, progress, began)
 
-    @contextmanager
-    def look(
-        self, found: Discovery, *, model: Use, archives: str | None
-    ) -> "Iterator[Iterator[Seen]]":
-        """Yield what is seen of files without reading them; see `ChangeDetector.look`.
-
-        Args:
-            found: The files.
-            model: As for `ingest`.
-            archives: The note of the folders that are archives, as it will be.
-        """
+    def look(self, found: Discovery, *, model: Use) -> list[Seen]:
+        """Return what is seen of files without reading them; see `ChangeDetector.look`."""
         with self._enricher(model) as enricher, self._vision(model, "plan") as vision:
             detector = ChangeDetector(
                 self.store,
                 settings=rules_digest(self.sizes),
                 model=enricher.identity if enricher else "",
                 sizes=self.sizes,
-                sidecars=Sidecars(found.sidecars, archives),
+                sidecars=Sidecars(found.sidecars),
                 vision=vision,
             )
-            yield detector.look(found.sources, self.config.ingest.max_bytes)
+            return [*detector.look(found.sources, self.config.ingest.max_bytes)]
 
     def retry_failed(self, paths: Sequence[Path], *, progress: Progress | None) -> IngestReport:
         """Ask the model again for failed passages; see `kgrag.ingestion.pipeline.retry_failed`.

@@ -18,7 +18,7 @@ from kgrag.ingestion.embed import embed, texts_to_embed
 from kgrag.ingestion.fingerprints import Fingerprint
 from kgrag.ingestion.renew import rebuilt, reread
 from kgrag.json_ready import as_dict
-from kgrag.kb_meta import KbMeta
+from kgrag.kb_meta import NOTE, KbMeta
 from kgrag.llm.models import ChatModels, calls_file
 from kgrag.maintenance.intake import vision_of
 from kgrag.store.contents import DocumentBundle, Problem
@@ -213,7 +213,7 @@ class _Repairing:
     def _settings(self) -> bool:
         """Copy settings, inferring lost ones; return whether everything must be encoded again."""
         values, lost = self.old.settings()
-        self.old.new.set_meta(values)
+        self.old.new.set_meta(values | self.old.intact.notes(NOTE))
         if not lost:
             return False
         found = self._found_settings(KbMeta(values)).stored

@@ -3,32 +3,23 @@
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from kgrag.errors import IngestionError, NotFoundError, needs_extra
+from kgrag.errors import IngestionError, needs_extra
 from kgrag.ingestion.change_detection import Seen
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.load import Discovery, Failure, discover
+from kgrag.ingestion.load import Discovery, discover
 from kgrag.ingestion.load.source import SIDECARS
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.report import IngestReport
 from kgrag.json_ready import JsonReady
 from kgrag.maintenance.intake import Intake, Use
-from kgrag.statements.journal import record
-from kgrag.store.folders import (
-    ARCHIVE,
-    ARCHIVES,
-    ARCHIVES_BETWEEN,
-    absolute,
-    archive_of,
-    is_remote,
-    with_archive,
-)
+from kgrag.statements.journal import Recorder
+from kgrag.store.folders import ARCHIVES, absolute, archive_of, is_remote, with_archive
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
 
@@ -63,16 +54,12 @@ class SyncPlan:
     Attributes:
         changes: Renamed, added, changed and withdrawn sources, each by path.
         held: Number of sources that are stored of the folder.
-        only: Files to read.
         failures: What could not be looked at: file and reason. What is below stays as it is.
-        is_lost: Whether there is no such folder.
     """
 
     changes: tuple[Change, ...]
     held: int
-    only: frozenset[str]
     failures: tuple[tuple[str, str], ...] = ()
-    is_lost: bool = False
 
     @property
     def counts(self) -> dict[ChangeKind, int]:
@@ -93,39 +80,6 @@ class SyncPlan:
             "changes": [change.to_dict() for change in self.changes],
             "failures": [{"file": file, "detail": reason} for file, reason in self.failures],
         }
-
-    def of(self, kind: ChangeKind) -> list[Change]:
-        """Return the changes of a kind."""
-        return [change for change in self.changes if change.kind == kind]
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What was looked at of a folder.
-
-    Attributes:
-        there: Files that are there.
-        looked: Those of them that were looked at.
-        failures: What could not be found.
-    """
-
-    there: Collection[str]
-    looked: set[str]
-    failures: Sequence[Failure]
-
-    def lacks(self, source: str, unread: Collection[str]) -> bool:
-        """Return whether a stored source that was not seen is there no more.
-
-        Args:
-            source: It.
-            unread: Files, lines of files and folders that could not be read.
-        """
-        file = parted(source)[0]
-        if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
-            return False
-        if file in self.there:  # but the record is not
-            return file in self.looked
-        return "://" in file or not os.path.lexists(place_shown(file))
 
 
 @dataclass(frozen=True)
@@ -157,56 +111,34 @@ class Sync:
                 for all. What is new or gone is noticed anywhere.
 
         Raises:
-            IngestionError: If there is no such folder, and nothing is stored of it.
+            IngestionError: If there is no such folder.
         """
-        found = discover([self.folder], follow_links=self.follow_links)
-        held = {s.source: s.doc_id for s in self.intake.store.sources() if self._is_ours(s.source)}
-        is_lost = self._is_lost(found, is_held=bool(held))
-        files = {absolute(s.name): s for s in found.sources if self._is_ours(absolute(s.name))}
+        found, store, is_ours = self._discovered(), self.intake.store, self._is_ours()
+        cards = {card.doc_id: card for card in store.document_cards()}
+        states = (s for s in store.sources() if is_ours(s.source) and s.doc_id in cards)
+        held = {state.source: cards[state.doc_id] for state in states}
+        files = {absolute(s.name): s for s in found.sources if is_ours(absolute(s.name))}
         looked = set(files)
         if touched is not None:
             known = {parted(source)[0] for source in held}
             looked = {file for file in files if file not in known or _is_in(file, touched)}
         chosen = replace(found, sources=tuple(files[file] for file in sorted(looked)))
-        with self.intake.look(chosen, model=self.model, archives=self._archives) as seeing:
-            seen = [*seeing]
-        failures = () if is_lost else found.failures
-        return self._planned(seen, held, _Look(files, looked, failures), is_lost)
-
-    def _planned(
-        self,
-        seen: Sequence[Seen],
-        held: Mapping[str, str],
-        look: "_Look",
-        is_lost: bool,
-    ) -> SyncPlan:
-        failures = (*look.failures, *(one.failure for one in seen if one.failure))
+        seen = self.intake.look(chosen, model=self.model)
+        failures = (*found.failures, *(one.failure for one in seen if one.failure))
         unread = {absolute(failure.file) for failure in failures}
         seen = [one for one in seen if not one.failure]
-        here = {one.source for one in seen}
-        gone = {source for source in held.keys() - here if look.lacks(source, unread)}
-        cards = self.intake.store.document_cards(sorted({*held.values()}))
-        changes = _changes(seen, held, gone, {card.doc_id: card for card in cards})
-        wanted = {parted(c.source)[0] for c in changes if c.kind != "withdrawn"}
-        return SyncPlan(
-            changes,
-            len(held),
-            frozenset(wanted | (look.looked - {parted(source)[0] for source in here})),
-            tuple((failure.file, failure.reason) for failure in failures),
-            is_lost,
-        )
 
-    def _is_lost(self, found: Discovery, *, is_held: bool) -> bool:
-        """Return whether there is no such folder.
+        def is_gone(source: str) -> bool:
+            file = parted(source)[0]
+            if any(_is_in(file, (place,)) or place.startswith(f"{file}:") for place in unread):
+                return False
+            if file in files:  # but the record is not
+                return file in looked
+            return is_remote(file) or not os.path.lexists(place_shown(file))
 
-        Raises:
-            IngestionError: If so, and nothing is stored of it; or if it cannot be looked at.
-        """
-        failed = [f for f in found.failures if f.file == shown_path(self.folder)]
-        is_there = is_remote(self.folder) or os.path.lexists(self.folder)  # or does not answer
-        if failed and (not is_held or is_there):
-            raise IngestionError(f"{failed[0].file}: {failed[0].reason}")
-        return bool(failed)
+        gone = {*filter(is_gone, held.keys() - {one.source for one in seen})}
+        told = tuple((failure.file, failure.reason) for failure in failures)
+        return SyncPlan((*_changes(seen, held, gone),), len(held), told)
 
     def run(
         self, plan: SyncPlan, *, allow_emptying: bool = False, progress: Progress | None = None
@@ -222,69 +154,70 @@ class Sync:
             IngestionError: If more than half would be withdrawn, and that is not allowed; then
                 nothing is done.
         """
-        store, withdrawn = self.intake.store, plan.of("withdrawn")
+        store, sources = self.intake.store, defaultdict[ChangeKind, list[str]](list)
+        for change in plan.changes:
+            sources[change.kind].append(change.source)
         if plan.is_emptying and not allow_emptying:
             raise IngestionError(
                 "{folder}: {n} of the {held} documents stored of it are not there: is it mounted? "
                 "nothing was done; --yes --allow-emptying withdraws them",
                 folder=shown_path(self.folder),
-                n=len(withdrawn),
+                n=len(sources["withdrawn"]),
                 held=plan.held,
             )
-        record(store)
-        if self._archives:
+        if self.archive:
             store.set_meta({ARCHIVES: self._archives})
-        for change in plan.of("renamed"):
-            with suppress(NotFoundError):  # deleted by another process meanwhile
-                store.attach_source(change.source, change.doc_id)
-                store.detach_source(change.was)
-        report = IngestReport((), 0.0)
-        if not plan.is_lost:
-            report = self._ingest([self.folder], plan.only, progress)
-        for change in withdrawn:
-            store.detach_source(change.source)
+        recorder = Recorder(store)
+        for change in plan.changes:
+            if change.was:
+                recorder.rename(change.was, change.source)
+        withdrawn = sources.pop("withdrawn", [])
+        read = {parted(source)[0] for several in sources.values() for source in several}
+        report = self.intake.ingest(
+            [self.folder],
+            model=self.model,
+            progress=progress,
+            follow_links=self.follow_links,
+            only=read | {absolute(file) for file, _ in plan.failures},
+        )
+        for source in withdrawn:
+            recorder.withdraw(source)
         if withdrawn:
             connect(store)
-            record(store)
             store.refresh(sizes=self.intake.sizes.searched)
-            self._reread_copies({change.doc_id for change in withdrawn})
         return report
 
-    def _ingest(
-        self, paths: Sequence[Path], only: Collection[str] | None, progress: Progress | None
-    ) -> IngestReport:
-        return self.intake.ingest(
-            paths, model=self.model, progress=progress, follow_links=self.follow_links, only=only
-        )
+    def _discovered(self) -> Discovery:
+        """Return what is in the folder.
 
-    def _reread_copies(self, doc_ids: Collection[str]) -> None:
-        """Take in what another archive has of documents again: they are of this one no more."""
-        store = self.intake.store
-        several = {
-            card.doc_id
-            for card in store.document_cards(sorted(doc_ids))
-            if ARCHIVES_BETWEEN in card.properties.get(ARCHIVE, "")
-        }
-        if files := {parted(s.source)[0] for s in store.sources() if s.doc_id in several}:
-            self._ingest([place_shown(file) for file in sorted(files)], None, None)
+        Raises:
+            IngestionError: If there is no such folder, or it cannot be looked at.
+        """
+        found = discover([self.folder], follow_links=self.follow_links)
+        for failure in found.failures:
+            if failure.file == shown_path(self.folder):
+                raise IngestionError(f"{failure.file}: {failure.reason}")
+        return found
 
-    def _is_ours(self, source: str) -> bool:
+    def _is_ours(self) -> Callable[[str], bool]:
         """Return whether a source is of this folder, not excluded, and of no archive inside."""
-        root = absolute(self.folder)
-        if not _is_in(source, (root,)):
-            return False
-        path = parted(source)[0][len(root) :].strip("/\\").replace("\\", "/")
-        parts = path.split("/")
-        names = {path, *parts, *("/".join(parts[:n]) for n in range(1, len(parts)))}
-        if any(fnmatchcase(name, glob.rstrip("/")) for name in names for glob in self.exclude):
-            return False
-        own = archive_of(self._archives, f"{root}/")
-        return archive_of(self._archives, source) in (own, "")
+        root, archives = absolute(self.folder), self._archives
+        ours = ("", archive_of(archives, f"{root}/"))
+
+        def is_ours(source: str) -> bool:
+            if not _is_in(source, (root,)) or archive_of(archives, source) not in ours:
+                return False
+            path = PurePosixPath(parted(source)[0][len(root) :].replace("\\", "/").lstrip("/"))
+            names = {name for part in (path, *path.parents) for name in (str(part), part.name)}
+            globs = (glob.rstrip("/") for glob in self.exclude)
+            return not any(fnmatchcase(name, glob) for glob in globs for name in names)
+
+        return is_ours
 
     @property
-    def _archives(self) -> str | None:
+    def _archives(self) -> str:
         """The note of archives, with this one's name."""
-        note = self.intake.store.get_meta(ARCHIVES)
+        note = self.intake.store.get_meta(ARCHIVES) or "{}"
         return with_archive(note, absolute(self.folder), self.archive) if self.archive else note
 
 
@@ -314,8 +247,7 @@ def watched(
             )  # fmt: skip
             for n, batch in enumerate(batches):
                 paths = frozenset(absolute(path) for _, path in batch)
-                is_any = any(Path(path).name.lower() in SIDECARS for path in paths)
-                if not n or is_any:
+                if not n or any(Path(path).name.lower() in SIDECARS for path in paths):
                     yield None  # after the first batch, when changes are noticed already
                 elif paths:
                     yield paths
@@ -336,35 +268,26 @@ def _is_in(source: str, places: Collection[str]) -> bool:
 
 
 def _changes(
-    seen: Sequence[Seen],
-    held: Mapping[str, str],
-    gone: Collection[str],
-    cards: Mapping[str, Document],
-) -> tuple[Change, ...]:
-    """Return changes: a source that is gone and a new one of the same content are one, renamed.
+    seen: Sequence[Seen], held: Mapping[str, Document], gone: Collection[str]
+) -> Iterator[Change]:
+    """Yield changes: a source that is gone and a new one of the same content are one, renamed.
 
     Of several with the same content those of the same name are.
     """
     by_content: defaultdict[str, list[str]] = defaultdict(list)
     for source in sorted(gone):
-        if card := cards.get(held[source]):
-            by_content[card.content_hash].append(source)
-    found: list[Change] = []
+        by_content[held[source].content_hash].append(source)
     for one in sorted(seen, key=lambda s: s.source):
-        was = by_content[one.content_hash]
-        if one.source in held:
-            card = cards.get(held[one.source])
+        card, was = held.get(one.source), by_content[one.content_hash]
+        if card:
             if not one.is_current:
-                told = (held[one.source], card.title if card else "")
-                found.append(Change("changed", one.source, "", *told))
+                yield Change("changed", one.source, "", card.doc_id, card.title)
         elif was:
             name = Path(one.source).name
             former = max(was, key=lambda source: Path(source).name == name)
             was.remove(former)
-            card = cards[held[former]]
-            found.append(Change("renamed", one.source, former, card.doc_id, card.title))
+            yield Change("renamed", one.source, former, held[former].doc_id, held[former].title)
         else:
-            found.append(Change("added", one.source))
-    left = sorted(source for several in by_content.values() for source in several)
-    ends = (Change("withdrawn", s, "", held[s], cards[held[s]].title) for s in left)
-    return (*found, *ends)
+            yield Change("added", one.source)
+    for source in sorted(source for several in by_content.values() for source in several):
+        yield Change("withdrawn", source, "", held[source].doc_id, held[source].title)

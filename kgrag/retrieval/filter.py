@@ -8,7 +8,7 @@ from pathlib import Path
 from kgrag.answer.notes import note
 from kgrag.errors import NotFoundError, OutOfRangeError
 from kgrag.limits import check_whole
-from kgrag.store.folders import ARCHIVE, ARCHIVES_BETWEEN, absolute
+from kgrag.store.folders import absolute
 from kgrag.store.likeness import not_called
 from kgrag.text.facets import NATIONAL, Facets, document_facets
 from kgrag.text.messages import message
@@ -79,6 +79,7 @@ def documents_within(
     cards: Sequence[Document],
     *,
     in_force: Callable[[], frozenset[str]] = frozenset[str],
+    archive: Callable[[str], frozenset[str]] = lambda _: frozenset(),
 ) -> frozenset[str]:
     """Return the ids of the documents that match a filter with a condition; never empty.
 
@@ -86,6 +87,7 @@ def documents_within(
         wanted: The filter.
         cards: The documents to choose from.
         in_force: Returns the ids of those that may be relied on; needed only if that is wanted.
+        archive: Returns the ids of those of an archive by its name; none if it is no archive's.
 
     Raises:
         NotFoundError: If a condition, or their conjunction, matches no document. Names it, and
@@ -93,9 +95,13 @@ def documents_within(
     """
     check_whole("filter", *wanted.regions, *wanted.kinds, *wanted.issuers)
     every = frozenset(card.doc_id for card in cards)
+
+    def meant(name: str, cards: Sequence[Document]) -> frozenset[str]:
+        return (archive(name) & every) or frozenset((document_meant(name, cards).doc_id,))
+
     conditions: list[tuple[str, frozenset[str]]] = []
     for name, values, matching in (
-        ("document", wanted.documents, _meant),
+        ("document", wanted.documents, meant),
         ("region", wanted.regions, _about),
         ("kind", wanted.kinds, _of_kind),
         ("issuer", wanted.issuers, _issued_by),
@@ -109,7 +115,7 @@ def documents_within(
     if wanted.in_force:
         conditions.append(("in force", in_force()))
     if wanted.without:
-        others = every.difference(*(_meant(name, cards) for name in wanted.without))
+        others = every.difference(*(meant(name, cards) for name in wanted.without))
         conditions.append((f"all without {', '.join(wanted.without)}", others))
     left = every.intersection(*(ids for _, ids in conditions))
     if not left:
@@ -227,12 +233,6 @@ def _ways_to_name(name: str) -> tuple[Callable[[Document], bool], ...]:
         lambda card: card.title in (name, title),
         lambda card: bool(card.metadata.number) and normalize_name(card.metadata.number) == number,
     )
-
-
-def _meant(name: str, cards: Sequence[Document]) -> frozenset[str]:
-    archives = {c.doc_id: c.properties.get(ARCHIVE, "").split(ARCHIVES_BETWEEN) for c in cards}
-    of_archive = frozenset(doc_id for doc_id, names in archives.items() if name in names)
-    return of_archive or frozenset((document_meant(name, cards).doc_id,))
 
 
 def _about(region: str, cards: Sequence[Document]) -> frozenset[str]:

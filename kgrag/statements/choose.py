@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kgrag.answer.notes import Note, note
@@ -14,6 +15,7 @@ from kgrag.retrieval.filter import documents_within
 from kgrag.statements.figures import decimal_of
 from kgrag.statements.in_force import InForce
 from kgrag.statements.sources import role_of, subject_of
+from kgrag.store.folders import documents_of_archive
 from kgrag.store.graph import Statement
 from kgrag.store.likeness import not_called
 from kgrag.store.store import Store
@@ -128,7 +130,10 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     def in_force() -> frozenset[str]:
         return InForce.read(store, held).in_force(selection.day)
 
-    covered = documents_within(within, held, in_force=in_force) if within else None
+    of_archive = partial(documents_of_archive, store)
+    covered = (
+        documents_within(within, held, in_force=in_force, archive=of_archive) if within else None
+    )
     cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
     if not kind:
         return Chosen(cards, held)

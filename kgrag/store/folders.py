@@ -16,11 +16,10 @@ from kgrag.types import Document
 
 if TYPE_CHECKING:  # numpy takes long to import, and filters need none
     from kgrag.store.contents import SourceState
+    from kgrag.store.store import Store
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
 ARCHIVES = f"{NOTE}archives"  # key of the note of folders that are archives: {folder: name}
-ARCHIVE = "stated.archive"  # property of a document: the names of the archives that have it
-ARCHIVES_BETWEEN = "；"
 _LONGEST = 80  # characters of an archive's name
 _PART = re.compile(r"[/\\]+[^/\\]*")
 
@@ -105,16 +104,22 @@ def archive_of(note: str | None, source: str) -> str:
     return next((str(folders[folder]) for folder in around if folder in folders), "")
 
 
+def documents_of_archive(store: "Store", name: str) -> frozenset[str]:
+    """Return the ids of the documents of an archive; none if no archive has the name."""
+    note = store.get_meta(ARCHIVES)
+    if name not in json.loads(note or "{}").values():
+        return frozenset()
+    return frozenset(s.doc_id for s in store.sources() if archive_of(note, s.source) == name)
+
+
 def with_archive(note: str | None, folder: str, name: str) -> str:
     """Return the note with a folder as an archive of a name.
 
     Raises:
-        OutOfRangeError: If the name is blank, too long, or has ； or line breaks in it.
+        OutOfRangeError: If the name is blank or too long.
     """
-    if not name.strip() or len(name) > _LONGEST or {*name} & {*ARCHIVES_BETWEEN, "\n", "\r"}:
-        raise OutOfRangeError(
-            "an archive's name has 1 to 80 characters, no ；, got {name!r}", name=name
-        )
+    if not name.strip() or len(name) > _LONGEST:
+        raise OutOfRangeError("an archive's name has 1 to 80 characters, got {name!r}", name=name)
     folders = json.loads(note or "{}") | {folder.rstrip("/\\"): name.strip()}
     return json.dumps(folders, ensure_ascii=False, sort_keys=True)
 

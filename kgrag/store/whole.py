@@ -29,6 +29,10 @@ class WholeStore(Protocol):
         """
         ...
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        """Return the notes whose keys begin so, ordered by key."""
+        ...
+
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Record settings and notes, all or none."""
         ...

@@ -251,5 +251,5 @@ def digest(base: "PlainKnowledgeBase", given: Changed) -> "Table":
     if given.since:
         from kgrag.statements.journal import changes_since
 
-        return changes_since(base.store, given.since, base.doc_ids())
+        return changes_since(base.store, given.since)
     return base.rows(given.selection("digest"))

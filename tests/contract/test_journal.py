@@ -2,45 +2,39 @@
 
 from dataclasses import replace
 
-from kgrag.statements.journal import LOG, Recorder, entries, record
+from kgrag.statements.journal import CHANGES, Recorder, entries
 
 TEXT = "一、目标\n到2025年建成绿色工厂500家。\n二、任务\n推进工业节能降碳，完善标准体系。"
 
 
-def kinds(store):
-    return [(e.kind, e.source) for e in entries(store)]
-
-
 def test_the_log_has_each_change_once(store, make):
-    """Nothing twice, and what was not recorded before a kill is found by comparing."""
-    record(store)
+    """What comes, gets another source, is renamed and goes, in the order in which it happens."""
+    recorder = Recorder(store)
     for name in "abc":
-        store.upsert_document(make.bundle(name, TEXT + name), source=f"/{name}.txt")
-    record(store)
-    store.attach_source("/d.txt", "d-c")
-    store.detach_source("/c.txt")
-    store.detach_source("/a.txt")
+        recorder.upsert_document(make.bundle(name, TEXT + name), source=f"/{name}.txt")
+    recorder.attach_source("/a2.txt", "d-a")
+    recorder.rename("/c.txt", "/d.txt")
+    recorder.withdraw("/a.txt")
+    recorder.withdraw("/a.txt")
+    recorder.withdraw("/b.txt")
 
-    expected = [("added", f"/{name}.txt") for name in "abc"]
-    expected += [("renamed", "/d.txt"), ("withdrawn", "/a.txt")]
-    assert kinds(store) == expected  # and nothing is recorded yet
-    record(store)
-    record(store)
-    assert kinds(store) == expected
+    added = [("added", f"/{name}.txt") for name in ("a", "b", "c", "a2")]
+    gone = [("withdrawn", f"/{name}.txt") for name in "ab"]
+    told = [(e.kind, e.source) for e in entries(store)]
+    assert told == [*added, ("renamed", "/d.txt"), *gone]
+    held = {state.source: state.doc_id for state in store.sources()}
+    assert held == {"/a2.txt": "d-a", "/d.txt": "d-c"}
 
 
 def test_a_replaced_document_is_compared_in_the_same_transaction(store, make):
     """Its clauses are counted; what is stored again with the same content is no change."""
     store.upsert_document(make.bundle("a", TEXT), source="/a.txt")
-    record(store)
     recorder = Recorder(store)
     new = make.bundle("b", TEXT.replace("节能降碳", "数字化改造"))
-    recorder.upsert(new, "/a.txt")
-    record(store)
+    recorder.upsert_document(new, source="/a.txt")
 
-    (told,) = entries(store)  # what was there before the log is no change
-    assert (told.kind, told.doc_id, told.was, told.clauses) == ("replaced", "d-b", "a", 1)
-    assert LOG not in store.all_meta()  # which copies and exports have
-    same = replace(new, fingerprint="other")
-    recorder.upsert(same, "/a.txt")
+    (told,) = entries(store)
+    assert (told.kind, told.title, told.was, told.clauses) == ("replaced", "b", "a", 1)
+    assert not any(key.startswith(CHANGES) for key in store.all_meta())  # which exports have
+    recorder.upsert_document(replace(new, fingerprint="other"), source="/a.txt")
     assert entries(store) == [told]

@@ -88,6 +88,10 @@ class Neo4jStore(Decisions, Graph, Search):
         rows = self._database.read("settings")
         return check_settings(dict(sorted((row["key"], row["value"]) for row in rows)))
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        rows = self._database.read("notes", prefix=prefix)
+        return dict(sorted((row["key"], row["value"]) for row in rows))
+
     def set_meta(self, values: Mapping[str, str]) -> None:
         self._database.write(lambda tx: write.set_meta(tx, values))
 

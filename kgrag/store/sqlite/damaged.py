@@ -63,7 +63,7 @@ class Damaged:
     _as_of: Mark | None
 
     def settings(self) -> tuple[dict[str, str], list[str]]:
-        """Return undamaged settings and notes, and the keys of damaged ones."""
+        """Return undamaged settings, and the keys of damaged ones."""
         with self._read.read() as connection:
             rows, lost = intact_rows(connection, "meta")
         return {key: str(row[1]) for key, row in rows.items()}, lost

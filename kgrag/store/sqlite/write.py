@@ -45,6 +45,10 @@ class Writing(Role):
             refuse_damaged_settings(connection, "meta")
             return check_settings(dict(run(connection, "settings").fetchall()))
 
+    def notes(self, prefix: str) -> dict[str, str]:
+        with self._reading() as connection:
+            return dict(run(connection, "notes_of", prefix).fetchall())
+
     def set_meta(self, values: Mapping[str, str]) -> None:
         with self._database.write() as connection:
             run_each(connection, "put_setting", values.items())

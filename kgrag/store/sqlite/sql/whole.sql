@@ -1,7 +1,12 @@
 -- Settings, counts, a document's bundle, and the export: in a fixed order, without row numbers.
 
 -- name: settings
-SELECT key, value FROM meta WHERE key NOT GLOB 'note.*' ORDER BY key;
+-- Without notes, of which there are many: these are not even passed over.
+SELECT key, value FROM meta WHERE key < 'note.'
+UNION ALL SELECT key, value FROM meta WHERE key >= 'note/' ORDER BY key;
+
+-- name: notes_of
+SELECT key, value FROM meta WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY key;
 
 -- name: setting
 SELECT value FROM meta WHERE key = ?;
