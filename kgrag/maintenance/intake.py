@@ -129,9 +129,9 @@ class Intake:
             )
         self._note_unread(report, paths)
         new = {outcome.doc_id for outcome in report.outcomes if outcome.status == "added"}
-        found = versions(self.store, new)
-        report = replace(report, versions=tuple((v.file, v.title, v.clauses) for v in found))
-        return self._finished(report, progress, began)
+        report = self._finished(report, progress, began)
+        found = versions(self.store, new, size=self.sizes.searched[0]) if new else []
+        return replace(report, versions=tuple(found))
 
     def look(self, found: Discovery, *, model: Use) -> list[Seen]:
         """Return what is seen of files without reading them; see `ChangeDetector.look`."""

@@ -46,12 +46,14 @@ class Chosen:
         held: All documents of the knowledge base, without texts.
         statements: By document and offset.
         names: The indicators that were looked for; empty for any.
+        earlier: Number of documents that are left out, as a later version of each is in force.
     """
 
     cards: dict[str, Document]
     held: Sequence[Document]
     statements: Sequence[Statement] = ()
     names: tuple[str, ...] = ()
+    earlier: int = 0
 
     @property
     def stating(self) -> frozenset[str]:
@@ -91,7 +93,7 @@ class Chosen:
 
     @property
     def _excluded(self) -> int:
-        return len(self.held) - len(self.cards)
+        return len(self.held) - len(self.cards) - self.earlier
 
     def not_held(self, places: Collection[str]) -> tuple[str, ...]:
         """Return those of some places that no document of the knowledge base is about.
@@ -107,9 +109,10 @@ class Chosen:
         return tuple(p for p in listed if not with_places_inside([called(p)]) & near)
 
     def place_notes(self, places: Collection[str]) -> list[Note]:
-        """Return a note on the places that no document is about, as for `not_held`."""
+        """Return notes on places that no document is about, and on versions that are left out."""
         lacking = self.not_held(places)
-        return [note("place-not-held", "zh", places=lacking)] if lacking else []
+        told = [note("place-not-held", "zh", places=lacking)] if lacking else []
+        return [*told, note("earlier-left-out", "zh", n=self.earlier)] if self.earlier else told
 
 
 def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Chosen:
@@ -137,6 +140,11 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
     cards = {c.doc_id: c for c in held if covered is None or c.doc_id in covered}
     if not kind:
         return Chosen(cards, held)
+    named = within.documents if within else ()
+    if all(map(of_archive, named)) and len({card.title for card in cards.values()}) < len(cards):
+        for doc_id in InForce.read(store, held).earlier_versions(cards, selection.day):
+            del cards[doc_id]
+    earlier = (len(held) if covered is None else len(covered)) - len(cards)
     is_here = in_places(selection.places, cards.values(), selection.level)
     years = selection.years if kind == "target" else None
 
@@ -150,7 +158,7 @@ def choose(store: Store, selection: "Selection", kind: StatementKind = "") -> Ch
 
     stated = store.statements(kind, sorted(cards) if within else None)
     chosen = [s for s in stated if s.doc_id in cards and is_chosen(s, cards[s.doc_id])]
-    every, names = Chosen(cards, held, chosen), _names(selection, kind)
+    every, names = Chosen(cards, held, chosen, earlier=earlier), _names(selection, kind)
     found = every.having(names, kind)
     if kind == "target" and not found:
         names = tuple(filter(None, (p.strip() for name in names for p in _BETWEEN.split(name))))

@@ -31,6 +31,8 @@ _LONGEST = 300  # characters of a cell
 _LIKE_HEADINGS = 0.6  # share of character pairs from which headings count as alike
 _OF_HEADINGS = 0.3  # what headings add to the share where several clauses might be the one
 _NEAR = 80  # % of likeness from which a clause is nearly the same
+_SENTENCES = 5  # of a document that are searched in others, so many characters of each
+_PHRASE = 40
 _MOST_VERSIONS = 50  # that are looked for at once: each pair takes a tenth of a second
 # Whether one document replaces the other is not known: nothing is called added or removed.
 _ONLY_NEW, _ONLY_OLD, _DIFFERENT, _KEPT = "仅后者有", "仅前者有", "不同", "相同"
@@ -46,24 +48,6 @@ _COLUMNS = (
 
 
 Difference = tuple[str, str, str | None, str | None]  # part, item, words in the old, in the new
-
-
-class Version(NamedTuple):
-    """A document that seems to be another version of one that is held.
-
-    Attributes:
-        doc_id: The document.
-        file: Its file, as shown.
-        old: The other one.
-        title: Its title.
-        clauses: Number of clauses that differ.
-    """
-
-    doc_id: str
-    file: str
-    old: str
-    title: str
-    clauses: int
 
 
 class _Item(NamedTuple):
@@ -157,22 +141,47 @@ def differences(
     return clauses, tuple(rows)
 
 
-def versions(store: Store, doc_ids: Collection[str]) -> list[Version]:
+def versions(store: Store, doc_ids: Collection[str], *, size: int) -> list[tuple[str, str, int]]:
     """Return which documents seem to be versions of others, the nearest by date of each.
 
-    These have the same title but for years, the same place, and mostly the same clauses.
+    These are of the same place, and have mostly the same clauses; they have the same title but for
+    years or, where few documents are looked at, the longest sentences.
+
+    Args:
+        store: The knowledge base.
+        doc_ids: Documents that came together.
+        size: Of the chunks in which sentences are searched.
+
+    Returns:
+        File, title of the other, number of clauses that differ.
     """
+    cards = {card.doc_id: card for card in store.document_cards()}
     groups: defaultdict[object, list[Document]] = defaultdict(list)
-    for card in store.document_cards():
+    for card in cards.values():
         groups[work_of(card)].append(card)
-    few = (group for group in groups.values() if 1 < len(group) <= MOST_EDITIONS)
-    pairs = (
-        (old, new)
-        for group in few
-        for new in group
-        if new.doc_id in doc_ids and (old := _before(new, group, doc_ids))
-    )
+
+    def before(new: Document) -> Document | None:
+        group = groups[work_of(new)]
+        if len(group) == 1 and len(doc_ids) <= _MOST_VERSIONS:
+            shared = (cards[doc_id] for doc_id in _sharing(store, new, size) if doc_id in cards)
+            group = [card for card in shared if card.metadata.regions == new.metadata.regions]
+        return _before(new, group, doc_ids) if len(group) <= MOST_EDITIONS else None
+
+    news = (card for card in cards.values() if card.doc_id in doc_ids)
+    pairs = ((old, new) for new in news if (old := before(new)))
     return [v for old, new in islice(pairs, _MOST_VERSIONS) for v in _version(store, old, new)]
+
+
+def _sharing(store: Store, new: Document, size: int) -> list[str]:
+    """Return the documents that have most of the longest sentences of one, that itself, too."""
+    text = "".join(document.text for document in store.documents([new.doc_id]))
+    longest = sorted((text[a:b] for a, b in sentence_spans(text)), key=len)[-_SENTENCES:]
+    found = Counter[str]()
+    for words in longest:
+        told = words[:_PHRASE]
+        hits = store.search_phrase(told, field="text", size=size, top_k=2 * MOST_EDITIONS)
+        found.update({chunk.doc_id for chunk in store.chunks([node_id for node_id, _ in hits])})
+    return [doc_id for doc_id, n in found.items() if 2 * n > len(longest)]
 
 
 def _before(new: Document, group: Sequence[Document], doc_ids: Collection[str]) -> Document | None:
@@ -182,7 +191,7 @@ def _before(new: Document, group: Sequence[Document], doc_ids: Collection[str]) 
     return max(older, key=age_of, default=None)
 
 
-def _version(store: Store, old: Document, new: Document) -> Iterator[Version]:
+def _version(store: Store, old: Document, new: Document) -> Iterator[tuple[str, str, int]]:
     texts = {d.doc_id: d for d in store.documents([old.doc_id, new.doc_id])}
     if len(texts) == 2:
         before, after = (items_of(store, texts[c.doc_id], ["clauses"]) for c in (old, new))
@@ -190,7 +199,7 @@ def _version(store: Store, old: Document, new: Document) -> Iterator[Version]:
         near = sum(c.kind == _KEPT or (c.alike or 0) >= _NEAR for c in changes)
         if changes and near >= len(changes) / 2:
             differ = sum(c.kind != _KEPT for c in changes)
-            yield Version(new.doc_id, new.file, old.doc_id, old.title, differ)
+            yield new.file, old.title, differ
 
 
 def _compared(

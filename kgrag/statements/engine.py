@@ -55,7 +55,8 @@ def duties(store: Store, selection: Selection) -> Stated:
 
     of = note("duties-of" if selection.agency else "all-duties", "zh", organ=selection.agency)
     ordered = sorted(rows.items(), key=rank)
-    return Stated(_DUTIES, ordered, (chosen.note(chosen.stating, of),), tasks)
+    notes = (chosen.note(chosen.stating, of), *chosen.place_notes(()))
+    return Stated(_DUTIES, ordered, notes, tasks)
 
 
 # What gives the rows of each kind, and the heading of its table: Chinese, English.

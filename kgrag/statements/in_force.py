@@ -148,6 +148,11 @@ class InForce:
                 led.update((c.doc_id, c.title) for c in versions if c.title == first.title)
         return led
 
+    def earlier_versions(self, doc_ids: Iterable[str], day: str) -> frozenset[str]:
+        """Return the documents of which another version, of the same title, is read; see `led`."""
+        led = self.led(doc_ids, day, lambda _: 0)
+        return frozenset(d for d, title in led.items() if title == self._cards[d].title)
+
     def title(self, doc_id: str) -> str:
         """Return the title of a document."""
         return self._cards[doc_id].title

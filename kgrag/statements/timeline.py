@@ -114,7 +114,8 @@ def _notes(chosen: Chosen, selection: Selection, kept: Sequence[_Entry]) -> Iter
 
 def _duties(store: Store, selection: Selection, chosen: Chosen) -> Iterator[_Entry]:
     """Yield the duties whose deadline is a date, not a clause: that is read from the text."""
-    for s in store.statements("duty", sorted(chosen.cards) if selection.searched else None):
+    asked = sorted(chosen.cards) if selection.searched or chosen.earlier else None
+    for s in store.statements("duty", asked):
         told, task, card = s.qualifiers.deadline, object_of(s), chosen.cards[s.doc_id]
         if told and _is_named(task, chosen) and not next(due_clauses(told), None):
             date, certainty = _deadline(told, card)

@@ -29,6 +29,9 @@ PLAN = (
 TOPICS = {"a": "节能降碳", "b": "清洁生产", "c": "新型储能", "d": "资源综合利用"}
 
 
+ORGANS = ("发展改革", "生态环境", "财政金融", "市场监管")
+
+
 def plan_of(name, n=500):
     return PLAN.format(topic=TOPICS[name], n=n)
 
@@ -183,6 +186,21 @@ def test_a_new_version_is_told_at_once(base, archive):
     assert report.versions == (("archive/a2.txt", "节能降碳实施方案", 1),)
 
 
+def test_a_new_version_of_another_title_is_told_by_its_clauses(base, archive):
+    """The same place and mostly the same clauses, whose longest sentences are found in it."""
+    clause = "{}、{}部门要会同有关部门，建立工业{}工作协调机制，定期通报各地进展情况。\n"
+    clauses = [clause.format(n, who, who) for n, who in zip("一二三四", ORGANS, strict=True)]
+    text = "工业领域碳达峰工作方案\n\n" + "".join(clauses)
+    write(archive, {"初稿": text})
+    assert base.ingest(archive).versions == ()
+    write(archive, {"修改稿": f"关于工业碳达峰的若干措施{text[11:]}五、附则\n有效期五年。\n"})
+
+    told = base.ingest(archive).versions
+    assert [(file, title) for file, title, _ in told] == [
+        ("archive/修改稿.txt", "工业领域碳达峰工作方案")
+    ]
+
+
 def test_of_versions_of_a_title_the_one_in_force_answers(base, archive):
     """A note says that another is held; asked for by year or day, it answers."""
     ends = "\n云岭省人民政府\n{year}年3月1日\n"
@@ -203,6 +221,29 @@ def test_of_versions_of_a_title_the_one_in_force_answers(base, archive):
     assert ("新.txt" in files, "旧.txt" in files) == (False, True)
     files, _ = cited(asked, as_of="2020-01-01")
     assert ("新.txt" in files, "旧.txt" in files) == (False, True)
+
+
+def test_tables_have_the_version_in_force_unless_another_is_named(base, archive):
+    """As answers do: figures of the earlier one are left out, and a note counts it."""
+    ends = "\n云岭省人民政府\n{year}年3月1日\n"
+    for name, n, year in (("旧", 600, 2019), ("新", 800, 2024)):
+        text = plan_of("a", n).replace("实施方案", "管理办法") + ends.format(year=year)
+        write(archive, {name: text})
+    run(base, archive)
+
+    def stated(**given):
+        table = TOOLS["targets"](base, indicator="绿色工厂", **given)
+        is_told = any(getattr(note, "kind", "") == "earlier-left-out" for note in table.notes)
+        return {row["value"] for row in table.records()} & {600, 800}, is_told
+
+    assert stated() == ({800}, True)
+    assert stated(document="旧") == ({600}, False)
+    assert stated(year="2019") == ({600}, False)
+    assert {"旧.txt", "新.txt"} <= {
+        Path(row["file"]).name for row in TOOLS["documents"](base).records()
+    }
+    days = [row["what"] for row in TOOLS["timeline"](base, events=("written",)).records()]
+    assert len([what for what in days if "管理办法" in what]) == 1
 
 
 def test_without_yes_nothing_is_done(archive, tmp_path, monkeypatch):
