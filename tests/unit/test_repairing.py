@@ -16,6 +16,8 @@ from kgrag.config import Config, EmbeddingConfig
 from kgrag.errors import StoreError
 from kgrag.maintenance import repairing
 from kgrag.maintenance.copying import compare, copy, export_line, same_place
+from kgrag.retrieval.filter import Filter
+from kgrag.statements.journal import entries
 from kgrag.store.contents import Problem
 from kgrag.store.sqlite.cache import CacheFolder
 from kgrag.store.sqlite.store import CACHE_FOLDER, SQLiteStore
@@ -103,6 +105,22 @@ def test_what_can_be_made_anew_is(folder, statement):
     assert report.kept is not None
     assert report.kept.parent == folder
     assert not list(folder.glob("repair-*"))
+
+
+def test_a_repaired_document_keeps_its_archive_and_the_log(folder, made):
+    """What is noted of folders and changes is repaired with the rest."""
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        follows = base.sync(made, exclude=["kb"], archive="一库")
+        follows.run(follows.plan())
+        log = entries(base.store)
+    change(folder, f"UPDATE documents SET text = 'x' WHERE doc_id = {FIRST}")
+
+    assert KnowledgeBase.repair(folder, config=CONFIG).left == ()
+
+    with KnowledgeBase.open(folder, config=CONFIG) as base:
+        assert len(base.doc_ids(Filter(documents=("一库",)))) == 3
+        assert entries(base.store) == log
+        assert len(log) == 3
 
 
 @pytest.mark.parametrize(
