@@ -438,7 +438,7 @@ class PlainKnowledgeBase:
         recorder = Recorder(self.store)
         for state in self.store.sources():
             if state.doc_id == card.doc_id:
-                recorder.withdraw(state.source)
+                recorder.detach_source(state.source)
         connect(self.store)
         return card
 

@@ -1,5 +1,6 @@
 """Keep a knowledge base in step with a folder: what was added, changed, renamed and withdrawn."""
 
+import json
 import os
 import time
 from collections import Counter, defaultdict
@@ -19,7 +20,7 @@ from kgrag.ingestion.report import IngestReport
 from kgrag.json_ready import JsonReady
 from kgrag.maintenance.intake import Intake, Use
 from kgrag.statements.journal import Recorder
-from kgrag.store.folders import ARCHIVES, absolute, archive_of, is_remote, with_archive
+from kgrag.store.folders import ARCHIVES, absolute, archive_of, is_remote
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
 
@@ -170,7 +171,7 @@ class Sync:
         recorder = Recorder(store)
         for change in plan.changes:
             if change.was:
-                recorder.rename(change.was, change.source)
+                recorder.detach_source(change.was, to=change.source)
         withdrawn = sources.pop("withdrawn", [])
         read = {parted(source)[0] for several in sources.values() for source in several}
         report = self.intake.ingest(
@@ -181,7 +182,7 @@ class Sync:
             only=read | {absolute(file) for file, _ in plan.failures},
         )
         for source in withdrawn:
-            recorder.withdraw(source)
+            recorder.detach_source(source)
         if withdrawn:
             connect(store)
             store.refresh(sizes=self.intake.sizes.searched)
@@ -217,8 +218,8 @@ class Sync:
     @property
     def _archives(self) -> str:
         """The note of archives, with this one's name."""
-        note = self.intake.store.get_meta(ARCHIVES) or "{}"
-        return with_archive(note, absolute(self.folder), self.archive) if self.archive else note
+        named = {absolute(self.folder): self.archive} if self.archive else {}
+        return json.dumps(json.loads(self.intake.store.get_meta(ARCHIVES) or "{}") | named)
 
 
 def watched(

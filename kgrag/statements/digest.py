@@ -47,7 +47,7 @@ _COLUMNS = (
 )
 
 
-Difference = tuple[str, str, str | None, str | None]  # part, item, words in the old, in the new
+Difference = tuple[str | None, ...]  # part, item, words in the old, in the new
 
 
 class _Item(NamedTuple):
@@ -102,11 +102,9 @@ def digest(store: Store, selection: Selection) -> Stated:
     parts = selection.parts or tuple(_PARTS)
     changes = _compared(items_of(store, old, parts), items_of(store, new, parts))
     rows = []
-    for part, change in ((part, c) for part, of in changes.items() for c in of):
-        if change.kind != _KEPT:
-            told = (_cut(side[0]) if side else None for side in (change.old, change.new))
-            cells = (_PARTS[part][0], change.kind, _cut(change.item), *told, change.alike)
-            rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
+    for part, change, old_words, new_words in _differing(changes):
+        cells = (part, change.kind, _cut(change.item), old_words, new_words, change.alike)
+        rows.append((cells, [side[1] for side in (change.old, change.new) if side]))
     return Stated(_COLUMNS, rows, tuple(_notes(old, new, changes)))
 
 
@@ -123,22 +121,27 @@ def items_of(
 
 def differences(
     old: Mapping[Part, Sequence[_Item]], new: Mapping[Part, Sequence[_Item]]
-) -> tuple[int, tuple[Difference, ...]]:
+) -> tuple[int, list[Difference]]:
     """Return how many clauses of two documents differ, and what else of them does.
 
     Args:
         old: Items of one document, which need not be stored any more.
         new: Of the other, the same parts.
     """
-    clauses, rows = 0, list[Difference]()
-    for part, changes in _compared(old, new).items():
-        for change in (one for one in changes if one.kind != _KEPT):
-            if part == "clauses":
-                clauses += 1
-                continue
-            before, after = (_cut(s[0]) if s else None for s in (change.old, change.new))
-            rows.append((_PARTS[part][0], shortened(change.item, _LONGEST), before, after))
-    return clauses, tuple(rows)
+    found = [*_differing(_compared(old, new))]
+    clauses = _PARTS["clauses"][0]
+    rows = [(part, _cut(c.item), *words) for part, c, *words in found if part != clauses]
+    return len(found) - len(rows), rows
+
+
+def _differing(
+    changes: Mapping[Part, Sequence[_Change]],
+) -> Iterator[tuple[str, _Change, str | None, str | None]]:
+    """Yield what differs: the part, the change, the words of the old and the new document."""
+    for part, change in ((part, c) for part, of in changes.items() for c in of):
+        if change.kind != _KEPT:
+            old, new = (_cut(side[0]) if side else None for side in (change.old, change.new))
+            yield _PARTS[part][0], change, old, new
 
 
 def versions(store: Store, doc_ids: Collection[str], *, size: int) -> list[tuple[str, str, int]]:

@@ -92,31 +92,20 @@ class Recorder:
         for document in self.store.documents([doc_id]):
             self._stored(source, document, lambda: self.store.attach_source(source, doc_id))
 
-    def rename(self, was: str, source: str) -> None:
-        """Give the document of a source another one in its place."""
-        for card in self._cards(was):
+    def detach_source(self, source: str, *, to: str = "") -> None:
+        """Forget a source; its document goes with the last one, unless it moves to another."""
+        found = self.store.document_cards([self._doc_of.pop(source, "")])
 
-            def work(card: Document = card) -> None:
-                self.store.attach_source(source, card.doc_id)
-                self.store.detach_source(was)
-                self._put("renamed", source, card.title, was)
-
-            self.store.in_one(work)
-            self._doc_of[source] = self._doc_of.pop(was)
-
-    def withdraw(self, source: str) -> None:
-        """Forget a source, and delete its document if no other source has it."""
-        for card in self._cards(source):
-
-            def work(card: Document = card) -> None:
+        def work() -> None:
+            for card in found:
+                if to:
+                    self.store.attach_source(to, card.doc_id)
+                    self._put("renamed", to, card.title, source)
+                else:
+                    self._put("withdrawn", source, card.title)
                 self.store.detach_source(source)
-                self._put("withdrawn", source, card.title)
 
-            self.store.in_one(work)
-            del self._doc_of[source]
-
-    def _cards(self, source: str) -> list[Document]:
-        return self.store.document_cards([self._doc_of.get(source, "")])
+        self.store.in_one(work)
 
     def _stored(self, source: str, document: Document, store: Callable[[], _T]) -> _T:
         """Return what `store` returns; what it stores as that of a source is compared and told."""

@@ -9,7 +9,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgrag.errors import OutOfRangeError
 from kgrag.kb_meta import NOTE
 from kgrag.text.visible import parted, place_shown, shown_path
 from kgrag.types import Document
@@ -20,7 +19,6 @@ if TYPE_CHECKING:  # numpy takes long to import, and filters need none
 
 FOLDERS = f"{NOTE}folders"  # key of the note: [parts of a folder that are shown, folder, …]
 ARCHIVES = f"{NOTE}archives"  # key of the note of folders that are archives: {folder: name}
-_LONGEST = 80  # characters of an archive's name
 _PART = re.compile(r"[/\\]+[^/\\]*")
 
 
@@ -96,12 +94,9 @@ def archive_of(note: str | None, source: str) -> str:
     >>> archive_of('{"/data": "甲", "/data/gd": "乙"}', "/data/gd/a.docx")
     '乙'
     """
-    try:
-        folders: dict[str, str] = json.loads(note or "{}")
-    except ValueError:
-        return ""
+    folders: dict[str, str] = json.loads(note or "{}")
     around = reversed(_parents(parted(source)[0]))
-    return next((str(folders[folder]) for folder in around if folder in folders), "")
+    return next((folders[folder] for folder in around if folder in folders), "")
 
 
 def documents_of_archive(store: "Store", name: str) -> frozenset[str]:
@@ -110,18 +105,6 @@ def documents_of_archive(store: "Store", name: str) -> frozenset[str]:
     if name not in json.loads(note or "{}").values():
         return frozenset()
     return frozenset(s.doc_id for s in store.sources() if archive_of(note, s.source) == name)
-
-
-def with_archive(note: str | None, folder: str, name: str) -> str:
-    """Return the note with a folder as an archive of a name.
-
-    Raises:
-        OutOfRangeError: If the name is blank or too long.
-    """
-    if not name.strip() or len(name) > _LONGEST:
-        raise OutOfRangeError("an archive's name has 1 to 80 characters, got {name!r}", name=name)
-    folders = json.loads(note or "{}") | {folder.rstrip("/\\"): name.strip()}
-    return json.dumps(folders, ensure_ascii=False, sort_keys=True)
 
 
 def without_folders(rows: list[dict[str, object]], note: str | None) -> list[dict[str, object]]:

@@ -13,10 +13,10 @@ def test_the_log_has_each_change_once(store, make):
     for name in "abc":
         recorder.upsert_document(make.bundle(name, TEXT + name), source=f"/{name}.txt")
     recorder.attach_source("/a2.txt", "d-a")
-    recorder.rename("/c.txt", "/d.txt")
-    recorder.withdraw("/a.txt")
-    recorder.withdraw("/a.txt")
-    recorder.withdraw("/b.txt")
+    recorder.detach_source("/c.txt", to="/d.txt")
+    recorder.detach_source("/a.txt")
+    recorder.detach_source("/a.txt")
+    recorder.detach_source("/b.txt")
 
     added = [("added", f"/{name}.txt") for name in ("a", "b", "c", "a2")]
     gone = [("withdrawn", f"/{name}.txt") for name in "ab"]
