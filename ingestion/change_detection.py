@@ -45,7 +45,7 @@ class _Asked:
     """A file or record of a run, before it is classified."""
 
     number: int  # of the file, from 0
-    source: Source | None = None  # None for a record, as are `doc_id` and `content_hash`
+    source: Source | None = None  # None for a record
     doc_id: str = ""
     content_hash: str = ""
     record: Document | None = None
@@ -55,21 +55,11 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file or record that was looked at, and not read.
+    """A file or record that was looked at, and not read."""
 
-    Attributes:
-        source: Its absolute path, `#id` appended for a record.
-        doc_id: That its document has, or would have.
-        content_hash: Of its bytes.
-        is_current: Whether the document is stored as that of this source, and up to date.
-        failure: Why it could not be looked at; then the rest is empty.
-    """
-
-    source: str = ""
-    doc_id: str = ""
-    content_hash: str = ""
-    is_current: bool = False
-    failure: Failure | None = None
+    source: str  # its absolute path, `#id` appended for a record
+    content_hash: str  # of its bytes
+    is_current: bool  # whether its document is stored as that of this source, and up to date
 
 
 class ChangeDetector:
@@ -123,18 +113,17 @@ class ChangeDetector:
             while asked:
                 yield self._settled(*asked.popleft(), pool)
 
-    def look(self, sources: Iterable[Source], max_bytes: int) -> Iterator[Seen]:
-        """Yield files and records with their ids; only the bytes are read, but for records."""
+    def look(self, sources: Iterable[Source], max_bytes: int) -> Iterator[Seen | Failure]:
+        """Yield what is told without reading: of files the bytes are hashed, records are loaded."""
         for ask in self._asked(sources, max_bytes):
             if ask.failure:
-                yield Seen(failure=ask.failure)
+                yield ask.failure
                 continue
-            record = ask.record
-            source = absolute(record.file if record else (ask.source or Source(Path())).name)
-            doc_id = record.doc_id if record else ask.doc_id
-            sha = record.content_hash if record else ask.content_hash
-            is_current = ask.task is None and self._doc_of.get(source) == doc_id
-            yield Seen(source, doc_id, sha, is_current)
+            source = absolute(
+                ask.record.file if ask.record else (ask.source or Source(Path())).name
+            )
+            is_current = ask.task is None and self._doc_of.get(source) == ask.doc_id
+            yield Seen(source, ask.content_hash, is_current)
 
     def pool(
         self,
@@ -170,7 +159,8 @@ class ChangeDetector:
             return _Asked(number, failure=record)
         task = Task(document=record, formerly=self._doc_of.get(absolute(record.file), ""))
         held = self._covers(record.doc_id, self._wanted_of(record))
-        return _Asked(number, record=record, task=None if held else task)
+        told = _Asked(number, None, record.doc_id, record.content_hash, record)
+        return told if held else replace(told, task=task)
 
     def _settled(
         self, ask: _Asked, making: "Future[Made] | None", pool: Pool

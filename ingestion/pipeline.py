@@ -67,7 +67,7 @@ def ingest(
         found = replace(found, sources=named)
     model = enricher.identity if enricher else ""
     sidecars = Sidecars(found.sidecars)
-    detector = _detector(target, model=model, sidecars=sidecars)
+    detector = detector_of(target, model=model, sidecars=sidecars)
     outcomes = _not_read(found, sidecars)
     executor = executor_of(limits, target.embedder, is_small=is_small(found.sources))
     with closing(executor):
@@ -102,7 +102,7 @@ def survey(
     found = discover(paths, follow_links=follow_links)
     sidecars = Sidecars(found.sidecars)
     yield from _not_read(found, sidecars)
-    detector = _detector(target, model=model, sidecars=sidecars)
+    detector = detector_of(target, model=model, sidecars=sidecars)
     for _, item in _read_all(found, detector, None, limits):
         yield item
 
@@ -201,7 +201,8 @@ def _told(sources: Sequence[Source], progress: Progress | None) -> Iterator[Sour
         yield source
 
 
-def _detector(target: IngestTarget, *, model: str, sidecars: Sidecars) -> ChangeDetector:
+def detector_of(target: IngestTarget, *, model: str, sidecars: Sidecars) -> ChangeDetector:
+    """Return what tells which files are new; for the arguments see `ChangeDetector`."""
     return ChangeDetector(
         target.store,
         settings=rules_digest(target.sizes),

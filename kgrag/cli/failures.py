@@ -47,15 +47,11 @@ _REMEDIES = {
 _OTHER = message("see to that place, or name another")
 
 
-class Stopped(KeyboardInterrupt):
-    """Raised for the first SIGINT or SIGTERM, whose number it has."""
-
-
 @contextmanager
 def ended_by_signals() -> Iterator[list[int]]:
-    """Raise Stopped for the first SIGINT or SIGTERM inside; the second ends the process at once.
+    """Raise KeyboardInterrupt for the first SIGINT or SIGTERM; the second ends the process at once.
 
-    Yields a list that gets its number: a library may raise another KeyboardInterrupt instead.
+    Yields a list that gets the first one's number: libraries raise the exception anew.
     """
     came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -66,7 +62,7 @@ def ended_by_signals() -> Iterator[list[int]]:
         for again in (signal.SIGINT, signal.SIGTERM):
             signal.signal(again, lambda number, _: os._exit(128 + number))
         came.append(number)
-        raise Stopped(number)
+        raise KeyboardInterrupt
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -84,11 +80,6 @@ def leave(code: object) -> None:
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(int(str(code)))
-
-
-def exit_code(cause: BaseException | None) -> int:
-    """Return the exit code after a signal: 128 and its number."""
-    return 128 + (cause.args[0] if isinstance(cause, Stopped) else signal.SIGINT)
 
 
 def print_stopped(command: str | None) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,10 +14,12 @@ import click
 
 from kgrag.cli import ask, browser, dataset, eval, ingest, manage, models, query, serve, tools
 from kgrag.cli.chinese import choose, encode_help, in_words, translate_click, with_names
-from kgrag.cli.failures import ended_by_signals, exit_code, leave, print_stopped, shortage
+from kgrag.cli.failures import ended_by_signals, leave, print_stopped, shortage
 from kgrag.cli.options import FILE
 from kgrag.cli.printing import echo, echo_text, log_to_stderr, print_loss, replace_unsupported, say
 from kgrag.errors import KgragError
+
+_STOPPED = 128 + signal.SIGINT  # exit code, or that of the signal that came
 
 
 class _Commands(click.Group):
@@ -40,13 +43,14 @@ class _Commands(click.Group):
         try:
             with ended_by_signals() as came:
                 code: Any = run()
-            code = 128 + came[0] if came else code
         except click.ClickException as exc:
             _print_usage_error(exc)
             code = exc.exit_code
-        except click.Abort as exc:
+        except click.Abort:
             print_stopped(None)
-            code = exit_code(exc.__cause__)
+            code = _STOPPED
+        if came:
+            code = 128 + came[0]
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -58,9 +62,9 @@ class _Commands(click.Group):
         except BrokenPipeError:  # the reader of our output went away, e.g. `head`
             _close_stdout()
             ctx.exit(1)
-        except KeyboardInterrupt as exc:
+        except KeyboardInterrupt:
             print_stopped(ctx.invoked_subcommand)
-            ctx.exit(exit_code(exc))
+            ctx.exit(_STOPPED)
         except click.ClickException as exc:  # while the chosen language is known
             _print_usage_error(exc)
             ctx.exit(exc.exit_code)

@@ -15,12 +15,12 @@ from kgrag.config import STAGES, Config
 from kgrag.embedding.choose import encoder_meta
 from kgrag.embedding.embedder import Embedder
 from kgrag.errors import ConfigError, IngestionError
-from kgrag.ingestion.change_detection import ChangeDetector, Seen
+from kgrag.ingestion.change_detection import Seen
 from kgrag.ingestion.chunk import ChunkSizes, configured_sizes
 from kgrag.ingestion.curation import Curation
 from kgrag.ingestion.imports import ImportReport, import_facts, import_summaries
-from kgrag.ingestion.load import Discovery, Sidecars
-from kgrag.ingestion.pipeline import PlanBuilder, Progress, ingest, rules_digest
+from kgrag.ingestion.load import Discovery, Failure, Sidecars
+from kgrag.ingestion.pipeline import PlanBuilder, Progress, detector_of, ingest
 from kgrag.ingestion.report import IngestReport, Plan
 from kgrag.ingestion.target import IngestTarget, other_sizes
 from kgrag.kb_meta import KbMeta
@@ -133,16 +133,13 @@ class Intake:
         found = versions(self.store, new, size=self.sizes.searched[0]) if new else []
         return replace(report, versions=tuple(found))
 
-    def look(self, found: Discovery, *, model: Use) -> list[Seen]:
+    def look(self, found: Discovery, *, model: Use) -> list[Seen | Failure]:
         """Return what is seen of files without reading them; see `ChangeDetector.look`."""
         with self._enricher(model) as enricher, self._vision(model, "plan") as vision:
-            detector = ChangeDetector(
-                self.store,
-                settings=rules_digest(self.sizes),
+            detector = detector_of(
+                replace(self.target, vision=vision),
                 model=enricher.identity if enricher else "",
-                sizes=self.sizes,
                 sidecars=Sidecars(found.sidecars),
-                vision=vision,
             )
             return [*detector.look(found.sources, self.config.ingest.max_bytes)]
 

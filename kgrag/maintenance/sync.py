@@ -13,7 +13,7 @@ from typing import Literal
 from kgrag.errors import IngestionError, needs_extra
 from kgrag.ingestion.change_detection import Seen
 from kgrag.ingestion.connect import connect
-from kgrag.ingestion.load import Discovery, discover
+from kgrag.ingestion.load import Discovery, Failure, discover
 from kgrag.ingestion.load.source import SIDECARS
 from kgrag.ingestion.pipeline import Progress
 from kgrag.ingestion.report import IngestReport
@@ -124,10 +124,10 @@ class Sync:
             known = {parted(source)[0] for source in held}
             looked = {file for file in files if file not in known or _is_in(file, touched)}
         chosen = replace(found, sources=tuple(files[file] for file in sorted(looked)))
-        seen = self.intake.look(chosen, model=self.model)
-        failures = (*found.failures, *(one.failure for one in seen if one.failure))
+        looked_at = self.intake.look(chosen, model=self.model)
+        seen = [one for one in looked_at if isinstance(one, Seen)]
+        failures = (*found.failures, *(one for one in looked_at if isinstance(one, Failure)))
         unread = {absolute(failure.file) for failure in failures}
-        seen = [one for one in seen if not one.failure]
 
         def is_gone(source: str) -> bool:
             file = parted(source)[0]

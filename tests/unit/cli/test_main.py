@@ -1,5 +1,6 @@
 """The command line: commands, options, exit codes, and commands that end early."""
 
+import contextlib
 import errno
 import json
 import os
@@ -221,11 +222,23 @@ def ending(number):
     return end
 
 
+def ending_again(number):
+    """Do so as `watchfiles` does: what the signal raised is raised anew, without its number."""
+
+    def end(*_, **__):
+        with contextlib.suppress(KeyboardInterrupt):
+            ending(number)()
+        raise KeyboardInterrupt
+
+    return end
+
+
+@pytest.mark.parametrize("way", [ending, ending_again])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, number, code):
+def test_a_signal_ends_taking_in_and_says_what_is_stored(small, monkeypatch, number, code, way):
     """SIGTERM ends like Ctrl-C; the message fits the command."""
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(KnowledgeBase, "ingest", ending(number))
+    monkeypatch.setattr(KnowledgeBase, "ingest", way(number))
     done = run(small, "ingest", small / "a.txt")
     assert done.exit_code == code
     assert "kgrag: stopped; what models answered is kept: run it again to go on" in done.stderr
